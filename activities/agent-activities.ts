@@ -1,0 +1,80 @@
+// The agent's activities: model, tools, sessions. They run on `holdfast`.
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { HoldfastClient } from '../client/holdfast-client';
+import type { AgentActivities, CloseSessionsInput } from '../contracts/activities';
+import type { ModelCall, ModelReply, ToolInvocation, ToolResult } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
+import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
+import { agentJson } from '../models/dialects/agent-json';
+import { providerFor } from '../models/providers';
+import { callTool, describeTools } from '../tools/registry';
+import { TranscriptCache } from './transcript-cache';
+
+const HEARTBEAT_MS = 2_000;
+
+export function createAgentActivities({ client }: { client: HoldfastClient }): AgentActivities {
+  const transcripts = new TranscriptCache(client);
+  return {
+    callModel: (input: ModelCall) =>
+      beating(async (signal): Promise<ModelReply> => {
+        const { agent, model, turn, earlier } = input;
+        const provider = providerFor(model);
+        const before = { workflowId: agentWorkflowId(agent), ...earlier };
+        const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
+        const system = agentJson.instructions(describeTools());
+        const { text } = await provider.reply({ system, messages, signal });
+        return { text, parsed: agentJson.parse(text) };
+      }),
+
+    callTool: ({ agent, key, call, settings }: ToolInvocation) =>
+      beating((signal): Promise<ToolResult> => callTool(call, { agent, key, settings, client, signal })),
+
+    closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
+      beating(async () => {
+        const all = new Set([...sessions, ...(await visibleSessions(client, agent, host))]);
+        for (const session of all) {
+          try {
+            await client.session({ agent, host, session }).close(reason);
+          } catch (err) {
+            // Named by a call that opened nothing, or closed already.
+            if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+          }
+        }
+      }),
+  };
+}
+
+/** Sessions that a turn opened but could not report, because it was terminated. */
+async function visibleSessions(client: HoldfastClient, agent: string, host: string): Promise<number[]> {
+  const found: number[] = [];
+  const query =
+    `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
+    `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}" AND ${SEARCH_ATTRIBUTES.host} = "${host}"`;
+  try {
+    for await (const { workflowId } of client.temporal.workflow.list({ query })) {
+      const session = parseSessionWorkflowId(workflowId)?.session;
+      if (session !== undefined) found.push(session);
+    }
+  } catch {
+    // The time-skipping test server cannot list.
+  }
+  return found;
+}
+
+/** Heartbeats while the work goes on and gives failures their code. */
+async function beating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+  try {
+    return await Promise.race([work(context.cancellationSignal), context.cancelled]);
+  } catch (err) {
+    if (!(err instanceof HoldfastError)) throw err;
+    if (!err.retryable) throw toFailure(err);
+    throw ApplicationFailure.create({ type: err.code, message: err.message, details: [err.facts] });
+  } finally {
+    clearInterval(timer);
+  }
+}

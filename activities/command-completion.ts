@@ -1,0 +1,148 @@
+// Completes `runCommand` activities from outside the worker's slots: each is observed at its holder until
+// the command has ended. What is needed to go on after a kill lies in a journal on the host's disk.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ActivityCancelledError, ActivityNotFoundError, type Client } from '@temporalio/client';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
+import type { RunCommandInput } from '../contracts/host';
+import { SESSION_MESSAGES } from '../contracts/messages';
+import { commandView } from '../exec/command-view';
+import { readJson, writeJson } from '../exec/json-file';
+import type { ObserveReason, Snapshot } from '../exec/protocol';
+import type { SessionHost } from '../exec/session-host';
+
+const HEARTBEAT_MS = 4_000;
+/** `exit` has no time-out of its own: the largest that a timer takes. */
+const FOR_EVER_MS = 2 ** 31 - 1;
+
+interface JournalEntry {
+  token: string;
+  input: Omit<RunCommandInput, 'code'>;
+  yielded: boolean;
+}
+
+export class CommandCompletion {
+  private readonly watched = new Map<string, AbortController>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly sessions: SessionHost,
+    private readonly journal: string,
+    private readonly log: (message: string, facts: object) => void,
+  ) {
+    mkdirSync(journal, { recursive: true, mode: 0o700 });
+  }
+
+  /** Takes over all commands that an earlier worker of this host left running. Call it before polling. */
+  adopt(): number {
+    const entries = readdirSync(this.journal)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => readJson<JournalEntry>(join(this.journal, name)))
+      .filter((entry) => entry !== undefined);
+    for (const entry of entries) this.watch(entry);
+    return entries.length;
+  }
+
+  /** Sees one command to its end. A newer token for the same command replaces the older. */
+  start(token: Uint8Array, { code: _code, ...input }: RunCommandInput): void {
+    const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false };
+    writeJson(this.path(input), entry);
+    this.watch(entry);
+  }
+
+  /** Stops watching; the commands and their journal stay for the next worker. */
+  detach(): void {
+    for (const abort of this.watched.values()) abort.abort();
+    this.watched.clear();
+  }
+
+  private watch(entry: JournalEntry): void {
+    const key = this.path(entry.input);
+    this.watched.get(key)?.abort();
+    const abort = new AbortController();
+    this.watched.set(key, abort);
+    const heartbeat = setInterval(() => void this.heartbeat(entry, abort), HEARTBEAT_MS);
+    abort.signal.addEventListener('abort', () => clearInterval(heartbeat));
+    this.complete(entry, abort).catch((err: unknown) => {
+      if (!abort.signal.aborted) this.log('runCommand could not be completed', { error: reasonOf(err) });
+    });
+  }
+
+  private async complete(entry: JournalEntry, abort: AbortController): Promise<void> {
+    const { input } = entry;
+    const token = Buffer.from(entry.token, 'base64');
+    try {
+      const snapshot = await this.observe(entry, abort.signal);
+      const result = await this.view(input, snapshot);
+      await this.finish(entry, abort, () => this.client.activity.complete(token, result));
+    } catch (err) {
+      if (abort.signal.aborted) return;
+      const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
+      await this.finish(entry, abort, () => this.client.activity.fail(token, toFailure(known)));
+    }
+  }
+
+  private async observe(entry: JournalEntry, signal: AbortSignal): Promise<Snapshot> {
+    const { ref, commandId, workflowId } = entry.input;
+    const exit = { kind: 'exit', from: 0, timeoutMs: FOR_EVER_MS } as const;
+    const until = entry.yielded ? exit : ({ kind: 'yield', settings: entry.input.yield } as const);
+    let { reason, snapshot } = await this.sessions.observe(ref, until, signal);
+    if (reason !== 'exit' && snapshot.command?.id === commandId) {
+      const view = await this.view(entry.input, snapshot, reason);
+      await this.client.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.yielded, { commandId, view });
+      // Recorded after the signal: said twice it is ignored, said never it would leave the caller waiting.
+      entry.yielded = true;
+      writeJson(this.path(entry.input), entry);
+      while (reason !== 'exit') ({ reason, snapshot } = await this.sessions.observe(ref, exit, signal));
+    }
+    // A later command may have begun in the same session since: the record tells of ours.
+    const command = snapshot.command?.id === commandId ? snapshot.command : this.sessions.commandRecord(ref, commandId);
+    return { ...snapshot, command: command ?? null };
+  }
+
+  private async view(input: JournalEntry['input'], snapshot: Snapshot, reason?: ObserveReason): ReturnType<typeof commandView> {
+    const logPath = this.sessions.logPath(input.ref);
+    return commandView({ ref: input.ref, logPath, snapshot, from: null, ...(reason && { reason }) });
+  }
+
+  private async heartbeat(entry: JournalEntry, abort: AbortController): Promise<void> {
+    try {
+      await this.client.activity.heartbeat(Buffer.from(entry.token, 'base64'));
+    } catch (err) {
+      if (err instanceof ActivityNotFoundError) this.forget(entry, abort);
+      if (err instanceof ActivityCancelledError) {
+        const { ref, commandId } = entry.input;
+        await this.sessions.reset(ref, { id: `cancel-${commandId}`, reason: 'the activity was cancelled', by: 'cancelled' });
+      }
+    }
+  }
+
+  private async finish(entry: JournalEntry, abort: AbortController, say: () => Promise<void>): Promise<void> {
+    for (let pauseMs = 100; !abort.signal.aborted; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+      try {
+        await say();
+        return this.forget(entry, abort);
+      } catch (err) {
+        // The server knows the activity no more: this token's attempt is over, or its workflow is.
+        if (err instanceof ActivityNotFoundError) return this.forget(entry, abort);
+        this.log('the server took no completion, trying again', { error: reasonOf(err), pauseMs });
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+  }
+
+  private forget(entry: JournalEntry, abort: AbortController): void {
+    abort.abort();
+    const path = this.path(entry.input);
+    if (this.watched.get(path) !== abort) return;
+    this.watched.delete(path);
+    rmSync(path, { force: true });
+  }
+
+  private path({ ref, commandId }: JournalEntry['input']): string {
+    const name = createHash('sha256').update(`${ref.agent}.${ref.host}.${ref.session}.${commandId}`).digest('hex');
+    return join(this.journal, `${name.slice(0, 32)}.json`);
+  }
+}

@@ -1,0 +1,135 @@
+// `holdfast doctor`: checks each part that Holdfast stands on, and says what is missing and how to get it.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import * as pty from 'node-pty';
+import { connectTemporal, resolveServer } from '../../client/connect';
+import { hasPollers } from '../../client/deliver';
+import { reasonOf } from '../../contracts/errors';
+import { LOCAL_HOST, MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
+import { defaultCacheDir } from '../../engine/data-dir';
+// @ts-expect-error until it is there
+import { findServerBinary } from '../../engine/locate';
+import { runningServer } from '../../engine/server';
+import { detectTreeKill } from '../../exec/holder/process-tree';
+import { sessionEnvironment } from '../../exec/session-environment';
+import { socketPathFor } from '../../exec/session-paths';
+import { dataDirOf, type GlobalOptions } from '../context';
+import { styled } from '../terminal-style';
+
+interface Check {
+  name: string;
+  /** `warn`: works, with less. */
+  status: 'ok' | 'warn' | 'fail';
+  found: string;
+  next?: string;
+}
+
+const MIN_FREE_BYTES = 1024 ** 3;
+
+export async function doctor(options: GlobalOptions): Promise<number> {
+  const dataDir = dataDirOf(options);
+  const checks = [
+    checkNode(),
+    await checkServer(options, dataDir),
+    checkTerminal(),
+    checkPython(),
+    checkTreeKill(),
+    await checkSockets(dataDir),
+    checkDisk(dataDir),
+  ];
+  if (options.json) process.stdout.write(`${JSON.stringify(checks)}\n`);
+  else for (const check of checks) print(check);
+  return checks.some(({ status }) => status === 'fail') ? 69 : 0;
+}
+
+function print({ name, status, found, next }: Check): void {
+  const colour = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+  process.stdout.write(`${styled(colour[status], status.padEnd(4))}  ${name.padEnd(16)}  ${found}\n`);
+  if (next) process.stdout.write(`${' '.repeat(24)}next: ${next}\n`);
+}
+
+function checkNode(): Check {
+  const found = process.versions.node;
+  return Number(found.split('.')[0]) >= 24
+    ? { name: 'Node', status: 'ok', found }
+    : { name: 'Node', status: 'fail', found, next: 'install Node 24, or run `npm ci` in the checkout' };
+}
+
+async function checkServer(options: GlobalOptions, dataDir: string): Promise<Check> {
+  const name = 'Temporal server';
+  const server = resolveServer(options, process.env);
+  const running = server.isConfigured ? undefined : await runningServer(dataDir);
+  if (!server.isConfigured && !running) return checkServerBinary(name);
+  const address = running?.address ?? server.address;
+  try {
+    const client = await connectTemporal({ ...server, address });
+    const queues = [MAIN_TASK_QUEUE, hostTaskQueue(LOCAL_HOST)];
+    const polled = await Promise.all(queues.map((queue) => hasPollers(client, queue)));
+    await client.connection.close();
+    const missing = queues.filter((_, index) => !polled[index]);
+    const found = `answers at ${address}${running ? `, web UI ${running.uiUrl}` : ''}`;
+    if (missing.length === 0) return { name, status: 'ok', found };
+    return { name, status: 'warn', found: `${found}; nobody polls ${missing.join(', ')}`, next: 'run `holdfast up`' };
+  } catch (err) {
+    return { name, status: 'fail', found: reasonOf(err), next: 'check --address or TEMPORAL_ADDRESS' };
+  }
+}
+
+async function checkServerBinary(name: string): Promise<Check> {
+  const binary = await findServerBinary({ cacheDir: defaultCacheDir(process.env), env: process.env });
+  if (binary) return { name, status: 'ok', found: `not running; will start ${binary.path} (${binary.version})` };
+  const found = 'not running, no program on PATH or in the cache';
+  const next = '`holdfast up` downloads it, or builds it where Go is installed';
+  return { name, status: 'warn', found, next };
+}
+
+function checkTerminal(): Check {
+  try {
+    const terminal = pty.spawn('sh', ['-c', 'exit'], { env: { PATH: process.env.PATH ?? '' } });
+    terminal.kill();
+    return { name: 'node-pty', status: 'ok', found: 'opens terminals' };
+  } catch (err) {
+    const next = 'run `npm ci` again with install scripts allowed (`npm install-scripts approve node-pty`)';
+    return { name: 'node-pty', status: 'fail', found: reasonOf(err), next };
+  }
+}
+
+function checkPython(): Check {
+  try {
+    const version = execFileSync('python3', ['--version'], { encoding: 'utf8', env: sessionEnvironment(process.env) });
+    return { name: 'python3', status: 'ok', found: version.trim() };
+  } catch {
+    const next = 'install python3; only the runtime "python" needs it';
+    return { name: 'python3', status: 'warn', found: 'not on the PATH', next };
+  }
+}
+
+function checkTreeKill(): Check {
+  const kind = detectTreeKill();
+  if (kind !== 'process-search') return { name: 'tree kill', status: 'ok', found: kind };
+  const next = 'allow `unshare --pid` (root, or user namespaces): else a process that hides can survive a reset';
+  return { name: 'tree kill', status: 'warn', found: 'by searching the process table', next };
+}
+
+async function checkSockets(dataDir: string): Promise<Check> {
+  const name = 'private sockets';
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const path = socketPathFor(dataDir, `doctor-${process.pid}`);
+    await new Promise<void>((resolve, reject) => {
+      const server = createServer().once('error', reject);
+      server.listen(path, () => server.close(() => resolve()));
+    });
+    return { name, status: 'ok', found: path.replace(/\/[^/]*$/, '') };
+  } catch (err) {
+    return { name, status: 'fail', found: reasonOf(err), next: 'choose a shorter or other folder with --data' };
+  }
+}
+
+function checkDisk(dataDir: string): Check {
+  const { bavail, bsize } = statfsSync(dataDir);
+  const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free in ${dataDir}`;
+  if (bavail * bsize >= MIN_FREE_BYTES) return { name: 'disk', status: 'ok', found };
+  return { name: 'disk', status: 'warn', found, next: 'free some space: a full disk stalls the terminals' };
+}

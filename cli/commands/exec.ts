@@ -1,0 +1,87 @@
+// `holdfast exec`: one command in a session, its output live, its exit code passed on.
+import { randomUUID } from 'node:crypto';
+import type { SessionHandle } from '../../client/session-handle';
+import { HoldfastError } from '../../contracts/errors';
+import { LOCAL_HOST } from '../../contracts/ids';
+import type { CommandView, Runtime, YieldSettings } from '../../contracts/session';
+import { logEnd } from '../../exec/log-reader';
+import { sessionPaths } from '../../exec/session-paths';
+import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
+import { followLog, followSession, type Follower } from '../follow-log';
+import { note } from '../terminal-style';
+
+export interface ExecOptions extends SessionOptions {
+  runtime: Runtime;
+  yieldMs?: number;
+  id?: string;
+  cwd?: string;
+}
+
+/** A person at a command line waits for the end: only a prompt ends the wait before. */
+const PATIENT_MS = 30 * 24 * 3_600_000;
+
+export async function exec(code: string, options: ExecOptions): Promise<number> {
+  const context = await openContext(options, { start: true });
+  try {
+    const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
+    const session = context.client.session(options, cwd ? { cwd } : {});
+    const follower = options.json ? undefined : follow(context, session);
+    const view = await interruptible(session, run(session, code, options)).catch((err: unknown) => {
+      follower?.stop();
+      throw err;
+    });
+    await follower?.finish(view.to);
+    if (options.json) process.stdout.write(`${JSON.stringify(view)}\n`);
+    return exitCodeOf(view, options);
+  } finally {
+    await context.close();
+  }
+}
+
+function run(session: SessionHandle, code: string, { runtime, yieldMs, id }: ExecOptions): Promise<CommandView> {
+  const ms = yieldMs ?? PATIENT_MS;
+  const settings: Partial<YieldSettings> = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
+  return session.exec({ runtime, code, yield: settings }, id ?? randomUUID());
+}
+
+function follow(context: CliContext, session: SessionHandle): Follower {
+  if (!isLocal(context, session.ref.host)) return followSession(session);
+  const { log } = sessionPaths(context.dataDir, session.ref);
+  return followLog(log, logEnd(log));
+}
+
+/** Ctrl-C goes to the command, as in any terminal; a second one leaves it running and us with 130. */
+async function interruptible(session: SessionHandle, running: Promise<CommandView>): Promise<CommandView> {
+  let presses = 0;
+  const onInterrupt = (): void => {
+    presses += 1;
+    if (presses > 1) {
+      note(`The command goes on in session ${session.ref.session}: look with \`holdfast output\`, end it with \`holdfast reset\`.`);
+      process.exit(130);
+    }
+    note('Interrupting the command (Ctrl-C again leaves it running).');
+    session.input({ keys: ['ctrl-c'] }).catch((err: unknown) => note(String(err)));
+  };
+  process.on('SIGINT', onInterrupt);
+  try {
+    return await running;
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
+}
+
+/** 0 when the command goes on: the JSON's `state` tells; a program that only wants the end waits for it. */
+export function exitCodeOf(view: CommandView, { json, session }: Pick<SessionOptions, 'json' | 'session'>): number {
+  switch (view.state) {
+    case 'exited':
+      return view.exitCode ?? 137;
+    case 'lost':
+      throw new HoldfastError('session_lost', { session, reason: view.killedBy?.reason ?? 'unknown' });
+    case 'running':
+    case 'waiting_input': {
+      const what = view.state === 'running' ? 'still runs' : 'waits for input: answer with `holdfast input TEXT`';
+      if (!json) note(`\nThe command ${what} (session ${session}, offset ${view.to}).`);
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// `holdfast output`, `input` and `reset`: look at a session, type into it, end what runs in it.
+import { HoldfastError } from '../../contracts/errors';
+import { KEYS, MAX_PAGE_BYTES, type CommandView, type Key, type Wait } from '../../contracts/session';
+import { openContext, type SessionOptions } from '../context';
+import { note, styled } from '../terminal-style';
+
+export interface OutputOptions extends SessionOptions {
+  from?: number;
+  wait?: Wait;
+  waitMs?: number;
+}
+export interface InputOptions extends SessionOptions {
+  key?: string[];
+  yieldMs?: number;
+  id?: string;
+}
+export interface ResetOptions extends SessionOptions {
+  reason?: string;
+}
+
+/** With `--from` all output from there, however long; without it the view with head and tail. */
+export function output(options: OutputOptions): Promise<number> {
+  return withSession(options, async (session) => {
+    const { from, wait, waitMs } = options;
+    const request = { ...(from !== undefined && { from }), ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };
+    if (from === undefined || options.json) return session.output(request);
+    let view = await session.output({ ...request, maxBytes: MAX_PAGE_BYTES });
+    for (let last = view; last.to > last.from; view = { ...last, from }) {
+      process.stdout.write(last.output);
+      last = await session.output({ from: last.to, maxBytes: MAX_PAGE_BYTES });
+      if (last.to === last.from) return { ...last, output: '' };
+    }
+    return view;
+  });
+}
+
+export function input(text: string | undefined, options: InputOptions): Promise<number> {
+  const unknown = options.key?.find((key) => !Object.hasOwn(KEYS, key));
+  if (unknown !== undefined) {
+    const allowed = Object.keys(KEYS).join(', ');
+    throw new HoldfastError('invalid_input', { what: '--key', got: unknown, allowed });
+  }
+  return withSession(options, (session) => {
+    const ms = options.yieldMs ?? 1_000;
+    return session.input(
+      {
+        ...(text !== undefined && { keyboard: text }),
+        ...(options.key && { keys: options.key as Key[] }),
+        yield: { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms },
+      },
+      options.id,
+    );
+  });
+}
+
+export function reset(options: ResetOptions): Promise<number> {
+  return withSession(options, (session) => session.reset(options.reason === undefined ? {} : { reason: options.reason }));
+}
+
+async function withSession(
+  options: SessionOptions,
+  work: (session: ReturnType<Awaited<ReturnType<typeof openContext>>['client']['session']>) => Promise<CommandView>,
+): Promise<number> {
+  const context = await openContext(options, { start: false });
+  try {
+    const view = await work(context.client.session(options));
+    if (options.json) process.stdout.write(`${JSON.stringify(view)}\n`);
+    else printView(view);
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
+function printView(view: CommandView): void {
+  process.stdout.write(view.output);
+  if (view.output !== '' && !view.output.endsWith('\n')) process.stdout.write('\n');
+  const facts = [
+    styled('bold', view.state, process.stderr),
+    view.exitCode === null ? null : `exit code ${view.exitCode}`,
+    view.signal,
+    view.killedBy && `ended by ${view.killedBy.by}${view.killedBy.reason ? ` (${view.killedBy.reason})` : ''}`,
+    view.waiting && (view.waiting.echo ? 'waits for input' : 'waits for a password'),
+    `epoch ${view.epoch}`,
+    `bytes ${view.from} to ${view.to}`,
+  ];
+  note(facts.filter((fact) => fact).join(', '));
+}

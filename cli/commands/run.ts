@@ -1,0 +1,82 @@
+// `holdfast run`: one task for an agent, its steps as they happen, its answer at the end.
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentInput, AgentResult } from '../../contracts/agent';
+import { HoldfastError } from '../../contracts/errors';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { openContext, workflowLink, type GlobalOptions } from '../context';
+import { printMessage } from '../print-message';
+import { note, styled } from '../terminal-style';
+
+export interface RunOptions extends GlobalOptions {
+  agent?: string;
+  host: string;
+  model: string;
+  cwd?: string;
+  keep?: boolean;
+  maxSteps?: number;
+}
+
+export async function run(task: string, options: RunOptions): Promise<number> {
+  const context = await openContext(options, { start: true });
+  const id = options.agent ?? `run-${randomBytes(4).toString('hex')}`;
+  try {
+    const agent = context.client.agent(id);
+    await agent.start(inputOf(task, options));
+    const link = workflowLink(context, agent.workflowId);
+    if (!options.json) note(`agent ${id}${link ? `  ${link}` : ''}`);
+    onInterrupt(() => note(`The agent goes on: \`holdfast ps\` shows it${link ? `, as does ${link}` : ''}.`));
+    const result = await watch(agent, options.json ?? false);
+    if (options.json) process.stdout.write(`${JSON.stringify({ agent: id, ...result })}\n`);
+    else process.stdout.write(`${summary(result)}\n`);
+    return result.reason === 'answered' ? 0 : 75;
+  } finally {
+    await context.close();
+  }
+}
+
+function inputOf(task: string, { model, host, cwd, keep, maxSteps }: RunOptions): AgentInput {
+  // The worker has another working folder than we: a file must be named in full.
+  const file = /^scripted:(.+)$/s.exec(model)?.[1];
+  const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
+  return {
+    task,
+    model: file ? `scripted:${resolve(file)}` : model,
+    host,
+    ...(workdir && { cwd: workdir }),
+    ...(keep && { keep }),
+    ...(maxSteps !== undefined && { limits: { steps: maxSteps } }),
+  };
+}
+
+async function watch(agent: AgentHandle, quiet: boolean): Promise<AgentResult> {
+  const done = new AbortController();
+  const following = quiet ? Promise.resolve() : printSteps(agent, done.signal);
+  try {
+    const result = await agent.result();
+    await following;
+    return result;
+  } catch (err) {
+    // The steps up to the failure are worth seeing; then the failure itself.
+    if (err instanceof HoldfastError) await following.catch(() => undefined);
+    done.abort();
+    throw err;
+  }
+}
+
+async function printSteps(agent: AgentHandle, signal: AbortSignal): Promise<void> {
+  for await (const { message } of agent.follow(signal)) printMessage(message);
+}
+
+function summary({ answer, reason, steps }: AgentResult): string {
+  const end = styled('dim', `[${reason.replace('_', ' ')} after ${steps} steps]`);
+  return answer === null ? end : `\n${answer}\n${end}`;
+}
+
+function onInterrupt(say: () => void): void {
+  process.once('SIGINT', () => {
+    say();
+    process.exit(130);
+  });
+}

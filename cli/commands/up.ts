@@ -1,0 +1,64 @@
+// `holdfast up` and `down`: the embedded server and its worker; or only a worker, for a server that is named.
+import { stopServer } from '../../engine/server';
+import { detectTreeKill } from '../../exec/holder/process-tree';
+import { SessionHost } from '../../exec/session-host';
+import { stopWorker } from '../../workers/worker-process';
+import { dataDirOf, openContext, type GlobalOptions } from '../context';
+
+export interface UpOptions extends GlobalOptions {
+  port?: number;
+  uiPort?: number;
+  workdir?: string;
+}
+export interface DownOptions extends GlobalOptions {
+  sessions?: boolean;
+}
+
+export async function up(options: UpOptions): Promise<number> {
+  const { port, uiPort, workdir } = options;
+  const context = await openContext(options, { start: true, startWorker: true, port, uiPort, workdir });
+  const { client, namespace, uiUrl, dataDir, worker } = context;
+  const facts = { address: client.address, namespace, uiUrl, dataDir, workerPid: worker?.identity.pid ?? null };
+  if (options.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
+  else {
+    process.stdout.write(
+      `Temporal server  ${facts.address} (namespace ${namespace})\n` +
+        (uiUrl ? `web UI           ${uiUrl}\n` : '') +
+        `worker           pid ${facts.workerPid}, shells begin in ${worker?.cwd}\n` +
+        `data             ${dataDir}\n`,
+    );
+  }
+  await context.close();
+  return 0;
+}
+
+export async function down(options: DownOptions): Promise<number> {
+  const dataDir = dataDirOf(options);
+  const worker = await stopWorker(dataDir);
+  const sessions = options.sessions ? await closeSessions(dataDir) : 0;
+  const server = await stopServer(dataDir);
+  const left = options.sessions ? 0 : openSessions(dataDir).length;
+  if (options.json) process.stdout.write(`${JSON.stringify({ server, worker, sessionsClosed: sessions, sessionsLeft: left })}\n`);
+  else {
+    process.stdout.write(`server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}`);
+    process.stdout.write(options.sessions ? `, ${sessions} sessions ended\n` : `, ${left} sessions live on\n`);
+  }
+  return 0;
+}
+
+function sessionHost(dataDir: string): SessionHost {
+  return new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
+}
+
+function openSessions(dataDir: string): ReturnType<SessionHost['list']> {
+  const host = sessionHost(dataDir);
+  return host.list().filter((ref) => host.isOpen(ref));
+}
+
+async function closeSessions(dataDir: string): Promise<number> {
+  const host = sessionHost(dataDir);
+  const open = openSessions(dataDir);
+  await Promise.all(open.map((ref) => host.close(ref, 'holdfast down --sessions')));
+  host.detach();
+  return open.length;
+}

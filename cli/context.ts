@@ -1,0 +1,87 @@
+// What every command starts from: where the data lie, which server is meant, and a client for it.
+import { resolve } from 'node:path';
+import { connectTemporal, resolveServer } from '../client/connect';
+import { HoldfastClient } from '../client/holdfast-client';
+import { HoldfastError } from '../contracts/errors';
+import { LOCAL_HOST } from '../contracts/ids';
+import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
+import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
+import { ensureWorker, runningWorker } from '../workers/worker-process';
+import type { WorkerRecord } from '../workers/worker-record';
+import { note } from './terminal-style';
+
+export interface GlobalOptions {
+  data?: string;
+  address?: string;
+  namespace?: string;
+  profile?: string;
+  json?: boolean;
+}
+
+export interface SessionOptions extends GlobalOptions {
+  agent: string;
+  host: string;
+  session: number;
+}
+
+export interface CliContext {
+  client: HoldfastClient;
+  dataDir: string;
+  namespace: string;
+  /** Temporal's web UI, where it is ours. */
+  uiUrl: string | null;
+  worker: WorkerRecord | undefined;
+  close(): Promise<void>;
+}
+
+export const dataDirOf = (options: GlobalOptions): string =>
+  options.data ? resolve(options.data) : defaultDataDir(process.env);
+
+export interface OpenOptions {
+  /** Starts the embedded server and its worker where no server is named and none runs. */
+  start: boolean;
+  /** Also starts a worker for a server that was named. */
+  startWorker?: boolean;
+  port?: number | undefined;
+  uiPort?: number | undefined;
+  workdir?: string | undefined;
+}
+
+/** Throws `no_server` when nothing is named, nothing runs and nothing may be started. */
+export async function openContext(options: GlobalOptions, open: OpenOptions): Promise<CliContext> {
+  const dataDir = dataDirOf(options);
+  const server = resolveServer(options, process.env);
+  const engine = server.isConfigured ? undefined : await embeddedServer(dataDir, open);
+  const address = engine?.address ?? server.address;
+  const { namespace } = server;
+  const temporal = await connectTemporal({ ...server, address });
+  const startsWorker = engine ? open.start : open.startWorker;
+  const choice = { dataDir, address, namespace, profile: options.profile, workdir: open.workdir, env: process.env };
+  const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);
+  const client = new HoldfastClient(temporal, address);
+  return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, close: () => client.close() };
+}
+
+async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOptions): Promise<EngineRecord> {
+  const running = await runningServer(dataDir);
+  if (running && port === undefined && uiPort === undefined) return running;
+  if (!start) {
+    throw new HoldfastError('no_server', { address: 'the embedded server', reason: `none runs on ${dataDir}` });
+  }
+  return ensureServer({
+    dataDir,
+    cacheDir: defaultCacheDir(process.env),
+    env: process.env,
+    progress: note,
+    ...(port !== undefined && { port }),
+    ...(uiPort !== undefined && { uiPort }),
+  });
+}
+
+/** Link to a workflow in Temporal's web UI. */
+export const workflowLink = ({ uiUrl, namespace }: CliContext, workflowId: string): string | null =>
+  uiUrl && `${uiUrl}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+
+/** Whether this machine holds the shells that are spoken of: then the log can be read directly. */
+export const isLocal = (context: CliContext, host: string): boolean =>
+  host === LOCAL_HOST && context.worker?.address === context.client.address;

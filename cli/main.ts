@@ -1,0 +1,127 @@
+// The command `holdfast`: parses the command line and hands over to one file per command.
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { HoldfastError } from '../contracts/errors';
+import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
+import { RUNTIMES, type Runtime } from '../contracts/session';
+import { demo } from './commands/demo';
+import { doctor } from './commands/doctor';
+import { exec } from './commands/exec';
+import { input, output, reset } from './commands/output';
+import { ps } from './commands/ps';
+import { run } from './commands/run';
+import { down, up } from './commands/up';
+import { reportError } from './report-error';
+
+const wholeNumber = (text: string): number => {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 0.`);
+  return Number(text);
+};
+const port = (text: string): number => {
+  if (wholeNumber(text) > 65_535 || Number(text) === 0) throw new InvalidArgumentError(`got ${text}, allowed 1 to 65535.`);
+  return Number(text);
+};
+const sessionNumber = (text: string): number => checkedSession(/^\d+$/.test(text) ? Number(text) : text);
+const collect = (value: string, all: string[] = []): string[] => [...all, value];
+const runtime = (text: string): Runtime => {
+  if (!(RUNTIMES as readonly string[]).includes(text)) {
+    throw new HoldfastError('invalid_input', { what: '--runtime', got: text, allowed: RUNTIMES.join(', ') });
+  }
+  return text as Runtime;
+};
+
+let exitCode = 0;
+type Action<A extends unknown[]> = (...args: A) => Promise<number>;
+const action =
+  <A extends unknown[]>(work: Action<A>) =>
+  async (...args: A): Promise<void> => {
+    exitCode = await work(...args);
+  };
+
+function program(): Command {
+  const root = new Command('holdfast')
+    .description('Agents whose turns and shells hold fast, on Temporal.')
+    .version((JSON.parse(readFileSync(`${__dirname}/../../package.json`, 'utf8')) as { version: string }).version)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+  const command = (name: string, description: string): Command =>
+    root
+      .command(name)
+      .description(description)
+      .option('--data <dir>', 'data folder (default: HOLDFAST_DATA, else the user’s state folder)')
+      .option('--address <host:port>', 'Temporal server (default: TEMPORAL_ADDRESS, a Temporal profile, else the embedded one)')
+      .option('--namespace <name>', 'Temporal namespace')
+      .option('--profile <name>', 'profile of the Temporal configuration file')
+      .option('--json', 'one JSON value on stdout')
+      .exitOverride()
+      .configureOutput({ outputError: () => undefined });
+  const sessionCommand = (name: string, description: string): Command =>
+    command(name, description)
+      .option('--agent <id>', 'whose session', (id) => checkedId('agent', id), DEFAULT_AGENT)
+      .option('--host <name>', 'on which host', (id) => checkedId('host', id), LOCAL_HOST)
+      .option('--session <n>', 'which session', sessionNumber, 0);
+
+  command('up', 'start the embedded Temporal server and its worker; with --address only the worker')
+    .option('--port <n>', 'port of the server', port)
+    .option('--ui-port <n>', 'port of the web UI', port)
+    .option('--workdir <dir>', 'where new shells begin')
+    .action(action(up));
+  command('down', 'stop the embedded server and the worker')
+    .option('--sessions', 'end the shells too')
+    .action(action(down));
+  command('run <task>', 'give an agent a task and watch it')
+    .requiredOption('--model <provider:name>', 'for example scripted:replies.yaml')
+    .option('--agent <id>', 'id of the new agent', (id) => checkedId('agent', id))
+    .option('--host <name>', 'host of its shells', (id) => checkedId('host', id), LOCAL_HOST)
+    .option('--cwd <dir>', 'where its shells begin')
+    .option('--keep', 'leave its sessions open')
+    .option('--max-steps <n>', 'most model calls', wholeNumber)
+    .action(action(run));
+  sessionCommand('exec <code>', 'run code in a session; its exit code is passed on')
+    .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
+    .option('--yield-ms <ms>', 'answer after so long without an end', wholeNumber)
+    .option('--cwd <dir>', 'where a new session begins')
+    .option('--id <id>', 'the same id again gives the same result and runs nothing')
+    .action(action(exec));
+  sessionCommand('output', 'show the output of a session')
+    .option('--from <offset>', 'all of it from this byte on', wholeNumber)
+    .option('--wait <what>', 'exit, output, idle, needs_input or pattern:RE')
+    .option('--wait-ms <ms>', 'the longest wait', wholeNumber)
+    .action(action(output));
+  sessionCommand('input [text]', 'type text and Enter into the running process')
+    .option('--key <name>', 'press a key, for example ctrl-c; may be repeated', collect)
+    .option('--yield-ms <ms>', 'how long to wait for the reaction', wholeNumber)
+    .option('--id <id>', 'the same id again types nothing')
+    .action(action(input));
+  sessionCommand('reset', 'end everything that runs in a session')
+    .option('--reason <text>', 'recorded and shown')
+    .action(action(reset));
+  command('ps', 'show agents and sessions').action(action(ps));
+  command('doctor', 'check each part and say what is missing').action(action(doctor));
+  command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));
+  return root;
+}
+
+async function main(argv: string[]): Promise<number> {
+  const json = argv.includes('--json');
+  try {
+    await program().parseAsync(argv);
+    return exitCode;
+  } catch (err) {
+    if (err instanceof CommanderError) return usageError(err, json);
+    return reportError(err, json);
+  }
+}
+
+function usageError(err: CommanderError, json: boolean): number {
+  if (err.exitCode === 0) return 0;
+  const got = err.message.replace(/^error: /, '');
+  const next = 'See `holdfast --help`.';
+  return reportError(new HoldfastError('invalid_input', { what: 'The command line', got, allowed: 'what --help lists', next }), json);
+}
+
+void main(process.argv).then((code) => {
+  // Written out first: a pipe may still hold output.
+  process.exitCode = code;
+  process.stdout.write('', () => process.exit());
+});

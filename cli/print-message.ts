@@ -1,0 +1,48 @@
+// One message of a conversation, as a person wants to see it go by.
+import type { Message, ToolCall } from '../contracts/agent';
+import { inertFor } from './follow-log';
+import { styled } from './terminal-style';
+
+const SHOWN_LINES = 12;
+
+export function printMessage(message: Message): void {
+  switch (message.role) {
+    case 'user':
+      return print('cyan', 'task', message.text);
+    case 'repair':
+      return print('yellow', 'repair', message.text);
+    case 'tool':
+      return print(message.isError ? 'red' : 'dim', message.isError ? 'error' : 'result', message.content);
+    case 'assistant':
+      // The answer is printed at the end, by itself.
+      if (message.parsed.kind === 'malformed') print('yellow', 'malformed', message.text);
+      if (message.parsed.kind === 'calls') {
+        if (message.parsed.headline) print('bold', 'step', message.parsed.headline);
+        for (const call of message.parsed.calls) print('green', 'call', describeCall(call));
+      }
+  }
+}
+
+function print(style: Parameters<typeof styled>[0], label: string, text: string): void {
+  const lines = inert(text).trimEnd().split('\n');
+  const shown =
+    lines.length <= SHOWN_LINES
+      ? lines
+      : [...lines.slice(0, SHOWN_LINES / 2), `… ${lines.length - SHOWN_LINES} lines …`, ...lines.slice(-SHOWN_LINES / 2)];
+  const margin = ' '.repeat(11);
+  process.stdout.write(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
+}
+
+function describeCall({ tool, args }: ToolCall): string {
+  const { runtime, session, code, keyboard, ...rest } = args;
+  const where = session === undefined ? '' : ` session ${String(session)}`;
+  const what = code ?? keyboard ?? '';
+  const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
+  const text = typeof what === 'string' ? what : JSON.stringify(what);
+  return `${tool}${runtime ? ` ${JSON.stringify(runtime).slice(1, -1)}` : ''}${where}${more}${text ? `: ${text}` : ''}`;
+}
+
+function inert(text: string): string {
+  const filter = inertFor(process.stdout);
+  return filter.push(Buffer.from(text)) + filter.end();
+}

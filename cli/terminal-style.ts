@@ -1,0 +1,13 @@
+// Colour where a person looks at a terminal, plain text elsewhere. NO_COLOR (no-color.org) is honoured.
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return stream.isTTY && !process.env.NO_COLOR ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** Progress and remarks go to stderr: stdout is for results. */
+export function note(text: string): void {
+  process.stderr.write(`${styled('dim', text, process.stderr)}\n`);
+}

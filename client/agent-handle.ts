@@ -1,0 +1,132 @@
+// One agent, as clients see it.
+import { randomUUID } from 'node:crypto';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentInput, AgentResult, AgentState, Message, TranscriptPage } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { fromFailure } from '../contracts/failure';
+import { MAIN_TASK_QUEUE, agentWorkflowId, turnWorkflowId } from '../contracts/ids';
+import { AGENT_MESSAGES, WORKFLOWS } from '../contracts/messages';
+import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
+import { parseWith } from '../contracts/schemas/parse';
+import { deliver, type Delivery } from './deliver';
+
+const FOLLOW_MS = 150;
+
+/** A message as it appears, with the number of its turn and its place in it. */
+export interface FollowedMessage {
+  turn: number;
+  index: number;
+  message: Message;
+}
+
+export class AgentHandle {
+  readonly workflowId: string;
+  private readonly delivery: Delivery;
+
+  constructor(
+    private readonly client: Client,
+    readonly id: string,
+    address: string,
+  ) {
+    this.workflowId = agentWorkflowId(id);
+    this.delivery = { client, address, taskQueues: [MAIN_TASK_QUEUE], what: 'The agent' };
+  }
+
+  /** Throws `invalid_input`, or `id_conflict` when an agent of this id runs. */
+  async start(input: AgentInput): Promise<void> {
+    const checked = parseWith(agentInputSchema, 'The input of agent', input);
+    await deliver(this.delivery, async () => {
+      try {
+        await this.client.workflow.start(WORKFLOWS.agent, {
+          workflowId: this.workflowId,
+          taskQueue: MAIN_TASK_QUEUE,
+          args: [checked],
+          staticSummary: (input.task ?? 'a conversation').slice(0, 100),
+        });
+      } catch (err) {
+        if (err instanceof WorkflowExecutionAlreadyStartedError) throw new HoldfastError('id_conflict', { got: this.id });
+        throw err;
+      }
+    });
+  }
+
+  /** The agent's result, however long that takes. Throws what a task failed with. */
+  async result(): Promise<AgentResult> {
+    return deliver({ ...this.delivery, taskQueues: [] }, async () => {
+      try {
+        return (await this.handle.result()) as AgentResult;
+      } catch (err) {
+        const known = err instanceof WorkflowFailedError ? fromFailure(err.cause) : undefined;
+        if (known) throw known;
+        if (err instanceof WorkflowFailedError) {
+          throw new HoldfastError('model_failed', { reason: err.cause?.message ?? err.message });
+        }
+        throw err;
+      }
+    });
+  }
+
+  /** One more message; answers with its turn's result. */
+  send(message: string, id: string = randomUUID()): Promise<AgentResult> {
+    const request = parseWith(sendSchema, 'The message', { message });
+    return deliver(this.delivery, () =>
+      this.handle.executeUpdate<AgentResult, [object]>(AGENT_MESSAGES.send, { args: [request], updateId: id }),
+    );
+  }
+
+  /** Ends the turn, closes the sessions, ends the agent. */
+  async stop(reason?: string): Promise<void> {
+    const request = parseWith(stopSchema, 'The stop request', reason === undefined ? {} : { reason });
+    await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.stop, request));
+  }
+
+  state(): Promise<AgentState> {
+    return deliver(this.delivery, () => this.handle.query<AgentState>(AGENT_MESSAGES.state));
+  }
+
+  /** The messages of the turns that have ended, a page at a time. */
+  transcript(from = 0, limit = 100): Promise<TranscriptPage> {
+    return deliver(this.delivery, () =>
+      this.handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from, limit }),
+    );
+  }
+
+  /** Every message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
+  async *follow(signal?: AbortSignal): AsyncGenerator<FollowedMessage> {
+    for (let turn = 1, index = 0; !signal?.aborted; ) {
+      const { turns, currentTurn, status } = await this.state();
+      const isOver = turn < turns || (turn === turns && currentTurn === null);
+      const page = turn <= turns ? await this.turnMessages(turn, index) : undefined;
+      for (const message of page?.messages ?? []) yield { turn, index: index++, message };
+      if (isOver && page && index >= page.total) {
+        turn += 1;
+        index = 0;
+      } else if (status === 'ended' && turn > turns) {
+        return;
+      } else {
+        await delay(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  private async turnMessages(turn: number, from: number): Promise<TranscriptPage | undefined> {
+    try {
+      const handle = this.client.workflow.getHandle(turnWorkflowId(this.id, turn));
+      return await handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from });
+    } catch (err) {
+      if (err instanceof WorkflowNotFoundError) return undefined;
+      throw err;
+    }
+  }
+
+  private get handle(): WorkflowHandle {
+    return this.client.workflow.getHandle(this.workflowId);
+  }
+}

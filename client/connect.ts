@@ -1,0 +1,53 @@
+// Connects to a Temporal server: the one that flags, environment or a Temporal profile name.
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+
+export interface ServerChoice {
+  /** `host:port`; default: TEMPORAL_ADDRESS or the profile. */
+  address?: string | undefined;
+  namespace?: string | undefined;
+  /** Profile of the Temporal configuration file, with TLS and API key where it has them. */
+  profile?: string | undefined;
+}
+
+export interface ResolvedServer {
+  address: string;
+  namespace: string;
+  /** Whether anybody named a server at all: else the embedded one is meant. */
+  isConfigured: boolean;
+  connection: Parameters<typeof Connection.connect>[0];
+}
+
+const CONNECT_MS = 10_000;
+
+/** Flags over environment over profile. Throws `config_invalid` for a profile that cannot be read. */
+export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): ResolvedServer {
+  try {
+    const config = loadClientConnectConfig({
+      ...(choice.profile && { profile: choice.profile }),
+      overrideEnvVars: Object.fromEntries(Object.entries(env).filter((e): e is [string, string] => e[1] !== undefined)),
+    });
+    const { connectionOptions, namespace } = config;
+    const address = choice.address ?? connectionOptions.address;
+    return {
+      address: address ?? 'localhost:7233',
+      namespace: choice.namespace ?? namespace ?? 'default',
+      isConfigured: address !== undefined,
+      connection: { ...connectionOptions, ...(address && { address }) },
+    };
+  } catch (err) {
+    throw new HoldfastError('config_invalid', { faults: `Temporal profile: ${reasonOf(err)}` });
+  }
+}
+
+/** Throws `no_server` when nothing answers within ten seconds. */
+export async function connectTemporal(server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>): Promise<Client> {
+  const { address, namespace } = server;
+  try {
+    const connection = await Connection.connect({ ...server.connection, address, connectTimeout: CONNECT_MS });
+    return new Client({ connection, namespace });
+  } catch (err) {
+    throw new HoldfastError('no_server', { address, reason: reasonOf(err).split('\n')[0] });
+  }
+}

@@ -1,0 +1,42 @@
+// The one typed client: backends, the command line and our own activities all use it.
+import type { Client } from '@temporalio/client';
+import type { SessionRef } from '../contracts/ids';
+import { LOCAL_HOST } from '../contracts/ids';
+import type { SessionInput } from '../contracts/session';
+import { AgentHandle } from './agent-handle';
+import { connectTemporal, resolveServer, type ServerChoice } from './connect';
+import { SessionHandle } from './session-handle';
+
+export class HoldfastClient {
+  constructor(
+    /** For what this client does not cover. */
+    readonly temporal: Client,
+    readonly address: string,
+  ) {}
+
+  /**
+   * Connects to the server that `choice`, the environment (TEMPORAL_ADDRESS) or a Temporal profile names.
+   * Throws `no_server` or `config_invalid`.
+   */
+  static async connect(choice: ServerChoice = {}, env: NodeJS.ProcessEnv = process.env): Promise<HoldfastClient> {
+    const server = resolveServer(choice, env);
+    return new HoldfastClient(await connectTemporal(server), server.address);
+  }
+
+  /** An agent by id; nothing is started yet. Throws `invalid_input` for an id that is not allowed. */
+  agent(id: string): AgentHandle {
+    return new AgentHandle(this.temporal, id, this.address);
+  }
+
+  /** A session by agent, host and number; `settings` count when a command opens it. */
+  session(
+    ref: Omit<SessionRef, 'host'> & { host?: string },
+    settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'> = {},
+  ): SessionHandle {
+    return new SessionHandle(this.temporal, { ...ref, host: ref.host ?? LOCAL_HOST }, settings, this.address);
+  }
+
+  async close(): Promise<void> {
+    await this.temporal.connection.close();
+  }
+}

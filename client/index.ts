@@ -1,0 +1,8 @@
+// What the package exports to backends.
+export { HoldfastClient } from './holdfast-client';
+export { AgentHandle, type FollowedMessage } from './agent-handle';
+export { SessionHandle } from './session-handle';
+export { HoldfastError, type ErrorCode } from '../contracts/errors';
+export type * from '../contracts/agent';
+export type * from '../contracts/session';
+export type { SessionRef } from '../contracts/ids';

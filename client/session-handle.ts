@@ -1,0 +1,95 @@
+// One exec session, as clients see it.
+import { randomUUID } from 'node:crypto';
+import { WithStartWorkflowOperation, type Client, type Workflow, type WorkflowHandle } from '@temporalio/client';
+import { MAIN_TASK_QUEUE, hostTaskQueue, sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
+import { parseWith } from '../contracts/schemas/parse';
+import { execSchema, inputSchema, outputSchema, resetSchema } from '../contracts/schemas/session';
+import type {
+  CommandView,
+  ExecRequest,
+  InputRequest,
+  OutputRequest,
+  ResetRequest,
+  SessionInput,
+  SessionState,
+} from '../contracts/session';
+import { deliver, type Delivery } from './deliver';
+
+export class SessionHandle {
+  readonly workflowId: string;
+  private readonly delivery: Delivery;
+
+  /** Throws `invalid_input` for ids and numbers that are not allowed. Nothing is started yet. */
+  constructor(
+    private readonly client: Client,
+    readonly ref: SessionRef,
+    private readonly settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'>,
+    address: string,
+  ) {
+    this.workflowId = sessionWorkflowId(ref);
+    const taskQueues = [MAIN_TASK_QUEUE, hostTaskQueue(ref.host)];
+    this.delivery = { client, address, taskQueues, what: 'The session' };
+  }
+
+  /**
+   * Runs code, opening the session where needed, and answers at the command's end or its yield.
+   * @param id the same id again gives the same command's answer and runs nothing
+   */
+  exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
+    const checked = parseWith(execSchema, 'The command', request);
+    return deliver(this.delivery, () => {
+      const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
+        workflowId: this.workflowId,
+        taskQueue: MAIN_TASK_QUEUE,
+        args: [this.settings],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,
+      });
+      return this.client.workflow.executeUpdateWithStart<Workflow, CommandView, [object]>(SESSION_MESSAGES.exec, {
+        args: [{ id, ...checked }],
+        updateId: id,
+        startWorkflowOperation,
+      });
+    });
+  }
+
+  /** Types into the running process and answers when it has reacted or yields. Throws `no_running_process`. */
+  input(request: InputRequest, id: string = randomUUID()): Promise<CommandView> {
+    return this.update(SESSION_MESSAGES.input, { id, ...parseWith(inputSchema, 'The input', request) }, id);
+  }
+
+  /** The session's output and state; at once, or after a wait. */
+  output(request: OutputRequest = {}, id: string = randomUUID()): Promise<CommandView> {
+    return this.update(SESSION_MESSAGES.output, parseWith(outputSchema, 'The output request', request), id);
+  }
+
+  /** Ends everything that runs in the session. The next command gets a fresh shell. */
+  reset(request: ResetRequest = {}, id: string = randomUUID()): Promise<CommandView> {
+    return this.update(SESSION_MESSAGES.reset, { id, ...parseWith(resetSchema, 'The reset request', request) }, id);
+  }
+
+  /** What the session knows of itself. Answers for a closed session too. */
+  state(): Promise<SessionState> {
+    return deliver(this.delivery, () => this.handle.query<SessionState>(SESSION_MESSAGES.state));
+  }
+
+  /** Ends everything in the session and the session itself. */
+  async close(reason: string): Promise<void> {
+    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.close, { reason }));
+  }
+
+  /** Signals input without waiting for its effect, as operators and other SDKs do. */
+  async signalInput(request: InputRequest): Promise<void> {
+    const checked = parseWith(inputSchema, 'The input', request);
+    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.input, checked));
+  }
+
+  private get handle(): WorkflowHandle {
+    return this.client.workflow.getHandle(this.workflowId);
+  }
+
+  private update(name: string, request: object, updateId: string): Promise<CommandView> {
+    return deliver(this.delivery, () => this.handle.executeUpdate<CommandView, [object]>(name, { args: [request], updateId }));
+  }
+}

@@ -1,0 +1,147 @@
+// What crosses process borders about agents and turns. Plain JSON, no I/O.
+import type { YieldSettings } from './session';
+
+export interface TurnLimits {
+  /** Model calls in one turn. Default 100. */
+  steps: number;
+  /** Wall time of one turn in milliseconds. Default 24 h. */
+  wallMs: number;
+  /** Replies in a row that may be malformed before the turn ends. Default 3. */
+  formatRepairs: number;
+}
+
+export const DEFAULT_LIMITS: TurnLimits = { steps: 100, wallMs: 24 * 3_600_000, formatRepairs: 3 };
+
+/** Settings that an agent hands to each of its turns. */
+export interface AgentSettings {
+  /** `provider:name`, for example `scripted:replies.yaml`. */
+  model: string;
+  /** Which host runs the shells. Default `local`. */
+  host?: string;
+  /** Working folder of the shells. Default: the host's. */
+  cwd?: string;
+  limits?: Partial<TurnLimits>;
+  yield?: Partial<YieldSettings>;
+}
+
+/** Input of the workflow `agent`: one plain JSON object. */
+export interface AgentInput extends AgentSettings {
+  /** The first message. */
+  task?: string;
+  /** `task` answers, closes its sessions and ends; `conversation` goes on until `stop` or its idle limit. */
+  mode?: 'task' | 'conversation';
+  /** Leaves the sessions open when the agent ends. */
+  keep?: boolean;
+  /** Ends a conversation after so long without a message, in milliseconds. Default 24 h. */
+  idleMs?: number;
+}
+
+/** Why a turn ended. */
+export type EndReason = 'answered' | 'step_limit' | 'time_limit' | 'format_error' | 'model_error' | 'stopped';
+
+export interface TurnError {
+  code: string;
+  message: string;
+}
+
+/** Result of the workflow `agent` in mode `task`, and answer of the update `send`. */
+export interface AgentResult {
+  answer: string | null;
+  reason: EndReason;
+  error: TurnError | null;
+  steps: number;
+}
+
+export interface ToolCall {
+  callId: string;
+  tool: string;
+  args: Record<string, unknown>;
+}
+
+export interface ToolResult {
+  callId: string;
+  tool: string;
+  /** What the model reads. */
+  content: string;
+  /** True when the model can mend what went wrong. */
+  isError: boolean;
+}
+
+/** What a dialect makes of a model's reply. */
+export type ParsedReply =
+  | { kind: 'answer'; answer: string }
+  | { kind: 'calls'; calls: ToolCall[]; headline: string | null; thoughts: string[]; prose: string }
+  | { kind: 'malformed'; problem: string };
+
+/** One message of a conversation, recorded once. */
+export type Message =
+  | { role: 'user'; text: string }
+  | { role: 'assistant'; text: string; parsed: ParsedReply }
+  | ({ role: 'tool' } & ToolResult)
+  | { role: 'repair'; text: string };
+
+export interface TurnInput {
+  agent: string;
+  turn: number;
+  message: string;
+  settings: AgentSettings;
+  /** How many messages of earlier turns the model is to see, and which run of the agent holds them. */
+  earlier: { count: number; runId: string };
+}
+
+export interface TurnResult extends AgentResult {
+  messages: Message[];
+  /** Sessions of the agent's host that the turn's tools were called with. */
+  sessions: number[];
+}
+
+/** Input of the activity `callModel`: the messages themselves are pulled by query, pinned to these counts. */
+export interface ModelCall {
+  agent: string;
+  model: string;
+  turn: { workflowId: string; runId: string; count: number };
+  earlier: { count: number; runId: string };
+}
+
+export interface ModelReply {
+  text: string;
+  parsed: ParsedReply;
+}
+
+/** Input of the activity `callTool`. */
+export interface ToolInvocation {
+  agent: string;
+  /** Idempotency key: the same over retries and worker deaths. */
+  key: string;
+  call: ToolCall;
+  settings: AgentSettings;
+}
+
+/** The answer of the query `state` of an `agent`. */
+export interface AgentState {
+  agent: string;
+  mode: 'task' | 'conversation';
+  status: 'idle' | 'working' | 'stopping' | 'ended';
+  model: string;
+  host: string;
+  turns: number;
+  /** Workflow id of the turn at work. */
+  currentTurn: string | null;
+  queued: number;
+  lastResult: AgentResult | null;
+  sessions: number[];
+  refused: string[];
+}
+
+/** The answer of the query `transcript`: a page of messages. */
+export interface TranscriptPage {
+  messages: Message[];
+  /** Messages in all. */
+  total: number;
+}
+
+export interface TranscriptRequest {
+  from?: number;
+  /** At most so many messages; default 100. */
+  limit?: number;
+}

@@ -1,0 +1,247 @@
+// The one catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step.
+// Pure. Everything that a caller can see as an error is thrown as HoldfastError with a code from here.
+
+/** What an error speaks of; values are shown in the message, so they must not hold secrets. */
+export type ErrorFacts = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+interface ErrorEntry {
+  /** Whether the same call may succeed later without a change by the caller. */
+  readonly retryable: boolean;
+  /** Exit code of the command line: sysexits, always above 63. */
+  readonly exitCode: number;
+  /** What failed, what was given, what is allowed. */
+  message(facts: ErrorFacts): string;
+  /** What to do now. */
+  next(facts: ErrorFacts): string;
+}
+
+const entry = (
+  exitCode: number,
+  retryable: boolean,
+  message: (f: ErrorFacts) => string,
+  next: (f: ErrorFacts) => string,
+): ErrorEntry => ({ exitCode, retryable, message, next });
+
+const CATALOGUE = {
+  invalid_input: entry(
+    64,
+    false,
+    (f) => `${f.what} is invalid: got ${f.got}, allowed ${f.allowed}.`,
+    (f) => String(f.next ?? 'Correct the value and send it again; nothing was started.'),
+  ),
+  unknown_tool: entry(
+    65,
+    false,
+    (f) => `No tool has this name: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Call one of the allowed tools.',
+  ),
+  not_found: entry(
+    66,
+    false,
+    (f) => `${f.what} does not exist: got ${f.got}${f.allowed ? `, allowed ${f.allowed}` : ''}.`,
+    (f) => String(f.next ?? 'Look at `holdfast ps` for what is there.'),
+  ),
+  busy: entry(
+    75,
+    true,
+    (f) => `Session ${f.session} is busy with another command (since offset ${f.from}); nothing was typed.`,
+    (f) =>
+      `Look at it with runtime "output", answer it with "input", stop it with runtime "reset", ` +
+      `or use another session than ${f.session}.`,
+  ),
+  no_running_process: entry(
+    65,
+    false,
+    (f) => `Session ${f.session} has no running process to take input; nothing was typed.`,
+    () => 'Start a process with code_execution_tool first, and send input to the same session.',
+  ),
+  input_too_long: entry(
+    65,
+    false,
+    (f) => `A line of input is too long for the terminal: got ${f.got} bytes, allowed ${f.allowed} bytes in a line.`,
+    () => 'Write the text to a file and let the program read that; nothing was typed.',
+  ),
+  offset_out_of_range: entry(
+    65,
+    false,
+    (f) => `The offset lies outside the log: got ${f.got}, allowed 0 to ${f.allowed}.`,
+    (f) => `Read from offset ${f.allowed} to wait for new output.`,
+  ),
+  id_conflict: entry(
+    65,
+    false,
+    (f) => `The id ${f.got} was used before with other content; nothing was run.`,
+    () => 'Use a fresh id for new content, or repeat the first content to get its recorded result.',
+  ),
+  session_closed: entry(
+    69,
+    false,
+    (f) => `Session ${f.session} is closed (${f.reason}).`,
+    () => 'Send the command again: it opens the session anew.',
+  ),
+  session_lost: entry(
+    69,
+    false,
+    (f) => `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept; nothing is run again.`,
+    () => 'Look at the log, decide whether the command had its effect, then send the next command.',
+  ),
+  draining: entry(
+    75,
+    true,
+    () => 'The session is about to continue as new and takes no message for a moment.',
+    () => 'Send the same message with the same id again; the client does this by itself.',
+  ),
+  host_offline: entry(
+    69,
+    true,
+    (f) => `No worker serves host ${f.host}: the message was not delivered within ${f.waitedMs} ms.`,
+    (f) => `Start the host's worker (\`holdfast up\` for local), then send it again. Host: ${f.host}.`,
+  ),
+  no_worker: entry(
+    69,
+    true,
+    (f) => `No worker polls task queue ${f.taskQueue} at ${f.address}.`,
+    () => 'Start one with `holdfast up` (with the same --address), then try again.',
+  ),
+  no_server: entry(
+    69,
+    true,
+    (f) => `No Temporal server answers at ${f.address}: ${f.reason}.`,
+    () => 'Check --address, TEMPORAL_ADDRESS or the Temporal profile, or run `holdfast up` without them.',
+  ),
+  deadline: entry(
+    75,
+    true,
+    (f) => `${f.what} did not answer within ${f.waitedMs} ms.`,
+    () => 'Look at `holdfast ps` and `holdfast doctor`, then send it again with the same id.',
+  ),
+  terminal_failed: entry(
+    71,
+    false,
+    (f) => `The terminal could not be started: ${f.reason}.`,
+    () => 'Run `holdfast doctor`.',
+  ),
+  missing_program: entry(
+    69,
+    false,
+    (f) => `Runtime ${f.runtime} needs ${f.program}, which is not on the session's PATH; nothing was run.`,
+    (f) => `Install ${f.program}, or use another runtime.`,
+  ),
+  config_invalid: entry(
+    78,
+    false,
+    (f) => `The configuration is invalid: ${f.faults}`,
+    () => 'Mend each of these and start again.',
+  ),
+  engine_missing: entry(
+    69,
+    false,
+    (f) => `No Temporal server could be had: ${f.reason}`,
+    () =>
+      'Install the Temporal CLI (`temporal` on PATH or HOLDFAST_TEMPORAL_CLI), or install Go so that it can be ' +
+      'built, or name a running server with --address.',
+  ),
+  engine_failed: entry(
+    70,
+    true,
+    (f) => `The Temporal server did not start: ${f.reason}`,
+    (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
+  ),
+  port_in_use: entry(
+    71,
+    true,
+    (f) => `The port is taken: got ${f.got}, allowed a free port.`,
+    () => 'Leave --port away to take any free port, or name another.',
+  ),
+  worker_failed: entry(
+    70,
+    true,
+    (f) => `The worker did not start: ${f.reason}`,
+    (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
+  ),
+  model_unknown: entry(
+    78,
+    false,
+    (f) => `No model provider has this name: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Name the model as provider:name, for example scripted:replies.yaml.',
+  ),
+  model_script_invalid: entry(
+    78,
+    false,
+    (f) => `The scripted model's file is invalid: ${f.file}: ${f.faults}`,
+    () => 'Mend the file; every fault is listed.',
+  ),
+  model_script_exhausted: entry(
+    65,
+    false,
+    (f) => `The scripted model has no reply left: got call ${f.got}, allowed ${f.allowed}. The last message was: ${f.last}`,
+    (f) => `Add a reply to ${f.file}, or end the conversation before.`,
+  ),
+  model_script_mismatch: entry(
+    65,
+    false,
+    (f) => `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
+    (f) => `Compare both sides and mend ${f.file} or what came before it.`,
+  ),
+  model_failed: entry(
+    69,
+    false,
+    (f) => `The model call failed: ${f.reason}`,
+    () => 'Look at the reason; nothing was run for this step.',
+  ),
+  unknown_outcome: entry(
+    70,
+    false,
+    (f) => `It is unknown whether ${f.what} had its effect: ${f.reason}`,
+    () => 'Check the effect before doing it again.',
+  ),
+  node_too_old: entry(
+    69,
+    false,
+    (f) => `Holdfast needs a newer Node: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Install that Node, or run `npm ci` in the checkout, which brings one along.',
+  ),
+  internal: entry(
+    70,
+    false,
+    (f) => `Something in Holdfast itself failed: ${f.reason}`,
+    () => 'This is a bug: report it with the log.',
+  ),
+} satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+/** An error of the catalogue. `message` holds the whole text, next step included. */
+export class HoldfastError extends Error {
+  readonly next: string;
+  readonly retryable: boolean;
+  readonly exitCode: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly facts: ErrorFacts = {},
+  ) {
+    const e: ErrorEntry = CATALOGUE[code];
+    const next = e.next(facts);
+    super(`${e.message(facts)} Next: ${next}`);
+    this.name = 'HoldfastError';
+    this.next = next;
+    this.retryable = e.retryable;
+    this.exitCode = e.exitCode;
+  }
+
+  /** The form in which errors reach programs (`--json`) and cross process borders. */
+  toJSON(): { code: ErrorCode; message: string; next: string; retryable: boolean; facts: ErrorFacts } {
+    const { code, message, next, retryable, facts } = this;
+    return { code, message, next, retryable, facts };
+  }
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(CATALOGUE, value);
+}
+
+/** The text of any thrown value, for use inside `reason` facts. */
+export function reasonOf(err: unknown): string {
+  return err instanceof Error ? err.message : String(err);
+}

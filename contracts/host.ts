@@ -1,0 +1,60 @@
+// Input of the host's activities, which run on `host.<name>`. Plain JSON, no I/O.
+import type { SessionRef } from './ids';
+import type { CommandView, Key, Runtime, Wait, YieldSettings } from './session';
+
+export interface RunCommandInput {
+  ref: SessionRef;
+  /** Workflow id of the session, for the signal `yielded`. */
+  workflowId: string;
+  cwd: string | null;
+  commandId: string;
+  runtime: Runtime;
+  code: string;
+  yield: YieldSettings;
+}
+
+export interface SendInputInput {
+  ref: SessionRef;
+  inputId: string;
+  text: string | null;
+  keys: Key[];
+  /** Offset to show output from; null: from where the input was typed. */
+  from: number | null;
+  /** Null: answer as soon as it is typed. */
+  yield: YieldSettings | null;
+}
+
+export interface ReadOutputInput {
+  ref: SessionRef;
+  from: number | null;
+  maxBytes: number | null;
+  wait: Wait | null;
+  waitMs: number;
+}
+
+export interface ResetSessionInput {
+  ref: SessionRef;
+  resetId: string;
+  reason: string | null;
+}
+
+export interface CloseSessionInput {
+  ref: SessionRef;
+  reason: string | null;
+}
+
+/** The signal `yielded`. */
+export interface Yielded {
+  commandId: string;
+  view: CommandView;
+}
+
+/** The host's activities, as workflows see them. */
+export interface HostActivities {
+  /** Completes when the command has ended, however long that takes; `yielded` tells what happens before. */
+  runCommand(input: RunCommandInput): Promise<CommandView>;
+  sendInput(input: SendInputInput): Promise<CommandView>;
+  readOutput(input: ReadOutputInput): Promise<CommandView>;
+  resetSession(input: ResetSessionInput): Promise<CommandView>;
+  closeSession(input: CloseSessionInput): Promise<void>;
+}

@@ -1,0 +1,56 @@
+// Names that outside callers depend on: ids, workflow ids and task queues. Pure.
+import { HoldfastError } from './errors';
+
+/** Every id matches this before it touches a path, a workflow id or a queue name. */
+export const ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+/** Ids that callers give to messages, for "the same message again"; they are hashed before they touch a path. */
+export const MESSAGE_ID_MAX_CHARS = 200;
+export const MAX_SESSION_NUMBER = 999_999;
+
+export const MAIN_TASK_QUEUE = 'holdfast';
+/** The machine beside the embedded server. */
+export const LOCAL_HOST = 'local';
+/** The agent that command-line sessions belong to when none is named. */
+export const DEFAULT_AGENT = 'cli';
+
+/** One exec session: a persistent shell of an agent on a host. */
+export interface SessionRef {
+  agent: string;
+  host: string;
+  session: number;
+}
+
+export const hostTaskQueue = (host: string): string => `host.${checkedId('host', host)}`;
+export const agentWorkflowId = (agent: string): string => `agent/${checkedId('agent', agent)}`;
+export const turnWorkflowId = (agent: string, turn: number): string => `${agentWorkflowId(agent)}/turn/${turn}`;
+export const sessionWorkflowId = ({ agent, host, session }: SessionRef): string =>
+  `exec/${checkedId('agent', agent)}/${checkedId('host', host)}/${checkedSession(session)}`;
+
+/** Reads `exec/<agent>/<host>/<n>`; undefined for any other workflow id. */
+export function parseSessionWorkflowId(workflowId: string): SessionRef | undefined {
+  const [kind, agent, host, n, ...rest] = workflowId.split('/');
+  if (kind !== 'exec' || !agent || !host || !n || rest.length > 0 || !/^\d{1,6}$/.test(n)) return undefined;
+  return ID_PATTERN.test(agent) && ID_PATTERN.test(host) ? { agent, host, session: Number(n) } : undefined;
+}
+
+/** Throws `invalid_input` unless `value` is an id. */
+export function checkedId(what: string, value: unknown): string {
+  if (typeof value === 'string' && ID_PATTERN.test(value)) return value;
+  throw new HoldfastError('invalid_input', {
+    what: `The ${what} id`,
+    got: JSON.stringify(value) ?? 'nothing',
+    allowed: `1 to 63 of a-z, 0-9, "_" and "-", beginning with a letter or digit`,
+  });
+}
+
+/** Throws `invalid_input` unless `value` is a whole number from 0 to 999999. */
+export function checkedSession(value: unknown): number {
+  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_SESSION_NUMBER) {
+    return value as number;
+  }
+  throw new HoldfastError('invalid_input', {
+    what: 'The session',
+    got: JSON.stringify(value) ?? 'nothing',
+    allowed: `a whole number from 0 to ${MAX_SESSION_NUMBER}`,
+  });
+}

@@ -1,0 +1,33 @@
+// Names of workflows and their messages. Outside callers depend on them: a change here is a breaking one.
+
+export const WORKFLOWS = { agent: 'agent', turn: 'turn', execSession: 'execSession' } as const;
+
+export const AGENT_MESSAGES = {
+  /** Signal and update: one more message; the update answers with the turn's result. */
+  send: 'send',
+  /** Signal: ends the turn, closes the sessions, ends the agent. */
+  stop: 'stop',
+  state: 'state',
+  transcript: 'transcript',
+} as const;
+
+export const SESSION_MESSAGES = {
+  exec: 'exec',
+  input: 'input',
+  output: 'output',
+  reset: 'reset',
+  /** Signal: look at the output again, so that the query `output` is fresh. */
+  poll: 'poll',
+  /** Signal: end the tree and the workflow. */
+  close: 'close',
+  state: 'state',
+  /** Signal, from the host worker: the command outlives its yield. */
+  yielded: 'yielded',
+} as const;
+
+/** Custom search attributes, registered by `holdfast up`. */
+export const SEARCH_ATTRIBUTES = {
+  agent: 'HoldfastAgent',
+  host: 'HoldfastHost',
+  session: 'HoldfastSession',
+} as const;

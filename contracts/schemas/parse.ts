@@ -1,0 +1,43 @@
+// Checks a value against its shape and says everything that is wrong with it, in the catalogue's words.
+import type * as z from 'zod/mini';
+import { HoldfastError } from '../errors';
+
+/** The checked value. Throws `invalid_input` that names `what` and every fault with its place. */
+export function parseWith<T>(schema: z.ZodMiniType<T>, what: string, value: unknown): T {
+  const result = schema.safeParse(value ?? {});
+  if (result.success) return result.data;
+  const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${describe(issue)}`);
+  throw new HoldfastError('invalid_input', {
+    what,
+    got: shorten(JSON.stringify(value) ?? 'nothing'),
+    allowed: `a value without these faults: ${faults.join('; ')}`,
+  });
+}
+
+const pointer = (path: PropertyKey[]): string => (path.length > 0 ? `"${path.map(String).join('/')}" ` : '');
+
+function describe(issue: z.core.$ZodIssue): string {
+  if (issue.message && issue.message !== 'Invalid input') return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be a ${issue.expected}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'unrecognized_keys':
+      return `has unknown keys ${issue.keys.join(', ')}`;
+    case 'too_big':
+      return `must be at most ${String(issue.maximum)}`;
+    case 'too_small':
+      return `must be at least ${String(issue.minimum)}`;
+    case 'invalid_format':
+      return `must match ${issue.format === 'regex' ? String(issue.pattern) : issue.format}`;
+    case 'not_multiple_of':
+    case 'invalid_union':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'custom':
+      return 'is invalid';
+  }
+}
+
+const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text);

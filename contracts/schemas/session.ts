@@ -1,0 +1,111 @@
+// Shapes of the messages to sessions, one truth for clients, tools and workflows. zod/mini, because it
+// also goes into the workflow bundle, where the web UI's and other SDKs' messages have no client before.
+import * as z from 'zod/mini';
+import { ID_PATTERN, MAX_SESSION_NUMBER, MESSAGE_ID_MAX_CHARS } from '../ids';
+import { KEYS, MAX_CODE_BYTES, MAX_INPUT_BYTES, MAX_PAGE_BYTES, RUNTIMES, type Key, type Wait } from '../session';
+
+z.config({ jitless: true });
+
+/** Bytes of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
+export function utf8Length(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}
+
+const atMostBytes = (limit: number, instead: string): z.core.$ZodCheck<string> =>
+  z.refine<string>((text) => utf8Length(text) <= limit, {
+    error: (issue) => `got ${utf8Length(String(issue.input))} bytes, allowed ${limit}; ${instead}`,
+  });
+const withoutNul = z.refine<string>((text) => !text.includes('\0'), {
+  error: (issue) => `got a NUL character at position ${String(issue.input).indexOf('\0')}, allowed text without NUL`,
+});
+const wholeNumber = (from: number, to: number): z.ZodMiniNumber =>
+  z.number({ error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a whole number from ${from} to ${to}` }).check(
+    z.refine<number>((n) => Number.isInteger(n) && n >= from && n <= to, {
+      error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a whole number from ${from} to ${to}`,
+    }),
+  );
+
+const DAY_MS = 24 * 3_600_000;
+export const idSchema = z.string().check(z.regex(ID_PATTERN));
+const messageId = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
+export const sessionNumber = wholeNumber(0, MAX_SESSION_NUMBER);
+export const milliseconds = wholeNumber(0, 30 * DAY_MS);
+const readerName = z.string().check(z.regex(ID_PATTERN));
+const keyName = z.enum(Object.keys(KEYS) as [Key, ...Key[]]);
+export const runtimeSchema = z.enum(RUNTIMES);
+
+export const codeSchema = z
+  .string()
+  .check(
+    z.refine<string>((code) => code.trim() !== '', { error: 'got empty code, allowed code with at least one command' }),
+    withoutNul,
+    atMostBytes(MAX_CODE_BYTES, 'write it to a file and run that'),
+  );
+
+export const keyboardSchema = z.string().check(withoutNul, atMostBytes(MAX_INPUT_BYTES, 'send it in pieces'));
+
+export const yieldSchema = z.partial(
+  z.strictObject({
+    firstOutputMs: milliseconds,
+    betweenOutputMs: milliseconds,
+    maxMs: milliseconds,
+    promptMs: milliseconds,
+  }),
+);
+
+const WAITS = ['exit', 'output', 'idle', 'needs_input'];
+export const waitSchema = z.custom<Wait>((value) => typeof value === 'string' && isWait(value), {
+  error: (issue) => `got ${JSON.stringify(issue.input)}, allowed ${WAITS.join(', ')} or pattern:RE with a valid RE`,
+});
+
+function isWait(value: string): boolean {
+  if (!value.startsWith('pattern:')) return WAITS.includes(value);
+  try {
+    return value.length > 'pattern:'.length && new RegExp(value.slice('pattern:'.length)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export const execSchema = z.strictObject({
+  id: z.optional(messageId),
+  runtime: z.optional(runtimeSchema),
+  code: codeSchema,
+  yield: z.optional(yieldSchema),
+  reader: z.optional(readerName),
+});
+
+export const inputSchema = z.strictObject({
+  id: z.optional(messageId),
+  keyboard: z.optional(keyboardSchema),
+  keys: z.optional(z.array(keyName).check(z.maxLength(100))),
+  yield: z.optional(yieldSchema),
+  reader: z.optional(readerName),
+});
+
+export const outputSchema = z.strictObject({
+  from: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+  maxBytes: z.optional(wholeNumber(4, MAX_PAGE_BYTES)),
+  wait: z.optional(waitSchema),
+  waitMs: z.optional(milliseconds),
+  reader: z.optional(readerName),
+});
+
+export const resetSchema = z.strictObject({
+  id: z.optional(messageId),
+  reason: z.optional(z.string().check(z.maxLength(1_000))),
+});
+
+export const sessionInputSchema = z.strictObject({
+  agent: z.optional(idSchema),
+  host: z.optional(idSchema),
+  session: z.optional(sessionNumber),
+  cwd: z.optional(z.string().check(z.minLength(1), withoutNul)),
+  idleMs: z.optional(milliseconds),
+  yield: z.optional(yieldSchema),
+});

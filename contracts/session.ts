@@ -1,0 +1,170 @@
+// What crosses process borders about exec sessions: requests, views and states. Plain JSON, no I/O.
+
+export const RUNTIMES = ['terminal', 'python', 'nodejs'] as const;
+export type Runtime = (typeof RUNTIMES)[number];
+
+/** The longest code that one command may hold, in UTF-8 bytes: escaped as JSON it must fit a Temporal payload. */
+export const MAX_CODE_BYTES = 262_144;
+/** The longest text that one input may hold, in UTF-8 bytes. */
+export const MAX_INPUT_BYTES = 262_144;
+/** The largest page that `output` returns when `maxBytes` is given. */
+export const MAX_PAGE_BYTES = 131_072;
+
+/** How long a command may go on before its caller gets an answer, in milliseconds. */
+export interface YieldSettings {
+  /** Without any output since the command began. */
+  firstOutputMs: number;
+  /** Without further output since the last. */
+  betweenOutputMs: number;
+  /** In all. */
+  maxMs: number;
+  /** While it probably waits for input; a process that certainly waits yields at once. */
+  promptMs: number;
+}
+
+/** agent-zero's defaults for running code. */
+export const DEFAULT_YIELD: YieldSettings = {
+  firstOutputMs: 30_000,
+  betweenOutputMs: 15_000,
+  maxMs: 180_000,
+  promptMs: 5_000,
+};
+
+/** Keys that `input` can press, by name. */
+export const KEYS = {
+  enter: '\r',
+  tab: '\t',
+  escape: '\x1b',
+  space: ' ',
+  backspace: '\x7f',
+  delete: '\x1b[3~',
+  up: '\x1b[A',
+  down: '\x1b[B',
+  right: '\x1b[C',
+  left: '\x1b[D',
+  home: '\x1b[H',
+  end: '\x1b[F',
+  'page-up': '\x1b[5~',
+  'page-down': '\x1b[6~',
+  'ctrl-a': '\x01',
+  'ctrl-c': '\x03',
+  'ctrl-d': '\x04',
+  'ctrl-e': '\x05',
+  'ctrl-k': '\x0b',
+  'ctrl-l': '\x0c',
+  'ctrl-r': '\x12',
+  'ctrl-u': '\x15',
+  'ctrl-w': '\x17',
+  'ctrl-z': '\x1a',
+  'ctrl-\\': '\x1c',
+} as const;
+export type Key = keyof typeof KEYS;
+
+/** What to wait for: the end, new output, silence, a waiting reader, or text that matches `pattern:RE`. */
+export type Wait = 'exit' | 'output' | 'idle' | 'needs_input' | `pattern:${string}`;
+
+export interface ExecRequest {
+  /** The same id again returns the recorded result and runs nothing. Default: the update's id. */
+  id?: string;
+  /** Default `terminal`. */
+  runtime?: Runtime;
+  code: string;
+  yield?: Partial<YieldSettings>;
+  /** A reader's name: the session remembers up to where each named reader has been given output. */
+  reader?: string;
+}
+
+export interface InputRequest {
+  /** The same id again types nothing. Default: the update's id. */
+  id?: string;
+  /** Raw text, followed by Enter; an empty text is just Enter. */
+  keyboard?: string;
+  /** Keys by name, pressed after the text; with keys and no text no Enter is added. */
+  keys?: Key[];
+  yield?: Partial<YieldSettings>;
+  reader?: string;
+}
+
+export interface OutputRequest {
+  /** Byte offset; default: where `reader` stopped, else where the last command began. */
+  from?: number;
+  /** Returns one gapless page of at most so many bytes, instead of a bounded view with head and tail. */
+  maxBytes?: number;
+  wait?: Wait;
+  /** The longest wait, in milliseconds. Default 60,000. */
+  waitMs?: number;
+  reader?: string;
+}
+
+export interface ResetRequest {
+  id?: string;
+  reason?: string;
+}
+
+export type YieldReason = 'first_output' | 'between_output' | 'max' | 'waiting_input';
+export type CommandState = 'exited' | 'running' | 'waiting_input' | 'lost';
+/** `certain`: blocked in a read of its terminal. `likely`: polls it. `hint`: polls it with a timeout. */
+export type WaitingCertainty = 'certain' | 'likely' | 'hint';
+
+export interface Waiting {
+  /** False when the terminal does not echo what is typed (a password). */
+  echo: boolean;
+  certainty: WaitingCertainty;
+}
+
+export interface KilledBy {
+  by: 'signal' | 'reset' | 'closed' | 'cancelled' | 'host_lost';
+  reason: string | null;
+}
+
+/** What a session shows of its last command, and the output between two offsets. */
+export interface CommandView {
+  session: number;
+  commandId: string | null;
+  state: CommandState;
+  exitCode: number | null;
+  signal: string | null;
+  killedBy: KilledBy | null;
+  /** Rendered text of the bytes from `from` to `to`; long output keeps head and tail. */
+  output: string;
+  from: number;
+  to: number;
+  /** Bytes between head and tail that `output` leaves out. */
+  omittedBytes: number;
+  epoch: number;
+  /** True when this command began in a fresh shell because the previous one had ended. */
+  freshShell: boolean;
+  /** Why the answer came before the end; null when the command has ended. */
+  yielded: YieldReason | null;
+  waiting: Waiting | null;
+  /** How long the command ran or has been running, in milliseconds. */
+  durationMs: number;
+}
+
+/** The answer of the query `state` of an `execSession`. */
+export interface SessionState {
+  agent: string;
+  host: string;
+  session: number;
+  status: 'idle' | 'running' | 'waiting_input' | 'draining' | 'closed';
+  epoch: number;
+  command: { id: string; runtime: Runtime; startedAt: string } | null;
+  /** The last known view; `poll` refreshes it. */
+  view: CommandView | null;
+  /** Up to which offset each named reader has been given output. */
+  readers: Record<string, number>;
+  /** Messages that were refused because they were malformed: the last few. */
+  refused: string[];
+}
+
+/** Input of the workflow `execSession`. All but the ids has defaults. */
+export interface SessionInput {
+  agent?: string;
+  host?: string;
+  session?: number;
+  /** Working folder of the shell; default: the host's. */
+  cwd?: string;
+  /** Closes after so long without a message, in milliseconds. Default 24 h. */
+  idleMs?: number;
+  yield?: Partial<YieldSettings>;
+}

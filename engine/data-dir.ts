@@ -1,0 +1,19 @@
+// Where Holdfast keeps its state and its cache when nobody names a folder. Pure: reads only the given environment.
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+
+/** Names the state folder: HOLDFAST_DATA, else the user's XDG state folder. Absolute; not created here. */
+export function defaultDataDir(env: NodeJS.ProcessEnv): string {
+  if (env.HOLDFAST_DATA) return resolve(env.HOLDFAST_DATA);
+  return join(userFolder(env, env.XDG_STATE_HOME, '.local/state'), 'holdfast');
+}
+
+/** Names the cache folder, which may be deleted at any time. Absolute; not created here. */
+export function defaultCacheDir(env: NodeJS.ProcessEnv): string {
+  return join(userFolder(env, env.XDG_CACHE_HOME, '.cache'), 'holdfast');
+}
+
+/** The XDG base directory specification says that a relative path is to be ignored. */
+function userFolder(env: NodeJS.ProcessEnv, named: string | undefined, fallback: string): string {
+  return named && isAbsolute(named) ? named : join(env.HOME || homedir(), fallback);
+}

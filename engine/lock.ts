@@ -1,0 +1,51 @@
+// Mutual exclusion between processes on one machine. The lock is a kernel lock on a file (SQLite takes it for
+// us), so it ends with its owner, kill -9 included, and nobody has to guess whether a lock is stale.
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const SQLITE_BUSY = 5;
+const RETRY_MS = 25;
+
+/** How a caller waits for the lock. */
+export interface LockOptions {
+  /** Ends the waiting with the signal's reason; does not reach `fn`. */
+  signal?: AbortSignal;
+  /** Called once, when the lock is held by somebody else. */
+  onWait?: () => void;
+}
+
+/** Runs `fn` while no other process or call holds the lock file at `path`; the file and its folder are created. */
+export async function withLock<T>(path: string, fn: () => Promise<T>, options: LockOptions = {}): Promise<T> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const db = new DatabaseSync(path);
+  try {
+    await acquire(db, options);
+    return await fn();
+  } finally {
+    db.close();
+  }
+}
+
+async function acquire(db: DatabaseSync, { signal, onWait }: LockOptions): Promise<void> {
+  for (let told = false; ;) {
+    signal?.throwIfAborted();
+    if (tryAcquire(db)) return;
+    if (!told) onWait?.();
+    told = true;
+    // Jitter: two that collide while both are taking the lock must not collide again for ever.
+    await sleep(RETRY_MS * (0.5 + Math.random()));
+  }
+}
+
+/** Nothing is ever written in the transaction, so its owner's death leaves no journal to roll back. */
+function tryAcquire(db: DatabaseSync): boolean {
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (err) {
+    if (((err as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) return false;
+    throw err;
+  }
+}

@@ -1,0 +1,35 @@
+// The end of the server's log, for error messages; and its size, kept bounded over many starts.
+import { closeSync, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+
+const TAIL_BYTES = 4_096;
+const TAIL_LINES = 5;
+const MAX_LOG_BYTES = 10_000_000;
+
+/** The last lines that were written to the file after byte `from`; empty if there are none. */
+export function logTail(path: string, from: number): string {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch {
+    return '';
+  }
+  try {
+    const size = fstatSync(fd).size;
+    const start = Math.max(from, size - TAIL_BYTES);
+    const buffer = Buffer.alloc(Math.max(0, size - start));
+    readSync(fd, buffer, 0, buffer.length, start);
+    return buffer.toString().trim().split('\n').slice(-TAIL_LINES).join('\n');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Size in bytes; 0 for a file that does not exist. */
+export function logSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Sets a large log aside (one is kept), as only a start may: a running server goes on writing to the old file. */
+export function rotateLog(path: string): void {
+  if (logSize(path) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+}

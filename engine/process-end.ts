@@ -1,0 +1,24 @@
+// Ends a process that is not necessarily our child, by identity, so that no other process is ever hit.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive, type Identity } from '../exec/process-identity';
+
+const LOOK_EVERY_MS = 25;
+
+/** Sends SIGTERM, and SIGKILL after `graceMs`; resolves when the process is gone. */
+export async function endProcess(identity: Identity, graceMs: number): Promise<void> {
+  send(identity, 'SIGTERM');
+  const deadline = Date.now() + graceMs;
+  while (isAlive(identity)) {
+    if (Date.now() >= deadline) send(identity, 'SIGKILL');
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+function send(identity: Identity, signalName: NodeJS.Signals): void {
+  if (!isAlive(identity)) return;
+  try {
+    process.kill(identity.pid, signalName);
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== 'ESRCH') throw err;
+  }
+}

@@ -1,0 +1,63 @@
+// The record of a data folder's server: who it is and where it answers. Written before the server runs, so that
+// a server without a record cannot exist.
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readJson, writeJson } from '../exec/json-file';
+import type { Identity } from '../exec/process-identity';
+import type { EnginePorts } from './ports';
+
+/** A server that we started; stored as `engine/server.json` in its data folder. */
+export interface EngineRecord extends EnginePorts {
+  /** Of the gRPC port, as clients want it: host:port. */
+  address: string;
+  namespace: 'default';
+  uiUrl: string;
+  /** Base URL of the HTTP API, without a path. */
+  httpUrl: string;
+  identity: Identity;
+  dbFile: string;
+  logFile: string;
+  /** Path of the executable. */
+  binary: string;
+  /** ISO 8601. */
+  startedAt: string;
+}
+
+/** The files of a data folder's server. */
+export interface EnginePaths {
+  folder: string;
+  lock: string;
+  record: string;
+  dbFile: string;
+  logFile: string;
+}
+
+export function enginePaths(dataDir: string): EnginePaths {
+  const folder = join(dataDir, 'engine');
+  return {
+    folder,
+    lock: join(folder, 'lock'),
+    record: join(folder, 'server.json'),
+    dbFile: join(folder, 'temporal.db'),
+    logFile: join(folder, 'server.log'),
+  };
+}
+
+/** Creates the folder, closed to other users: the database holds conversations. */
+export function createEngineFolder({ folder }: EnginePaths): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+}
+
+/** Reads the record, of a running server or of one that died; undefined without one. */
+export function readRecord(paths: EnginePaths): EngineRecord | undefined {
+  return readJson<EngineRecord>(paths.record);
+}
+
+export function writeRecord(paths: EnginePaths, record: EngineRecord): void {
+  writeJson(paths.record, record);
+}
+
+export function removeRecord(paths: EnginePaths): void {
+  rmSync(paths.record, { force: true });
+}

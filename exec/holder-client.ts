@@ -1,0 +1,86 @@
+// One connection to a holder: requests go out at once, answers are matched by id.
+import { createConnection, type Socket } from 'node:net';
+import { HoldfastError } from '../contracts/errors';
+import type { Identity } from './process-identity';
+import { FrameDecoder, PROTOCOL_VERSION, encodeFrame, type AnswerFrame, type Verb, type Verbs } from './protocol';
+
+/** What a holder says of itself in its session's folder; readable by this user only. */
+export interface HolderRecord {
+  identity: Identity;
+  socketPath: string;
+  token: string;
+  version: number;
+}
+
+/** The holder went away before it answered. */
+export class HolderGone extends Error {
+  override name = 'HolderGone';
+}
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(err: Error): void;
+}
+
+export class HolderClient {
+  private nextId = 1;
+  private readonly pending = new Map<number, Pending>();
+  isOpen = true;
+
+  private constructor(
+    private readonly socket: Socket,
+    private readonly token: string,
+  ) {
+    const decoder = new FrameDecoder<AnswerFrame>();
+    socket.on('data', (chunk: Buffer) => {
+      for (const frame of decoder.push(chunk)) this.settle(frame);
+    });
+    socket.on('close', () => this.onClose());
+  }
+
+  /** Throws HolderGone when nobody listens. */
+  static connect(record: HolderRecord): Promise<HolderClient> {
+    return new Promise((resolve, reject) => {
+      const socket = createConnection(record.socketPath);
+      socket.once('error', (err) => reject(new HolderGone(err.message)));
+      socket.once('connect', () => {
+        socket.removeAllListeners('error');
+        socket.on('error', () => socket.destroy());
+        resolve(new HolderClient(socket, record.token));
+      });
+    });
+  }
+
+  /** Throws the holder's HoldfastError, or HolderGone. An abort only stops waiting. */
+  request<V extends Verb>(verb: V, body: Verbs[V]['request'], signal?: AbortSignal): Promise<Verbs[V]['answer']> {
+    if (!this.isOpen) return Promise.reject(new HolderGone('connection closed'));
+    const id = this.nextId++;
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      signal?.addEventListener('abort', () => this.drop(id, signal), { once: true });
+      this.socket.write(encodeFrame({ id, token: this.token, version: PROTOCOL_VERSION, verb, body }));
+    });
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private drop(id: number, signal: AbortSignal): void {
+    this.pending.get(id)?.reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    this.pending.delete(id);
+  }
+
+  private settle(frame: AnswerFrame): void {
+    const pending = this.pending.get(frame.id);
+    this.pending.delete(frame.id);
+    if (frame.error) pending?.reject(new HoldfastError(frame.error.code, frame.error.facts));
+    else pending?.resolve(frame.ok);
+  }
+
+  private onClose(): void {
+    this.isOpen = false;
+    for (const { reject } of this.pending.values()) reject(new HolderGone('the holder closed the connection'));
+    this.pending.clear();
+  }
+}

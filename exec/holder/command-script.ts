@@ -1,0 +1,34 @@
+// The text that bash sources for a command: the code itself, or the interpreter that runs it from a file.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Runtime } from '../../contracts/session';
+import { HoldfastError } from '../../contracts/errors';
+import { shellAsset } from '../package-root';
+
+const INTERPRETERS = {
+  python: { program: 'python3', runner: 'run-python.py', extension: 'py' },
+  nodejs: { program: 'node', runner: 'run-node.mjs', extension: 'mjs' },
+} as const;
+
+/** Writes what the runtime needs beside `name` in `directory` and returns the script to source. */
+export function commandScript(
+  directory: string,
+  name: string,
+  { runtime, code }: { runtime: Runtime; code: string },
+): string {
+  if (runtime === 'terminal') return `${code}\n`;
+  const { program, runner, extension } = INTERPRETERS[runtime];
+  const file = join(directory, `${name}.${extension}`);
+  writeFileSync(file, code, { mode: 0o600 });
+  const missing = new HoldfastError('missing_program', { runtime, program });
+  return [
+    `if ! builtin command -v ${program} >/dev/null; then`,
+    `  builtin printf '%s\\n' ${quote(`${missing.code}: ${missing.message}`)} >&2`,
+    `  builtin return 127`,
+    `fi`,
+    `command ${program} ${quote(shellAsset(runner))} ${quote(file)}`,
+    '',
+  ].join('\n');
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

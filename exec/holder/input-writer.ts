@@ -1,0 +1,97 @@
+// Writes input to a terminal that may take it slowly or not at all, without burning CPU for it.
+import { writeSync } from 'node:fs';
+import { KEYS, type Key } from '../../contracts/session';
+import { HoldfastError } from '../../contracts/errors';
+import { lineSettings } from './line-settings';
+import type { Shell } from './shell';
+
+/** N_TTY keeps 4,095 bytes of a line and its newline, and drops the rest without saying so (termios(3)). */
+const CANONICAL_LINE_BYTES = 4_095;
+const MAX_QUEUED_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 1_024;
+/** After so long an input that the program does not read is left in the queue and its sender answered. */
+const ANSWER_MS = 500;
+const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
+  'ctrl-c': 'SIGINT',
+  'ctrl-\\': 'SIGQUIT',
+  'ctrl-z': 'SIGTSTP',
+};
+
+export class InputWriter {
+  private queue: Buffer[] = [];
+  private queuedBytes = 0;
+  private draining: Promise<void> | null = null;
+  private stopped = false;
+
+  constructor(private readonly shell: Shell) {}
+
+  /** Types `text` and Enter, then presses `keys`. Throws `input_too_long` before it types anything. */
+  async type(text: string | null, keys: Key[]): Promise<void> {
+    const bytes = Buffer.from(text === null ? '' : `${text}\r`, 'utf8');
+    const longest = Math.max(...(text ?? '').split(/[\r\n]/).map((line) => Buffer.byteLength(line)));
+    const tty = this.shell.ttyPath;
+    const wantsSettings = longest > CANONICAL_LINE_BYTES || keys.some((key) => SIGNAL_KEYS[key]);
+    const settings = wantsSettings && tty ? await lineSettings(tty) : undefined;
+    const allowed = longest > CANONICAL_LINE_BYTES && settings?.canonical ? CANONICAL_LINE_BYTES : undefined;
+    if (allowed) throw new HoldfastError('input_too_long', { got: longest, allowed });
+    if (this.queuedBytes + bytes.length > MAX_QUEUED_BYTES) {
+      throw new HoldfastError('input_too_long', {
+        got: this.queuedBytes + bytes.length,
+        allowed: MAX_QUEUED_BYTES,
+      });
+    }
+    this.enqueue(bytes);
+    for (const key of keys) this.press(key, settings?.signals ?? false);
+    await Promise.race([this.draining, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
+  }
+
+  /** Forgets what was not taken yet. */
+  stop(): void {
+    this.stopped = true;
+    this.queue = [];
+    this.queuedBytes = 0;
+  }
+
+  private press(key: Key, raisesSignals: boolean): void {
+    const signal = SIGNAL_KEYS[key];
+    const group = this.shell.foregroundGroup;
+    if (!signal || !raisesSignals || group === undefined) return this.enqueue(Buffer.from(KEYS[key]));
+    // As a byte it would wait, or be lost, behind input that nobody reads.
+    this.queue = [];
+    this.queuedBytes = 0;
+    process.kill(-group, signal);
+  }
+
+  private enqueue(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.queue.push(bytes);
+    this.queuedBytes += bytes.length;
+    this.draining ??= this.drain().finally(() => (this.draining = null));
+  }
+
+  private async drain(): Promise<void> {
+    let pauseMs = 1;
+    for (let head = this.queue[0]; head && !this.stopped; head = this.queue[0]) {
+      const written = this.write(head.subarray(0, CHUNK_BYTES));
+      if (written > 0) {
+        pauseMs = 1;
+        this.queuedBytes -= written;
+        if (written === head.length) this.queue.shift();
+        else this.queue[0] = head.subarray(written);
+      } else {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        pauseMs = Math.min(pauseMs * 2, 100);
+      }
+    }
+  }
+
+  private write(bytes: Buffer): number {
+    try {
+      return writeSync(this.shell.masterFd, bytes);
+    } catch (err) {
+      if ((err as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+      this.stop();
+      return 0;
+    }
+  }
+}

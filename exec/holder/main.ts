@@ -1,0 +1,88 @@
+// The holder: a small detached process that owns one session's terminal, log and socket and outlives every
+// worker. Started by holder-client.ts with the session's folder; ends by `close` or TERM.
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { basename, dirname } from 'node:path';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { readJson, writeJson } from '../json-file';
+import { identityOf } from '../process-identity';
+import { FrameDecoder, PROTOCOL_VERSION, encodeFrame, type AnswerFrame, type RequestFrame, type Verbs } from '../protocol';
+import { parseSessionDirectory, sessionPaths } from '../session-paths';
+import { Session, type HolderConfig } from './session';
+
+const directory = process.argv[2] ?? '';
+const ref = parseSessionDirectory(basename(directory));
+if (!ref) throw new Error(`not a session's folder: ${directory}`);
+const paths = sessionPaths(dirname(dirname(directory)), ref);
+const config = readJson<HolderConfig>(paths.config);
+if (!config) throw new Error(`no configuration in ${directory}`);
+const session = new Session(config, paths);
+
+const server = createServer((socket) => serve(socket));
+// A socket file that is left over belongs to a dead holder: its starter has made sure of that.
+rmSync(config.socketPath, { force: true });
+server.listen(config.socketPath, () => {
+  chmodSync(config.socketPath, 0o600);
+  const { socketPath, token } = config;
+  writeJson(paths.holder, { identity: identityOf(process.pid), socketPath, token, version: PROTOCOL_VERSION });
+  process.send?.('ready');
+  process.disconnect?.();
+});
+// The shell outlives the terminal and the command line it was started from.
+for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
+process.on('SIGTERM', () => void end('holder was told to end'));
+
+function serve(socket: Socket): void {
+  const decoder = new FrameDecoder<RequestFrame>();
+  const abort = new AbortController();
+  const send = (answer: AnswerFrame): void => {
+    if (!socket.destroyed) socket.write(encodeFrame(answer));
+  };
+  socket.on('data', (chunk: Buffer) => {
+    try {
+      for (const frame of decoder.push(chunk)) void answer(frame, abort.signal).then(send);
+    } catch (err) {
+      socket.destroy(err as Error);
+    }
+  });
+  socket.on('close', () => abort.abort());
+  socket.on('error', () => socket.destroy());
+}
+
+async function answer(frame: RequestFrame, abort: AbortSignal): Promise<AnswerFrame> {
+  const { id } = frame;
+  try {
+    if (frame.token !== config?.token) throw new HoldfastError('internal', { reason: 'wrong token' });
+    return { id, ok: await perform(frame, abort) };
+  } catch (err) {
+    const error =
+      err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
+    return { id, error: { code: error.code, facts: error.facts } };
+  }
+}
+
+function perform({ verb, body }: RequestFrame, abort: AbortSignal): unknown {
+  switch (verb) {
+    case 'run':
+      return session.run(body as Verbs['run']['request']);
+    case 'observe':
+      return session.observe((body as Verbs['observe']['request']).until, abort);
+    case 'status':
+      return session.snapshot();
+    case 'input':
+      return session.input(body as Verbs['input']['request']);
+    case 'reset':
+      return session.reset(body as Verbs['reset']['request']);
+    case 'close':
+      return end((body as Verbs['close']['request']).reason);
+  }
+}
+
+async function end(reason: string | null): Promise<unknown> {
+  const snapshot = await session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
+  rmSync(paths.holder, { force: true });
+  // Leaves the answer time to be written.
+  setImmediate(() => server.close(() => undefined));
+  setTimeout(() => process.exit(0), 50);
+  return snapshot;
+}

@@ -1,0 +1,84 @@
+// Ends everything that runs in a session: TERM for a clean end, then KILL that nothing outlives.
+// With a PID namespace the kernel does the last step; without one it is a search of the process table.
+import { spawnSync } from 'node:child_process';
+import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readLink, readText } from '../proc';
+import type { TreeKill } from '../protocol';
+
+const GRACE_MS = 400;
+const GONE_MS = 2_000;
+const POLL_MS = 5;
+
+const NAMESPACE_FLAGS = ['--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
+const COMMANDS: Record<TreeKill, string[]> = {
+  'pid-namespace': ['unshare', ...NAMESPACE_FLAGS, '--'],
+  'user-pid-namespace': ['unshare', '--user', '--map-current-user', ...NAMESPACE_FLAGS, '--'],
+  'process-search': [],
+};
+
+/** The command line to put before a session's first process. */
+export const treeCommand = (kind: TreeKill): string[] => COMMANDS[kind];
+
+/** Finds out by trying: containers and distributions refuse namespaces in many ways. Costs about 5 ms. */
+export function detectTreeKill(): TreeKill {
+  for (const kind of ['pid-namespace', 'user-pid-namespace'] as const) {
+    const [program, ...args] = COMMANDS[kind];
+    if (program && spawnSync(program, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0) return kind;
+  }
+  return 'process-search';
+}
+
+/**
+ * Ends the tree of the terminal whose leader is `leader` and waits until nothing of it runs.
+ * `mark` is a text in the environment of everything the session started.
+ * @returns the processes that still run after two seconds: none with a namespace.
+ */
+export async function killTree(kind: TreeKill, leader: number, mark: string): Promise<number[]> {
+  const members = kind === 'process-search' ? bySearch(leader, mark) : byNamespace(leader);
+  const shellPids = new Set([leader, ...shellsOf(leader, kind)]);
+  const programs = members.filter((pid) => !shellPids.has(pid));
+  for (const pid of programs) signal(pid, 'SIGTERM');
+  if (programs.length > 0) await gone(programs, GRACE_MS);
+  const late = kind === 'process-search' ? bySearch(leader, mark) : [];
+  for (const pid of [leader, ...late, ...(kind === 'process-search' ? members : [])]) signal(pid, 'SIGKILL');
+  return gone([leader, ...members, ...late], GONE_MS);
+}
+
+/** The processes that make up the shell itself: init and bash ignore TERM, so nobody waits for them. */
+function shellsOf(leader: number, kind: TreeKill): number[] {
+  const init = kind === 'process-search' ? leader : childrenOf(leader)[0];
+  return init === undefined ? [] : [init, ...childrenOf(init)];
+}
+
+function byNamespace(leader: number): number[] {
+  const init = childrenOf(leader)[0];
+  const namespace = init === undefined ? undefined : readLink(`/proc/${init}/ns/pid`);
+  if (namespace === undefined) return [];
+  const mine = new Set(descendantsOf(leader));
+  return listNumeric('/proc').filter((pid) => mine.has(pid) || readLink(`/proc/${pid}/ns/pid`) === namespace);
+}
+
+function bySearch(leader: number, mark: string): number[] {
+  const mine = new Set(descendantsOf(leader));
+  return listNumeric('/proc').filter(
+    (pid) =>
+      mine.has(pid) || processStat(pid)?.session === leader || readText(`/proc/${pid}/environ`)?.includes(mark),
+  );
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Already gone, or not ours to signal: `gone` tells which.
+  }
+}
+
+async function gone(pids: number[], withinMs: number): Promise<number[]> {
+  const until = Date.now() + withinMs;
+  let left = pids.filter(isRunning);
+  while (left.length > 0 && Date.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    left = left.filter(isRunning);
+  }
+  return left;
+}

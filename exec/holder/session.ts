@@ -1,0 +1,251 @@
+// One session inside its holder: the current shell, its command, and who waits for what. All of a
+// session's state changes happen here, one after the other.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HoldfastError } from '../../contracts/errors';
+import type { KilledBy } from '../../contracts/session';
+import { CommandRecords } from '../command-records';
+import type { CommandRecord, ObserveReason, Snapshot, TreeKill, Until, Verbs } from '../protocol';
+import type { SessionPaths } from '../session-paths';
+import { InputWriter } from './input-writer';
+import { decide } from './observer';
+import { OutputLog } from './output-log';
+import { Shell } from './shell';
+import { signalName } from './signal-name';
+import { WaitingWatch } from './waiting-watch';
+
+/** What a holder is started with. */
+export interface HolderConfig {
+  session: number;
+  socketPath: string;
+  token: string;
+  cwd: string;
+  env: Record<string, string>;
+  treeKill: TreeKill;
+}
+
+/** How many input ids are remembered, each for "typed before". */
+const REMEMBERED_INPUTS = 10_000;
+
+interface Life {
+  shell: Shell;
+  input: InputWriter;
+  watch: WaitingWatch;
+}
+
+export class Session {
+  private readonly log: OutputLog;
+  private readonly records: CommandRecords;
+  private readonly observers = new Set<() => void>();
+  private readonly inputs = new Map<string, number>();
+  private readonly resets = new Set<string>();
+  private life: Life | null = null;
+  private shellLives = false;
+  private epoch: number;
+  private command: CommandRecord | null = null;
+  private running = false;
+  private flush = false;
+  private lastOutputAt = 0;
+  private queue: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly config: HolderConfig,
+    private readonly paths: SessionPaths,
+  ) {
+    this.log = new OutputLog(paths.log);
+    this.records = new CommandRecords(paths.commands);
+    this.epoch = lastEpoch(paths.epoch) + 1;
+    this.command = this.records.latest() ?? null;
+  }
+
+  snapshot(command = this.command): Snapshot {
+    const waiting = this.running && command?.id === this.command?.id ? (this.life?.watch.current ?? null) : null;
+    return { command, epoch: this.epoch, end: this.log.end, waiting, treeKill: this.config.treeKill };
+  }
+
+  /** Starts a command, or tells of the one that had this id before. */
+  run(request: Verbs['run']['request']): Promise<Snapshot> {
+    return this.inTurn(async () => {
+      const known = this.records.read(request.id);
+      if (known) {
+        if (known.contentHash !== request.contentHash) throw new HoldfastError('id_conflict', { got: request.id });
+        return this.snapshot(known.id === this.command?.id ? this.command : known);
+      }
+      if (this.running) {
+        throw new HoldfastError('busy', { session: this.config.session, from: this.command?.from });
+      }
+      const { life, freshShell } = await this.ensureLife();
+      this.begin(request, freshShell);
+      life.watch.touch();
+      await life.shell.run({ runtime: request.runtime, code: request.code, flush: this.flush });
+      this.flush = false;
+      return this.snapshot();
+    });
+  }
+
+  observe(until: Until, abort: AbortSignal): Promise<{ reason: ObserveReason; snapshot: Snapshot }> {
+    const observedSince = Date.now();
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const stop = (): void => {
+        clearTimeout(timer);
+        this.observers.delete(check);
+      };
+      const check = (): void => {
+        clearTimeout(timer);
+        const outcome = decide(until, this.facts(observedSince));
+        if ('at' in outcome) {
+          timer = setTimeout(check, Math.min(outcome.at - Date.now(), 2 ** 31 - 1));
+        } else {
+          stop();
+          resolve({ reason: outcome.reason, snapshot: this.snapshot() });
+        }
+      };
+      abort.addEventListener('abort', stop, { once: true });
+      this.observers.add(check);
+      check();
+    });
+  }
+
+  /** Types into the running process. The same id again types nothing. */
+  async input({ id, text, keys }: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
+    const before = this.inputs.get(id);
+    if (before !== undefined) return { at: before, snapshot: this.snapshot() };
+    if (!this.running || !this.life) throw new HoldfastError('no_running_process', { session: this.config.session });
+    const at = this.log.end;
+    this.remember(id, at);
+    try {
+      this.flush = true;
+      await this.life.input.type(text, keys);
+    } catch (err) {
+      this.inputs.delete(id);
+      throw err;
+    }
+    this.life?.watch.touch();
+    return { at, snapshot: this.snapshot() };
+  }
+
+  /** Ends the whole tree; the next command begins in a fresh shell. The same id again does nothing. */
+  reset({ id, reason, by }: Verbs['reset']['request']): Promise<Snapshot> {
+    return this.inTurn(async () => {
+      if (this.resets.has(id)) return this.snapshot();
+      this.resets.add(id);
+      await this.endLife({ by, reason });
+      return this.snapshot();
+    });
+  }
+
+  private async ensureLife(): Promise<{ life: Life; freshShell: boolean }> {
+    if (this.life && this.shellLives) return { life: this.life, freshShell: false };
+    await this.endLife(null);
+    const freshShell = this.epoch > 1;
+    writeFileSync(this.paths.epoch, String(this.epoch), { mode: 0o600 });
+    const shell = new Shell({
+      directory: join(this.paths.directory, `epoch-${this.epoch}`),
+      cwd: this.config.cwd,
+      env: this.config.env,
+      treeKill: this.config.treeKill,
+      onOutput: (data) => this.onOutput(data, shell),
+      onCommandEnd: (exitCode) => this.finish({ exitCode }),
+      onShellEnd: (exitCode) => this.onShellEnd(exitCode),
+    });
+    const life = { shell, input: new InputWriter(shell), watch: new WaitingWatch(shell, () => this.notify()) };
+    this.life = life;
+    this.shellLives = true;
+    return { life, freshShell };
+  }
+
+  private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
+    const ending = { to: null, exitCode: null, signal: null, killedBy: null, endedAt: null, lost: false };
+    const now = Date.now();
+    this.command = { id, contentHash, runtime, epoch: this.epoch, freshShell, from: this.log.end, startedAt: now, ...ending };
+    // Recorded before it is handed over: from here on this id never runs again, whatever dies.
+    this.records.write(this.command);
+    this.running = true;
+  }
+
+  private finish(end: { exitCode: number | null; signal?: string; killedBy?: KilledBy | null }): void {
+    if (!this.running || !this.command) return;
+    this.running = false;
+    this.life?.watch.stop();
+    this.life?.input.stop();
+    if (this.life) this.life.input = new InputWriter(this.life.shell);
+    const { exitCode, signal = null, killedBy = null } = end;
+    this.command = { ...this.command, to: this.log.end, exitCode, signal, killedBy, endedAt: Date.now() };
+    this.records.write(this.command);
+    this.log.sync();
+    this.notify();
+  }
+
+  private onShellEnd(exitCode: number): void {
+    const signal = exitCode > 128 ? signalName(exitCode - 128) : undefined;
+    this.shellLives = false;
+    this.finish({ exitCode, ...(signal && { signal, killedBy: { by: 'signal', reason: signal } }) });
+  }
+
+  private async endLife(killedBy: KilledBy | null): Promise<void> {
+    const { life } = this;
+    if (!life) return;
+    this.shellLives = false;
+    life.input.stop();
+    const wasRunning = this.running ? this.command : null;
+    // Said before the kill: a dying bash can report an exit of its own first.
+    if (wasRunning) this.command = { ...wasRunning, killedBy };
+    life.watch.stop();
+    await life.shell.end();
+    this.life = null;
+    this.epoch += 1;
+    if (wasRunning) {
+      this.running = true;
+      this.finish({ exitCode: null, signal: 'SIGKILL', killedBy });
+    }
+    this.notify();
+  }
+
+  private onOutput(data: Buffer, shell: Shell): void {
+    this.lastOutputAt = Date.now();
+    this.log.append(data, () => shell.resume());
+    if (this.log.isStalled) shell.pause();
+    if (this.running) this.life?.watch.touch();
+    this.notify();
+  }
+
+  private notify(): void {
+    for (const check of [...this.observers]) check();
+  }
+
+  private facts(observedSince: number): Parameters<typeof decide>[1] {
+    const { running, lastOutputAt } = this;
+    const watch = this.life?.watch;
+    return {
+      now: Date.now(),
+      running,
+      startedAt: this.command?.startedAt ?? 0,
+      lastOutputAt,
+      end: this.log.end,
+      waiting: running ? (watch?.current ?? null) : null,
+      waitingSince: watch?.since ?? 0,
+      observedSince,
+    };
+  }
+
+  private remember(id: string, at: number): void {
+    this.inputs.set(id, at);
+    const oldest = this.inputs.keys().next().value;
+    if (this.inputs.size > REMEMBERED_INPUTS && oldest !== undefined) this.inputs.delete(oldest);
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.queue.then(work);
+    this.queue = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function lastEpoch(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8')) || 0;
+  } catch {
+    return 0;
+  }
+}

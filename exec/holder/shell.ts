@@ -1,0 +1,197 @@
+// One epoch of a session: a terminal, the bash in it, and the private channels that drive it.
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import * as pty from 'node-pty';
+import type { Runtime } from '../../contracts/session';
+import { shellAsset } from '../package-root';
+import { childrenOf, processStat, readLink } from '../proc';
+import type { TreeKill } from '../protocol';
+import { FenceFilter } from './fence';
+import { commandScript } from './command-script';
+import { killTree, treeCommand } from './process-tree';
+
+/** How long an end waits for its fence when the terminal holds back output. */
+const FENCE_MS = 2_000;
+export const COLUMNS = 120;
+export const ROWS = 40;
+
+export interface ShellOptions {
+  /** A folder of this epoch's own. */
+  directory: string;
+  cwd: string;
+  env: Record<string, string>;
+  treeKill: TreeKill;
+  onOutput(data: Buffer): void;
+  /** The current command has ended; all of its output was delivered before. */
+  onCommandEnd(exitCode: number): void;
+  /** The shell itself has ended, by `exit` or a signal (code above 128). */
+  onShellEnd(exitCode: number): void;
+}
+
+export class Shell {
+  private readonly terminal: pty.IPty;
+  private readonly up: Socket;
+  private readonly channels: number[];
+  private readonly down: number;
+  private readonly nonce = randomBytes(8).toString('hex');
+  private readonly filter: FenceFilter;
+  private readonly mark: string;
+  private commands = 0;
+  private fences = 0;
+  private pendingEnd: (() => void) | null = null;
+  private ready!: () => void;
+  private readonly isReady = new Promise<void>((resolve) => (this.ready = resolve));
+  private ending = false;
+  private ended = false;
+
+  constructor(private readonly options: ShellOptions) {
+    const { directory, env } = options;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const fence = `\x1b]7717;${randomBytes(8).toString('hex')}\x07`;
+    this.filter = new FenceFilter(Buffer.from(fence));
+    this.mark = `HOLDFAST_SESSION_MARK=${randomBytes(8).toString('hex')}`;
+    const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
+    execFileSync('mkfifo', ['-m', '600', ...paths]);
+    // Opened for both directions, so that neither side ever sees an end of file between two commands.
+    this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+    this.down = this.channels[1] as number;
+    writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
+    writeFileSync(join(directory, 'rc'), this.driver(fence), { mode: 0o600 });
+    this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
+    this.listen();
+    this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
+  }
+
+  /** Process id of the terminal's leader, as the holder sees it. */
+  get leader(): number {
+    return this.terminal.pid;
+  }
+
+  /** The bash that takes the commands, as the holder sees it. */
+  get shellPid(): number | undefined {
+    const init = this.options.treeKill === 'process-search' ? this.leader : childrenOf(this.leader)[0];
+    return init === undefined ? undefined : childrenOf(init)[0];
+  }
+
+  /** Path of the terminal's device. */
+  get ttyPath(): string | undefined {
+    return readLink(`/proc/${this.leader}/fd/0`);
+  }
+
+  /** Descriptor of the terminal's master side, for writes of bounded size. */
+  get masterFd(): number {
+    return (this.terminal as unknown as { fd: number }).fd;
+  }
+
+  get foregroundGroup(): number | undefined {
+    const group = processStat(this.leader)?.foregroundGroup;
+    return group !== undefined && group > 0 ? group : undefined;
+  }
+
+  /** Hands a command to bash. `flush` first throws away what is left of earlier typing. */
+  async run(command: { runtime: Runtime; code: string; flush: boolean }): Promise<void> {
+    await this.isReady;
+    if (this.ended) return;
+    const name = String(++this.commands);
+    writeFileSync(join(this.options.directory, name), commandScript(this.options.directory, name, command), {
+      mode: 0o600,
+    });
+    this.fences = 0;
+    writeSync(this.down, `${name} ${this.nonce} ${command.flush ? 'flush' : '-'}\n`);
+  }
+
+  /** Stops reading the terminal: the kernel then stalls whoever prints. */
+  pause(): void {
+    this.terminal.pause();
+  }
+
+  resume(): void {
+    this.terminal.resume();
+  }
+
+  /** Ends everything in this epoch and removes its folder. Nothing is reported any more. */
+  async end(): Promise<number[]> {
+    this.ending = true;
+    const left = await killTree(this.options.treeKill, this.leader, this.mark);
+    this.ended = true;
+    this.pendingEnd = null;
+    this.ready();
+    this.up.destroy();
+    for (const fd of this.channels.slice(1)) closeSync(fd);
+    rmSync(this.options.directory, { recursive: true, force: true });
+    return left;
+  }
+
+  private spawn(env: Record<string, string>): pty.IPty {
+    const { directory, cwd, treeKill } = this.options;
+    const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
+    const [file, ...args] = [...treeCommand(treeKill), 'sh', shellAsset('init.sh'), directory, ...bash] as [string];
+    const size = { cols: COLUMNS, rows: ROWS };
+    const terminal = pty.spawn(file, args, { name: 'xterm-256color', ...size, cwd, env, encoding: null });
+    // With `encoding: null` the data are Buffers, which node-pty's types do not say.
+    terminal.onData((data) => this.onData(data as unknown as Buffer));
+    terminal.onExit(() => this.onLeaderExit());
+    return terminal;
+  }
+
+  private driver(fence: string): string {
+    const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+    const head = `__hf_dir=${quoted(this.options.directory)} __hf_fence=${quoted(fence)} __hf_nonce=${this.nonce}\n`;
+    return head + readFileSync(shellAsset('driver.bash'), 'utf8');
+  }
+
+  private onData(chunk: Buffer): void {
+    if (this.ended) return;
+    const { data, fences } = this.filter.push(chunk);
+    if (data.length > 0) this.options.onOutput(data);
+    this.fences += fences;
+    if (fences > 0) this.pendingEnd?.();
+  }
+
+  private listen(): void {
+    let text = '';
+    this.up.on('data', (chunk: Buffer) => {
+      const lines = (text + chunk.toString('latin1')).split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) this.onReport(line);
+    });
+  }
+
+  private onReport(line: string): void {
+    // What a dying shell says of its end would hide who ended it.
+    if (this.ending) return;
+    const [kind, first, second] = line.split(' ');
+    if (kind === 'X') {
+      this.afterFence(() => this.shellEnded(Number(first)));
+    } else if (kind === 'E' && first === '-') {
+      this.ready();
+    } else if (kind === 'E' && first === String(this.commands)) {
+      this.afterFence(() => this.options.onCommandEnd(Number(second)));
+    }
+  }
+
+  /** Runs `report` when the output up to the end has arrived: the terminal and the channel are two streams. */
+  private afterFence(report: () => void): void {
+    const timer = setTimeout(() => this.pendingEnd?.(), FENCE_MS);
+    this.pendingEnd = () => {
+      clearTimeout(timer);
+      this.pendingEnd = null;
+      report();
+    };
+    if (this.fences > 0) this.pendingEnd();
+  }
+
+  private onLeaderExit(): void {
+    // Only a kill from outside ends the leader while the epoch lives.
+    if (!this.ending) this.shellEnded(128 + 9);
+  }
+
+  private shellEnded(exitCode: number): void {
+    const rest = this.filter.flush();
+    if (rest.length > 0) this.options.onOutput(rest);
+    this.options.onShellEnd(exitCode);
+  }
+}

@@ -1,0 +1,109 @@
+// The holder's socket protocol: one request, one answer, matched by id; answers may come in any order.
+// A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. A released version stays
+// understood, so that holders of the previous release can be re-attached.
+import type { Key, KilledBy, Runtime, Waiting, YieldReason, YieldSettings } from '../contracts/session';
+import type { ErrorCode, ErrorFacts } from '../contracts/errors';
+
+export const PROTOCOL_VERSION = 1;
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** What the holder knows of one command; the fields after `startedAt` are null until it has ended. */
+export interface CommandRecord {
+  id: string;
+  /** SHA-256 of runtime and code, so that an id cannot be reused for other content. */
+  contentHash: string;
+  runtime: Runtime;
+  epoch: number;
+  freshShell: boolean;
+  from: number;
+  /** Milliseconds since the Unix epoch. */
+  startedAt: number;
+  to: number | null;
+  exitCode: number | null;
+  signal: string | null;
+  killedBy: KilledBy | null;
+  endedAt: number | null;
+  lost: boolean;
+}
+
+export interface Snapshot {
+  command: CommandRecord | null;
+  epoch: number;
+  /** Size of the log in bytes. */
+  end: number;
+  waiting: Waiting | null;
+  treeKill: TreeKill;
+}
+
+/** How the host ends a whole tree: a PID namespace (as root, or through a user namespace), or by search. */
+export type TreeKill = 'pid-namespace' | 'user-pid-namespace' | 'process-search';
+
+/** When `observe` answers. `from` is the offset that "output" counts from. */
+export type Until =
+  | { kind: 'yield'; settings: YieldSettings; sinceMs?: number }
+  | { kind: 'exit' | 'output' | 'idle' | 'needs_input'; from: number; timeoutMs: number };
+
+export type ObserveReason = 'exit' | 'output' | 'idle' | 'timeout' | YieldReason;
+
+export interface RunRequest {
+  id: string;
+  contentHash: string;
+  runtime: Runtime;
+  code: string;
+}
+
+export interface InputRequestFrame {
+  id: string;
+  text: string | null;
+  keys: Key[];
+}
+
+/** Each verb with what it takes and gives. */
+export interface Verbs {
+  run: { request: RunRequest; answer: Snapshot };
+  observe: { request: { until: Until }; answer: { reason: ObserveReason; snapshot: Snapshot } };
+  status: { request: Record<string, never>; answer: Snapshot };
+  input: { request: InputRequestFrame; answer: { at: number; snapshot: Snapshot } };
+  reset: { request: { id: string; reason: string | null; by: KilledBy['by'] }; answer: Snapshot };
+  /** Kills the tree and ends the holder. */
+  close: { request: { reason: string | null }; answer: Snapshot };
+}
+export type Verb = keyof Verbs;
+
+export interface RequestFrame {
+  id: number;
+  token: string;
+  version: number;
+  verb: Verb;
+  body: unknown;
+}
+export interface AnswerFrame {
+  id: number;
+  ok?: unknown;
+  error?: { code: ErrorCode; facts: ErrorFacts };
+}
+
+export function encodeFrame(frame: RequestFrame | AnswerFrame): Buffer {
+  const body = Buffer.from(JSON.stringify(frame), 'utf8');
+  const head = Buffer.allocUnsafe(4);
+  head.writeUInt32BE(body.length);
+  return Buffer.concat([head, body]);
+}
+
+/** Cuts a byte stream into frames. Throws on a frame above 16 MiB or that is not JSON. */
+export class FrameDecoder<T> {
+  private buffered: Buffer = Buffer.alloc(0);
+
+  push(chunk: Buffer): T[] {
+    this.buffered = this.buffered.length === 0 ? chunk : Buffer.concat([this.buffered, chunk]);
+    const frames: T[] = [];
+    while (this.buffered.length >= 4) {
+      const length = this.buffered.readUInt32BE(0);
+      if (length > MAX_FRAME_BYTES) throw new Error(`frame of ${length} bytes, allowed ${MAX_FRAME_BYTES}`);
+      if (this.buffered.length < 4 + length) break;
+      frames.push(JSON.parse(this.buffered.toString('utf8', 4, 4 + length)) as T);
+      this.buffered = this.buffered.subarray(4 + length);
+    }
+    return frames;
+  }
+}

@@ -1,0 +1,20 @@
+// The environment of sessions: an allow-list, so that no credential of the worker reaches a command.
+const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TMPDIR', 'XDG_RUNTIME_DIR'];
+
+/** What agents need: no pager blocks, no colour codes, UTF-8. */
+const SET = {
+  TERM: 'xterm-256color',
+  NO_COLOR: '1',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+  GH_PAGER: 'cat',
+  SYSTEMD_PAGER: '',
+  GIT_TERMINAL_PROMPT: '1',
+  DEBIAN_FRONTEND: 'noninteractive',
+};
+
+export function sessionEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  const passed = PASSED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  return { SHELL: '/bin/bash', LANG: 'C.UTF-8', ...Object.fromEntries(passed), ...SET };
+}

@@ -1,0 +1,192 @@
+// The host's side of its sessions: finds or starts holders, and tells the truth about those that died.
+// Knows no Temporal; the host worker's activities are thin wrappers around this.
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import type { SessionRef } from '../contracts/ids';
+import { CommandRecords, contentHash } from './command-records';
+import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
+import { readJson } from './json-file';
+import { isAlive } from './process-identity';
+import type { CommandRecord, Snapshot, TreeKill, Until, Verb, Verbs } from './protocol';
+import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
+import { spawnHolder } from './spawn-holder';
+import type { Runtime } from '../contracts/session';
+
+export interface SessionHostOptions {
+  dataDir: string;
+  /** Working folder of new shells. */
+  cwd: string;
+  /** The whole environment of new shells: nothing else is inherited. */
+  env: Record<string, string>;
+  treeKill: TreeKill;
+}
+
+export interface RunCommand {
+  id: string;
+  runtime: Runtime;
+  code: string;
+  /** Working folder, for a session that has no holder yet. */
+  cwd?: string | null | undefined;
+}
+
+export class SessionHost {
+  private readonly clients = new Map<string, Promise<HolderClient>>();
+
+  constructor(readonly options: SessionHostOptions) {}
+
+  /** Starts a command, opening the session where needed; a known id answers with its record. */
+  async run(ref: SessionRef, { id, runtime, code, cwd }: RunCommand): Promise<Snapshot> {
+    const paths = this.paths(ref);
+    const holder = await this.findHolder(ref);
+    if (!holder) {
+      const known = new CommandRecords(paths.commands).read(id);
+      // Its holder is dead: it ran or was lost, and must not run again.
+      if (known) return { ...this.deadSnapshot(ref), command: this.settled(paths, known) };
+      this.deadSnapshot(ref);
+    }
+    const client = holder ?? (await this.openHolder(ref, cwd));
+    try {
+      return await client.request('run', { id, runtime, code, contentHash: contentHash(runtime, code) });
+    } catch (err) {
+      // The record tells whether it got as far as the shell: then it is lost, else it runs in a new one.
+      if (err instanceof HolderGone) return this.run(ref, { id, runtime, code, cwd });
+      throw err;
+    }
+  }
+
+  /** Waits at the holder. When the holder dies, answers with the lost command. */
+  async observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
+    try {
+      const answer = await this.ask(ref, 'observe', { until }, signal);
+      return answer ?? { reason: 'exit', snapshot: this.deadSnapshot(ref) };
+    } catch (err) {
+      if (!(err instanceof HolderGone)) throw err;
+      return { reason: 'exit', snapshot: await this.status(ref) };
+    }
+  }
+
+  async status(ref: SessionRef): Promise<Snapshot> {
+    return (await this.ask(ref, 'status', {})) ?? this.deadSnapshot(ref);
+  }
+
+  /** What became of one command. */
+  commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
+    return new CommandRecords(this.paths(ref).commands).read(id);
+  }
+
+  /** Types into the running process. Undefined when the session has no terminal. */
+  input(ref: SessionRef, request: Verbs['input']['request']): Promise<Verbs['input']['answer'] | undefined> {
+    return this.ask(ref, 'input', request);
+  }
+
+  async reset(ref: SessionRef, request: Verbs['reset']['request']): Promise<Snapshot> {
+    return (await this.ask(ref, 'reset', request)) ?? this.deadSnapshot(ref);
+  }
+
+  /** Ends the session's tree and its holder; the log stays. */
+  async close(ref: SessionRef, reason: string | null): Promise<Snapshot> {
+    const holder = readJson<HolderRecord>(this.paths(ref).holder);
+    const answer = await this.ask(ref, 'close', { reason });
+    this.forget(ref);
+    while (answer && holder && isAlive(holder.identity)) await new Promise((resolve) => setTimeout(resolve, 5));
+    return answer ?? this.deadSnapshot(ref);
+  }
+
+  /** All sessions that have a folder here. */
+  list(): SessionRef[] {
+    const directory = sessionsDirectory(this.options.dataDir);
+    if (!existsSync(directory)) return [];
+    return readdirSync(directory)
+      .map(parseSessionDirectory)
+      .filter((ref) => ref !== undefined);
+  }
+
+  /** Whether a living holder owns the session. */
+  isOpen(ref: SessionRef): boolean {
+    const record = readJson<HolderRecord>(this.paths(ref).holder);
+    return record !== undefined && isAlive(record.identity);
+  }
+
+  logPath(ref: SessionRef): string {
+    return this.paths(ref).log;
+  }
+
+  /** Closes the connections; the sessions go on. */
+  detach(): void {
+    for (const client of this.clients.values()) void client.then((c) => c.close(), () => undefined);
+    this.clients.clear();
+  }
+
+  private paths(ref: SessionRef): SessionPaths {
+    return sessionPaths(this.options.dataDir, ref);
+  }
+
+  private async ask<V extends Verb>(
+    ref: SessionRef,
+    verb: V,
+    body: Verbs[V]['request'],
+    signal?: AbortSignal,
+  ): Promise<Verbs[V]['answer'] | undefined> {
+    const client = await this.findHolder(ref);
+    return client?.request(verb, body, signal);
+  }
+
+  private async findHolder(ref: SessionRef): Promise<HolderClient | undefined> {
+    const key = this.paths(ref).directory;
+    const known = this.clients.get(key);
+    if (known) {
+      const client = await known.catch(() => undefined);
+      if (client?.isOpen) return client;
+      if (this.clients.get(key) === known) this.clients.delete(key);
+      return this.findHolder(ref);
+    }
+    const record = readJson<HolderRecord>(this.paths(ref).holder);
+    if (!record || !isAlive(record.identity)) return undefined;
+    const connecting = HolderClient.connect(record);
+    this.clients.set(key, connecting);
+    try {
+      return await connecting;
+    } catch (err) {
+      this.clients.delete(key);
+      if (err instanceof HolderGone) return undefined;
+      throw err;
+    }
+  }
+
+  private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderClient> {
+    const paths = this.paths(ref);
+    const connecting = spawnHolder(ref, paths, { ...this.options, cwd: cwd ?? this.options.cwd }).then((record) =>
+      HolderClient.connect(record),
+    );
+    this.clients.set(paths.directory, connecting);
+    return connecting;
+  }
+
+  private forget(ref: SessionRef): void {
+    const key = this.paths(ref).directory;
+    void this.clients.get(key)?.then((client) => client.close(), () => undefined);
+    this.clients.delete(key);
+  }
+
+  /** The state of a session whose holder is dead or was never there. A command without an end is lost. */
+  private deadSnapshot(ref: SessionRef): Snapshot {
+    const paths = this.paths(ref);
+    const latest = existsSync(paths.commands) ? new CommandRecords(paths.commands).latest() : undefined;
+    return {
+      command: latest ? this.settled(paths, latest) : null,
+      epoch: Number(existsSync(paths.epoch) ? readFileSync(paths.epoch, 'utf8') : 0) + 1,
+      end: logSize(paths),
+      waiting: null,
+      treeKill: this.options.treeKill,
+    };
+  }
+
+  private settled(paths: SessionPaths, record: CommandRecord): CommandRecord {
+    if (record.endedAt !== null) return record;
+    const killedBy = { by: 'host_lost' as const, reason: 'the process that held the terminal died' };
+    const lost = { ...record, to: logSize(paths), endedAt: Date.now(), lost: true, killedBy };
+    new CommandRecords(paths.commands).write(lost);
+    return lost;
+  }
+}
+
+const logSize = (paths: SessionPaths): number => (existsSync(paths.log) ? statSync(paths.log).size : 0);

@@ -1,0 +1,61 @@
+// Where a session keeps its things. Only checked ids reach these paths.
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkedId, checkedSession, type SessionRef } from '../contracts/ids';
+
+/** The kernel keeps 108 bytes for the path of a unix socket (unix(7)), macOS 104. */
+const MAX_SOCKET_PATH = 100;
+
+export interface SessionPaths {
+  directory: string;
+  /** All output of the session over all epochs, appended only: offsets are positions in this file. */
+  log: string;
+  /** Which holder owns the session, and how to reach it. */
+  holder: string;
+  config: string;
+  holderLog: string;
+  commands: string;
+  epoch: string;
+}
+
+export const sessionsDirectory = (dataDir: string): string => join(dataDir, 'sessions');
+
+export function sessionPaths(dataDir: string, ref: SessionRef): SessionPaths {
+  const name = `${checkedId('agent', ref.agent)}.${checkedId('host', ref.host)}.${checkedSession(ref.session)}`;
+  const directory = join(sessionsDirectory(dataDir), name);
+  return {
+    directory,
+    log: join(directory, 'log'),
+    holder: join(directory, 'holder.json'),
+    config: join(directory, 'config.json'),
+    holderLog: join(directory, 'holder.log'),
+    commands: join(directory, 'commands'),
+    epoch: join(directory, 'epoch'),
+  };
+}
+
+/** The session that a folder of `sessionsDirectory` belongs to. */
+export function parseSessionDirectory(name: string): SessionRef | undefined {
+  const [agent, host, session] = name.split('.');
+  return agent && host && session && /^\d{1,6}$/.test(session) ? { agent, host, session: Number(session) } : undefined;
+}
+
+/** A short path for the session's socket, in a folder that only this user may enter. */
+export function socketPathFor(dataDir: string, directory: string): string {
+  const name = `${createHash('sha256').update(directory).digest('hex').slice(0, 24)}.sock`;
+  const beside = join(dataDir, 'sockets', name);
+  if (Buffer.byteLength(beside) <= MAX_SOCKET_PATH) return join(privateFolder(join(dataDir, 'sockets')), name);
+  return join(privateFolder(join(tmpdir(), `holdfast-${process.getuid?.() ?? 'user'}`)), name);
+}
+
+function privateFolder(path: string): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const stat = lstatSync(path);
+  // In a shared folder somebody else could have made it first, to listen in.
+  if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid()) || stat.mode & 0o077) {
+    throw new Error(`${path} is not a folder of this user alone (owner and mode 0700 expected)`);
+  }
+  return path;
+}

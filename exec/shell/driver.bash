@@ -1,0 +1,34 @@
+# Read by the session's bash at start. Drives it without a prompt: each round fences the terminal's
+# output, reports the last exit code into a private FIFO, takes the next command's name from another and
+# sources it, so that nothing is typed, echoed or recognised by its looks. The holder writes __hf_dir,
+# __hf_fence and __hf_nonce above these lines; none of them is exported.
+for __hf_s in /dev/fd/*; do
+  # Whatever the holder had open must not reach the commands that run here; 255 is bash's own.
+  __hf_s=${__hf_s##*/}
+  ((__hf_s > 2 && __hf_s != 255)) && eval "exec $__hf_s>&-" 2>/dev/null
+done
+unset HISTFILE
+set +o history
+shopt -s execfail checkwinsize
+PS1= PS2= PROMPT_DIRTRIM=
+stty -ixon iutf8 2>/dev/null
+__hf_id=- __hf_n= __hf_flush=
+# A string and not a function: inside a function `declare` in a command would be local. The loop ends only
+# when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one.
+PROMPT_COMMAND='__hf_s=$?
+while builtin :; do
+  builtin printf %s "$__hf_fence" >|/dev/tty || builtin :
+  builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up" || builtin :
+  __hf_n=
+  until [[ $__hf_n == "$__hf_nonce" ]]; do
+    IFS=" " builtin read -r __hf_id __hf_n __hf_flush <"$__hf_dir/down" || builtin :
+  done
+  if [[ $__hf_flush == flush ]]; then
+    command stty sane -ixon iutf8 -icanon min 0 time 0 </dev/tty || builtin :
+    while builtin read -r -t 0.01 -N 4096 __hf_flush </dev/tty; do builtin :; done
+    command stty icanon </dev/tty || builtin :
+  fi
+  builtin . "$__hf_dir/$__hf_id"
+  __hf_s=$?
+done
+builtin eval "$PROMPT_COMMAND"'

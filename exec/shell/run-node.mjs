@@ -1,0 +1,45 @@
+// Runs a file as CommonJS or, where that does not compile, as ES module with top-level await; both as if
+// the code lay in the session's working folder.
+import { readFileSync } from 'node:fs';
+import { createRequire, register } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import vm from 'node:vm';
+
+const path = process.argv[2];
+const here = pathToFileURL(join(process.cwd(), '[code].mjs')).href;
+const require = createRequire(here);
+process.argv.splice(1, 2);
+
+/** The code as a function, or undefined where it has import, export or top-level await. */
+function compileCommonJs(code) {
+  const head = '(function (exports, require, module, __filename, __dirname) {';
+  try {
+    return new vm.Script(`${head}${code}\n})`, {
+      filename: '[code]',
+      columnOffset: -head.length,
+      importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    }).runInThisContext();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the entry's imports resolve from the working folder; its file lies elsewhere. */
+const RESOLVE_FROM_HERE = `
+  let entry, here;
+  export function initialize(data) { ({ entry, here } = data); }
+  export function resolve(specifier, context, next) {
+    return next(specifier, context.parentURL === entry ? { ...context, parentURL: here } : context);
+  }`;
+
+const run = compileCommonJs(readFileSync(path, 'utf8'));
+if (run) {
+  const module = { exports: {} };
+  run(module.exports, require, module, '[code]', process.cwd());
+} else {
+  const entry = pathToFileURL(path).href;
+  globalThis.require = require;
+  register(`data:text/javascript,${encodeURIComponent(RESOLVE_FROM_HERE)}`, { data: { entry, here } });
+  await import(entry);
+}

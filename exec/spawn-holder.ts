@@ -1,0 +1,53 @@
+// Starts the holder of a session as a process that outlives this one.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, openSync, closeSync, readFileSync } from 'node:fs';
+import type { SessionRef } from '../contracts/ids';
+import { HoldfastError } from '../contracts/errors';
+import type { HolderRecord } from './holder-client';
+import { readJson, writeJson } from './json-file';
+import { compiledEntry } from './package-root';
+import type { TreeKill } from './protocol';
+import { socketPathFor, type SessionPaths } from './session-paths';
+
+export interface HolderOptions {
+  dataDir: string;
+  cwd: string;
+  env: Record<string, string>;
+  treeKill: TreeKill;
+}
+
+/** Resolves when the holder listens. Throws `terminal_failed` with what it said instead. */
+export async function spawnHolder(ref: SessionRef, paths: SessionPaths, options: HolderOptions): Promise<HolderRecord> {
+  const { dataDir, cwd, env, treeKill } = options;
+  if (!existsSync(cwd)) throw new HoldfastError('terminal_failed', { reason: `the working folder ${cwd} does not exist` });
+  mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
+  const socketPath = socketPathFor(dataDir, paths.directory);
+  const token = randomBytes(24).toString('hex');
+  writeJson(paths.config, { session: ref.session, socketPath, token, cwd, env, treeKill });
+  const log = openSync(paths.holderLog, 'a', 0o600);
+  try {
+    const holder = spawn(process.execPath, [compiledEntry('exec/holder/main.js'), paths.directory], {
+      detached: true,
+      cwd: '/',
+      env: { PATH: env.PATH ?? '' },
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+    await new Promise<void>((resolve, reject) => {
+      const failed = (what: string): void =>
+        reject(new HoldfastError('terminal_failed', { reason: `${what}: ${lastLines(paths.holderLog)}` }));
+      holder.once('message', () => resolve());
+      holder.once('error', (err) => failed(err.message));
+      holder.once('exit', (code, signal) => failed(`the holder ended with ${code ?? signal}`));
+    });
+    holder.removeAllListeners();
+    holder.unref();
+  } finally {
+    closeSync(log);
+  }
+  const record = readJson<HolderRecord>(paths.holder);
+  if (!record) throw new HoldfastError('terminal_failed', { reason: 'the holder left no record of itself' });
+  return record;
+}
+
+const lastLines = (path: string): string => readFileSync(path, 'utf8').trim().split('\n').slice(-3).join(' / ');

@@ -1,0 +1,54 @@
+// The bounded text of what a session printed between two offsets: the beginning and the end of long output,
+// with what is left out and where to read it.
+import { readLog } from './log-reader';
+import { renderText } from './render';
+
+/** A model sees at most so much of one answer; the rest is in the log, by offset. */
+const HEAD_BYTES = 4 * 1024;
+const TAIL_BYTES = 12 * 1024;
+
+export interface OutputView {
+  output: string;
+  from: number;
+  to: number;
+  omittedBytes: number;
+}
+
+/** Head and tail of the bytes from `from` to `to`. Throws `offset_out_of_range`. */
+export async function boundedView(path: string, from: number, to: number): Promise<OutputView> {
+  if (to - from <= HEAD_BYTES + TAIL_BYTES) return { ...(await page(path, from, to)), from };
+  const head = cutAtLine(readLog(path, from, from + HEAD_BYTES), 'end');
+  const tail = cutAtLine(readLog(path, to - TAIL_BYTES, to), 'start');
+  const omittedBytes = to - from - head.length - tail.length;
+  const note = `\n[${omittedBytes} bytes omitted, read from offset ${from + head.length}]\n`;
+  return { output: (await renderText(head)) + note + (await renderText(tail)), from, to, omittedBytes };
+}
+
+/** The bytes from `from` to `to`, gapless. A character that `to` would cut is left for the next page. */
+export async function page(path: string, from: number, to: number): Promise<OutputView> {
+  const data = cutAtCharacter(readLog(path, from, to));
+  return { output: await renderText(data), from, to: from + data.length, omittedBytes: 0 };
+}
+
+function cutAtLine(data: Buffer, side: 'start' | 'end'): Buffer {
+  if (side === 'end') {
+    const at = data.lastIndexOf(0x0a);
+    return at < 0 ? cutAtCharacter(data) : data.subarray(0, at + 1);
+  }
+  const at = data.indexOf(0x0a);
+  if (at >= 0) return data.subarray(at + 1);
+  let start = 0;
+  while (start < 3 && ((data[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return data.subarray(start);
+}
+
+/** Leaves away an incomplete UTF-8 sequence at the end (RFC 3629), unless nothing would be left. */
+function cutAtCharacter(data: Buffer): Buffer {
+  for (let back = 1; back <= Math.min(3, data.length - 1); back++) {
+    const byte = data[data.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? data.subarray(0, data.length - back) : data;
+  }
+  return data;
+}

@@ -1,0 +1,40 @@
+// Compiles to dist/ and bundles the workflows, so that workers start without a bundler. Runs on the system's
+// Node, because `npm ci` calls it.
+const { execFileSync } = require('node:child_process');
+const { createHash } = require('node:crypto');
+const { existsSync, readFileSync, readdirSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const root = join(__dirname, '..');
+const bundleFile = join(root, 'dist', 'workflow-bundle.js');
+const stampFile = `${bundleFile}.sources`;
+
+execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', join(root, 'tsconfig.json')], {
+  stdio: 'inherit',
+});
+
+/** What goes into the bundle: the compiled workflows and contracts, and the SDK's version. */
+function sourcesHash() {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  for (const folder of ['contracts', 'workflows']) {
+    for (const name of readdirSync(join(root, 'dist', folder), { recursive: true }).sort()) {
+      if (String(name).endsWith('.js')) hash.update(`${name}\n`).update(readFileSync(join(root, 'dist', folder, String(name))));
+    }
+  }
+  return hash.digest('hex');
+}
+
+async function bundle() {
+  const hash = sourcesHash();
+  if (existsSync(bundleFile) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === hash) return;
+  const { bundleWorkflowCode } = require('@temporalio/worker');
+  const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
+  const { code } = await bundleWorkflowCode({ workflowsPath: join(root, 'dist', 'workflows', 'index.js'), logger: quiet });
+  writeFileSync(bundleFile, code);
+  writeFileSync(stampFile, hash);
+}
+
+bundle().catch((err) => {
+  console.error(err);
+  process.exit(1);
+});

@@ -1,0 +1,61 @@
+// The tool `code_execution_tool`: runs code in the agent's sessions, looks at their output, resets them.
+import * as z from 'zod/mini';
+import { HoldfastError } from '../contracts/errors';
+import { LOCAL_HOST } from '../contracts/ids';
+import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../contracts/schemas/session';
+import { RUNTIMES, type Runtime } from '../contracts/session';
+import type { Tool, ToolContext } from './registry';
+import { viewText } from './view-text';
+
+/** The agent's own reading position in each session: `output` shows what came since the last look. */
+export const AGENT_READER = 'agent';
+
+const argsSchema = z.strictObject({
+  runtime: z.enum([...RUNTIMES, 'output', 'reset']),
+  session: z._default(sessionNumber, 0),
+  code: z._default(z.string(), ''),
+  wait: z.optional(waitSchema),
+  wait_ms: z.optional(milliseconds),
+  reason: z.optional(z.string()),
+});
+type Args = z.infer<typeof argsSchema>;
+
+export const codeExecutionTool: Tool<Args> = {
+  name: 'code_execution_tool',
+  description:
+    'Runs code in a persistent terminal session. runtime "terminal" runs shell commands, "python" and "nodejs" run ' +
+    'scripts, "output" shows new output of the running process (add "wait": "exit", "output", "idle", "needs_input" ' +
+    'or "pattern:RE" to wait), "reset" ends whatever runs in the session. Use another session number for each ' +
+    'thing that is to run at the same time.',
+  args: argsSchema,
+  effects: 'idempotent',
+  async run(args, context) {
+    const { runtime, session, reason, wait, wait_ms: waitMs } = args;
+    const shell = sessionOf(context, session);
+    if (runtime === 'output') {
+      const waiting = { ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };
+      return viewText(await shell.output({ reader: AGENT_READER, ...waiting }, context.key));
+    }
+    if (runtime === 'reset') return viewText(await shell.reset({ ...(reason && { reason }) }, context.key));
+    return run(args, runtime, context);
+  },
+};
+
+async function run({ session, code }: Args, runtime: Runtime, context: ToolContext): Promise<string> {
+  const faults = codeSchema.safeParse(code).error?.issues.map((issue) => issue.message);
+  if (faults) throw new HoldfastError('invalid_input', { what: '"code"', got: '', allowed: faults.join('; ') });
+  const shell = sessionOf(context, session);
+  try {
+    const { yield: yielding } = context.settings;
+    const request = { runtime, code, reader: AGENT_READER, ...(yielding && { yield: yielding }) };
+    return viewText(await shell.exec(request, context.key));
+  } catch (err) {
+    if (!(err instanceof HoldfastError) || err.code !== 'busy') throw err;
+    // The model sees at once what keeps the session busy; nothing was typed into it.
+    const recent = await shell.output({ reader: AGENT_READER }, `${context.key}/recent`);
+    throw new HoldfastError('busy', { session, from: recent.from, recent: recent.output });
+  }
+}
+
+const sessionOf = ({ client, agent, settings }: ToolContext, session: number): ReturnType<typeof client.session> =>
+  client.session({ agent, host: settings.host ?? LOCAL_HOST, session }, settings.cwd ? { cwd: settings.cwd } : {});

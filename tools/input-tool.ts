@@ -1,0 +1,30 @@
+// The tool `input`: types into the process that waits in a session.
+import * as z from 'zod/mini';
+import { LOCAL_HOST } from '../contracts/ids';
+import { inputSchema, keyboardSchema, sessionNumber } from '../contracts/schemas/session';
+import { AGENT_READER } from './code-execution-tool';
+import type { Tool } from './registry';
+import { viewText } from './view-text';
+
+const argsSchema = z.strictObject({
+  session: z._default(sessionNumber, 0),
+  keyboard: z.optional(keyboardSchema),
+  keys: inputSchema.shape.keys,
+});
+
+export const inputTool: Tool<z.infer<typeof argsSchema>> = {
+  name: 'input',
+  description:
+    'Types "keyboard" and Enter into the process that waits for input in a session; an empty text is just Enter. ' +
+    'Control keys go by name in "keys", for example ["ctrl-c"]. It never starts a command.',
+  args: argsSchema,
+  effects: 'idempotent',
+  async run({ session, keyboard, keys }, { client, agent, settings, key }) {
+    const { yield: yielding, host = LOCAL_HOST } = settings;
+    const request = { ...(keyboard !== undefined && { keyboard }), ...(keys && { keys }) };
+    const view = await client
+      .session({ agent, host, session })
+      .input({ ...request, reader: AGENT_READER, ...(yielding && { yield: yielding }) }, key);
+    return viewText(view);
+  },
+};

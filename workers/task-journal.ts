@@ -1,0 +1,73 @@
+// Remembers on disk which activities this worker is at, so that after a kill the next one can tell the
+// server at once. Without it each would be missed only after its heartbeat time-out.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ActivityNotFoundError, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
+import type { Context } from '@temporalio/activity';
+import { WORKER_LOST } from '../contracts/failure';
+import { readJson, writeJson } from '../exec/json-file';
+import { identityOf, isAlive, type Identity } from '../exec/process-identity';
+
+export class TaskJournal {
+  private readonly directory: string;
+
+  /** One folder per worker process below `root`. */
+  constructor(private readonly root: string) {
+    this.directory = join(root, randomUUID());
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+    writeJson(join(this.directory, 'owner.json'), identityOf(process.pid));
+  }
+
+  /** For the worker option `interceptors.activity`. */
+  interceptor(context: Context): { inbound: ActivityInboundCallsInterceptor } {
+    const path = join(this.directory, `${randomUUID()}.token`);
+    const execute = async (
+      input: ActivityExecuteInput,
+      next: Next<ActivityInboundCallsInterceptor, 'execute'>,
+    ): Promise<unknown> => {
+      // Tokens let whoever holds them answer for the activity.
+      writeFileSync(path, context.info.taskToken, { mode: 0o600 });
+      try {
+        return await next(input);
+      } finally {
+        rmSync(path, { force: true });
+      }
+    };
+    return { inbound: { execute } };
+  }
+
+  /** Fails what dead workers were at, for an immediate new attempt. Returns how many there were. */
+  async failOrphans(client: Client): Promise<number> {
+    let failed = 0;
+    for (const name of readdirSync(this.root)) {
+      const folder = join(this.root, name);
+      const owner = readJson<Identity>(join(folder, 'owner.json'));
+      if (folder === this.directory || (owner && isAlive(owner))) continue;
+      for (const file of readdirSync(folder).filter((f) => f.endsWith('.token'))) {
+        failed += (await failOne(client, readFileSync(join(folder, file)))) ? 1 : 0;
+      }
+      rmSync(folder, { recursive: true, force: true });
+    }
+    return failed;
+  }
+
+  /** After a graceful end. */
+  close(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+async function failOne(client: Client, token: Uint8Array): Promise<boolean> {
+  const message = 'the worker was killed while it was at this activity';
+  try {
+    await client.activity.fail(token, ApplicationFailure.create({ type: WORKER_LOST, message, nextRetryDelay: 1 }));
+    return true;
+  } catch (err) {
+    // It had answered before it died, or its time-out has passed.
+    if (err instanceof ActivityNotFoundError) return false;
+    throw err;
+  }
+}

@@ -1,0 +1,83 @@
+// Starts, finds and stops the detached worker process of a data folder: at most one.
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError } from '../contracts/errors';
+import { withLock } from '../engine/lock';
+import { logSize, logTail } from '../engine/log-tail';
+import { endProcess } from '../engine/process-end';
+import { readJson } from '../exec/json-file';
+import { compiledEntry } from '../exec/package-root';
+import { isAlive } from '../exec/process-identity';
+import { workerPaths, type WorkerRecord } from './worker-record';
+
+const STOP_GRACE_MS = 15_000;
+const LOOK_EVERY_MS = 20;
+
+export interface WorkerChoice {
+  dataDir: string;
+  address: string;
+  namespace: string;
+  profile?: string | undefined;
+  /** Working folder of new shells. */
+  workdir?: string | undefined;
+  env: NodeJS.ProcessEnv;
+}
+
+export function runningWorker(dataDir: string): WorkerRecord | undefined {
+  const record = readJson<WorkerRecord>(workerPaths(dataDir).record);
+  return record && isAlive(record.identity) ? record : undefined;
+}
+
+/** Returns the data folder's worker, polling; starts it where needed. It outlives this process. */
+export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> {
+  const running = runningWorker(choice.dataDir);
+  if (running && serves(running, choice)) return running;
+  mkdirSync(choice.dataDir, { recursive: true, mode: 0o700 });
+  return withLock(workerPaths(choice.dataDir).lock, async () => {
+    const before = runningWorker(choice.dataDir);
+    if (before && serves(before, choice)) return before;
+    // It polls a server that is not wanted any more; its sessions live on under the next one.
+    if (before) await endProcess(before.identity, STOP_GRACE_MS);
+    return startWorker(choice);
+  });
+}
+
+/** Stops the data folder's worker; its sessions live on. False if none ran. */
+export async function stopWorker(dataDir: string): Promise<boolean> {
+  const record = runningWorker(dataDir);
+  if (record) await endProcess(record.identity, STOP_GRACE_MS);
+  return record !== undefined;
+}
+
+const serves = (record: WorkerRecord, { address, namespace }: WorkerChoice): boolean =>
+  record.address === address && record.namespace === namespace;
+
+async function startWorker({ dataDir, address, namespace, profile, workdir, env }: WorkerChoice): Promise<WorkerRecord> {
+  const paths = workerPaths(dataDir);
+  const logFrom = logSize(paths.log);
+  const log = openSync(paths.log, 'a', 0o600);
+  const args = ['--data', dataDir, '--address', address, '--namespace', namespace];
+  if (profile) args.push('--profile', profile);
+  if (workdir) args.push('--workdir', workdir);
+  const worker = spawn(process.execPath, [compiledEntry('workers/serve.js'), ...args], {
+    detached: true,
+    cwd: dataDir,
+    env,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  let failure: string | undefined;
+  worker.once('error', (err) => (failure = err.message));
+  worker.once('exit', (code, signal) => (failure = `it ended with ${code ?? signal}`));
+  for (;;) {
+    const record = runningWorker(dataDir);
+    if (record && record.identity.pid === worker.pid) {
+      worker.removeAllListeners();
+      worker.unref();
+      return record;
+    }
+    if (failure) throw new HoldfastError('worker_failed', { reason: `${failure}: ${logTail(paths.log, logFrom)}`, log: paths.log });
+    await delay(LOOK_EVERY_MS);
+  }
+}

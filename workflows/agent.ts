@@ -1,0 +1,221 @@
+// `agent`: a conversation. Takes messages one after the other, runs a turn for each, owns the sessions that
+// its turns opened, and closes them when it ends.
+import {
+  ApplicationFailure,
+  CancellationScope,
+  ChildWorkflowFailure,
+  condition,
+  executeChild,
+  isCancellation,
+  ParentClosePolicy,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+  allHandlersFinished,
+} from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import type { AgentActivities } from '../contracts/activities';
+import type { AgentInput, AgentResult, AgentState, Message, TurnResult } from '../contracts/agent';
+import { LOCAL_HOST, checkedId, turnWorkflowId } from '../contracts/ids';
+import { SEARCH_ATTRIBUTES } from '../contracts/messages';
+import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
+import { sendSignal, sendUpdate, stateQuery, stopSignal, transcriptQuery, type SendRequest } from './agent-definitions';
+import type { StopRequest } from './agent-definitions';
+import { checked, refuse } from './refusal';
+import { transcriptPage } from './transcript';
+import { turn } from './turn';
+
+const DAY_MS = 24 * 3_600_000;
+
+const { closeSessions } = proxyActivities<AgentActivities>({
+  startToCloseTimeout: '2 minutes',
+  retry: { maximumAttempts: 5 },
+});
+
+/** A task's result is its answer; a conversation ends with the result of its last turn. */
+export async function agent(input?: AgentInput): Promise<AgentResult> {
+  const settings = checked(agentInputSchema, 'The input of agent', input);
+  const id = workflowInfo().workflowId.replace(/^agent\//, '');
+  const conversation = new Conversation(checkedId('agent', id), settings as AgentInput);
+  conversation.listen();
+  return conversation.live();
+}
+
+interface Queued {
+  message: string;
+  done?: (result: AgentResult) => void;
+}
+
+class Conversation {
+  private readonly messages: Message[] = [];
+  private readonly queue: Queued[] = [];
+  private readonly sessions = new Set<number>();
+  private readonly refused: string[] = [];
+  private readonly mode: 'task' | 'conversation';
+  private turns = 0;
+  private working = false;
+  private ended = false;
+  private stopReason: string | null = null;
+  private lastResult: AgentResult | null = null;
+  private readonly scope = new CancellationScope();
+
+  constructor(
+    private readonly id: string,
+    private readonly input: AgentInput,
+  ) {
+    this.mode = input.mode ?? (input.task === undefined ? 'conversation' : 'task');
+    if (this.mode === 'task' && input.task === undefined) {
+      const allowed = 'a task in mode "task"; without a task, mode "conversation"';
+      refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
+    }
+    if (input.task !== undefined) this.queue.push({ message: input.task });
+    const key = defineSearchAttributeKey(SEARCH_ATTRIBUTES.agent, 'KEYWORD');
+    upsertSearchAttributes([{ key, value: id }]);
+  }
+
+  listen(): void {
+    setHandler(sendUpdate, (request?: SendRequest) => this.send(request), {
+      validator: (request?: SendRequest) => {
+        checked(sendSchema, 'The message', request);
+        if (this.isEnding) refuse('session_closed', { session: this.id, reason: this.stopReason ?? 'the agent ended' });
+      },
+      description: 'One more message, answers with the turn\'s result: {"message":"and now?"}',
+    });
+    setHandler(
+      sendSignal,
+      (request?: SendRequest) => this.signalled(() => void this.queue.push(checked(sendSchema, 'The message', request))),
+      { description: 'One more message: {"message":"and now?"}' },
+    );
+    setHandler(
+      stopSignal,
+      (request?: StopRequest) =>
+        this.signalled(() => this.stop(checked(stopSchema, 'The stop request', request).reason ?? 'it was stopped')),
+      { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
+    );
+    setHandler(stateQuery, () => this.state());
+    setHandler(transcriptQuery, (request) => transcriptPage(this.messages, request));
+  }
+
+  async live(): Promise<AgentResult> {
+    try {
+      await this.scope.run(() => this.converse());
+    } catch (err) {
+      if (!isCancellation(err)) throw err;
+    } finally {
+      this.ended = true;
+      if (!this.input.keep) await CancellationScope.nonCancellable(() => this.closeSessions());
+    }
+    const result: AgentResult = this.lastResult ?? { answer: null, reason: 'stopped', error: null, steps: 0 };
+    for (const { done } of this.queue) done?.({ answer: null, reason: 'stopped', error: null, steps: 0 });
+    await condition(allHandlersFinished);
+    if (this.mode === 'task' && result.error) {
+      throw ApplicationFailure.create({ type: result.error.code, message: result.error.message, nonRetryable: true });
+    }
+    return result;
+  }
+
+  private get isEnding(): boolean {
+    return this.ended || this.stopReason !== null;
+  }
+
+  private async converse(): Promise<void> {
+    const idleMs = this.input.idleMs ?? DAY_MS;
+    while (this.stopReason === null) {
+      const next = this.queue.shift();
+      if (next) {
+        const result = await this.runTurn(next.message);
+        next.done?.(result);
+      } else if (this.mode === 'task' || !(await condition(() => this.queue.length > 0, idleMs))) {
+        return;
+      }
+    }
+  }
+
+  private async runTurn(message: string): Promise<AgentResult> {
+    const number = (this.turns += 1);
+    this.working = true;
+    try {
+      const full = await this.executeTurn(number, message);
+      const { messages, sessions, ...result } = full;
+      this.messages.push(...messages);
+      for (const session of sessions) this.sessions.add(session);
+      this.lastResult = result;
+      setCurrentDetails(`**${result.reason}** after ${result.steps} steps\n\n${result.answer ?? ''}`);
+      return result;
+    } finally {
+      this.working = false;
+    }
+  }
+
+  private async executeTurn(number: number, message: string): Promise<TurnResult> {
+    const { model, host, cwd, limits, yield: yielding } = this.input;
+    const settings = {
+      model,
+      ...(host && { host }),
+      ...(cwd && { cwd }),
+      ...(limits && { limits }),
+      ...(yielding && { yield: yielding }),
+    };
+    const earlier = { count: this.messages.length, runId: workflowInfo().runId };
+    try {
+      // A cancelled turn still returns what it has: nothing of the conversation is lost by a stop.
+      return await executeChild(turn, {
+        workflowId: turnWorkflowId(this.id, number),
+        args: [{ agent: this.id, turn: number, message, settings, earlier }],
+        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        staticSummary: message.slice(0, 100),
+      });
+    } catch (err) {
+      if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
+      const error = { code: 'internal', message: err.cause?.message ?? err.message };
+      const messages: Message[] = [{ role: 'user', text: message }];
+      return { answer: null, reason: 'model_error', error, steps: 0, messages, sessions: [] };
+    }
+  }
+
+  private async send(request?: SendRequest): Promise<AgentResult> {
+    const { message } = checked(sendSchema, 'The message', request);
+    return new Promise<AgentResult>((done) => this.queue.push({ message, done }));
+  }
+
+  private stop(reason: string): void {
+    this.stopReason ??= reason;
+    this.scope.cancel();
+  }
+
+  private async closeSessions(): Promise<void> {
+    if (this.turns === 0) return;
+    const reason = this.stopReason ?? 'its agent ended';
+    const host = this.input.host ?? LOCAL_HOST;
+    await closeSessions({ agent: this.id, host, sessions: [...this.sessions], reason });
+  }
+
+  private signalled(take: () => void): void {
+    try {
+      take();
+    } catch (err) {
+      this.refused.push(err instanceof Error ? err.message : String(err));
+      if (this.refused.length > 5) this.refused.shift();
+    }
+  }
+
+  private state(): AgentState {
+    const { id, mode, turns, queue, lastResult, sessions, refused, input } = this;
+    const status = this.ended ? 'ended' : this.stopReason !== null ? 'stopping' : this.working ? 'working' : 'idle';
+    return {
+      agent: id,
+      mode,
+      status,
+      model: input.model,
+      host: input.host ?? LOCAL_HOST,
+      turns,
+      currentTurn: this.working ? turnWorkflowId(id, turns) : null,
+      queued: queue.length,
+      lastResult,
+      sessions: [...sessions],
+      refused,
+    };
+  }
+}

@@ -1,0 +1,70 @@
+// How workflows call a host's activities: time-outs, and what their failures mean.
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  TimeoutFailure,
+  proxyActivities,
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+} from '@temporalio/workflow';
+import { HoldfastError } from '../contracts/errors';
+import { WORKER_LOST, fromFailure, toFailure } from '../contracts/failure';
+import type { HostActivities, RunCommandInput } from '../contracts/host';
+import { hostTaskQueue } from '../contracts/ids';
+import type { CommandView } from '../contracts/session';
+
+/** A host whose worker takes nothing for so long is offline. */
+const DELIVERY_MS = 30_000;
+/** A host worker that is silent for so long is gone; the command itself may well go on. */
+const HEARTBEAT_MS = 15_000;
+
+const OPTIONS: ActivityOptions = {
+  startToCloseTimeout: '31 days',
+  scheduleToStartTimeout: DELIVERY_MS,
+  heartbeatTimeout: HEARTBEAT_MS,
+  retry: { initialInterval: '200ms', maximumInterval: '5s' },
+};
+
+/** Activities that a second attempt may repeat: the host recognises their ids, or they only read. */
+export const repeatable = (host: string): ActivityInterfaceFor<HostActivities> =>
+  proxyActivities<HostActivities>({ ...OPTIONS, taskQueue: hostTaskQueue(host) });
+
+/**
+ * Runs a command to its end. A host worker that died is no end: the command is handed over again under its
+ * id, which re-attaches and never types twice. Only the first delivery can fail as `host_offline`.
+ */
+export async function runCommand(input: RunCommandInput, attached: boolean, summary: string): Promise<CommandView> {
+  for (let delivered = attached; ; delivered = true) {
+    const activity = proxyActivities<HostActivities>({
+      ...OPTIONS,
+      ...(delivered && { scheduleToStartTimeout: undefined }),
+      taskQueue: hostTaskQueue(input.ref.host),
+      retry: { maximumAttempts: 1 },
+      cancellationType: ActivityCancellationType.ABANDON,
+    });
+    try {
+      return await activity.runCommand.executeWithOptions({ summary }, [input]);
+    } catch (err) {
+      if (timeoutOf(err) !== 'HEARTBEAT' && !isWorkerLost(err)) throw hostFailure(err, input.ref.host);
+    }
+  }
+}
+
+/** The catalogue's error behind a failed activity; anything else as it is. */
+export function hostFailure(err: unknown, host: string): unknown {
+  const known = fromFailure(err);
+  if (known) return toFailure(known);
+  if (timeoutOf(err) === 'SCHEDULE_TO_START') {
+    return toFailure(new HoldfastError('host_offline', { host, waitedMs: DELIVERY_MS }));
+  }
+  return err;
+}
+
+/** What the next worker says of an activity that a killed one had begun. */
+const isWorkerLost = (err: unknown): boolean =>
+  err instanceof ActivityFailure && err.cause instanceof ApplicationFailure && err.cause.type === WORKER_LOST;
+
+function timeoutOf(err: unknown): string | undefined {
+  return err instanceof ActivityFailure && err.cause instanceof TimeoutFailure ? err.cause.timeoutType : undefined;
+}

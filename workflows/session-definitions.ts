@@ -1,0 +1,25 @@
+// The messages of `execSession`, as Temporal definitions.
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { SESSION_MESSAGES as NAMES } from '../contracts/messages';
+import type { Yielded } from '../contracts/host';
+import type {
+  CommandView,
+  ExecRequest,
+  InputRequest,
+  OutputRequest,
+  ResetRequest,
+  SessionState,
+} from '../contracts/session';
+
+// Web UI and CLI may send no argument at all: every handler takes undefined.
+export const execUpdate = defineUpdate<CommandView, [ExecRequest?]>(NAMES.exec);
+export const inputUpdate = defineUpdate<CommandView, [InputRequest?]>(NAMES.input);
+export const outputUpdate = defineUpdate<CommandView, [OutputRequest?]>(NAMES.output);
+export const resetUpdate = defineUpdate<CommandView, [ResetRequest?]>(NAMES.reset);
+export const inputSignal = defineSignal<[InputRequest?]>(NAMES.input);
+export const pollSignal = defineSignal(NAMES.poll);
+export const resetSignal = defineSignal<[ResetRequest?]>(NAMES.reset);
+export const closeSignal = defineSignal<[ResetRequest?]>(NAMES.close);
+export const yieldedSignal = defineSignal<[Yielded]>(NAMES.yielded);
+export const outputQuery = defineQuery<CommandView | null>(NAMES.output);
+export const stateQuery = defineQuery<SessionState>(NAMES.state);
