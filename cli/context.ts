@@ -8,6 +8,7 @@ import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
 import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
 import { ensureWorker, runningWorker } from '../workers/worker-process';
 import type { WorkerRecord } from '../workers/worker-record';
+import { keepRunning } from './keep-running';
 import { note } from './terminal-style';
 
 export interface GlobalOptions {
@@ -58,8 +59,14 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const startsWorker = engine ? open.start : open.startWorker;
   const choice = { dataDir, address, namespace, profile: options.profile, workdir: open.workdir, env: process.env };
   const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);
+  const restart = { server: () => embeddedServer(dataDir, { start: true }), worker: () => ensureWorker(choice) };
+  const stopWatching = engine && open.start ? keepRunning(dataDir, restart) : (): void => undefined;
   const client = new HoldfastClient(temporal, address);
-  return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, close: () => client.close() };
+  const close = (): Promise<void> => {
+    stopWatching();
+    return client.close();
+  };
+  return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, close };
 }
 
 async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOptions): Promise<EngineRecord> {

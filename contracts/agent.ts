@@ -1,4 +1,5 @@
 // What crosses process borders about agents and turns. Plain JSON, no I/O.
+import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
 
 export interface TurnLimits {
@@ -39,9 +40,11 @@ export interface AgentInput extends AgentSettings {
 /** Why a turn ended. */
 export type EndReason = 'answered' | 'step_limit' | 'time_limit' | 'format_error' | 'model_error' | 'stopped';
 
+/** An error of the catalogue, as data. */
 export interface TurnError {
-  code: string;
+  code: ErrorCode;
   message: string;
+  facts: ErrorFacts;
 }
 
 /** Result of the workflow `agent` in mode `task`, and answer of the update `send`. */

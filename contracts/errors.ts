@@ -189,6 +189,12 @@ const CATALOGUE = {
     (f) => `The model call failed: ${f.reason}`,
     () => 'Look at the reason; nothing was run for this step.',
   ),
+  format_error: entry(
+    65,
+    false,
+    (f) => `The model's reply could not be used, got ${f.attempts} such replies in a row: ${f.problem}`,
+    () => 'Look at the transcript; a stronger model or a clearer task may help. Nothing was run for these replies.',
+  ),
   unknown_outcome: entry(
     70,
     false,

@@ -28,7 +28,10 @@ export async function buildServer(into: string, { env, progress, signal }: Obtai
   const packages = await runTool(go, ['list', '-deps', TEMPORAL_CLI_PACKAGE], tool).finally(fetching.stop);
 
   let compiled = 0;
-  const compiling = startReport(progress, () => `Compiled ${compiled} of at most ${packages.length} packages`);
+  const compiling = startReport(
+    progress,
+    () => `Compiled ${compiled} of at most ${packages.length} packages`,
+  );
   const path = join(into, 'temporal');
   await runTool(go, ['build', '-v', '-trimpath', '-ldflags', '-s -w', '-o', path, TEMPORAL_CLI_PACKAGE], {
     ...tool,

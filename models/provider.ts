@@ -10,6 +10,8 @@ export interface ModelRequest {
 }
 
 export interface ModelProvider {
+  /** Finds faults of the configuration before anything is started. Throws HoldfastError. */
+  check?(): Promise<void>;
   /**
    * Asks for one reply. Repeatable: a call that died with its worker is made again.
    * Throws HoldfastError `model_*`, retryable or not as the catalogue says.

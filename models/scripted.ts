@@ -23,6 +23,9 @@ const SHOWN_CHARACTERS = 500;
 
 export function scriptedProvider(file: string): ModelProvider {
   return {
+    async check() {
+      await loadReplies(file);
+    },
     async reply({ messages, signal }) {
       const replies = await loadReplies(file);
       const index = messages.filter((message) => message.role === 'assistant').length;

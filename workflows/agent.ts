@@ -1,7 +1,6 @@
 // `agent`: a conversation. Takes messages one after the other, runs a turn for each, owns the sessions that
 // its turns opened, and closes them when it ends.
 import {
-  ApplicationFailure,
   CancellationScope,
   ChildWorkflowFailure,
   condition,
@@ -18,6 +17,8 @@ import {
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { AgentActivities } from '../contracts/activities';
 import type { AgentInput, AgentResult, AgentState, Message, TurnResult } from '../contracts/agent';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
 import { LOCAL_HOST, checkedId, turnWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages';
 import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
@@ -111,7 +112,7 @@ class Conversation {
     for (const { done } of this.queue) done?.({ answer: null, reason: 'stopped', error: null, steps: 0 });
     await condition(allHandlersFinished);
     if (this.mode === 'task' && result.error) {
-      throw ApplicationFailure.create({ type: result.error.code, message: result.error.message, nonRetryable: true });
+      throw toFailure(new HoldfastError(result.error.code, result.error.facts));
     }
     return result;
   }
@@ -169,7 +170,8 @@ class Conversation {
       });
     } catch (err) {
       if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
-      const error = { code: 'internal', message: err.cause?.message ?? err.message };
+      const { code, message: text, facts } = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
+      const error = { code, message: text, facts };
       const messages: Message[] = [{ role: 'user', text: message }];
       return { answer: null, reason: 'model_error', error, steps: 0, messages, sessions: [] };
     }

@@ -19,6 +19,7 @@ import {
   type TurnInput,
   type TurnResult,
 } from '../contracts/agent';
+import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { transcriptQuery } from './agent-definitions';
 import { transcriptPage } from './transcript';
@@ -74,8 +75,10 @@ class Turn {
       }
       repairs += 1;
       const left = this.limits.formatRepairs - repairs;
-      const error = { code: 'format_error', message: parsed.problem };
-      if (left < 0) return this.result('format_error', null, error);
+      if (left < 0) {
+        const error = new HoldfastError('format_error', { attempts: repairs, problem: parsed.problem });
+        return this.result('format_error', null, asData(error));
+      }
       this.messages.push({ role: 'repair', text: repairText(parsed.problem, left) });
     }
     return this.result('step_limit');
@@ -124,8 +127,8 @@ function lastProse(messages: Message[]): string | null {
 }
 
 function errorOf(err: unknown): TurnError {
-  const known = fromFailure(err);
-  if (known) return { code: known.code, message: known.message };
   const cause = err instanceof ActivityFailure ? err.cause : err;
-  return { code: 'model_failed', message: cause instanceof Error ? cause.message : String(cause) };
+  return asData(fromFailure(err) ?? new HoldfastError('model_failed', { reason: reasonOf(cause) }));
 }
+
+const asData = ({ code, message, facts }: HoldfastError): TurnError => ({ code, message, facts });

@@ -1,2 +1,111 @@
-import type { GlobalOptions } from '../context';
-export async function demo(_options: GlobalOptions): Promise<number> { return 0; }
+// `holdfast demo`: an agent at work in real terminals; its worker is killed with SIGKILL in the middle; at the
+// end it is counted that nothing was lost and nothing done twice.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError } from '../../contracts/errors';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { logEnd, readLog } from '../../exec/log-reader';
+import { packageRoot } from '../../exec/package-root';
+import { sessionPaths } from '../../exec/session-paths';
+import { runningWorker } from '../../workers/worker-process';
+import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
+import { printMessage } from '../print-message';
+import { styled } from '../terminal-style';
+
+const TASK = 'Audit the sources of this checkout, and show that nothing is lost on the way.';
+const LINES = 20_000;
+const KILL_AT_LINE = 5_000;
+const LONG_SESSION = 1;
+/** Short, so that the agent goes on soon while its scripts run. */
+const YIELD = { firstOutputMs: 2_000, betweenOutputMs: 1_000, maxMs: 1_500, promptMs: 1_000 };
+
+export async function demo(options: GlobalOptions): Promise<number> {
+  const context = await openContext(options, { start: true });
+  const id = `demo-${randomBytes(3).toString('hex')}`;
+  const cwd = join(context.dataDir, 'demo', id);
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, 'sources'), packageRoot());
+  const began = Date.now();
+  try {
+    const agent = context.client.agent(id);
+    const model = `scripted:${join(packageRoot(), 'examples', 'demo', 'replies.yaml')}`;
+    await agent.start({ task: TASK, model, cwd, yield: YIELD });
+    const link = workflowLink(context, agent.workflowId);
+    say(`web UI  ${link ?? 'of your server'}\n`);
+    const log = sessionPaths(context.dataDir, { agent: id, host: LOCAL_HOST, session: LONG_SESSION }).log;
+    const kill = killWorkerAtLine(context, log);
+    for await (const { message } of agent.follow()) printMessage(message);
+    const result = await agent.result();
+    say(`\n${result.answer ?? result.reason}\n`);
+    return summarise({ log, cwd, kill: await kill, seconds: (Date.now() - began) / 1_000, steps: result.steps, link });
+  } finally {
+    await context.close();
+  }
+}
+
+interface Kill {
+  line: number;
+  pid: number;
+  newPid: number;
+  /** From the kill to the new worker being ready, its start included. */
+  ms: number;
+}
+
+async function killWorkerAtLine({ dataDir }: CliContext, log: string): Promise<Kill> {
+  while (countLines(log) < KILL_AT_LINE) await delay(20);
+  const worker = runningWorker(dataDir);
+  if (!worker) throw new HoldfastError('worker_failed', { reason: 'it was gone before the demo killed it', log: dataDir });
+  const { pid } = worker.identity;
+  process.kill(pid, 'SIGKILL');
+  const killedAt = Date.now();
+  const line = countLines(log);
+  say(styled('red', `\n  SIGKILL  worker ${pid} killed while the long script prints line ${line}\n`));
+  // The command line's own watch starts another one.
+  for (;;) {
+    const next = runningWorker(dataDir);
+    if (next && next.identity.pid !== pid) {
+      const ms = Date.now() - killedAt;
+      say(styled('green', `  NEW      worker ${next.identity.pid} ready after ${ms} ms, the script is at line ${countLines(log)}\n`));
+      return { line, pid, newPid: next.identity.pid, ms };
+    }
+    await delay(10);
+  }
+}
+
+const countLines = (log: string): number => readLog(log, 0, logEnd(log)).toString('latin1').split('\n').length - 1;
+
+interface Outcome {
+  log: string;
+  cwd: string;
+  kill: Kill;
+  seconds: number;
+  steps: number;
+  link: string | null;
+}
+
+function summarise({ log, cwd, kill, seconds, steps, link }: Outcome): number {
+  const numbers = [...readLog(log, 0, logEnd(log)).toString('utf8').matchAll(/^line (\d+) /gm)].map((m) => Number(m[1]));
+  const lost = LINES - new Set(numbers).size;
+  const repeated = numbers.length - new Set(numbers).size;
+  const inOrder = numbers.every((n, index) => n === index + 1);
+  const runs = readFileSync(join(cwd, 'runs'), 'utf8').trim().split('\n');
+  const twice = runs.length - new Set(runs).size;
+  const good = lost === 0 && repeated === 0 && inOrder && twice === 0;
+  const rows = [
+    ['long script', `${numbers.length} lines: ${lost} lost, ${repeated} repeated, ${inOrder ? 'in order' : 'out of order'}`],
+    ['commands', `${new Set(runs).size} run, ${twice} of them twice`],
+    ['worker', `${kill.pid} killed at line ${kill.line}; ${kill.newPid} took over ${kill.ms} ms later`],
+    ['agent', `${steps} steps in ${seconds.toFixed(1)} s`],
+    ['web UI', link ?? 'your server’s'],
+    ['stop it all', 'npx holdfast down --sessions'],
+  ];
+  say(styled('bold', `\n${good ? 'Nothing was lost, nothing was done twice.' : 'SOMETHING WENT WRONG'}\n`));
+  for (const [name = '', text = ''] of rows) say(`  ${name.padEnd(12)}  ${text}\n`);
+  return good ? 0 : 70;
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}

@@ -5,6 +5,7 @@ import type { AgentHandle } from '../../client/agent-handle';
 import type { AgentInput, AgentResult } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
+import { providerFor } from '../../models/providers';
 import { openContext, workflowLink, type GlobalOptions } from '../context';
 import { printMessage } from '../print-message';
 import { note, styled } from '../terminal-style';
@@ -19,11 +20,14 @@ export interface RunOptions extends GlobalOptions {
 }
 
 export async function run(task: string, options: RunOptions): Promise<number> {
+  const input = inputOf(task, options);
+  // A fault that can be seen from here costs no server, no worker and no history.
+  await providerFor(input.model).check?.();
   const context = await openContext(options, { start: true });
   const id = options.agent ?? `run-${randomBytes(4).toString('hex')}`;
   try {
     const agent = context.client.agent(id);
-    await agent.start(inputOf(task, options));
+    await agent.start(input);
     const link = workflowLink(context, agent.workflowId);
     if (!options.json) note(`agent ${id}${link ? `  ${link}` : ''}`);
     onInterrupt(() => note(`The agent goes on: \`holdfast ps\` shows it${link ? `, as does ${link}` : ''}.`));

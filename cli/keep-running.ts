@@ -1,0 +1,38 @@
+// While a command watches, the embedded server and its worker are started again when they die: whoever
+// killed them, the work goes on.
+import { enginePaths, readRecord } from '../engine/record';
+import { isAlive } from '../exec/process-identity';
+import { reasonOf } from '../contracts/errors';
+import { runningWorker } from '../workers/worker-process';
+import { note } from './terminal-style';
+
+const LOOK_EVERY_MS = 250;
+
+export interface Restarts {
+  server(): Promise<unknown>;
+  worker(): Promise<unknown>;
+}
+
+/** Returns the function that ends the watch. */
+export function keepRunning(dataDir: string, restart: Restarts): () => void {
+  let busy = false;
+  const look = async (): Promise<void> => {
+    const server = readRecord(enginePaths(dataDir));
+    if (!server || !isAlive(server.identity)) {
+      note('The Temporal server is gone; starting it again on the same database.');
+      await restart.server();
+    }
+    if (!runningWorker(dataDir)) {
+      note('The worker is gone; starting another, which takes over what it was at.');
+      await restart.worker();
+    }
+  };
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    look()
+      .catch((err: unknown) => note(`It could not be started again: ${reasonOf(err)}`))
+      .finally(() => (busy = false));
+  }, LOOK_EVERY_MS);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,20 @@
+// One real Temporal server for the whole run, in a data folder of its own.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultCacheDir } from '../../engine/data-dir';
+import { ensureServer } from '../../engine/server';
+
+export default async function setup(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
+  const server = await ensureServer({
+    dataDir,
+    cacheDir: defaultCacheDir(process.env),
+    env: process.env,
+    progress: (line) => process.stderr.write(`${line}\n`),
+  });
+  // Workers of the run inherit these.
+  process.env.HOLDFAST_TEST_DATA = dataDir;
+  process.env.HOLDFAST_TEST_ADDRESS = server.address;
+  process.env.HOLDFAST_TEST_HTTP = server.httpUrl;
+}

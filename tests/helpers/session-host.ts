@@ -1,0 +1,54 @@
+// A host with real terminals in a folder of its own, without Temporal; closed with all that it opened.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SessionRef } from '../../contracts/ids';
+import { DEFAULT_YIELD, type CommandView, type Runtime, type YieldSettings } from '../../contracts/session';
+import { commandView } from '../../exec/command-view';
+import { detectTreeKill } from '../../exec/holder/process-tree';
+import type { Until } from '../../exec/protocol';
+import { sessionEnvironment } from '../../exec/session-environment';
+import { SessionHost } from '../../exec/session-host';
+
+export interface TestHost {
+  host: SessionHost;
+  dataDir: string;
+  /** Working folder of the shells. */
+  cwd: string;
+  ref: SessionRef;
+  /** Runs a command and answers at its end or yield. */
+  run(code: string, options?: { runtime?: Runtime; ref?: SessionRef; yield?: Partial<YieldSettings>; id?: string }): Promise<CommandView>;
+  /** Waits for a fact about the session's command. */
+  until(until: Until, ref?: SessionRef): Promise<CommandView>;
+  end(): Promise<void>;
+}
+
+let commands = 0;
+
+export function testHost(): TestHost {
+  const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-host-'));
+  const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));
+  const host = new SessionHost({ dataDir, cwd, env: sessionEnvironment(process.env), treeKill: detectTreeKill() });
+  const session: SessionRef = { agent: 'test', host: 'local', session: 0 };
+  const observe = async (ref: SessionRef, until: Until): Promise<CommandView> => {
+    const { reason, snapshot } = await host.observe(ref, until);
+    return commandView({ ref, logPath: host.logPath(ref), snapshot, from: null, reason });
+  };
+  return {
+    host,
+    dataDir,
+    cwd,
+    ref: session,
+    async run(code, { runtime = 'terminal', ref = session, yield: yielding, id = `c${++commands}` } = {}) {
+      await host.run(ref, { id, runtime, code });
+      return observe(ref, { kind: 'yield', settings: { ...DEFAULT_YIELD, ...yielding } });
+    },
+    until: (until, ref = session) => observe(ref, until),
+    async end() {
+      await Promise.all(host.list().map((ref) => host.close(ref, 'test ended')));
+      host.detach();
+      rmSync(dataDir, { recursive: true, force: true });
+      rmSync(cwd, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withLock } from '../../../engine/lock';
+import { runDist } from '../../helpers/dist-process';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lock-'));
+  path = join(folder, 'sub', 'lock');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const HOLD = `await load('engine/lock').withLock(args[0], () => new Promise(() => {
+  console.log('held');
+  setInterval(() => {}, 60_000);
+}));`;
+
+const CRITICAL_SECTIONS = `const { appendFileSync } = require('node:fs');
+for (let i = 0; i < 20; i++) await load('engine/lock').withLock(args[0], async () => {
+  appendFileSync(args[1], 'in\\n');
+  await new Promise((resolve) => setImmediate(resolve));
+  appendFileSync(args[1], 'out\\n');
+});`;
+
+/** Starts to wait for the lock; resolves to the result's promise once it really waits. */
+async function waiting<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<{ result: Promise<T> }> {
+  return new Promise((resolve, reject) => {
+    const result: Promise<T> = withLock(path, fn, { signal, onWait: () => resolve({ result }) });
+    result.catch(reject);
+  });
+}
+
+test('two processes are never inside at once', async () => {
+  const journal = join(folder, 'journal');
+  const processes = [runDist(CRITICAL_SECTIONS, path, journal), runDist(CRITICAL_SECTIONS, path, journal)];
+  await Promise.all(processes.map((p) => p.ended));
+  expect(processes.map((p) => p.stderr())).toEqual(['', '']);
+  expect(readFileSync(journal, 'utf8')).toBe('in\nout\n'.repeat(40));
+});
+
+test('two calls of one process are never inside at once', async () => {
+  const journal = join(folder, 'journal');
+  const section = (): Promise<void> =>
+    withLock(path, async () => {
+      appendFileSync(journal, 'in\n');
+      await new Promise((resolve) => setImmediate(resolve));
+      appendFileSync(journal, 'out\n');
+    });
+  await Promise.all(Array.from({ length: 8 }, section));
+  expect(readFileSync(journal, 'utf8')).toBe('in\nout\n'.repeat(8));
+});
+
+test('the lock of a process that is killed with -9 passes to the one that waits', async () => {
+  const owner = runDist(HOLD, path);
+  expect(await owner.nextLine()).toBe('held');
+  let inside = false;
+  const { result } = await waiting(async () => {
+    inside = true;
+    return owner.child.signalCode;
+  });
+  expect(inside).toBe(false);
+  owner.child.kill('SIGKILL');
+  await owner.ended;
+  expect(await result).toBe('SIGKILL');
+});
+
+test('an abort ends the waiting with its reason and leaves the owner alone', async () => {
+  const abort = new AbortController();
+  await withLock(path, async () => {
+    const { result } = await waiting(async () => 'inside', abort.signal);
+    abort.abort(new Error('enough'));
+    await expect(result).rejects.toThrow('enough');
+  });
+});
+
+test('an owner that throws frees the lock', async () => {
+  await expect(withLock(path, () => Promise.reject(new Error('failed inside')))).rejects.toThrow(
+    'failed inside',
+  );
+  expect(await withLock(path, async () => 'next')).toBe('next');
+});
