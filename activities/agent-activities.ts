@@ -1,7 +1,9 @@
 // The agent's activities: model, tools, sessions. They run on `holdfast`.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { HoldfastClient } from '../client/holdfast-client';
+import type { SessionHandle } from '../client/session-handle';
 import type { AgentActivities, CloseSessionsInput } from '../contracts/activities';
 import type { ModelCall, ModelReply, ToolInvocation, ToolResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
@@ -14,6 +16,8 @@ import { callTool, describeTools } from '../tools/registry';
 import { TranscriptCache } from './transcript-cache';
 
 const HEARTBEAT_MS = 2_000;
+/** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
+const CLOSE_MS = 20_000;
 
 export function createAgentActivities({ client }: { client: HoldfastClient }): AgentActivities {
   const transcripts = new TranscriptCache(client);
@@ -35,16 +39,19 @@ export function createAgentActivities({ client }: { client: HoldfastClient }): A
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
       beating(async () => {
         const all = new Set([...sessions, ...(await visibleSessions(client, agent, host))]);
-        for (const session of all) {
-          try {
-            await client.session({ agent, host, session }).close(reason);
-          } catch (err) {
-            // Named by a call that opened nothing, or closed already.
-            if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
-          }
-        }
+        await Promise.all([...all].map((session) => closeSession(client.session({ agent, host, session }), reason)));
       }),
   };
+}
+
+async function closeSession(session: SessionHandle, reason: string): Promise<void> {
+  try {
+    await session.close(reason);
+    await Promise.race([session.closed(), delay(CLOSE_MS, undefined, { ref: false })]);
+  } catch (err) {
+    // Named by a call that opened nothing, or closed already.
+    if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+  }
 }
 
 /** Sessions that a turn opened but could not report, because it was terminated. */

@@ -46,7 +46,9 @@ export class CommandCompletion {
   }
 
   /** Sees one command to its end. A newer token for the same command replaces the older. */
-  start(token: Uint8Array, { code: _code, ...input }: RunCommandInput): void {
+  start(token: Uint8Array, { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput): void {
+    // Without the code: the holder has it, and a journal of secrets is none.
+    const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
     const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false };
     writeJson(this.path(input), entry);
     this.watch(entry);

@@ -87,10 +87,10 @@ function guarded(host: string, activities: HostActivities): HostActivities {
       }
     };
   return {
-    runCommand: guard(activities.runCommand),
-    sendInput: guard(activities.sendInput),
-    readOutput: guard(activities.readOutput),
-    resetSession: guard(activities.resetSession),
-    closeSession: guard(activities.closeSession),
+    runCommand: guard((input: RunCommandInput) => activities.runCommand(input)),
+    sendInput: guard((input: SendInputInput) => activities.sendInput(input)),
+    readOutput: guard((input: ReadOutputInput) => activities.readOutput(input)),
+    resetSession: guard((input: ResetSessionInput) => activities.resetSession(input)),
+    closeSession: guard((input: CloseSessionInput) => activities.closeSession(input)),
   };
 }

@@ -35,7 +35,7 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
 
 function describeCall({ tool, args }: ToolCall): string {
   const { runtime, session, code, keyboard, ...rest } = args;
-  const where = session === undefined ? '' : ` session ${String(session)}`;
+  const where = typeof session === 'number' ? ` session ${session}` : '';
   const what = code ?? keyboard ?? '';
   const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
   const text = typeof what === 'string' ? what : JSON.stringify(what);

@@ -63,7 +63,8 @@ export class AgentHandle {
       try {
         return (await this.handle.result()) as AgentResult;
       } catch (err) {
-        if (err instanceof WorkflowFailedError && fromFailure(err.cause)) throw err.cause;
+        const known = err instanceof WorkflowFailedError ? fromFailure(err.cause) : undefined;
+        if (known) throw known;
         if (err instanceof WorkflowFailedError) {
           throw new HoldfastError('model_failed', { reason: err.cause?.message ?? err.message });
         }

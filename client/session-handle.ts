@@ -1,6 +1,6 @@
 // One exec session, as clients see it.
 import { randomUUID } from 'node:crypto';
-import { WithStartWorkflowOperation, type Client, type Workflow, type WorkflowHandle } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowFailedError, type Client, type Workflow, type WorkflowHandle } from '@temporalio/client';
 import { MAIN_TASK_QUEUE, hostTaskQueue, sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
@@ -56,7 +56,7 @@ export class SessionHandle {
 
   /** Types into the running process and answers when it has reacted or yields. Throws `no_running_process`. */
   input(request: InputRequest, id: string = randomUUID()): Promise<CommandView> {
-    return this.update(SESSION_MESSAGES.input, { id, ...parseWith(inputSchema, 'The input', request) }, id);
+    return this.update(SESSION_MESSAGES.input, { id, ...parseWith(inputSchema, 'The input', request, true) }, id);
   }
 
   /** The session's output and state; at once, or after a wait. */
@@ -79,9 +79,16 @@ export class SessionHandle {
     await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.close, { reason }));
   }
 
+  /** Resolves when the session's workflow has ended, however that came. */
+  async closed(): Promise<void> {
+    await this.handle.result().catch((err: unknown) => {
+      if (!(err instanceof WorkflowFailedError)) throw err;
+    });
+  }
+
   /** Signals input without waiting for its effect, as operators and other SDKs do. */
   async signalInput(request: InputRequest): Promise<void> {
-    const checked = parseWith(inputSchema, 'The input', request);
+    const checked = parseWith(inputSchema, 'The input', request, true);
     await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.input, checked));
   }
 

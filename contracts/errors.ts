@@ -44,7 +44,9 @@ const CATALOGUE = {
   busy: entry(
     75,
     true,
-    (f) => `Session ${f.session} is busy with another command (since offset ${f.from}); nothing was typed.`,
+    (f) =>
+      `Session ${f.session} is busy with another command (since offset ${f.from}); nothing was typed.` +
+      (f.recent ? ` Its recent output:\n${f.recent}\n` : ''),
     (f) =>
       `Look at it with runtime "output", answer it with "input", stop it with runtime "reset", ` +
       `or use another session than ${f.session}.`,

@@ -43,11 +43,12 @@ export function checkedId(what: string, value: unknown): string {
   });
 }
 
+export const isSessionNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_SESSION_NUMBER;
+
 /** Throws `invalid_input` unless `value` is a whole number from 0 to 999999. */
 export function checkedSession(value: unknown): number {
-  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_SESSION_NUMBER) {
-    return value as number;
-  }
+  if (isSessionNumber(value)) return value;
   throw new HoldfastError('invalid_input', {
     what: 'The session',
     got: JSON.stringify(value) ?? 'nothing',

@@ -18,6 +18,15 @@ export type NamedPorts = Partial<Pick<EnginePorts, 'port' | 'uiPort'>>;
 const USUAL: EnginePorts = { port: 7233, uiPort: 8233, httpPort: 7243 };
 
 /**
+ * Other ports lie some hundreds above the usual ones: below the ports that the system gives to outgoing connections.
+ * From among those, a client that keeps calling a server which is down can be given the very port that it calls,
+ * connects to itself, and keeps the server from coming back.
+ */
+const STEP = 100;
+const STEPS = 200;
+const TRIES = 50;
+
+/**
  * Chooses each port: the named one, else the one that the server had before (its workers look for it there),
  * else the usual one, else any free one. Throws `port_in_use` for a named port that is taken.
  */
@@ -35,10 +44,15 @@ export async function choosePorts(
       if (candidate !== undefined && !taken.has(candidate) && (await isPortFree(candidate)))
         return claim(candidate);
     }
-    for (;;) {
-      const any = await anyFreePort();
-      if (!taken.has(any)) return claim(any);
+    for (let tries = 0; tries < TRIES; tries++) {
+      // At random, so that two servers that start at once seldom choose the same.
+      const candidate = USUAL[key] + STEP * (1 + Math.floor(Math.random() * STEPS));
+      if (!taken.has(candidate) && (await isPortFree(candidate))) return claim(candidate);
     }
+    throw new HoldfastError('engine_failed', {
+      reason: `no free port in ${TRIES} tries`,
+      log: 'the ports in use',
+    });
   };
   const claim = (port: number): number => {
     taken.add(port);
@@ -50,24 +64,10 @@ export async function choosePorts(
 }
 
 /** True when the port can be listened on now. */
-export async function isPortFree(port: number): Promise<boolean> {
-  return (await listenBriefly(port)) !== undefined;
-}
-
-async function anyFreePort(): Promise<number> {
-  const port = await listenBriefly(0);
-  if (port === undefined) throw new Error('the system gives out no port');
-  return port;
-}
-
-/** The port that was listened on; undefined when it is taken or forbidden. */
-function listenBriefly(port: number): Promise<number | undefined> {
+export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen({ port, host: LOOPBACK, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(address && typeof address === 'object' ? address.port : undefined));
-    });
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: LOOPBACK, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

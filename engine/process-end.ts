@@ -1,11 +1,15 @@
-// Ends a process that is not necessarily our child, by identity, so that no other process is ever hit.
+// Ends a process group whose leader is not necessarily our child, by the leader's identity, so that no other
+// process is ever hit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, type Identity } from '../exec/process-identity';
 
 const LOOK_EVERY_MS = 25;
 
-/** Sends SIGTERM, and SIGKILL after `graceMs`; resolves when the process is gone. */
-export async function endProcess(identity: Identity, graceMs: number): Promise<void> {
+/**
+ * Sends SIGTERM to the group, and SIGKILL after `graceMs`; resolves when the leader is gone. To the group, because
+ * the executable may be a wrapper that runs the server as its child.
+ */
+export async function endGroup(identity: Identity, graceMs: number): Promise<void> {
   send(identity, 'SIGTERM');
   const deadline = Date.now() + graceMs;
   while (isAlive(identity)) {
@@ -17,7 +21,7 @@ export async function endProcess(identity: Identity, graceMs: number): Promise<v
 function send(identity: Identity, signalName: NodeJS.Signals): void {
   if (!isAlive(identity)) return;
   try {
-    process.kill(identity.pid, signalName);
+    process.kill(-identity.pid, signalName);
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code !== 'ESRCH') throw err;
   }

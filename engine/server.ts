@@ -9,7 +9,7 @@ import { locateServerBinary, type LocateOptions } from './locate';
 import { withLock } from './lock';
 import { logSize, logTail, rotateLog } from './log-tail';
 import { choosePorts, type NamedPorts } from './ports';
-import { endProcess } from './process-end';
+import { endGroup } from './process-end';
 import {
   createEngineFolder,
   enginePaths,
@@ -60,7 +60,7 @@ export async function stopServer(dataDir: string): Promise<boolean> {
   return withLock(paths.lock, async () => {
     const record = readRecord(paths);
     const ran = record !== undefined && isAlive(record.identity);
-    if (ran) await endProcess(record.identity, STOP_GRACE_MS);
+    if (ran) await endGroup(record.identity, STOP_GRACE_MS);
     removeRecord(paths);
     return ran;
   });
@@ -71,7 +71,7 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
   if (before && isAlive(before.identity)) {
     // It is on record before it answers: whoever started it may have been killed in between.
     if ((await waitUntilReady(before, options.signal)) === 'ready') return withNamedPorts(before, options);
-    await endProcess(before.identity, STOP_GRACE_MS);
+    await endGroup(before.identity, STOP_GRACE_MS);
   }
   const { path } = await locateServerBinary(options);
   rotateLog(paths.logFile);
@@ -93,11 +93,11 @@ async function startServer(
     progress(`Starting the Temporal server on port ${ports.port}.`);
     const record = launchServer({ binary, ports, paths, env });
     const outcome = await waitUntilReady(record, signal).catch(async (err: unknown) => {
-      await endProcess(record.identity, STOP_GRACE_MS);
+      await endGroup(record.identity, STOP_GRACE_MS);
       throw err;
     });
     if (outcome === 'ready') return record;
-    await endProcess(record.identity, STOP_GRACE_MS);
+    await endGroup(record.identity, STOP_GRACE_MS);
     const tail = logTail(paths.logFile, logFrom);
     if (start < STARTS && tail.includes('address already in use')) continue;
     const what = outcome === 'ended' ? 'it ended' : `it did not answer within ${READY_TIMEOUT_MS} ms`;

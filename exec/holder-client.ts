@@ -18,8 +18,8 @@ export class HolderGone extends Error {
 }
 
 interface Pending {
-  resolve(value: unknown): void;
-  reject(err: Error): void;
+  resolve: (value: unknown) => void;
+  reject: (err: Error) => void;
 }
 
 export class HolderClient {

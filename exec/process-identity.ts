@@ -18,20 +18,26 @@ export function identityOf(pid: number): Identity {
 
 /** True while this very process runs; a zombie counts as gone. */
 export function isAlive({ pid, startTime, bootId }: Identity): boolean {
-  return startTimeOf(pid) === startTime && (readText('/proc/sys/kernel/random/boot_id') ?? '').trim() === bootId;
+  return (
+    startTimeOf(pid) === startTime && (readText('/proc/sys/kernel/random/boot_id') ?? '').trim() === bootId
+  );
 }
 
 function startTimeOf(pid: number): string | undefined {
   if (process.platform !== 'linux') {
     try {
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+      return (
+        execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined
+      );
     } catch {
       return undefined;
     }
   }
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // proc(5): field 3 is the state, field 22 the start time; the name before them may hold anything.
+  // proc(5): field 3 is the state, 20 the number of threads, 22 the start time; the name before may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  // A killed process shows as a zombie while its other threads still hold its files and ports (up to 18 ms seen).
+  const isGone = fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1);
+  return isGone ? undefined : fields[19];
 }

@@ -78,7 +78,7 @@ function faultsOf(content: unknown): string[] {
 
 function isExpression(source: string | undefined): boolean {
   try {
-    return source === undefined || new RegExp(source, 's') !== undefined;
+    return source === undefined || Boolean(new RegExp(source, 's'));
   } catch {
     return false;
   }

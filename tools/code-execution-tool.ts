@@ -52,7 +52,7 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
   } catch (err) {
     if (!(err instanceof HoldfastError) || err.code !== 'busy') throw err;
     // The model sees at once what keeps the session busy; nothing was typed into it.
-    const recent = await shell.output({ reader: AGENT_READER }, `${context.key}/recent`);
+    const recent = await shell.output({}, `${context.key}/recent`);
     throw new HoldfastError('busy', { session, from: recent.from, recent: recent.output });
   }
 }

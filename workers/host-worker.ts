@@ -14,7 +14,7 @@ export interface HostWorkerOptions extends SessionHostOptions {
   namespace: string;
   client: HoldfastClient;
   journal?: TaskJournal;
-  log(message: string, facts: object): void;
+  log: (message: string, facts: object) => void;
 }
 
 export interface HostWorker {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
 import { withLock } from '../engine/lock';
 import { logSize, logTail } from '../engine/log-tail';
-import { endProcess } from '../engine/process-end';
+import { endGroup } from '../engine/process-end';
 import { readJson } from '../exec/json-file';
 import { compiledEntry } from '../exec/package-root';
 import { isAlive } from '../exec/process-identity';
@@ -38,7 +38,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
     // It polls a server that is not wanted any more; its sessions live on under the next one.
-    if (before) await endProcess(before.identity, STOP_GRACE_MS);
+    if (before) await endGroup(before.identity, STOP_GRACE_MS);
     return startWorker(choice);
   });
 }
@@ -46,7 +46,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
 /** Stops the data folder's worker; its sessions live on. False if none ran. */
 export async function stopWorker(dataDir: string): Promise<boolean> {
   const record = runningWorker(dataDir);
-  if (record) await endProcess(record.identity, STOP_GRACE_MS);
+  if (record) await endGroup(record.identity, STOP_GRACE_MS);
   return record !== undefined;
 }
 

@@ -39,7 +39,7 @@ const { closeSessions } = proxyActivities<AgentActivities>({
 export async function agent(input?: AgentInput): Promise<AgentResult> {
   const settings = checked(agentInputSchema, 'The input of agent', input);
   const id = workflowInfo().workflowId.replace(/^agent\//, '');
-  const conversation = new Conversation(checkedId('agent', id), settings as AgentInput);
+  const conversation = new Conversation(checkedId('agent', id), settings);
   conversation.listen();
   return conversation.live();
 }

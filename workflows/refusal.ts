@@ -4,19 +4,15 @@ import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import { parseWith } from '../contracts/schemas/parse';
 
-/** The checked value; a fault ends the update or the workflow with `invalid_input`. */
-export function checked<T>(schema: z.ZodMiniType<T>, what: string, value: unknown): T {
-  return refusing(() => parseWith(schema, what, value));
+/** The checked value; a fault ends the update or the workflow with `invalid_input`, which never shows a `secret` value. */
+export function checked<T>(schema: z.ZodMiniType<T>, what: string, value: unknown, secret = false): T {
+  try {
+    return parseWith(schema, what, value, secret);
+  } catch (err) {
+    throw err instanceof HoldfastError ? toFailure(err) : err;
+  }
 }
 
 export function refuse(...args: ConstructorParameters<typeof HoldfastError>): never {
   throw toFailure(new HoldfastError(...args));
-}
-
-function refusing<T>(check: () => T): T {
-  try {
-    return check();
-  } catch (err) {
-    throw err instanceof HoldfastError ? toFailure(err) : err;
-  }
 }

@@ -13,6 +13,7 @@ export interface RunningCommand {
   runtime: Runtime;
   code: string;
   startedAt: number;
+  yield: YieldSettings;
   /** Answer of the exec update that comes before the end. */
   yielded: CommandView | null;
 }

@@ -20,6 +20,7 @@ import {
   type TurnResult,
 } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { isSessionNumber } from '../contracts/ids';
 import { fromFailure } from '../contracts/failure';
 import { transcriptQuery } from './agent-definitions';
 import { transcriptPage } from './transcript';
@@ -102,7 +103,8 @@ class Turn {
     const { agent, settings } = this.input;
     const results = await Promise.all(
       calls.map(async (call) => {
-        if (Number.isInteger(call.args.session ?? 0)) this.sessions.add(Number(call.args.session ?? 0));
+        const { session = 0 } = call.args;
+        if (isSessionNumber(session)) this.sessions.add(session);
         const key = `${workflowInfo().workflowId}/${this.steps}/${call.callId}`;
         const summary = headline ?? call.tool;
         return callTool.executeWithOptions({ summary }, [{ agent, key, call, settings }]);

@@ -2,17 +2,23 @@
 import type * as z from 'zod/mini';
 import { HoldfastError } from '../errors';
 
-/** The checked value. Throws `invalid_input` that names `what` and every fault with its place. */
-export function parseWith<T>(schema: z.ZodMiniType<T>, what: string, value: unknown): T {
+/**
+ * The checked value. Throws `invalid_input` that names `what` and every fault with its place; of a `secret`
+ * value, such as input that may be a password, it shows the keys alone.
+ */
+export function parseWith<T>(schema: z.ZodMiniType<T>, what: string, value: unknown, secret = false): T {
   const result = schema.safeParse(value ?? {});
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${describe(issue)}`);
   throw new HoldfastError('invalid_input', {
     what,
-    got: shorten(JSON.stringify(value) ?? 'nothing'),
+    got: secret ? keysOf(value) : shorten(JSON.stringify(value) ?? 'nothing'),
     allowed: `a value without these faults: ${faults.join('; ')}`,
   });
 }
+
+const keysOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? `an object with ${Object.keys(value).join(', ')}` : typeof value;
 
 const pointer = (path: PropertyKey[]): string => (path.length > 0 ? `"${path.map(String).join('/')}" ` : '');
 

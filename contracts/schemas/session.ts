@@ -66,7 +66,7 @@ export const waitSchema = z.custom<Wait>((value) => typeof value === 'string' &&
 function isWait(value: string): boolean {
   if (!value.startsWith('pattern:')) return WAITS.includes(value);
   try {
-    return value.length > 'pattern:'.length && new RegExp(value.slice('pattern:'.length)) !== undefined;
+    return value.length > 'pattern:'.length && Boolean(new RegExp(value.slice('pattern:'.length)));
   } catch {
     return false;
   }

@@ -167,7 +167,8 @@ export class Shell {
     if (kind === 'X') {
       this.afterFence(() => this.shellEnded(Number(first)));
     } else if (kind === 'E' && first === '-') {
-      this.ready();
+      // With its fence: one that came later would be taken for the first command's.
+      this.afterFence(() => this.ready());
     } else if (kind === 'E' && first === String(this.commands)) {
       this.afterFence(() => this.options.onCommandEnd(Number(second)));
     }

@@ -6,6 +6,13 @@ import { createInterface } from 'node:readline';
 
 const DIST = join(__dirname, '..', '..', 'dist');
 
+/** A test that fails half-way must not leave processes: they would keep jest from ending. */
+const started = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of started) child.kill('SIGKILL');
+  started.clear();
+});
+
 /** A process that runs compiled code. */
 export interface DistProcess {
   child: ChildProcess;
@@ -22,6 +29,7 @@ export function runDist(body: string, ...args: string[]): DistProcess {
     const args = process.argv.slice(2);
     (async () => { ${body} })().catch((err) => { console.error(err); process.exit(1); });`;
   const child = spawn(process.execPath, ['-e', code, DIST, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  started.add(child);
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

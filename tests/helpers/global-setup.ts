@@ -1,9 +1,11 @@
-// One real Temporal server for the whole run, in a data folder of its own.
+// One real Temporal server and one worker process for the whole run, in a data folder of their own. Tests that
+// kill things start their own: see engine-of-its-own.ts.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultCacheDir } from '../../engine/data-dir';
 import { ensureServer } from '../../engine/server';
+import { ensureWorker } from '../../workers/worker-process';
 
 export default async function setup(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
@@ -13,6 +15,7 @@ export default async function setup(): Promise<void> {
     env: process.env,
     progress: (line) => process.stderr.write(`${line}\n`),
   });
+  await ensureWorker({ dataDir, address: server.address, namespace: 'default', env: process.env });
   // Workers of the run inherit these.
   process.env.HOLDFAST_TEST_DATA = dataDir;
   process.env.HOLDFAST_TEST_ADDRESS = server.address;

@@ -24,12 +24,12 @@ for (let i = 0; i < 20; i++) await load('engine/lock').withLock(args[0], async (
   appendFileSync(args[1], 'out\\n');
 });`;
 
-/** Starts to wait for the lock; resolves to the result's promise once it really waits. */
+/** Starts to wait for the lock; returns once it really waits. */
 async function waiting<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<{ result: Promise<T> }> {
-  return new Promise((resolve, reject) => {
-    const result: Promise<T> = withLock(path, fn, { signal, onWait: () => resolve({ result }) });
-    result.catch(reject);
-  });
+  const waits = Promise.withResolvers<void>();
+  const result = withLock(path, fn, { signal, onWait: waits.resolve });
+  await Promise.race([waits.promise, result]);
+  return { result };
 }
 
 test('two processes are never inside at once', async () => {

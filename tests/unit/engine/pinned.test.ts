@@ -41,6 +41,6 @@ test('the server of the compose file is tuned like the embedded one', () => {
 
 test('the server of the compose file gets the search attributes of the embedded one', () => {
   const created = compose.services.namespace?.command?.[0] ?? '';
-  const found = [...created.matchAll(/--name (\S+) --type (\S+)/g)].map(([, name, type]) => [name, type]);
+  const found = [...created.matchAll(/--name (\S+) --type (\w+)/g)].map(([, name, type]) => [name, type]);
   expect(Object.fromEntries(found)).toEqual(SEARCH_ATTRIBUTES);
 });

@@ -1,0 +1,52 @@
+// The run's Temporal server, through the client that everybody uses; and scripted models on disk.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { HoldfastClient } from '../../client/holdfast-client';
+
+/** Fast enough for tests: what takes longer than this is meant to. */
+export const QUICK_YIELD = { firstOutputMs: 1_500, betweenOutputMs: 500, maxMs: 1_500, promptMs: 500 };
+
+export const testAddress = (): string => {
+  const address = process.env.HOLDFAST_TEST_ADDRESS;
+  if (!address) throw new Error('the global setup has not run');
+  return address;
+};
+
+export const testClient = (): Promise<HoldfastClient> => HoldfastClient.connect({ address: testAddress() }, {});
+
+export const uniqueId = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
+
+export interface Reply {
+  text?: string;
+  expect?: string;
+  delayMs?: number;
+  fail?: string;
+}
+
+/** A tool call in the agent JSON dialect, as a model writes it. */
+export const call = (tool: string, args: object, headline = 'a step'): string =>
+  JSON.stringify({ thoughts: ['thinking'], headline, tool_name: tool, tool_args: args });
+
+export interface Scratch {
+  directory: string;
+  /** The model `scripted:FILE` that gives these replies. */
+  model(replies: Reply[]): string;
+  remove(): void;
+}
+
+export function scratch(): Scratch {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-scratch-'));
+  let files = 0;
+  return {
+    directory,
+    model(replies) {
+      const file = join(directory, `replies-${++files}.yaml`);
+      writeFileSync(file, stringify(replies));
+      return `scripted:${file}`;
+    },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,173 @@
+// The embedded server as a real process. Folders are fresh, so that no other server is touched.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultCacheDir } from '../../engine/data-dir';
+import {
+  ensureServer,
+  runningServer,
+  stopServer,
+  type EngineRecord,
+  type EnsureOptions,
+} from '../../engine/server';
+import { isAlive } from '../../exec/process-identity';
+import { runDist } from '../helpers/dist-process';
+
+/** Without a server in the cache, the first test builds one: minutes. */
+jest.setTimeout(900_000);
+
+const cacheDir = defaultCacheDir(process.env);
+let dataDir: string;
+beforeEach(() => (dataDir = mkdtempSync(join(tmpdir(), 'engine-'))));
+afterEach(async () => {
+  await stopServer(dataDir);
+  expect(serverProcesses()).toEqual([]);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function ensure(options: Partial<EnsureOptions> = {}): Promise<EngineRecord> {
+  const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+  return ensureServer({ dataDir, cacheDir, env: process.env, progress, ...options });
+}
+
+const ENSURE = `const record = await load('engine/server').ensureServer({
+  dataDir: args[0], cacheDir: args[1], env: process.env, progress: (line) => console.error(line),
+});
+console.log(JSON.stringify(record));`;
+
+/** Command lines of the living servers on our database, started by whomever. */
+function serverProcesses(): string[] {
+  const all = execFileSync('ps', ['-axww', '-o', 'stat=,args='], { encoding: 'utf8' }).split('\n');
+  return all.filter((line) => line.includes(join(dataDir, 'engine')) && !line.startsWith('Z'));
+}
+
+const statusOf = async (record: EngineRecord, namespace: string): Promise<number> =>
+  (await fetch(`${record.httpUrl}/api/v1/namespaces/${namespace}`)).status;
+
+async function listen(port: number): Promise<Server> {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+/** A CLI that says the right version and then does something else than serving. */
+function brokenCli(script: string): NodeJS.ProcessEnv {
+  const path = join(dataDir, 'broken');
+  const version = `echo 'temporal version 1.8.2 (Server 1.31.2, UI 2.50.1)'`;
+  writeFileSync(path, `#!/bin/sh\nif [ "$1" = --version ]; then ${version}; exit; fi\n${script}\n`, {
+    mode: 0o755,
+  });
+  return { ...process.env, HOLDFAST_TEMPORAL_CLI: path };
+}
+
+test('two processes that want a server at once get the same one, and it outlives both', async () => {
+  const starters = [runDist(ENSURE, dataDir, cacheDir), runDist(ENSURE, dataDir, cacheDir)];
+  const records = (await Promise.all(starters.map((s) => s.nextLine()))).map(
+    (line) => JSON.parse(line) as EngineRecord,
+  );
+  await Promise.all(starters.map((s) => s.ended));
+  expect(records[0]).toEqual(records[1]);
+  expect(serverProcesses()).toHaveLength(1);
+  expect(await runningServer(dataDir)).toEqual(records[0]);
+});
+
+test('the web UI answers, and only this user can read the folder', async () => {
+  const record = await ensure();
+  expect((await fetch(record.uiUrl)).status).toBe(200);
+  expect(statSync(join(dataDir, 'engine')).mode & 0o777).toBe(0o700);
+  expect(statSync(join(dataDir, 'engine', 'server.json')).mode & 0o777).toBe(0o600);
+});
+
+test('the search attributes of our workflows are registered', async () => {
+  const { httpUrl } = await ensure();
+  const answer = await fetch(`${httpUrl}/api/v1/namespaces/default/search-attributes`);
+  expect(await answer.json()).toMatchObject({
+    customAttributes: {
+      HoldfastAgent: 'INDEXED_VALUE_TYPE_KEYWORD',
+      HoldfastHost: 'INDEXED_VALUE_TYPE_KEYWORD',
+      HoldfastSession: 'INDEXED_VALUE_TYPE_INT',
+    },
+  });
+});
+
+test('a server that is killed with -9 comes back with its data and on its ports', async () => {
+  const before = await ensure();
+  const made = await fetch(`${before.httpUrl}/api/v1/namespaces`, {
+    method: 'POST',
+    body: JSON.stringify({ namespace: 'kept', workflowExecutionRetentionPeriod: '86400s' }),
+  });
+  expect(made.status).toBe(200);
+  process.kill(before.identity.pid, 'SIGKILL');
+  const after = await ensure();
+  expect(after.identity).not.toEqual(before.identity);
+  expect([after.port, after.uiPort, after.httpPort]).toEqual([before.port, before.uiPort, before.httpPort]);
+  expect(await statusOf(after, 'kept')).toBe(200);
+});
+
+test('a starter that is killed before its server answers leaves one server, which the next one takes over', async () => {
+  const starter = runDist(ENSURE, dataDir, cacheDir);
+  const recordFile = join(dataDir, 'engine', 'server.json');
+  while (!existsSync(recordFile)) await new Promise((resolve) => setImmediate(resolve));
+  starter.child.kill('SIGKILL');
+  await starter.ended;
+  const record = await ensure();
+  expect(isAlive(record.identity)).toBe(true);
+  expect(serverProcesses()).toHaveLength(1);
+});
+
+test('a port of before that is taken meanwhile leads to another one', async () => {
+  const before = await ensure();
+  process.kill(before.identity.pid, 'SIGKILL');
+  while (isAlive(before.identity)) await new Promise((resolve) => setImmediate(resolve));
+  const stranger = await listen(before.port);
+  const after = await ensure();
+  stranger.close();
+  expect(after.port).not.toBe(before.port);
+  expect(await statusOf(after, 'default')).toBe(200);
+});
+
+test('a named port that is taken is refused as port_in_use, and nothing is started', async () => {
+  const stranger = await listen(0);
+  const { port } = stranger.address() as AddressInfo;
+  await expect(ensure({ port })).rejects.toMatchObject({ code: 'port_in_use', facts: { got: port } });
+  stranger.close();
+  expect(serverProcesses()).toEqual([]);
+});
+
+test('a server that runs on another port than the named one is left alone, and the caller is told', async () => {
+  const record = await ensure();
+  await expect(ensure({ port: record.port + 1 })).rejects.toMatchObject({ code: 'invalid_input' });
+  expect(isAlive(record.identity)).toBe(true);
+});
+
+test('stopping leaves no process and no record, and says whether there was one', async () => {
+  const { identity } = await ensure();
+  expect(await stopServer(dataDir)).toBe(true);
+  expect(isAlive(identity)).toBe(false);
+  expect(serverProcesses()).toEqual([]);
+  expect(await runningServer(dataDir)).toBeUndefined();
+  expect(await stopServer(dataDir)).toBe(false);
+});
+
+test('a server that ends at once is reported as engine_failed with the end of its log', async () => {
+  await expect(ensure({ env: brokenCli('echo "disk is full"; exit 1') })).rejects.toMatchObject({
+    code: 'engine_failed',
+    facts: {
+      reason: expect.stringContaining('disk is full') as string,
+      log: join(dataDir, 'engine', 'server.log'),
+    },
+  });
+});
+
+test('an abort while the server starts leaves no process', async () => {
+  const abort = new AbortController();
+  const progress = (line: string): void => {
+    if (line.startsWith('Starting')) setImmediate(() => abort.abort(new Error('Ctrl-C')));
+  };
+  const starting = ensure({ env: brokenCli('sleep 600'), signal: abort.signal, progress });
+  await expect(starting).rejects.toThrow('Ctrl-C');
+  expect(serverProcesses()).toEqual([]);
+});

@@ -1,0 +1,51 @@
+// Looks at the processes of sessions from outside, through /proc alone, and waits for facts about them.
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TestHost } from '../../helpers/session-host';
+
+/** Living processes whose working folder or command line holds one of `marks`. */
+export function processesMarked(...marks: string[]): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      if (/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))) return [];
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+      const folder = readlinkSync(`/proc/${pid}/cwd`);
+      return marks.some((mark) => line.includes(mark) || folder.startsWith(mark)) ? [`${pid} ${line}`] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Reads again until `isTrue` or the time is up; returns what was read last. */
+export async function eventually<T>(read: () => T | Promise<T>, isTrue: (value: T) => boolean, withinMs = 5_000): Promise<T> {
+  const until = Date.now() + withinMs;
+  let value = await read();
+  while (!isTrue(value) && Date.now() < until) {
+    await delay(10);
+    value = await read();
+  }
+  return value;
+}
+
+/** The marked processes that are still there once they had two seconds to go. */
+export const survivors = (...marks: string[]): Promise<string[]> =>
+  eventually(() => processesMarked(...marks), (found) => found.length === 0, 2_000);
+
+/** Ends the host with all of its sessions; fails when a process of theirs is left. */
+export async function endWithoutTrace(t: TestHost): Promise<void> {
+  await t.end();
+  expect(await survivors(t.dataDir, t.cwd)).toEqual([]);
+}
+
+/** All bytes of a session's log. */
+export const logOf = (t: TestHost, ref = t.ref): Buffer => readFileSync(t.host.logPath(ref));
+
+/** Ends what runs in the session and begins a new epoch. */
+export async function reset(t: TestHost, ref = t.ref, reason: string | null = null): Promise<void> {
+  await t.host.reset(ref, { id: `reset-${process.hrtime.bigint()}`, reason, by: 'reset' });
+}
+
+/** A session of the same agent with a number of its own. */
+export const otherSession = (t: TestHost, session: number): TestHost['ref'] => ({ ...t.ref, session });

@@ -1,0 +1,193 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import type { SessionHandle } from '../../client/session-handle';
+import { QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+
+let client: HoldfastClient;
+let files: Scratch;
+const opened: SessionHandle[] = [];
+
+beforeAll(async () => {
+  client = await testClient();
+  files = scratch();
+});
+afterAll(async () => {
+  await Promise.all(opened.map((session) => session.close('test ended').catch(() => undefined)));
+  await client.close();
+  files.remove();
+});
+
+function newSession(): SessionHandle {
+  const settings = { cwd: files.directory, yield: QUICK_YIELD };
+  const session = client.session({ agent: uniqueId('test'), session: 0 }, settings);
+  opened.push(session);
+  return session;
+}
+
+const historyOf = async (workflowId: string): Promise<string[]> => {
+  const { events } = await client.temporal.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).map((event) => String(event.eventType));
+};
+
+test('a quick command answers with its exit code and output, whatever the yield time', async () => {
+  const view = await client
+    .session({ agent: uniqueId('test'), session: 0 }, { cwd: files.directory })
+    .exec({ code: 'echo hi; exit 3' });
+  expect(view).toMatchObject({ state: 'exited', exitCode: 3, output: 'hi\n', yielded: null });
+});
+
+test('a command that outlives its yield answers with what there is, and the next look returns the rest exactly once', async () => {
+  const session = newSession();
+  const code = 'echo one; read -r answer; echo "two $answer"';
+  const first = await session.exec({ code, reader: 'me' });
+  expect(first).toMatchObject({ state: 'waiting_input', yielded: 'waiting_input', output: 'one\n', from: 0 });
+  const second = await session.input({ keyboard: 'x', reader: 'me' });
+  expect(second).toMatchObject({ state: 'exited', exitCode: 0, output: 'x\ntwo x\n', from: first.to });
+  const third = await session.output({ reader: 'me' });
+  expect(third).toMatchObject({ output: '', from: second.to, to: second.to });
+});
+
+test('a busy session refuses a command, which costs no history and types nothing', async () => {
+  const session = newSession();
+  await session.exec({ code: 'cat > typed' });
+  const before = await historyOf(session.workflowId);
+  await expect(session.exec({ code: 'echo intruder' })).rejects.toMatchObject({ code: 'busy', retryable: true });
+  expect(await historyOf(session.workflowId)).toHaveLength(before.length);
+  await session.input({ keys: ['ctrl-d'] });
+  expect(readFileSync(join(files.directory, 'typed'), 'utf8')).toBe('');
+});
+
+test('the same command id sent again answers with the same result and runs nothing', async () => {
+  const session = newSession();
+  const code = 'echo ran >> ran-once; echo $RANDOM$RANDOM';
+  const first = await session.exec({ code, id: 'same' });
+  const again = await session.exec({ code, id: 'same' }, 'another-update-id');
+  expect(again).toMatchObject({ output: first.output, from: first.from, to: first.to, exitCode: 0 });
+  expect(readFileSync(join(files.directory, 'ran-once'), 'utf8')).toBe('ran\n');
+});
+
+test('a command id used for other code is refused and runs nothing', async () => {
+  const session = newSession();
+  await session.exec({ code: 'true', id: 'mine' });
+  const other = session.exec({ code: 'touch other-code-ran', id: 'mine' }, 'another');
+  await expect(other).rejects.toMatchObject({ code: 'id_conflict' });
+  expect(existsSync(join(files.directory, 'other-code-ran'))).toBe(false);
+});
+
+test('the same input id sent a hundred times, by update and by signal, types once', async () => {
+  const session = newSession();
+  await session.exec({ code: 'while read -r line; do echo "got $line" >> inputs; done' });
+  const updates = Array.from({ length: 50 }, (_, n) => session.input({ keyboard: 'hello', id: 'once' }, `u${n}`));
+  const signals = Array.from({ length: 50 }, () => session.signalInput({ keyboard: 'hello', id: 'once' }));
+  await Promise.all([...updates, ...signals]);
+  await session.input({ keys: ['ctrl-d'] });
+  expect(readFileSync(join(files.directory, 'inputs'), 'utf8')).toBe('got hello\n');
+});
+
+test('input without a running process is refused, costs no history and executes nothing', async () => {
+  const session = newSession();
+  await session.exec({ code: 'true' });
+  const before = await historyOf(session.workflowId);
+  await expect(session.input({ keyboard: 'touch executed' })).rejects.toMatchObject({ code: 'no_running_process' });
+  expect(await historyOf(session.workflowId)).toHaveLength(before.length);
+  expect(existsSync(join(files.directory, 'executed'))).toBe(false);
+});
+
+test('a signalled input reaches the process, and a malformed signal is recorded as refused', async () => {
+  const session = newSession();
+  await session.exec({ code: 'read -r x; echo "signalled $x"' });
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  await handle.signal('input', { keyboards: 'typo' });
+  await handle.signal('input', { keyboard: 'yes' });
+  expect(await session.output({ wait: 'exit', from: 0 })).toMatchObject({ output: 'yes\nsignalled yes\n', exitCode: 0 });
+  expect((await session.state()).refused).toEqual([expect.stringContaining('has unknown keys keyboards')]);
+});
+
+test('poll refreshes what the query output shows', async () => {
+  const session = newSession();
+  const first = await session.exec({ code: 'echo first; read -r x; echo second; read -r y' });
+  expect(first.output).toBe('first\n');
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  await handle.signal('input', { keyboard: 'go' });
+  await session.output({ wait: 'needs_input' });
+  await handle.signal('poll');
+  expect(await handle.query('output')).toMatchObject({ output: 'first\ngo\nsecond\n', state: 'waiting_input' });
+});
+
+test('reset ends the process, says why, and the next command begins in a fresh shell', async () => {
+  const session = newSession();
+  await session.exec({ code: 'export GONE=1; sleep 1000' });
+  const view = await session.reset({ reason: 'it hangs' });
+  expect(view).toMatchObject({ state: 'exited', exitCode: null, killedBy: { by: 'reset', reason: 'it hangs' }, epoch: 2 });
+  expect(await session.exec({ code: 'echo "[$GONE]"' })).toMatchObject({ output: '[]\n', freshShell: true, epoch: 2 });
+});
+
+test('cancelling the session workflow ends its tree, where a reset leaves the session open', async () => {
+  const session = newSession();
+  await session.exec({ code: 'echo $$ > pid-of-shell; sleep 1000' });
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  await handle.cancel();
+  await expect(handle.result()).rejects.toThrow('cancelled');
+  expect(await handle.describe()).toMatchObject({ status: { name: 'CANCELLED' } });
+  expect(await session.state()).toMatchObject({ status: 'closed', view: { killedBy: { by: 'closed' } } });
+});
+
+test.each([
+  ['an unknown runtime', { code: 'x', runtime: 'ruby' }, /"runtime" must be one of terminal, python, nodejs/],
+  ['empty code', { code: ' \n' }, /got empty code/],
+  ['code with NUL', { code: 'a\0b' }, /got a NUL character at position 1/],
+  ['1 MB of code', { code: 'x'.repeat(1_000_000) }, /got 1000000 bytes, allowed 262144; write it to a file/],
+  ['an unknown key', { code: 'x', cod: 1 }, /unknown keys cod/],
+])('%s is refused by client and by workflow alike, before it costs history', async (_what, request, message) => {
+  const session = newSession();
+  await expect(async () => session.exec(request as never)).rejects.toThrow(message);
+  await session.exec({ code: 'true' });
+  const before = await historyOf(session.workflowId);
+  // As another SDK would send it: straight to the workflow.
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  const update = handle.executeUpdate('exec', { args: [request] });
+  await expect(update.catch((err: Error) => Promise.reject(err.cause as Error))).rejects.toThrow(message);
+  expect(await historyOf(session.workflowId)).toHaveLength(before.length);
+});
+
+test('an offset past the end and a session that does not exist are errors that say what is allowed', async () => {
+  const session = newSession();
+  await expect(session.output()).rejects.toMatchObject({ code: 'not_found' });
+  await session.exec({ code: 'echo x' });
+  await expect(session.output({ from: 9_999 })).rejects.toThrow('got 9999, allowed 0 to 3');
+});
+
+test('a wait ends with what it waits for: output, a pattern, silence, the end', async () => {
+  const session = newSession();
+  await session.exec({ code: 'for i in 1 2 3; do read -r x; echo "step $i $x"; done' });
+  const waiting = session.output({ wait: 'pattern:step 2 b', waitMs: 20_000 });
+  await session.input({ keyboard: 'a' });
+  await session.input({ keyboard: 'b' });
+  expect((await waiting).output).toContain('step 2 b');
+  expect(await session.output({ wait: 'idle', waitMs: 20_000 })).toMatchObject({ state: 'waiting_input' });
+  await session.input({ keyboard: 'c' });
+  expect(await session.output({ wait: 'exit', waitMs: 20_000 })).toMatchObject({ state: 'exited', exitCode: 0 });
+});
+
+test('a session that continues as new keeps its running command, its readers and the ids it has seen', async () => {
+  const session = newSession();
+  const code = 'while read -r line; do echo "got $line"; done';
+  await session.exec({ code, id: 'long', reader: 'me' });
+  await session.input({ keyboard: 'before', id: 'i-before', reader: 'me' });
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  const { runId } = await handle.describe();
+  // Each refused signal is an event: enough of them make the history long.
+  await Promise.all(Array.from({ length: 2_100 }, () => handle.signal('input', { nonsense: 1 })));
+  const deadline = Date.now() + 60_000;
+  while ((await handle.describe()).runId === runId) {
+    if (Date.now() > deadline) throw new Error('it did not continue as new');
+  }
+  await session.input({ keyboard: 'before', id: 'i-before', reader: 'me' });
+  const view = await session.input({ keyboard: 'after', id: 'i-after', reader: 'me' });
+  expect(view).toMatchObject({ state: 'waiting_input', commandId: 'long', output: 'after\ngot after\n' });
+  await session.input({ keys: ['ctrl-d'] });
+  const all = await session.output({ from: 0, wait: 'exit' });
+  expect(all).toMatchObject({ state: 'exited', exitCode: 0, commandId: 'long' });
+  expect(all.output.match(/got \w+/g)).toEqual(['got before', 'got after']);
+}, 120_000);

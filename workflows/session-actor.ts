@@ -1,0 +1,180 @@
+// What an exec session does when it is asked: decides what runs when, has it done on the host, remembers what
+// is known. Signals and updates come to the same methods.
+import { CancellationScope, condition, currentUpdateInfo, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { Yielded } from '../contracts/host';
+import { execSchema, inputSchema, outputSchema, resetSchema } from '../contracts/schemas/session';
+import type { CommandView, ExecRequest, InputRequest, OutputRequest, ResetRequest } from '../contracts/session';
+import { hostFailure, repeatable, runCommand } from './host-activities';
+import { checked, refuse } from './refusal';
+import { detailsOf, summaryOfCommand, summaryOfInput } from './session-labels';
+import { forgetInput, rememberInput, showView, type RunningCommand, type SessionRecord } from './session-record';
+
+const DEFAULT_WAIT_MS = 60_000;
+/** The host has sent the end of a command, or is about to, when a view tells of it. */
+const SETTLE_MS = 10_000;
+
+export class SessionActor {
+  phase: 'open' | 'draining' | 'closed' = 'open';
+  /** Why the session is to end; null while it is not. */
+  closing: string | null = null;
+  /** When the last message came, in workflow time. */
+  usedAt = Date.now();
+  /** Handlers that may wait long: continue-as-new lets them finish first. */
+  waiters = 0;
+  /** Ends of running commands; rejected when one could not run at all. */
+  private readonly ends = new Map<string, Promise<CommandView>>();
+
+  constructor(readonly record: SessionRecord) {}
+
+  /** After continue-as-new: the command that ran before is still running. */
+  reattach(): void {
+    if (this.record.command) this.track(this.record.command, true);
+  }
+
+  checkExec(request: ExecRequest | undefined): ExecRequest {
+    const exec = checked(execSchema, 'The command', request);
+    const { command, ref, view } = this.record;
+    if (command && command.id !== (exec.id ?? currentUpdateInfo()?.id)) {
+      refuse('busy', { session: ref.session, from: view?.commandId === command.id ? view.from : 0 });
+    }
+    return exec;
+  }
+
+  checkInput(request: InputRequest | undefined): InputRequest {
+    const input = checked(inputSchema, 'The input', request, true);
+    const known = input.id !== undefined && this.record.inputIds.includes(input.id);
+    if (!this.record.command && !known) refuse('no_running_process', { session: this.record.ref.session });
+    return input;
+  }
+
+  /** Answers at the command's end, or at its yield. */
+  async exec(request: ExecRequest | undefined): Promise<CommandView> {
+    // Checked again: another command may have been taken since the validator ran.
+    const { id = this.nextId(), runtime = 'terminal', code, reader, yield: yielding } = this.checkExec(request);
+    this.usedAt = Date.now();
+    if (this.record.command?.id !== id) {
+      this.record.command = {
+        id,
+        runtime,
+        code,
+        startedAt: Date.now(),
+        yield: { ...this.record.yield, ...yielding },
+        yielded: null,
+      };
+      this.track(this.record.command, false);
+    }
+    const command = this.record.command;
+    const end = this.ends.get(id);
+    const answer = await this.waiting(async () => {
+      const first = await Promise.race([end, condition(() => command.yielded !== null)]);
+      return first ?? command.yielded;
+    });
+    if (!answer) return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
+    this.show(answer, reader);
+    return answer;
+  }
+
+  onYielded({ commandId, view }: Yielded): void {
+    const { command } = this.record;
+    if (command?.id !== commandId || command.yielded) return;
+    command.yielded = view;
+    this.show(view);
+  }
+
+  /** With `answer` it waits for the program's reaction; without, it only sees that the input is typed. */
+  async input(request: InputRequest | undefined, answer = true): Promise<CommandView> {
+    const { id = this.nextId(), keyboard, keys = [], reader, yield: yielding } = this.checkInput(request);
+    this.usedAt = Date.now();
+    if (!rememberInput(this.record, id)) return this.output(reader ? { reader } : {});
+    const { ref, readers } = this.record;
+    const text = keyboard ?? (keys.length > 0 ? null : '');
+    const from = reader ? (readers[reader] ?? null) : null;
+    const wait = answer ? { ...this.record.yield, ...yielding } : null;
+    const summary = summaryOfInput(text, keys);
+    try {
+      const input = { ref, inputId: id, text, keys, from, yield: wait };
+      return await this.onHost((host) => host.sendInput.executeWithOptions({ summary }, [input]), reader);
+    } catch (err) {
+      // It was refused: the same id may be sent again.
+      forgetInput(this.record, id);
+      throw err;
+    }
+  }
+
+  output(request: OutputRequest | undefined): Promise<CommandView> {
+    const { from, maxBytes = null, wait = null, waitMs = DEFAULT_WAIT_MS, reader } = checked(
+      outputSchema,
+      'The output request',
+      request,
+    );
+    this.usedAt = Date.now();
+    const { ref, readers } = this.record;
+    const start = from ?? (reader ? readers[reader] : undefined) ?? null;
+    const summary = wait ? `wait for ${wait}` : 'look';
+    const input = { ref, from: start, maxBytes, wait, waitMs };
+    return this.onHost((host) => host.readOutput.executeWithOptions({ summary }, [input]), reader);
+  }
+
+  reset(request: ResetRequest | undefined): Promise<CommandView> {
+    const { id = this.nextId(), reason = null } = checked(resetSchema, 'The reset request', request);
+    this.usedAt = Date.now();
+    const input = { ref: this.record.ref, resetId: id, reason };
+    return this.onHost((host) => host.resetSession.executeWithOptions({ summary: reason ?? 'reset' }, [input]));
+  }
+
+  private track(command: RunningCommand, attached: boolean): void {
+    const { ref, cwd } = this.record;
+    const { id: commandId, runtime, code, yield: settings } = command;
+    const { workflowId } = workflowInfo();
+    const input = { ref, workflowId, cwd, commandId, runtime, code, yield: settings };
+    // Not a part of any handler: it goes on after the yield, and only a reset or a close ends it.
+    const end = CancellationScope.nonCancellable(() => runCommand(input, attached, summaryOfCommand(command)));
+    const settled = end.finally(() => {
+      if (this.record.command === command) this.record.command = null;
+      this.ends.delete(commandId);
+    });
+    this.ends.set(commandId, settled);
+    settled.then(
+      (view) => this.show(view),
+      // Whoever waits for it is told; nobody may be waiting any more.
+      () => undefined,
+    );
+  }
+
+  /** One activity on the session's host, and what its view means for the session. */
+  private async onHost(
+    work: (host: ReturnType<typeof repeatable>) => Promise<CommandView>,
+    reader?: string,
+  ): Promise<CommandView> {
+    const { command, ref } = this.record;
+    let view: CommandView;
+    try {
+      view = await this.waiting(() => work(repeatable(ref.host)));
+    } catch (err) {
+      throw hostFailure(err, ref.host);
+    }
+    // A view that tells of an end goes out only when the end is recorded here: the next command is then taken.
+    const isOver = view.state === 'exited' || view.state === 'lost';
+    if (isOver && command?.id === view.commandId) await condition(() => this.record.command !== command, SETTLE_MS);
+    this.show(view, reader);
+    return view;
+  }
+
+  private show(view: CommandView, reader?: string): void {
+    showView(this.record, view, reader);
+    setCurrentDetails(detailsOf(view));
+  }
+
+  private async waiting<T>(work: () => Promise<T>): Promise<T> {
+    this.waiters += 1;
+    try {
+      return await work();
+    } finally {
+      this.waiters -= 1;
+    }
+  }
+
+  private nextId(): string {
+    return currentUpdateInfo()?.id ?? `s${++this.record.sequence}`;
+  }
+}

@@ -1,0 +1,71 @@
+// Connects the messages of `execSession` to its methods. Updates are refused before they cost history;
+// signals have nobody to tell, so what is refused of them is recorded. Each description holds an example,
+// because Temporal's web UI shows it beside the message.
+import { isCancellation, setHandler } from '@temporalio/workflow';
+import { outputSchema, resetSchema } from '../contracts/schemas/session';
+import type { ExecRequest, InputRequest, OutputRequest, ResetRequest } from '../contracts/session';
+import { checked, refuse } from './refusal';
+import type { SessionActor } from './session-actor';
+import * as messages from './session-definitions';
+import { recordRefusal, sessionState } from './session-record';
+
+export function listen(session: SessionActor): void {
+  listenToUpdates(session);
+  listenToSignals(session);
+  setHandler(messages.outputQuery, () => session.record.view, { description: 'The last known view' });
+  setHandler(messages.stateQuery, () => sessionState(session.record, session.phase));
+}
+
+function listenToUpdates(session: SessionActor): void {
+  const isOpen = (): void => {
+    if (session.phase === 'draining') refuse('draining');
+    if (session.closing !== null) {
+      refuse('session_closed', { session: session.record.ref.session, reason: session.closing });
+    }
+  };
+  setHandler(messages.execUpdate, (request?: ExecRequest) => session.exec(request), {
+    validator: (request?: ExecRequest) => (isOpen(), void session.checkExec(request)),
+    description: 'Run code: {"code":"ls -la"} or {"runtime":"python","code":"print(1)"}',
+  });
+  setHandler(messages.inputUpdate, (request?: InputRequest) => session.input(request), {
+    validator: (request?: InputRequest) => (isOpen(), void session.checkInput(request)),
+    description: 'Type into the waiting process: {"keyboard":"Y"} or {"keys":["ctrl-c"]}',
+  });
+  setHandler(messages.outputUpdate, (request?: OutputRequest) => session.output(request), {
+    validator: (request?: OutputRequest) => (isOpen(), void checked(outputSchema, 'The output request', request)),
+    description: 'Look: {} or {"from":0,"maxBytes":65536} or {"wait":"exit","waitMs":10000}',
+  });
+  setHandler(messages.resetUpdate, (request?: ResetRequest) => session.reset(request), {
+    validator: (request?: ResetRequest) => (isOpen(), void checked(resetSchema, 'The reset request', request)),
+    description: 'End everything that runs here: {"reason":"it hangs"}',
+  });
+}
+
+function listenToSignals(session: SessionActor): void {
+  const signalled = async (work: () => unknown): Promise<void> => {
+    try {
+      await work();
+    } catch (err) {
+      if (isCancellation(err)) throw err;
+      recordRefusal(session.record, err instanceof Error ? err.message : String(err));
+    }
+  };
+  const close = (request?: ResetRequest): void => {
+    session.closing ??= checked(resetSchema, 'The close request', request).reason ?? 'it was closed';
+  };
+  setHandler(messages.inputSignal, (request?: InputRequest) => signalled(() => session.input(request, false)), {
+    description: 'Type into the waiting process: {"keyboard":"Y"} or {"keys":["ctrl-c"]}',
+  });
+  setHandler(messages.pollSignal, () => signalled(() => session.output({})), {
+    description: 'Look at the output again; then read the query "output"',
+  });
+  setHandler(messages.resetSignal, (request?: ResetRequest) => signalled(() => session.reset(request)), {
+    description: 'End everything that runs here: {"reason":"it hangs"}',
+  });
+  setHandler(messages.closeSignal, (request?: ResetRequest) => signalled(() => close(request)), {
+    description: 'End everything that runs here and the session itself: {"reason":"done"}',
+  });
+  setHandler(messages.yieldedSignal, (yielded) => session.onYielded(yielded), {
+    description: 'From the host worker: a command outlives its yield',
+  });
+}
