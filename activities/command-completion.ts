@@ -35,7 +35,7 @@ export class CommandCompletion {
     mkdirSync(journal, { recursive: true, mode: 0o700 });
   }
 
-  /** Takes over all commands that an earlier worker of this host left running. Call it before polling. */
+  /** Takes over all commands that an earlier worker of this host left running; returns how many. */
   adopt(): number {
     const entries = readdirSync(this.journal)
       .filter((name) => name.endsWith('.json'))

@@ -24,6 +24,8 @@ export function createAgentWorker({ connection, namespace, client, journal }: Ag
     // Tools wait: for a command's yield, for output. Waiting costs little.
     maxConcurrentActivityTaskExecutions: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
+    // What is scheduled while no worker lives waits so long for the dead one's cache.
+    stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '2s',
     shutdownForceTime: '5s',
     ...(journal && { interceptors: { activity: [(context) => journal.interceptor(context)] } }),

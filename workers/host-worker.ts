@@ -19,8 +19,8 @@ export interface HostWorkerOptions extends SessionHostOptions {
 
 export interface HostWorker {
   worker: Worker;
-  /** Commands of an earlier worker that were taken over. */
-  adopted: number;
+  /** Takes over the commands of an earlier worker; returns how many. Call it once, when workflows are served. */
+  adopt(): number;
   /** Lets go of the sessions; they live on. */
   detach(): void;
 }
@@ -34,7 +34,6 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     join(options.dataDir, 'commands', host),
     log,
   );
-  const adopted = completion.adopt();
   const worker = await Worker.create({
     connection,
     namespace,
@@ -51,5 +50,5 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     completion.detach();
     sessions.detach();
   };
-  return { worker, adopted, detach };
+  return { worker, adopt: () => completion.adopt(), detach };
 }

@@ -56,16 +56,19 @@ async function main(): Promise<void> {
   const log = (message: string, facts: object): void => logger.warn(message, { ...facts });
   const hostWorker = await createHostWorker({ ...shared, ...sessions, host, log });
   const agentWorker = await createAgentWorker(shared);
+  // Before anything of the dead worker's is answered: each answer is a workflow task that must come to us.
+  const open = journal.hasOrphans() ? await resetStickyQueues(client.temporal) : 0;
   const workers = [agentWorker, hostWorker.worker];
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => workers.forEach((w) => stop(w)));
 
   const running = Promise.all(workers.map((worker) => worker.run()));
-  // Only now: what is failed or reset is handed out at once, and must find us polling.
-  const [orphans, open] = await Promise.all([journal.failOrphans(client.temporal), resetStickyQueues(client.temporal)]);
+  // Only now: what is answered is handed out at once, and must find us polling.
+  const adopted = hostWorker.adopt();
+  const orphans = await journal.failOrphans(client.temporal);
   const paths = workerPaths(dataDir);
   const record: WorkerRecord = { identity: identityOf(process.pid), address, namespace, host, cwd };
   writeJson(paths.record, record);
-  logger.info('ready', { address, namespace, host, adopted: hostWorker.adopted, orphans, open });
+  logger.info('ready', { address, namespace, host, adopted, orphans, open });
   await running;
   hostWorker.detach();
   journal.close();

@@ -39,19 +39,30 @@ export class TaskJournal {
     return { inbound: { execute } };
   }
 
+  /** Whether a worker of this data folder was killed since the last `failOrphans`. */
+  hasOrphans(): boolean {
+    return this.orphans().length > 0;
+  }
+
   /** Fails what dead workers were at, for an immediate new attempt. Returns how many there were. */
   async failOrphans(client: Client): Promise<number> {
     let failed = 0;
-    for (const name of readdirSync(this.root)) {
-      const folder = join(this.root, name);
-      const owner = readJson<Identity>(join(folder, 'owner.json'));
-      if (folder === this.directory || (owner && isAlive(owner))) continue;
+    for (const folder of this.orphans()) {
       for (const file of readdirSync(folder).filter((f) => f.endsWith('.token'))) {
         failed += (await failOne(client, readFileSync(join(folder, file)))) ? 1 : 0;
       }
       rmSync(folder, { recursive: true, force: true });
     }
     return failed;
+  }
+
+  private orphans(): string[] {
+    return readdirSync(this.root)
+      .map((name) => join(this.root, name))
+      .filter((folder) => {
+        const owner = readJson<Identity>(join(folder, 'owner.json'));
+        return folder !== this.directory && !(owner && isAlive(owner));
+      });
   }
 
   /** After a graceful end. */

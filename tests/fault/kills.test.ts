@@ -1,0 +1,145 @@
+import { readFileSync, rmSync, mkdtempSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { readJson } from '../../exec/json-file';
+import { logEnd, readLog } from '../../exec/log-reader';
+import { sessionPaths } from '../../exec/session-paths';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
+
+const engine = new EngineOfItsOwn();
+let files: Scratch;
+let cwd: string;
+
+beforeAll(async () => {
+  files = scratch();
+  cwd = mkdtempSync(join(tmpdir(), 'holdfast-kills-'));
+  await engine.start();
+}, 60_000);
+afterAll(async () => {
+  const left = await engine.end();
+  files.remove();
+  rmSync(cwd, { recursive: true, force: true });
+  expect(left).toEqual([]);
+}, 60_000);
+// Whatever a test has killed is there again for the next.
+beforeEach(() => engine.start());
+
+let sessions = 0;
+const newSession = (): ReturnType<typeof engine.client.session> =>
+  engine.client.session({ agent: 'kills', session: sessions++ }, { cwd });
+
+const logOf = (session: number): string => sessionPaths(engine.dataDir, { agent: 'kills', host: LOCAL_HOST, session }).log;
+
+async function untilLogHas(session: number, bytes: number): Promise<void> {
+  while (logEnd(logOf(session)) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const FLOOD = (name: string): string =>
+  `echo ran >> ${name}; for ((i = 1; i <= 400000; i++)); do echo "line $i"; done; (exit 7)`;
+
+function expectWholeFlood(session: number): void {
+  const lines = readLog(logOf(session), 0, logEnd(logOf(session))).toString('latin1').split('\r\n');
+  expect(lines.pop()).toBe('');
+  expect(lines).toHaveLength(400_000);
+  expect(lines.findIndex((line, index) => line !== `line ${index + 1}`)).toBe(-1);
+}
+
+test('SIGKILL of the worker in a flood of 400,000 lines loses no line, repeats none, and the command runs once', async () => {
+  const session = newSession();
+  const running = session.exec({ code: FLOOD('flood-worker') });
+  await untilLogHas(session.ref.session, 100_000);
+  await engine.killWorker();
+  await engine.startWorker();
+  expect(await running).toMatchObject({ state: 'exited', exitCode: 7 });
+  expectWholeFlood(session.ref.session);
+  expect(readFileSync(join(cwd, 'flood-worker'), 'utf8')).toBe('ran\n');
+}, 60_000);
+
+test('SIGKILL of the server in a flood loses nothing: it goes on from the same database', async () => {
+  const session = newSession();
+  const running = session.exec({ code: FLOOD('flood-server') });
+  await untilLogHas(session.ref.session, 100_000);
+  await engine.killServer();
+  await engine.startServer();
+  expect(await running).toMatchObject({ state: 'exited', exitCode: 7 });
+  expectWholeFlood(session.ref.session);
+  expect(readFileSync(join(cwd, 'flood-server'), 'utf8')).toBe('ran\n');
+}, 60_000);
+
+test('SIGKILL of the worker while a command waits for input: the input reaches the same process afterwards', async () => {
+  const session = newSession();
+  const first = await session.exec({ code: 'echo $BASHPID; read -r x; echo "$BASHPID $x"' });
+  expect(first.state).toBe('waiting_input');
+  await engine.killWorker();
+  await engine.startWorker();
+  const second = await session.input({ keyboard: 'still you?' });
+  expect(second).toMatchObject({ state: 'exited', exitCode: 0 });
+  expect(second.output).toContain(`${first.output.trim()} still you?`);
+}, 60_000);
+
+test('a graceful stop of the worker detaches from its sessions and does not end them', async () => {
+  const session = newSession();
+  await session.exec({ code: 'echo begun; read -r x; echo "got $x"' });
+  const { code } = await engine.cli(['down']);
+  expect(code).toBe(0);
+  await engine.start();
+  const again = engine.client.session(session.ref);
+  expect(await again.input({ keyboard: 'on' })).toMatchObject({ state: 'exited', output: 'on\ngot on\n' });
+}, 60_000);
+
+test('SIGKILL of a holder gives lost and an exact prefix, and the same command never runs again', async () => {
+  const session = newSession();
+  const code = 'echo ran >> holder-runs; for ((i = 1; ; i++)); do echo "line $i"; done';
+  const running = session.exec({ code, id: 'lost-one' });
+  await untilLogHas(session.ref.session, 50_000);
+  const paths = sessionPaths(engine.dataDir, session.ref);
+  const holder = readJson<{ identity: { pid: number } }>(paths.holder);
+  process.kill(holder?.identity.pid ?? 0, 'SIGKILL');
+  const view = await running;
+  expect(view).toMatchObject({ state: 'lost', exitCode: null, killedBy: { by: 'host_lost' } });
+  const lines = readLog(paths.log, 0, view.to).toString('latin1').split('\r\n').slice(0, -1);
+  expect(lines.findIndex((line, index) => line !== `line ${index + 1}`)).toBe(-1);
+  expect(await session.exec({ code, id: 'lost-one' }, 'again')).toMatchObject({ state: 'lost' });
+  expect(readFileSync(join(cwd, 'holder-runs'), 'utf8')).toBe('ran\n');
+  expect(await session.exec({ code: 'echo new' })).toMatchObject({ output: 'new\n', freshShell: true, epoch: 2 });
+}, 60_000);
+
+test('SIGKILL of the command line leaves its command running, and the same id finds its result', async () => {
+  const n = sessions++;
+  const command = 'echo ran >> cli-runs; until [ -e go-on ]; do sleep 0.05; done; echo finished; (exit 9)';
+  const args = ['exec', '--agent', 'kills', '--session', String(n), '--id', 'from-cli', '--cwd', cwd, '--json', command];
+  const first = engine.spawnCli(args);
+  while (!existsSync(join(cwd, 'cli-runs'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  first.kill('SIGKILL');
+  const second = engine.cli(args);
+  await engine.cli(['exec', '--agent', 'kills', '--session', String(sessions++), '--cwd', cwd, 'touch go-on']);
+  const { code, stdout } = await second;
+  expect(code).toBe(9);
+  expect(JSON.parse(stdout)).toMatchObject({ output: 'finished\n', exitCode: 9 });
+  expect(readFileSync(join(cwd, 'cli-runs'), 'utf8')).toBe('ran\n');
+}, 60_000);
+
+test('an agent whose worker is killed in the middle of its steps answers all the same, each command run once', async () => {
+  const step = (n: number): { text: string } => ({
+    text: call('code_execution_tool', { runtime: 'terminal', code: `echo ${n} >> agent-runs; sleep 0.3` }),
+  });
+  const agent = engine.client.agent('killed-agent');
+  const replies = [...Array.from({ length: 8 }, (_, n) => step(n)), { text: 'all done' }];
+  await agent.start({ task: 'x', model: files.model(replies), cwd, yield: QUICK_YIELD });
+  for (const steps of ['1', '4']) {
+    while (!existsSync(join(cwd, 'agent-runs')) || !readFileSync(join(cwd, 'agent-runs'), 'utf8').includes(steps)) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await engine.killWorker();
+    await engine.startWorker();
+  }
+  expect(await agent.result()).toMatchObject({ answer: 'all done', steps: 9 });
+  expect(readFileSync(join(cwd, 'agent-runs'), 'utf8')).toBe('0\n1\n2\n3\n4\n5\n6\n7\n');
+}, 90_000);
+
+test('a host whose worker is gone refuses a command as host_offline only when it was never delivered', async () => {
+  const elsewhere = engine.client.session({ agent: 'kills', host: 'nowhere', session: 0 });
+  await expect(elsewhere.exec({ code: 'true' })).rejects.toMatchObject({ code: 'no_worker' });
+}, 60_000);

@@ -1,0 +1,117 @@
+// A Temporal server and a worker that a test may kill: real processes in a data folder of their own.
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HoldfastClient } from '../../client/holdfast-client';
+import { defaultCacheDir } from '../../engine/data-dir';
+import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
+import { ensureServer } from '../../engine/server';
+import { isAlive } from '../../exec/process-identity';
+import { ensureWorker, runningWorker } from '../../workers/worker-process';
+import type { WorkerRecord } from '../../workers/worker-record';
+
+const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
+
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export class EngineOfItsOwn {
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-own-'));
+  private connected: HoldfastClient | undefined;
+  private readonly clients: HoldfastClient[] = [];
+
+
+  get client(): HoldfastClient {
+    if (!this.connected) throw new Error('not started');
+    return this.connected;
+  }
+
+  /** Starts server and worker, or whichever is not running. */
+  async start(): Promise<void> {
+    const { address } = await this.startServer();
+    await this.startWorker();
+    if (this.connected?.address === address) return;
+    // After a stop it may be on another port. The old client is closed at the end: grpc-js throws from a timer
+    // when a channel is closed while a call waits to be tried again.
+    this.connected = await HoldfastClient.connect({ address }, {});
+    this.clients.push(this.connected);
+  }
+
+  startServer(): Promise<EngineRecord> {
+    const cacheDir = defaultCacheDir(process.env);
+    return ensureServer({ dataDir: this.dataDir, cacheDir, env: process.env, progress: () => undefined });
+  }
+
+  startWorker(): Promise<WorkerRecord> {
+    const address = this.server().address;
+    return ensureWorker({ dataDir: this.dataDir, address, namespace: 'default', env: process.env });
+  }
+
+  server(): EngineRecord {
+    const record = readRecord(enginePaths(this.dataDir));
+    if (!record) throw new Error('no server');
+    return record;
+  }
+
+  /** SIGKILL, and gone when this resolves. */
+  async killWorker(): Promise<void> {
+    const worker = runningWorker(this.dataDir);
+    if (!worker) throw new Error('no worker');
+    await kill(worker.identity);
+  }
+
+  killServer(): Promise<void> {
+    return kill(this.server().identity);
+  }
+
+  /** The command line on this data folder, as a person runs it. */
+  cli(args: string[], options: { cwd?: string } = {}): Promise<CliResult> {
+    return new Promise((resolve) => {
+      const child = execFile(process.execPath, [BIN, ...args], { ...this.environment(), ...options }, (_err, stdout, stderr) =>
+        resolve({ code: child.exitCode, stdout, stderr }),
+      );
+    });
+  }
+
+  spawnCli(args: string[]): ChildProcess {
+    return spawn(process.execPath, [BIN, ...args], { ...this.environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  /** Ends everything; returns the processes that still name the data folder. */
+  async end(): Promise<string[]> {
+    await Promise.all(this.clients.map((client) => client.close()));
+    await this.cli(['down', '--sessions']);
+    const left = processesNaming(this.dataDir);
+    rmSync(this.dataDir, { recursive: true, force: true });
+    return left;
+  }
+
+  private environment(): { env: NodeJS.ProcessEnv; maxBuffer: number } {
+    const env: NodeJS.ProcessEnv = { ...process.env, HOLDFAST_DATA: this.dataDir, NO_COLOR: '1' };
+    delete env.TEMPORAL_ADDRESS;
+    return { env, maxBuffer: 64 * 1024 * 1024 };
+  }
+}
+
+async function kill(identity: WorkerRecord['identity']): Promise<void> {
+  process.kill(identity.pid, 'SIGKILL');
+  while (isAlive(identity)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Command lines of living processes that mention a text, or run in a folder below it. */
+export function processesNaming(text: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      } catch {
+        return '';
+      }
+    })
+    .filter((line) => line.includes(text));
+}
