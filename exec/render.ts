@@ -14,7 +14,13 @@ export async function renderText(data: Buffer): Promise<string> {
   const text = data.toString('utf8');
   if (!NEEDS_EMULATOR.test(text)) return text.replace(/\r+\n/g, '\n');
   const rows = Math.max(ROWS, text.split('\n').length + Math.ceil(text.length / COLUMNS));
-  const terminal = new Terminal({ cols: COLUMNS, rows: ROWS, scrollback: rows, allowProposedApi: true });
+  const terminal = new Terminal({
+    cols: COLUMNS,
+    rows: ROWS,
+    scrollback: rows,
+    allowProposedApi: true,
+    logLevel: 'off',
+  });
   await new Promise<void>((resolve) => terminal.write(text, resolve));
   const buffer = terminal.buffer.active;
   const lines: string[] = [];

@@ -1,6 +1,11 @@
 import { constants } from 'node:os';
 
-const NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+// Of two names for a number the first is the usual one: SIGABRT and not SIGIOT.
+const NAMES = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
 
 /** `SIGKILL` for 9; undefined for numbers that are no signal here. */
 export const signalName = (number: number): string | undefined => NAMES.get(number);

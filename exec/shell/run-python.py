@@ -20,7 +20,7 @@ def main(path: str) -> None:
     sys.modules["__main__"] = module
     linecache.cache[NAME] = (len(code), None, code.splitlines(True), NAME)
     try:
-        tree = ast.parse(code, NAME)
+        tree = compile(code, NAME, "exec", ast.PyCF_ONLY_AST)  # as ast.parse, without a frame of its own
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Interactive([tree.body.pop()])

@@ -5,6 +5,7 @@ import { LOCAL_HOST } from '../../contracts/ids';
 import { readJson } from '../../exec/json-file';
 import { logEnd, readLog } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
+import { stopWorker } from '../../workers/worker-process';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
 
@@ -82,11 +83,9 @@ test('SIGKILL of the worker while a command waits for input: the input reaches t
 test('a graceful stop of the worker detaches from its sessions and does not end them', async () => {
   const session = newSession();
   await session.exec({ code: 'echo begun; read -r x; echo "got $x"' });
-  const { code } = await engine.cli(['down']);
-  expect(code).toBe(0);
-  await engine.start();
-  const again = engine.client.session(session.ref);
-  expect(await again.input({ keyboard: 'on' })).toMatchObject({ state: 'exited', output: 'on\ngot on\n' });
+  expect(await stopWorker(engine.dataDir)).toBe(true);
+  await engine.startWorker();
+  expect(await session.input({ keyboard: 'on' })).toMatchObject({ state: 'exited', output: 'on\ngot on\n' });
 }, 60_000);
 
 test('SIGKILL of a holder gives lost and an exact prefix, and the same command never runs again', async () => {

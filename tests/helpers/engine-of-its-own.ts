@@ -22,7 +22,6 @@ export interface CliResult {
 export class EngineOfItsOwn {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-own-'));
   private connected: HoldfastClient | undefined;
-  private readonly clients: HoldfastClient[] = [];
 
 
   get client(): HoldfastClient {
@@ -34,11 +33,7 @@ export class EngineOfItsOwn {
   async start(): Promise<void> {
     const { address } = await this.startServer();
     await this.startWorker();
-    if (this.connected?.address === address) return;
-    // After a stop it may be on another port. The old client is closed at the end: grpc-js throws from a timer
-    // when a channel is closed while a call waits to be tried again.
-    this.connected = await HoldfastClient.connect({ address }, {});
-    this.clients.push(this.connected);
+    this.connected ??= await HoldfastClient.connect({ address }, {});
   }
 
   startServer(): Promise<EngineRecord> {
@@ -83,7 +78,7 @@ export class EngineOfItsOwn {
 
   /** Ends everything; returns the processes that still name the data folder. */
   async end(): Promise<string[]> {
-    await Promise.all(this.clients.map((client) => client.close()));
+    await this.connected?.close();
     await this.cli(['down', '--sessions']);
     const left = processesNaming(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });

@@ -47,7 +47,7 @@ describe('the end of a command does not depend on the look of a prompt', () => {
     ['a Python prompt', '>>> '],
     ['a zsh prompt', 'host% '],
   ])('when the output ends in %s while the process sleeps', async (_name, text) => {
-    const go = join(t.cwd, `go-${text.length}`);
+    const go = join(t.cwd, `go-${text.charCodeAt(0)}`);
     const code = `printf '%s' '${text}'; until [ -e '${go}' ]; do sleep 0.02; done; exit_code() { return 5; }; exit_code`;
     const running = await t.run(code, { yield: { betweenOutputMs: 200 } });
     expect(running).toMatchObject({ state: 'running', exitCode: null, yielded: 'between_output', waiting: null });

@@ -26,9 +26,10 @@ for (let i = 0; i < 20; i++) await load('engine/lock').withLock(args[0], async (
 
 /** Starts to wait for the lock; returns once it really waits. */
 async function waiting<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<{ result: Promise<T> }> {
-  const waits = Promise.withResolvers<void>();
-  const result = withLock(path, fn, { signal, onWait: waits.resolve });
-  await Promise.race([waits.promise, result]);
+  let onWait = (): void => undefined;
+  const waits = new Promise<void>((resolve) => (onWait = resolve));
+  const result = withLock(path, fn, { signal, onWait: () => onWait() });
+  await Promise.race([waits, result]);
   return { result };
 }
 

@@ -1,0 +1,260 @@
+// S16, I1-I5: what is typed reaches the waiting program once, whole and as meant, or is refused.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Key } from '../../../contracts/session';
+import type { CommandView } from '../../../contracts/session';
+import { testHost, type TestHost } from '../../helpers/session-host';
+import { endWithoutTrace, eventually, logOf, otherSession, processesMarked, reset } from './session-processes';
+
+let t: TestHost;
+beforeAll(() => (t = testHost()));
+afterAll(() => endWithoutTrace(t));
+
+let inputs = 0;
+const type = (text: string | null, keys: Key[] = [], id = `i${++inputs}`, ref = t.ref): ReturnType<TestHost['host']['input']> =>
+  t.host.input(ref, { id, text, keys });
+const exit = (ref = t.ref): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref);
+const waits = (ref = t.ref): Promise<CommandView> => t.until({ kind: 'needs_input', from: 0, timeoutMs: 10_000 }, ref);
+const prints = async (text: string): Promise<void> => {
+  expect(await eventually(() => logOf(t).toString(), (log) => log.includes(text))).toContain(text);
+};
+
+describe('typing', () => {
+  test.each([
+    ['text and Enter', 'hello', [], '[hello]'],
+    ['an empty text as just Enter', '', [], '[]'],
+    ['the word up as a word', 'up', [], '[up]'],
+    ['the word ctrl-c as a word', 'ctrl-c', [], '[ctrl-c]'],
+    ['non-ASCII text', 'naïve 日本 🎉', [], '[naïve 日本 🎉]'],
+    ['quotes and dollars as they are', `"$HOME" 'x' \`y\``, [], `["$HOME" 'x' \`y\`]`],
+    ['leading and trailing blanks', '  a  ', [], '[  a  ]'],
+    ['the key enter', null, ['enter'], '[]'],
+    ['keys after text', 'abc', ['up'], '[abc]'],
+    ['space by name', null, ['space', 'enter'], '[ ]'],
+    ['the end of input by name', null, ['ctrl-d'], '[]'],
+  ] as [string, string | null, Key[], string][])('sends %s', async (_name, text, keys, output) => {
+    await t.run('IFS= read -r x; echo "[$x]"');
+    await type(text, keys);
+    const { from, to, exitCode } = await exit();
+    expect(exitCode).toBe(0);
+    expect(logOf(t).subarray(from, to).toString()).toContain(output);
+  });
+
+  test.each([
+    ['up', '1b5b41'],
+    ['down', '1b5b42'],
+    ['tab', '09'],
+    ['escape', '1b'],
+    ['backspace', '7f'],
+    ['home', '1b5b48'],
+    ['page-down', '1b5b367e'],
+    ['ctrl-c', '03'],
+    ['ctrl-d', '04'],
+    ['ctrl-\\', '1c'],
+  ] as [Key, string][])('sends the key %s as a terminal in raw mode does', async (key, hex) => {
+    const bytes = hex.length / 2;
+    await t.run(`stty raw -echo; echo ready; head -c ${bytes} | od -An -tx1 | tr -d ' \\n'; stty sane`);
+    await type(null, [key]);
+    const { from, to } = await exit();
+    expect(logOf(t).subarray(from, to).toString()).toMatch(new RegExp(`ready\\s+${hex}$`));
+  });
+
+  test('answers several questions one after the other', async () => {
+    await t.run('read -p "name? " a; read -p "age? " b; echo "$a is $b"');
+    await type('Ada');
+    await prints('age? ');
+    await type('36');
+    expect((await exit()).output).toBe('name? Ada\nage? 36\nAda is 36\n');
+  });
+
+  test('what a program did not read does not become input of the next command', async () => {
+    const running = await t.run('read x; until [ -e stop ]; do sleep 0.02; done; rm stop');
+    expect(running.state).toBe('waiting_input');
+    await type('one\ntwo\nthree');
+    await type('touch pwned');
+    await t.run('touch ../stop 2>/dev/null; :', { ref: otherSession(t, 5) });
+    await t.run(`touch '${t.cwd}/stop'`, { ref: otherSession(t, 5) });
+    await exit();
+    const next = await t.run('read -t 0.3 x; echo "[$x]"');
+    expect(next.output).toBe('[]\n');
+    expect(existsSync(join(t.cwd, 'pwned'))).toBe(false);
+  });
+});
+
+describe('without a running process', () => {
+  test('input is refused and nothing is executed', async () => {
+    const { to } = await t.run(':');
+    await expect(type('touch executed')).rejects.toMatchObject({ code: 'no_running_process', retryable: false });
+    await expect(type(null, ['ctrl-c'])).rejects.toMatchObject({ code: 'no_running_process' });
+    expect(await t.run('ls executed 2>/dev/null; echo none')).toMatchObject({ output: 'none\n', from: to });
+  });
+
+  test('input to a shell that has ended is refused without a crash', async () => {
+    await t.run('exit 3');
+    await expect(type('x')).rejects.toMatchObject({ code: 'no_running_process' });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 1 })).toMatchObject({ state: 'exited', exitCode: 3 });
+    expect(await t.run('echo alive')).toMatchObject({ output: 'alive\n', freshShell: true });
+  });
+
+  test('input to a session that was reset is refused, and reset again is no error', async () => {
+    await t.run('sleep 600', { yield: { firstOutputMs: 20 } });
+    await reset(t);
+    await expect(type(null, ['ctrl-c'])).rejects.toMatchObject({ code: 'no_running_process' });
+    await reset(t);
+    expect((await exit()).killedBy).toMatchObject({ by: 'reset' });
+  });
+
+  test('input to a session that never began answers that there is no terminal', async () => {
+    expect(await type('x', [], 'never', otherSession(t, 99))).toBeUndefined();
+  });
+});
+
+describe('the same input id', () => {
+  test('delivered 100 times, one after the other, types once', async () => {
+    await t.run(`while read -r x && [ "$x" != end ]; do echo "got $x"; done`);
+    const first = await type('once', [], 'same');
+    for (let i = 1; i < 100; i++) expect((await type('once', [], 'same'))?.at).toBe(first?.at);
+    await type('end');
+    expect((await exit()).output.match(/got once/g)).toHaveLength(1);
+  });
+
+  test('delivered 100 times at once types once', async () => {
+    await t.run(`while read -r x && [ "$x" != end ]; do echo "got $x"; done`);
+    await Promise.all(Array.from({ length: 100 }, () => type('once', [], 'same at once')));
+    await type('end');
+    expect((await exit()).output.match(/got once/g)).toHaveLength(1);
+  });
+
+  test('of an input that was refused may be used again', async () => {
+    await t.run(':');
+    await expect(type('later', [], 'again')).rejects.toMatchObject({ code: 'no_running_process' });
+    await t.run('read -r x; echo "[$x]"');
+    await type('later', [], 'again');
+    expect((await exit()).output).toContain('[later]');
+  });
+});
+
+describe('ctrl-c', () => {
+  test.each([
+    ['a sleeping job', 'sleep 600', 130],
+    ['a shell loop', 'while :; do sleep 0.05; done', 130],
+    ['a reader', 'cat', 130],
+    ['a pipeline', 'sleep 600 | cat', 130],
+    ['a nested shell', 'bash -c "sleep 600; exit 5"', 130],
+    ['a program with a handler of its own', `bash -c 'trap "echo caught; exit 42" INT; while :; do sleep 0.05; done'`, 42],
+    ['a program that ends well when interrupted', `bash -c 'trap "exit 0" INT; while :; do sleep 0.05; done'`, 0],
+  ])('ends %s and its exit code is told', async (_name, code, exitCode) => {
+    const { epoch } = await t.run('KEPT=1');
+    await t.run(`echo begun; ${code}`, { yield: { betweenOutputMs: 150 } });
+    await type(null, ['ctrl-c']);
+    expect(await exit()).toMatchObject({ state: 'exited', exitCode, killedBy: null, epoch });
+    expect(await t.run('echo $KEPT')).toMatchObject({ output: '1\n', epoch });
+  });
+
+  test('reaches a program whose input queue is full', async () => {
+    await t.run('echo begun; sleep 600', { yield: { betweenOutputMs: 100 } });
+    await type(`${'x'.repeat(1_000)}\n`.repeat(60));
+    await type(null, ['ctrl-c']);
+    expect(await exit()).toMatchObject({ exitCode: 130 });
+    expect((await t.run('echo next')).output).toBe('next\n');
+  });
+
+  test('ends a Python program with a KeyboardInterrupt and 130', async () => {
+    await t.run('import time\nprint("begun", flush=True)\ntime.sleep(600)', { runtime: 'python', yield: { betweenOutputMs: 100 } });
+    await type(null, ['ctrl-c']);
+    const end = await exit();
+    expect(end).toMatchObject({ exitCode: 130 });
+    expect(end.output).toContain('KeyboardInterrupt');
+  });
+
+  test('ctrl-z and ctrl-\\ reach the foreground job too', async () => {
+    await t.run('echo begun; sleep 600', { yield: { betweenOutputMs: 100 } });
+    await type(null, ['ctrl-\\']);
+    expect(await exit()).toMatchObject({ exitCode: 131 });
+    await t.run('echo begun; sleep 600', { yield: { betweenOutputMs: 100 } });
+    await type(null, ['ctrl-z']);
+    expect(await exit()).toMatchObject({ exitCode: 148 });
+    expect((await t.run('kill %1; wait 2>/dev/null; echo next')).output).toContain('next\n');
+  });
+});
+
+describe('a long line', () => {
+  const LENGTHS = [4_094, 4_095];
+
+  test.each(LENGTHS)('of %i bytes arrives whole', async (length) => {
+    await t.run(`IFS= read -r x; printf %s "$x" > 'line'`);
+    await type('y'.repeat(length));
+    await exit();
+    expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toHaveLength(length);
+  });
+
+  test.each([4_096, 5_000, 100_000])('of %i bytes is refused before anything is typed, never cut', async (length) => {
+    await t.run(`IFS= read -r x; printf %s "$x" > 'line'`);
+    await expect(type('y'.repeat(length), [], `long ${length}`)).rejects.toMatchObject({
+      code: 'input_too_long',
+      facts: { got: length, allowed: 4_095 },
+    });
+    await type('short', [], `long ${length}`);
+    await exit();
+    expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toBe('short');
+  });
+
+  test('of 3,000 characters in two bytes each is refused: bytes count', async () => {
+    await t.run('read -r x');
+    await expect(type('é'.repeat(3_000))).rejects.toMatchObject({ facts: { got: 6_000 } });
+    await type('');
+    await exit();
+  });
+
+  test('of 100 KB arrives whole where the terminal collects no lines', async () => {
+    await t.run(`stty raw -echo; echo ready; head -c 100001 | wc -c > 'count'; stty sane`);
+    await type('z'.repeat(100_000));
+    await exit();
+    expect(readFileSync(join(t.cwd, 'count'), 'utf8').trim()).toBe('100001');
+  });
+
+  test('and another and another: 200 lines of 1 KB to a slow reader arrive whole', async () => {
+    const lines = Array.from({ length: 200 }, (_, i) => `${i} ${'w'.repeat(1_000)}`);
+    await t.run(`sleep 0.3; for i in {1..200}; do IFS= read -r x; printf '%s\\n' "$x"; done > 'lines'`, {
+      yield: { firstOutputMs: 20 },
+    });
+    await type(lines.join('\n'));
+    await exit();
+    expect(readFileSync(join(t.cwd, 'lines'), 'utf8')).toBe(`${lines.join('\n')}\n`);
+  });
+});
+
+test('input that nobody reads is bounded, burns no CPU, and the session can be reset', async () => {
+  const ref = otherSession(t, 7);
+  await t.run('echo begun; sleep 600', { ref, yield: { betweenOutputMs: 50 } });
+  const piece = `${'x'.repeat(1_000)}\n`.repeat(250);
+  const outcomes: string[] = [];
+  const holder = processesMarked(t.dataDir).find((line) => line.endsWith('test.local.7'))?.split(' ')[0];
+  const before = cpuTicks(holder);
+  const began = Date.now();
+  for (let i = 0; i < 6; i++) {
+    outcomes.push(await type(piece, [], `big ${i}`, ref).then(() => 'taken', (err: { code: string }) => err.code));
+  }
+  expect(outcomes).toEqual(['taken', 'taken', 'taken', 'taken', 'input_too_long', 'input_too_long']);
+  expect(await t.run('echo others live')).toMatchObject({ output: 'others live\n' });
+  // Clock ticks are 10 ms: less than a fifth of a core.
+  expect((cpuTicks(holder) - before) * 10).toBeLessThan((Date.now() - began) / 5);
+  await reset(t, ref);
+  expect(await t.run('echo next', { ref })).toMatchObject({ output: 'next\n', freshShell: true });
+});
+
+/** User and system time of a process in clock ticks (proc(5), fields 14 and 15). */
+function cpuTicks(pid: string | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+test('waits for input are told again after each answer', async () => {
+  await t.run('read -p "a? " a; read -p "b? " b');
+  expect(await waits()).toMatchObject({ state: 'waiting_input', waiting: { echo: true, certainty: 'certain' } });
+  await type('1');
+  expect(await waits()).toMatchObject({ state: 'waiting_input', output: 'a? 1\nb? ' });
+  await type('2');
+  expect(await exit()).toMatchObject({ exitCode: 0 });
+});
