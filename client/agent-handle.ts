@@ -36,7 +36,7 @@ export class AgentHandle {
     address: string,
   ) {
     this.workflowId = agentWorkflowId(id);
-    this.delivery = { client, address, taskQueues: [MAIN_TASK_QUEUE], what: 'The agent' };
+    this.delivery = { client, address, needsWorker: true, what: 'The agent' };
   }
 
   /** Throws `invalid_input`, or `id_conflict` when an agent of this id runs. */
@@ -59,7 +59,7 @@ export class AgentHandle {
 
   /** The agent's result, however long that takes. Throws what a task failed with. */
   async result(): Promise<AgentResult> {
-    return deliver({ ...this.delivery, taskQueues: [] }, async () => {
+    return deliver({ ...this.delivery, needsWorker: false }, async () => {
       try {
         return (await this.handle.result()) as AgentResult;
       } catch (err) {

@@ -4,6 +4,7 @@ import { isGrpcServiceError, WorkflowNotFoundError, type Client } from '@tempora
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
+import { MAIN_TASK_QUEUE } from '../contracts/ids';
 
 /** gRPC status codes of a server that is away for a moment. */
 const UNAVAILABLE = [4, 14];
@@ -16,8 +17,8 @@ export interface Delivery {
   /** Who is sent to, for errors. */
   what: string;
   address: string;
-  /** Task queues without whose workers no answer can come. */
-  taskQueues: string[];
+  /** Whether no answer can come without a worker; what waits for a result may wait for one. */
+  needsWorker: boolean;
 }
 
 /**
@@ -52,18 +53,20 @@ const wasCutOff = (err: unknown): boolean =>
 
 /** Without a worker Temporal waits for ever: after a few seconds we look whether there is one. */
 async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
-  const timer = new AbortController();
+  const over = new AbortController();
   try {
-    return await Promise.race([send(), missingWorker(to, timer.signal)]);
+    // Aborted with it, or a call that nobody waits for would go on being tried again.
+    const sent = to.client.withAbortSignal(over.signal, send);
+    return await Promise.race([sent, missingWorker(to, over.signal)]);
   } finally {
-    timer.abort();
+    over.abort();
   }
 }
 
-async function missingWorker({ client, taskQueues, address }: Delivery, signal: AbortSignal): Promise<never> {
+async function missingWorker({ client, needsWorker, address }: Delivery, signal: AbortSignal): Promise<never> {
   await delay(WORKER_CHECK_MS, undefined, { signal });
-  for (const taskQueue of taskQueues) {
-    if (!(await hasPollers(client, taskQueue))) throw new HoldfastError('no_worker', { taskQueue, address });
+  if (needsWorker && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
+    throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });
   }
   return new Promise<never>(() => undefined);
 }

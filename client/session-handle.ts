@@ -1,7 +1,7 @@
 // One exec session, as clients see it.
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, WorkflowFailedError, type Client, type Workflow, type WorkflowHandle } from '@temporalio/client';
-import { MAIN_TASK_QUEUE, hostTaskQueue, sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { MAIN_TASK_QUEUE, sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
 import { execSchema, inputSchema, outputSchema, resetSchema } from '../contracts/schemas/session';
@@ -28,8 +28,7 @@ export class SessionHandle {
     address: string,
   ) {
     this.workflowId = sessionWorkflowId(ref);
-    const taskQueues = [MAIN_TASK_QUEUE, hostTaskQueue(ref.host)];
-    this.delivery = { client, address, taskQueues, what: 'The session' };
+    this.delivery = { client, address, needsWorker: true, what: 'The session' };
   }
 
   /**

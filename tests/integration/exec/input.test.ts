@@ -8,6 +8,9 @@ import { endWithoutTrace, eventually, logOf, otherSession, processesMarked, rese
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
+afterEach(async () => {
+  if ((await t.host.status(t.ref)).command?.endedAt === null) await reset(t);
+});
 afterAll(() => endWithoutTrace(t));
 
 let inputs = 0;
