@@ -61,12 +61,13 @@ async function main(): Promise<void> {
   const workers = [agentWorker, hostWorker.worker];
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => workers.forEach((w) => stop(w)));
 
+  const pollingSince = Date.now();
   const running = Promise.all(workers.map((worker) => worker.run()));
   // Only now: what is answered is handed out at once, and must find us polling.
   const adopted = hostWorker.adopt();
   const orphans = await journal.failOrphans(client.temporal);
   const paths = workerPaths(dataDir);
-  const record: WorkerRecord = { identity: identityOf(process.pid), address, namespace, host, cwd };
+  const record: WorkerRecord = { identity: identityOf(process.pid), address, namespace, host, cwd, pollingSince };
   writeJson(paths.record, record);
   logger.info('ready', { address, namespace, host, adopted, orphans, open });
   await running;

@@ -9,6 +9,8 @@ export interface WorkerRecord {
   host: string;
   /** Working folder of new shells. */
   cwd: string;
+  /** When it began to poll, in milliseconds since the Unix epoch. */
+  pollingSince: number;
 }
 
 export const workerPaths = (dataDir: string): { record: string; log: string; lock: string } => ({
