@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { defaultCacheDir } from '../../engine/data-dir';
 import { ensureServer } from '../../engine/server';
 import { ensureWorker } from '../../workers/worker-process';
+import { locateTestServer } from './time-skipping';
 
 export default async function setup(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
@@ -20,4 +21,7 @@ export default async function setup(): Promise<void> {
   process.env.HOLDFAST_TEST_DATA = dataDir;
   process.env.HOLDFAST_TEST_ADDRESS = server.address;
   process.env.HOLDFAST_TEST_HTTP = server.httpUrl;
+  const timeSkipping = await locateTestServer();
+  if ('server' in timeSkipping) process.env.HOLDFAST_TEST_SERVER = timeSkipping.server;
+  else process.stderr.write(`Time skipping is not tested: ${timeSkipping.missing}\n`);
 }

@@ -15,6 +15,7 @@ import {
 } from '../../engine/server';
 import { isAlive } from '../../exec/process-identity';
 import { runDist } from '../helpers/dist-process';
+import { until } from '../helpers/until';
 
 /** Without a server in the cache, the first test builds one: minutes. */
 jest.setTimeout(900_000);
@@ -110,7 +111,7 @@ test('a server that is killed with -9 comes back with its data and on its ports'
 test('a starter that is killed before its server answers leaves one server, which the next one takes over', async () => {
   const starter = runDist(ENSURE, dataDir, cacheDir);
   const recordFile = join(dataDir, 'engine', 'server.json');
-  while (!existsSync(recordFile)) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => existsSync(recordFile));
   starter.child.kill('SIGKILL');
   await starter.ended;
   const record = await ensure();
@@ -121,7 +122,7 @@ test('a starter that is killed before its server answers leaves one server, whic
 test('a port of before that is taken meanwhile leads to another one', async () => {
   const before = await ensure();
   process.kill(before.identity.pid, 'SIGKILL');
-  while (isAlive(before.identity)) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => !isAlive(before.identity));
   const stranger = await listen(before.port);
   const after = await ensure();
   stranger.close();

@@ -67,7 +67,7 @@ describe('nodejs', () => {
   test.each([
     ['CommonJS has require', 'const fs = require("fs"); console.log(typeof fs.readFileSync)', 'function\n'],
     ['CommonJS has module and exports', 'console.log(module.exports === exports)', 'true\n'],
-    ['CommonJS may import()', 'import("node:path").then((p) => console.log(p.sep))', '/\n'],
+    ['CommonJS may import()', 'import("node:path").then((p) => console.log(p.sep))', expect.stringMatching(/^\/\n/)],
     ['an ES module may import', 'import { sep } from "node:path"; console.log(sep)', '/\n'],
     ['await stands at the top', 'const x = await Promise.resolve(4); console.log(x)', '4\n'],
     ['await and require stand together', 'console.log(require("path").sep, await 5)', '/ 5\n'],

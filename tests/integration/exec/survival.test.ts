@@ -205,8 +205,9 @@ describe('the SIGKILL of a holder', () => {
 
   test('refuses input and answers reset and status with the loss', async () => {
     await t.run('sleep 600', { yield: { firstOutputMs: 50 } });
+    const lost = t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
     killHolder();
-    await survivors(t.dataDir);
+    await lost;
     expect(await t.host.input(t.ref, { id: 'i', text: 'x', keys: [] })).toBeUndefined();
     await reset(t);
     expect((await t.host.status(t.ref)).command).toMatchObject({ lost: true, killedBy: { by: 'host_lost' } });

@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { locateServerBinary, type LocateOptions, type ServerBinary } from '../../../engine/locate';
 import { TEMPORAL_CLI_VERSION } from '../../../engine/pinned';
 import { identityOf, isAlive } from '../../../exec/process-identity';
+import { until } from '../../helpers/until';
 
 let folder: string;
 let cacheDir: string;
@@ -135,7 +136,7 @@ test('an abort kills the build with its children and leaves no partial file', as
   const abort = new AbortController();
   const located = locate({ signal: abort.signal });
   located.catch(() => undefined);
-  while (!existsSync(pidsFile)) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => existsSync(pidsFile));
   const processes = readFileSync(pidsFile, 'utf8').trim().split(' ').map(Number).map(identityOf);
   expect(processes.map(isAlive)).toEqual([true, true]);
   abort.abort(new Error('Ctrl-C'));

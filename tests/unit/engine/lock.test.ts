@@ -20,7 +20,8 @@ const HOLD = `await load('engine/lock').withLock(args[0], () => new Promise(() =
 const CRITICAL_SECTIONS = `const { appendFileSync } = require('node:fs');
 for (let i = 0; i < 20; i++) await load('engine/lock').withLock(args[0], async () => {
   appendFileSync(args[1], 'in\\n');
-  await new Promise((resolve) => setImmediate(resolve));
+  // Long enough for both to be at it at the same time.
+  await new Promise((resolve) => setTimeout(resolve, 10));
   appendFileSync(args[1], 'out\\n');
 });`;
 

@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { isPortFree } from '../../../engine/ports';
 import { endGroup } from '../../../engine/process-end';
-import { identityOf, isAlive } from '../../../exec/process-identity';
+import { identityOf, isAlive, type Identity } from '../../../exec/process-identity';
+
+/** Looks without a pause, so that the first moment at which it counts as gone is the one that is seen. */
+function waitForEnd(identity: Identity): void {
+  const deadline = Date.now() + 5_000;
+  while (isAlive(identity))
+    if (Date.now() > deadline) throw new Error(`process ${identity.pid} is still alive`);
+}
 
 test('a running process is alive, and its identity stays the same across exec', async () => {
   const child = spawn('/bin/sh', ['-c', 'read -r _; exec sleep 60'], { stdio: ['pipe', 'ignore', 'ignore'] });
@@ -33,7 +40,7 @@ test('a process that its parent has not reaped is not alive', async () => {
   expect((await lines.next()).value).toBe('exec done');
   expect(isAlive(zombie)).toBe(true);
   process.kill(zombie.pid, 'SIGKILL');
-  while (isAlive(zombie)) await new Promise((resolve) => setImmediate(resolve));
+  waitForEnd(zombie);
   expect(() => process.kill(zombie.pid, 0)).not.toThrow();
   parent.kill('SIGKILL');
   await once(parent, 'close');
@@ -47,7 +54,7 @@ test('a killed process is alive as long as one of its threads holds its port', a
     const [port] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
     const identity = identityOf(child.pid!);
     process.kill(identity.pid, 'SIGKILL');
-    while (isAlive(identity));
+    waitForEnd(identity);
     expect(await isPortFree(Number(port))).toBe(true);
   }
 });
@@ -61,5 +68,5 @@ test('a group that ignores SIGTERM is killed after the grace, children of its le
   const closed = once(leader, 'close');
   await endGroup(identityOf(leader.pid!), 50);
   expect(await closed).toEqual([null, 'SIGKILL']);
-  while (isAlive(child)) await new Promise((resolve) => setImmediate(resolve));
+  waitForEnd(child);
 });

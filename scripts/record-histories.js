@@ -1,0 +1,45 @@
+// Records one history of each workflow into tests/histories/, to be replayed by every later release. Run it
+// with `holdfast up` running, once per release that changes the order of commands on purpose.
+const { mkdirSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { mkdtempSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { HoldfastClient } = require('../dist/client');
+const { historyToJSON } = require('@temporalio/common/lib/proto-utils');
+
+const { version } = require('../package.json');
+const folder = join(__dirname, '..', 'tests', 'histories');
+
+async function main(address) {
+  const client = await HoldfastClient.connect({ address });
+  const directory = mkdtempSync(join(tmpdir(), 'histories-'));
+  const call = (tool, args) => JSON.stringify({ thoughts: [], headline: 'a step', tool_name: tool, tool_args: args });
+  const replies = [
+    { text: call('code_execution_tool', { runtime: 'terminal', code: 'read -r x; echo "got $x"' }) },
+    { text: call('input', { session: 0, keyboard: 'y' }) },
+    { text: '{"tool_name": "cut' },
+    { text: call('code_execution_tool', { runtime: 'terminal', code: 'sleep 100' }) },
+    { text: call('code_execution_tool', { runtime: 'output' }) },
+    { text: call('code_execution_tool', { runtime: 'reset', reason: 'enough' }) },
+    { text: 'done' },
+  ];
+  const file = join(directory, 'replies.yaml');
+  writeFileSync(file, JSON.stringify(replies));
+  const id = `history-${Date.now()}`;
+  const quick = { firstOutputMs: 500, betweenOutputMs: 500, maxMs: 500, promptMs: 500 };
+  await client.agent(id).start({ task: 'Record a history', model: `scripted:${file}`, cwd: '/tmp', yield: quick });
+  await client.agent(id).result();
+  mkdirSync(folder, { recursive: true });
+  for (const [name, workflowId] of [
+    ['agent', `agent/${id}`],
+    ['turn', `agent/${id}/turn/1`],
+    ['exec-session', `exec/${id}/local/0`],
+  ]) {
+    const history = await client.temporal.workflow.getHandle(workflowId).fetchHistory();
+    const content = { workflowId, history: JSON.parse(historyToJSON(history)) };
+    writeFileSync(join(folder, `${name}-${version}.json`), `${JSON.stringify(content, null, 1)}\n`);
+  }
+  await client.close();
+}
+
+main(process.argv[2] ?? '127.0.0.1:7233');

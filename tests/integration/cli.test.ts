@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { CommandView } from '../../contracts/session';
+import { packageRoot } from '../../exec/package-root';
+import { EngineOfItsOwn, processesNaming, type CliResult } from '../helpers/engine-of-its-own';
+import { call } from '../helpers/temporal';
+
+const engine = new EngineOfItsOwn();
+let cwd: string;
+
+beforeAll(() => (cwd = mkdtempSync(join(tmpdir(), 'holdfast-cli-'))));
+afterAll(async () => {
+  const left = await engine.end();
+  rmSync(cwd, { recursive: true, force: true });
+  expect(left).toEqual([]);
+}, 60_000);
+
+const hf = (...args: string[]): Promise<CliResult> => engine.cli(args, { cwd });
+const json = (result: CliResult): CommandView => JSON.parse(result.stdout) as CommandView;
+
+test('two commands at once on an empty data folder start one server and one worker, and both succeed', async () => {
+  const [one, two] = await Promise.all([hf('exec', '--session', '1', 'echo one'), hf('exec', '--session', '2', 'echo two')]);
+  expect([one, two]).toMatchObject([
+    { code: 0, stdout: 'one\n' },
+    { code: 0, stdout: 'two\n' },
+  ]);
+  const inFolder = processesNaming(engine.dataDir);
+  expect(inFolder.filter((line) => line.includes('start-dev'))).toHaveLength(1);
+  expect(inFolder.filter((line) => line.includes('workers/serve.js'))).toHaveLength(1);
+}, 60_000);
+
+test('exec prints output as it comes, begins in the caller’s folder, and passes the exit code on', async () => {
+  expect(await hf('exec', '--session', '3', 'pwd; exit 7')).toMatchObject({ code: 7, stdout: `${cwd}\n` });
+  expect(await hf('exec', '--runtime', 'python', '--session', '4', 'print("hi"); raise SystemExit(5)')).toMatchObject({ code: 5, stdout: 'hi\n' });
+});
+
+test('the JSON of exec, output, input and reset holds what programs need', async () => {
+  const exec = json(await hf('exec', '--session', '5', '--yield-ms', '200', '--json', 'read -r a; echo "got $a"; sleep 100'));
+  expect(exec).toMatchObject({ state: 'waiting_input', exitCode: null, signal: null, from: 0, epoch: 1, yielded: 'waiting_input', waiting: { echo: true }, killedBy: null });
+  const input = json(await hf('input', '--session', '5', '--json', 'yes'));
+  expect(input).toMatchObject({ state: 'running', output: 'yes\ngot yes\n', to: 14 });
+  const output = json(await hf('output', '--session', '5', '--from', '5', '--json'));
+  expect(output).toMatchObject({ state: 'running', output: 'got yes\n', from: 5, to: 14 });
+  const reset = json(await hf('reset', '--session', '5', '--reason', 'enough', '--json'));
+  expect(reset).toMatchObject({ state: 'exited', killedBy: { by: 'reset', reason: 'enough' }, epoch: 2 });
+});
+
+test('output waits for a pattern, and --from prints everything from there however long', async () => {
+  await hf('exec', '--session', '6', '--yield-ms', '0', 'for i in $(seq 1 60000); do echo "line $i"; done; read -r x');
+  const waited = await hf('output', '--session', '6', '--wait', 'pattern:line 60000', '--wait-ms', '20000');
+  expect(waited.stdout).toContain('line 60000');
+  const all = (await hf('output', '--session', '6', '--from', '0')).stdout.split('\n');
+  expect(all.slice(0, 60_000).findIndex((line, index) => line !== `line ${index + 1}`)).toBe(-1);
+  expect((await hf('input', '--session', '6', '--key', 'ctrl-c')).code).toBe(0);
+});
+
+test.each([
+  [64, 'invalid_input', ['exec', '--runtime', 'ruby', 'x'], /got ruby, allowed terminal, python, nodejs/],
+  [64, 'invalid_input', ['exec', '--session', '1.5', 'x'], /got "1.5", allowed a whole number/],
+  [64, 'invalid_input', ['exec', '--session=-1', 'x'], /got "-1", allowed a whole number/],
+  [64, 'invalid_input', ['exec', '--agent', '../up', 'x'], /agent id is invalid: got "..\/up"/],
+  [64, 'invalid_input', ['exec', ''], /got empty code/],
+  [64, 'invalid_input', ['frobnicate'], /unknown command/],
+  [64, 'invalid_input', ['output', '--wait', 'sometime'], /allowed exit, output, idle, needs_input or pattern:RE/],
+  [64, 'invalid_input', ['input', '--key', 'ctrl-q'], /got ctrl-q, allowed enter/],
+  [65, 'no_running_process', ['input', '--session', '1', 'y'], /nothing was typed/],
+  [65, 'offset_out_of_range', ['output', '--session', '1', '--from', '99999'], /got 99999, allowed 0 to/],
+  [66, 'not_found', ['output', '--session', '999'], /got exec\/cli\/local\/999/],
+  [78, 'model_unknown', ['run', 'x', '--model', 'oracle:delphi'], /allowed scripted:NAME/],
+  [78, 'model_script_invalid', ['run', 'x', '--model', 'scripted:absent.yaml'], /no such file/],
+])('exit code %i and %s with what is allowed and what to do, for %j', async (code, name, args, message) => {
+  const plain = await hf(...args);
+  expect(plain.code).toBe(code);
+  expect(plain.stderr).toMatch(message);
+  expect(plain.stderr).toMatch(new RegExp(`holdfast: ${name}: .* Next: `));
+  const { error } = JSON.parse((await hf(...args, '--json')).stderr) as { error: { code: string; next: string } };
+  expect(error.code).toBe(name);
+  expect(error.next).not.toContain('undefined');
+});
+
+test('a scripted file with faults is refused before anything starts, with every fault', async () => {
+  writeFileSync(join(cwd, 'faulty.yaml'), '- txt: hi\n- expect: "("\n  text: x\n- delayMs: -1\n  text: y\n');
+  const { code, stderr } = await hf('run', 'x', '--model', 'scripted:faulty.yaml');
+  expect(code).toBe(78);
+  expect(stderr).toMatch(/reply 1.*txt.*reply 2.*no regular expression.*reply 3.*delayMs/);
+});
+
+test('a named port that is taken is refused and starts nothing', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const taken = String((server.address() as { port: number }).port);
+  const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-port-'));
+  const { code, stderr } = await hf('up', '--data', elsewhere, '--port', taken);
+  server.close();
+  expect({ code, stderr }).toMatchObject({ code: 71, stderr: expect.stringContaining(`got ${taken}, allowed a free port`) as string });
+  expect(processesNaming(elsewhere)).toEqual([]);
+  rmSync(elsewhere, { recursive: true, force: true });
+}, 30_000);
+
+test('run prints the steps and the answer, and exits 0', async () => {
+  const replies = [{ text: call('code_execution_tool', { runtime: 'terminal', code: 'echo from the shell' }, 'Looking') }, { expect: 'from the shell', text: 'The answer.' }];
+  writeFileSync(join(cwd, 'replies.yaml'), JSON.stringify(replies));
+  const { code, stdout } = await hf('run', 'Do it', '--model', 'scripted:replies.yaml');
+  expect(stdout).toMatch(/task {2}Do it[\s\S]*step {2}Looking[\s\S]*from the shell\n[\s\S]*The answer\.\n\[answered after 2 steps\]/);
+  expect(code).toBe(0);
+});
+
+test('ps shows what is open and what it is at', async () => {
+  const rows = JSON.parse((await hf('ps', '--json')).stdout) as { workflowId: string; doing: string }[];
+  expect(rows).toContainEqual(expect.objectContaining({ workflowId: 'exec/cli/local/1', doing: 'idle, last exit code 0, epoch 1' }));
+});
+
+test('doctor checks each part and finds this machine in order', async () => {
+  const { code, stdout } = await hf('doctor', '--json');
+  const checks = JSON.parse(stdout) as { name: string; status: string }[];
+  expect(checks.map(({ name }) => name)).toEqual(['Node', 'Temporal server', 'node-pty', 'python3', 'tree kill', 'private sockets', 'disk']);
+  expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
+  expect(code).toBe(0);
+});
+
+test('a session without python3 on its PATH says so with the next step, and exits 127', async () => {
+  const { code, stdout } = await hf('exec', '--session', '7', 'PATH=/nowhere');
+  expect({ code, stdout }).toMatchObject({ code: 0 });
+  expect(await hf('exec', '--session', '7', '--runtime', 'python', 'print(1)')).toMatchObject({
+    code: 127,
+    stdout: expect.stringMatching(/missing_program: Runtime python needs python3.*Next: Install python3/) as string,
+  });
+});
+
+test('the backend example starts an agent, answers its script, reads the output and gets the result', async () => {
+  const { address } = engine.server();
+  const example = join(packageRoot(), 'dist', 'examples', 'backend.js');
+  const env = { ...process.env, TEMPORAL_ADDRESS: address };
+  const { stdout } = await promisify(execFile)(process.execPath, [example], { env });
+  expect(stdout).toBe('the script asks: Deploy?\nit went on: yes / deploying: yes (exit code 0)\nanswered after 3 steps: It is deployed.\n');
+}, 60_000);
+
+test('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {
+  const { code, stdout } = await hf('demo');
+  expect(stdout).toContain('Nothing was lost, nothing was done twice.');
+  expect(stdout).toMatch(/long script {3}20000 lines: 0 lost, 0 repeated, in order/);
+  expect(stdout).toMatch(/commands {6}6 run, 0 of them twice/);
+  expect(code).toBe(0);
+}, 120_000);
+
+test('down --sessions leaves no process', async () => {
+  expect((await hf('exec', '--session', '8', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
+  expect((await hf('down', '--sessions')).code).toBe(0);
+  expect(processesNaming(engine.dataDir)).toEqual([]);
+  expect(readFileSync(join(engine.dataDir, 'worker.log'), 'utf8')).toContain('ready');
+}, 30_000);
