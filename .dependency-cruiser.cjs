@@ -9,18 +9,48 @@ const sdk = (name) => `node_modules/@temporalio/${name}`;
 
 module.exports = {
   forbidden: [
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
-    { name: 'nothing-imports-tests', severity: 'error', from: { pathNot: '^tests/' }, to: { path: '^tests/' } },
-    { name: 'contracts-are-pure', severity: 'error', from: { path: '^contracts/' }, to: { dependencyTypes: ['core'] } },
-    { name: 'workflows-are-deterministic', severity: 'error', from: { path: '^workflows/' }, to: { dependencyTypes: ['core'] } },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'nothing-imports-tests',
+      severity: 'error',
+      from: { pathNot: '^tests/' },
+      to: { path: '^tests/' },
+    },
+    {
+      name: 'contracts-are-pure',
+      severity: 'error',
+      from: { path: '^contracts/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'workflows-are-deterministic',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: { dependencyTypes: ['core'] },
+    },
     {
       name: 'workflows-reach-no-activity',
       severity: 'error',
       from: { path: '^workflows/' },
       to: { path: '^(activities|exec|engine|models|tools|workers|client|cli)/', reachable: true },
     },
-    { name: 'exec-knows-no-temporal', severity: 'error', from: { path: '^exec/' }, to: { path: 'node_modules/@temporalio/' } },
-    { name: 'only-workers-and-cli-compose', severity: 'error', from: { pathNot: '^(workers|cli|bench|tests)/' }, to: { path: '^(workers|cli)/' } },
+    {
+      name: 'exec-knows-no-temporal',
+      severity: 'error',
+      from: { path: '^exec/' },
+      to: { path: 'node_modules/@temporalio/' },
+    },
+    {
+      name: 'only-workers-and-cli-compose',
+      severity: 'error',
+      from: { pathNot: '^(workers|cli|bench|tests)/' },
+      to: { path: '^(workers|cli)/' },
+    },
     only('contracts', ['contracts/', 'node_modules/zod/', sdk('common')]),
     only('workflows', ['workflows/', 'contracts/', 'node_modules/zod/', sdk('workflow'), sdk('common')]),
     only('exec', ['exec/', 'contracts/', 'node_modules/node-pty/', 'node_modules/@xterm/']),
@@ -28,7 +58,15 @@ module.exports = {
     only('models', ['models/', 'contracts/', 'node_modules/']),
     only('tools', ['tools/', 'contracts/', 'client/', 'node_modules/zod/']),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),
-    only('activities', ['activities/', 'contracts/', 'client/', 'exec/', 'models/', 'tools/', 'node_modules/@temporalio/']),
+    only('activities', [
+      'activities/',
+      'contracts/',
+      'client/',
+      'exec/',
+      'models/',
+      'tools/',
+      'node_modules/@temporalio/',
+    ]),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -39,7 +39,9 @@ export function createAgentActivities({ client }: { client: HoldfastClient }): A
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
       beating(async () => {
         const all = new Set([...sessions, ...(await visibleSessions(client, agent, host))]);
-        await Promise.all([...all].map((session) => closeSession(client.session({ agent, host, session }), reason)));
+        await Promise.all(
+          [...all].map((session) => closeSession(client.session({ agent, host, session }), reason)),
+        );
       }),
   };
 }

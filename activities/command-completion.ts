@@ -46,7 +46,10 @@ export class CommandCompletion {
   }
 
   /** Sees one command to its end. A newer token for the same command replaces the older. */
-  start(token: Uint8Array, { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput): void {
+  start(
+    token: Uint8Array,
+    { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput,
+  ): void {
     // Without the code: the holder has it, and a journal of secrets is none.
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
     const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false };
@@ -81,7 +84,8 @@ export class CommandCompletion {
       await this.finish(entry, abort, () => this.client.activity.complete(token, result));
     } catch (err) {
       if (abort.signal.aborted) return;
-      const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
+      const known =
+        err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
       await this.finish(entry, abort, () => this.client.activity.fail(token, toFailure(known)));
     }
   }
@@ -100,11 +104,16 @@ export class CommandCompletion {
       while (reason !== 'exit') ({ reason, snapshot } = await this.sessions.observe(ref, exit, signal));
     }
     // A later command may have begun in the same session since: the record tells of ours.
-    const command = snapshot.command?.id === commandId ? snapshot.command : this.sessions.commandRecord(ref, commandId);
+    const command =
+      snapshot.command?.id === commandId ? snapshot.command : this.sessions.commandRecord(ref, commandId);
     return { ...snapshot, command: command ?? null };
   }
 
-  private async view(input: JournalEntry['input'], snapshot: Snapshot, reason?: ObserveReason): ReturnType<typeof commandView> {
+  private async view(
+    input: JournalEntry['input'],
+    snapshot: Snapshot,
+    reason?: ObserveReason,
+  ): ReturnType<typeof commandView> {
     const logPath = this.sessions.logPath(input.ref);
     return commandView({ ref: input.ref, logPath, snapshot, from: null, ...(reason && { reason }) });
   }
@@ -116,7 +125,11 @@ export class CommandCompletion {
       if (err instanceof ActivityNotFoundError) this.forget(entry, abort);
       if (err instanceof ActivityCancelledError) {
         const { ref, commandId } = entry.input;
-        await this.sessions.reset(ref, { id: `cancel-${commandId}`, reason: 'the activity was cancelled', by: 'cancelled' });
+        await this.sessions.reset(ref, {
+          id: `cancel-${commandId}`,
+          reason: 'the activity was cancelled',
+          by: 'cancelled',
+        });
       }
     }
   }
@@ -144,7 +157,9 @@ export class CommandCompletion {
   }
 
   private path({ ref, commandId }: JournalEntry['input']): string {
-    const name = createHash('sha256').update(`${ref.agent}.${ref.host}.${ref.session}.${commandId}`).digest('hex');
+    const name = createHash('sha256')
+      .update(`${ref.agent}.${ref.host}.${ref.session}.${commandId}`)
+      .digest('hex');
     return join(this.journal, `${name.slice(0, 32)}.json`);
   }
 }

@@ -41,7 +41,14 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
       throw new CompleteAsyncError();
     },
 
-    async sendInput({ ref, inputId: id, text, keys, from, yield: settings }: SendInputInput): Promise<CommandView> {
+    async sendInput({
+      ref,
+      inputId: id,
+      text,
+      keys,
+      from,
+      yield: settings,
+    }: SendInputInput): Promise<CommandView> {
       const typed = await sessions.input(ref, { id, text, keys });
       if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
       const start = from ?? typed.at;

@@ -27,7 +27,8 @@ export class TranscriptCache {
       const from = messages.length;
       const limit = Math.min(count - from, PAGE_MESSAGES);
       const page = await handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from, limit });
-      if (page.messages.length === 0) throw new Error(`transcript of ${workflowId} ends at ${from}, expected ${count}`);
+      if (page.messages.length === 0)
+        throw new Error(`transcript of ${workflowId} ends at ${from}, expected ${count}`);
       // Two calls may have asked for the same page: only what follows is new.
       if (messages.length === from) messages.push(...page.messages);
     }

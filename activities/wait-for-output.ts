@@ -29,7 +29,11 @@ export async function waitForOutput(
   let snapshot = await sessions.status(ref);
   for (;;) {
     const start = from ?? snapshot.command?.from ?? 0;
-    const data = readLog(sessions.logPath(ref), Math.max(start, snapshot.end - PATTERN_WINDOW_BYTES), snapshot.end);
+    const data = readLog(
+      sessions.logPath(ref),
+      Math.max(start, snapshot.end - PATTERN_WINDOW_BYTES),
+      snapshot.end,
+    );
     if (matches(pattern, await renderText(data))) return snapshot;
     const next: Until = { kind: 'output', from: snapshot.end, timeoutMs: Math.max(0, until - Date.now()) };
     const observed = await sessions.observe(ref, next, signal);
@@ -47,6 +51,10 @@ function matches(pattern: string, text: string): boolean {
     return vm.runInNewContext(script, { pattern, text }, { timeout: PATTERN_MS }) as boolean;
   } catch (err) {
     const got = `${pattern} (${(err as Error).message})`;
-    throw new HoldfastError('invalid_input', { what: 'The pattern', got, allowed: 'a regular expression that is fast' });
+    throw new HoldfastError('invalid_input', {
+      what: 'The pattern',
+      got,
+      allowed: 'a regular expression that is fast',
+    });
   }
 }

@@ -10,7 +10,9 @@ async function main(address: string): Promise<void> {
   const activities = {
     work: async ({ code }: { code: string }) => code,
     callSession: ({ workflowId }: { workflowId: string }) =>
-      client.workflow.getHandle(workflowId).executeUpdate<string, [{ code: string }]>('exec', { args: [{ code: 'true' }] }),
+      client.workflow
+        .getHandle(workflowId)
+        .executeUpdate<string, [{ code: string }]>('exec', { args: [{ code: 'true' }] }),
   };
   const bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('./bare-workflows'), logger });
   const workers = [

@@ -28,7 +28,12 @@ interface Bench {
 async function main(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const progress = (line: string): void => void process.stderr.write(`${line}\n`);
-  const { address } = await ensureServer({ dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress });
+  const { address } = await ensureServer({
+    dataDir,
+    cacheDir: defaultCacheDir(process.env),
+    env: process.env,
+    progress,
+  });
   const worker = { dataDir, address, namespace: 'default', workdir: dataDir, env: process.env };
   await ensureWorker(worker);
   const bare = await startBareWorker(address);
@@ -82,9 +87,17 @@ async function quickExec(bench: Bench): Promise<Row> {
 
 async function turnStep(bench: Bench): Promise<Row> {
   const args = { runtime: 'terminal', session: 0, code: 'true' };
-  const reply = JSON.stringify({ thoughts: [], headline: 'step', tool_name: 'code_execution_tool', tool_args: args });
+  const reply = JSON.stringify({
+    thoughts: [],
+    headline: 'step',
+    tool_name: 'code_execution_tool',
+    tool_args: args,
+  });
   const file = join(bench.dataDir, 'replies.yaml');
-  writeFileSync(file, JSON.stringify([...Array.from({ length: STEPS }, () => ({ text: reply })), { text: 'done' }]));
+  writeFileSync(
+    file,
+    JSON.stringify([...Array.from({ length: STEPS }, () => ({ text: reply })), { text: 'done' }]),
+  );
   const session = await bareSession(bench);
   let runs = 0;
   const ours = async (): Promise<number> => {
@@ -97,7 +110,11 @@ async function turnStep(bench: Bench): Promise<Row> {
     return total / STEPS;
   };
   const base = async (): Promise<number> => {
-    const options = { workflowId: `bare-turn-${++runs}`, taskQueue: 'bare', args: [{ steps: STEPS, session }] };
+    const options = {
+      workflowId: `bare-turn-${++runs}`,
+      taskQueue: 'bare',
+      args: [{ steps: STEPS, session }],
+    };
     return (await timed(() => bench.client.temporal.workflow.execute('bareTurn', options))) / STEPS;
   };
   await inTurn(1, ours, base);
@@ -115,7 +132,15 @@ async function flood(bench: Bench): Promise<Row> {
   const rate = (ms: number): number => FLOOD_BYTES / 1e6 / (ms / 1e3);
   const [mine, base] = [rate(result.ours), rate(result.base)];
   const name = '50 MB flood / bare node-pty';
-  return { name, ours: mine, base, unit: 'MB/s', ratio: mine / base, target: 'at least 0.7x', met: mine / base >= 0.7 };
+  return {
+    name,
+    ours: mine,
+    base,
+    unit: 'MB/s',
+    ratio: mine / base,
+    target: 'at least 0.7x',
+    met: mine / base >= 0.7,
+  };
 }
 
 function barePtyFlood(): Promise<void> {
@@ -129,12 +154,17 @@ function barePtyFlood(): Promise<void> {
       terminal.kill('SIGKILL');
       resolve();
     });
-    terminal.onExit(() => (bytes < FLOOD_BYTES * 1.01 ? reject(new Error(`flood ended at ${bytes}`)) : undefined));
+    terminal.onExit(() =>
+      bytes < FLOOD_BYTES * 1.01 ? reject(new Error(`flood ended at ${bytes}`)) : undefined,
+    );
   });
 }
 
 /** From the new worker's first poll to the answer of a command that ended while no worker lived. */
-async function reattach({ client, dataDir }: Bench, restart: () => Promise<{ pollingSince: number }>): Promise<Row> {
+async function reattach(
+  { client, dataDir }: Bench,
+  restart: () => Promise<{ pollingSince: number }>,
+): Promise<Row> {
   const times: number[] = [];
   for (let round = 0; round < 5; round++) {
     const ref = { agent: 'bench', host: 'local', session: 10 + round };

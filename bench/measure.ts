@@ -13,7 +13,8 @@ export interface Row {
   met: boolean;
 }
 
-export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+export const median = (values: number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
@@ -43,8 +44,17 @@ export function atMost(name: string, { ours, base }: { ours: number; base: numbe
 export function printTable(rows: Row[], machine: string): void {
   const number = (value: number, unit: string): string => `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
   const lines = rows.map(({ name, ours, base, unit, ratio, target, met }) =>
-    [name, number(ours, unit), base === null ? '-' : number(base, unit), base === null ? '-' : `${ratio.toFixed(2)}x`, target, met ? 'met' : 'MISSED'].join(' | '),
+    [
+      name,
+      number(ours, unit),
+      base === null ? '-' : number(base, unit),
+      base === null ? '-' : `${ratio.toFixed(2)}x`,
+      target,
+      met ? 'met' : 'MISSED',
+    ].join(' | '),
   );
-  process.stdout.write(`${machine}\n\n| what | ours | base | ratio | target | |\n|---|---|---|---|---|---|\n`);
+  process.stdout.write(
+    `${machine}\n\n| what | ours | base | ratio | target | |\n|---|---|---|---|---|---|\n`,
+  );
   for (const line of lines) process.stdout.write(`| ${line} |\n`);
 }

@@ -14,7 +14,8 @@ if (Number(process.versions.node.split('.')[0]) >= MIN_NODE) {
   if (existsSync(bundled)) {
     const child = spawn(bundled, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' });
     // Ctrl-C reaches the child from the terminal; this process only waits for it.
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+      process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
     child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code)));
   } else {
     console.error(

@@ -57,9 +57,19 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const { namespace } = server;
   const temporal = await connectTemporal({ ...server, address });
   const startsWorker = engine ? open.start : open.startWorker;
-  const choice = { dataDir, address, namespace, profile: options.profile, workdir: open.workdir, env: process.env };
+  const choice = {
+    dataDir,
+    address,
+    namespace,
+    profile: options.profile,
+    workdir: open.workdir,
+    env: process.env,
+  };
   const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);
-  const restart = { server: () => embeddedServer(dataDir, { start: true }), worker: () => ensureWorker(choice) };
+  const restart = {
+    server: () => embeddedServer(dataDir, { start: true }),
+    worker: () => ensureWorker(choice),
+  };
   const stopWatching = engine && open.start ? keepRunning(dataDir, restart) : (): void => undefined;
   const client = new HoldfastClient(temporal, address);
   const close = (): Promise<void> => {
@@ -73,7 +83,10 @@ async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOpti
   const running = await runningServer(dataDir);
   if (running && port === undefined && uiPort === undefined) return running;
   if (!start) {
-    throw new HoldfastError('no_server', { address: 'the embedded server', reason: `none runs on ${dataDir}` });
+    throw new HoldfastError('no_server', {
+      address: 'the embedded server',
+      reason: `none runs on ${dataDir}`,
+    });
   }
   return ensureServer({
     dataDir,

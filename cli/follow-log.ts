@@ -49,7 +49,11 @@ export function followSession(session: SessionHandle): Follower {
   let at: number | undefined;
   const look = async (wait: boolean): Promise<number> => {
     const waiting = wait ? ({ wait: 'output', waitMs: 5_000 } as const) : {};
-    const view = await session.output({ maxBytes: MAX_PAGE_BYTES, ...(at !== undefined && { from: at }), ...waiting });
+    const view = await session.output({
+      maxBytes: MAX_PAGE_BYTES,
+      ...(at !== undefined && { from: at }),
+      ...waiting,
+    });
     at = view.to;
     await write(view.output);
     return view.to - view.from;
@@ -77,5 +81,7 @@ export const inertFor = (stream: NodeJS.WriteStream): InertText =>
 
 function write(text: string): Promise<void> {
   if (text === '') return Promise.resolve();
-  return new Promise((resolve, reject) => process.stdout.write(text, (err) => (err ? reject(err) : resolve())));
+  return new Promise((resolve, reject) =>
+    process.stdout.write(text, (err) => (err ? reject(err) : resolve())),
+  );
 }

@@ -14,11 +14,13 @@ import { down, up } from './commands/up';
 import { reportError } from './report-error';
 
 const wholeNumber = (text: string): number => {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 0.`);
+  if (!/^\d{1,15}$/.test(text))
+    throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 0.`);
   return Number(text);
 };
 const port = (text: string): number => {
-  if (wholeNumber(text) > 65_535 || Number(text) === 0) throw new InvalidArgumentError(`got ${text}, allowed 1 to 65535.`);
+  if (wholeNumber(text) > 65_535 || Number(text) === 0)
+    throw new InvalidArgumentError(`got ${text}, allowed 1 to 65535.`);
   return Number(text);
 };
 const sessionNumber = (text: string): number => checkedSession(/^\d+$/.test(text) ? Number(text) : text);
@@ -41,7 +43,9 @@ const action =
 function program(): Command {
   const root = new Command('holdfast')
     .description('Agents whose turns and shells hold fast, on Temporal.')
-    .version((JSON.parse(readFileSync(`${__dirname}/../../package.json`, 'utf8')) as { version: string }).version)
+    .version(
+      (JSON.parse(readFileSync(`${__dirname}/../../package.json`, 'utf8')) as { version: string }).version,
+    )
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
   const command = (name: string, description: string): Command =>
@@ -49,7 +53,10 @@ function program(): Command {
       .command(name)
       .description(description)
       .option('--data <dir>', 'data folder (default: HOLDFAST_DATA, else the user’s state folder)')
-      .option('--address <host:port>', 'Temporal server (default: TEMPORAL_ADDRESS, a Temporal profile, else the embedded one)')
+      .option(
+        '--address <host:port>',
+        'Temporal server (default: TEMPORAL_ADDRESS, a Temporal profile, else the embedded one)',
+      )
       .option('--namespace <name>', 'Temporal namespace')
       .option('--profile <name>', 'profile of the Temporal configuration file')
       .option('--json', 'one JSON value on stdout')
@@ -117,7 +124,10 @@ function usageError(err: CommanderError, json: boolean): number {
   if (err.exitCode === 0) return 0;
   const got = err.message.replace(/^error: /, '');
   const next = 'See `holdfast --help`.';
-  return reportError(new HoldfastError('invalid_input', { what: 'The command line', got, allowed: 'what --help lists', next }), json);
+  return reportError(
+    new HoldfastError('invalid_input', { what: 'The command line', got, allowed: 'what --help lists', next }),
+    json,
+  );
 }
 
 void main(process.argv).then((code) => {

@@ -28,7 +28,11 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
   const shown =
     lines.length <= SHOWN_LINES
       ? lines
-      : [...lines.slice(0, SHOWN_LINES / 2), `… ${lines.length - SHOWN_LINES} lines …`, ...lines.slice(-SHOWN_LINES / 2)];
+      : [
+          ...lines.slice(0, SHOWN_LINES / 2),
+          `… ${lines.length - SHOWN_LINES} lines …`,
+          ...lines.slice(-SHOWN_LINES / 2),
+        ];
   const margin = ' '.repeat(11);
   process.stdout.write(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
 }

@@ -6,7 +6,8 @@ import { styled } from './terminal-style';
 export function reportError(err: unknown, json: boolean): number {
   const known = fromFailure(err) ?? new HoldfastError('internal', { reason: reasonOf(err) });
   if (json) process.stderr.write(`${JSON.stringify({ error: known.toJSON() })}\n`);
-  else process.stderr.write(`${styled('red', `holdfast: ${known.code}`, process.stderr)}: ${known.message}\n`);
+  else
+    process.stderr.write(`${styled('red', `holdfast: ${known.code}`, process.stderr)}: ${known.message}\n`);
   if (known.code === 'internal' && process.env.HOLDFAST_DEBUG) console.error(err);
   return known.exitCode;
 }

@@ -51,7 +51,8 @@ export class AgentHandle {
           staticSummary: (input.task ?? 'a conversation').slice(0, 100),
         });
       } catch (err) {
-        if (err instanceof WorkflowExecutionAlreadyStartedError) throw new HoldfastError('id_conflict', { got: this.id });
+        if (err instanceof WorkflowExecutionAlreadyStartedError)
+          throw new HoldfastError('id_conflict', { got: this.id });
         throw err;
       }
     });
@@ -77,7 +78,10 @@ export class AgentHandle {
   send(message: string, id: string = randomUUID()): Promise<AgentResult> {
     const request = parseWith(sendSchema, 'The message', { message });
     return deliver(this.delivery, () =>
-      this.handle.executeUpdate<AgentResult, [object]>(AGENT_MESSAGES.send, { args: [request], updateId: id }),
+      this.handle.executeUpdate<AgentResult, [object]>(AGENT_MESSAGES.send, {
+        args: [request],
+        updateId: id,
+      }),
     );
   }
 
@@ -100,7 +104,7 @@ export class AgentHandle {
 
   /** Every message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
   async *follow(signal?: AbortSignal): AsyncGenerator<FollowedMessage> {
-    for (let turn = 1, index = 0; !signal?.aborted; ) {
+    for (let turn = 1, index = 0; !signal?.aborted;) {
       const { turns, currentTurn, status } = await this.state();
       const isOver = turn < turns || (turn === turns && currentTurn === null);
       const page = turn <= turns ? await this.turnMessages(turn, index) : undefined;

@@ -26,7 +26,9 @@ export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): Res
   try {
     const config = loadClientConnectConfig({
       ...(choice.profile && { profile: choice.profile }),
-      overrideEnvVars: Object.fromEntries(Object.entries(env).filter((e): e is [string, string] => e[1] !== undefined)),
+      overrideEnvVars: Object.fromEntries(
+        Object.entries(env).filter((e): e is [string, string] => e[1] !== undefined),
+      ),
     });
     const { connectionOptions, namespace } = config;
     const address = choice.address ?? connectionOptions.address;
@@ -42,10 +44,16 @@ export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): Res
 }
 
 /** Throws `no_server` when nothing answers within ten seconds. */
-export async function connectTemporal(server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>): Promise<Client> {
+export async function connectTemporal(
+  server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>,
+): Promise<Client> {
   const { address, namespace } = server;
   try {
-    const connection = await Connection.connect({ ...server.connection, address, connectTimeout: CONNECT_MS });
+    const connection = await Connection.connect({
+      ...server.connection,
+      address,
+      connectTimeout: CONNECT_MS,
+    });
     return new Client({ connection, namespace });
   } catch (err) {
     throw new HoldfastError('no_server', { address, reason: reasonOf(err).split('\n')[0] });

@@ -32,11 +32,14 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
       return await withWorkerCheck(to, send);
     } catch (err) {
       const known = fromFailure(err);
-      const isPassing = known?.code === 'draining' || known?.code === 'session_closed' || isAway(err) || wasCutOff(err);
+      const isPassing =
+        known?.code === 'draining' || known?.code === 'session_closed' || isAway(err) || wasCutOff(err);
       if (isPassing && Date.now() < until) await delay(PAUSE_MS);
       else if (known) throw known;
-      else if (isAway(err)) throw new HoldfastError('no_server', { address: to.address, reason: reasonOf(err) });
-      else if (err instanceof WorkflowNotFoundError) throw new HoldfastError('not_found', { what: to.what, got: err.workflowId });
+      else if (isAway(err))
+        throw new HoldfastError('no_server', { address: to.address, reason: reasonOf(err) });
+      else if (err instanceof WorkflowNotFoundError)
+        throw new HoldfastError('not_found', { what: to.what, got: err.workflowId });
       else throw err;
     }
   }
@@ -63,7 +66,10 @@ async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>): Promise
   }
 }
 
-async function missingWorker({ client, needsWorker, address }: Delivery, signal: AbortSignal): Promise<never> {
+async function missingWorker(
+  { client, needsWorker, address }: Delivery,
+  signal: AbortSignal,
+): Promise<never> {
   await delay(WORKER_CHECK_MS, undefined, { signal });
   if (needsWorker && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
     throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });

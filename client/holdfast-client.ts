@@ -18,7 +18,10 @@ export class HoldfastClient {
    * Connects to the server that `choice`, the environment (TEMPORAL_ADDRESS) or a Temporal profile names.
    * Throws `no_server` or `config_invalid`.
    */
-  static async connect(choice: ServerChoice = {}, env: NodeJS.ProcessEnv = process.env): Promise<HoldfastClient> {
+  static async connect(
+    choice: ServerChoice = {},
+    env: NodeJS.ProcessEnv = process.env,
+  ): Promise<HoldfastClient> {
     const server = resolveServer(choice, env);
     return new HoldfastClient(await connectTemporal(server), server.address);
   }

@@ -1,6 +1,12 @@
 // One exec session, as clients see it.
 import { randomUUID } from 'node:crypto';
-import { WithStartWorkflowOperation, WorkflowFailedError, type Client, type Workflow, type WorkflowHandle } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowFailedError,
+  type Client,
+  type Workflow,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { MAIN_TASK_QUEUE, sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
@@ -45,17 +51,24 @@ export class SessionHandle {
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,
       });
-      return this.client.workflow.executeUpdateWithStart<Workflow, CommandView, [object]>(SESSION_MESSAGES.exec, {
-        args: [{ id, ...checked }],
-        updateId: id,
-        startWorkflowOperation,
-      });
+      return this.client.workflow.executeUpdateWithStart<Workflow, CommandView, [object]>(
+        SESSION_MESSAGES.exec,
+        {
+          args: [{ id, ...checked }],
+          updateId: id,
+          startWorkflowOperation,
+        },
+      );
     });
   }
 
   /** Types into the running process and answers when it has reacted or yields. Throws `no_running_process`. */
   input(request: InputRequest, id: string = randomUUID()): Promise<CommandView> {
-    return this.update(SESSION_MESSAGES.input, { id, ...parseWith(inputSchema, 'The input', request, true) }, id);
+    return this.update(
+      SESSION_MESSAGES.input,
+      { id, ...parseWith(inputSchema, 'The input', request, true) },
+      id,
+    );
   }
 
   /** The session's output and state; at once, or after a wait. */
@@ -65,7 +78,11 @@ export class SessionHandle {
 
   /** Ends everything that runs in the session. The next command gets a fresh shell. */
   reset(request: ResetRequest = {}, id: string = randomUUID()): Promise<CommandView> {
-    return this.update(SESSION_MESSAGES.reset, { id, ...parseWith(resetSchema, 'The reset request', request) }, id);
+    return this.update(
+      SESSION_MESSAGES.reset,
+      { id, ...parseWith(resetSchema, 'The reset request', request) },
+      id,
+    );
   }
 
   /** What the session knows of itself. Answers for a closed session too. */
@@ -96,6 +113,8 @@ export class SessionHandle {
   }
 
   private update(name: string, request: object, updateId: string): Promise<CommandView> {
-    return deliver(this.delivery, () => this.handle.executeUpdate<CommandView, [object]>(name, { args: [request], updateId }));
+    return deliver(this.delivery, () =>
+      this.handle.executeUpdate<CommandView, [object]>(name, { args: [request], updateId }),
+    );
   }
 }

@@ -60,7 +60,8 @@ const CATALOGUE = {
   input_too_long: entry(
     65,
     false,
-    (f) => `A line of input is too long for the terminal: got ${f.got} bytes, allowed ${f.allowed} bytes in a line.`,
+    (f) =>
+      `A line of input is too long for the terminal: got ${f.got} bytes, allowed ${f.allowed} bytes in a line.`,
     () => 'Write the text to a file and let the program read that; nothing was typed.',
   ),
   offset_out_of_range: entry(
@@ -84,7 +85,8 @@ const CATALOGUE = {
   session_lost: entry(
     69,
     false,
-    (f) => `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept; nothing is run again.`,
+    (f) =>
+      `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept; nothing is run again.`,
     () => 'Look at the log, decide whether the command had its effect, then send the next command.',
   ),
   draining: entry(
@@ -176,13 +178,15 @@ const CATALOGUE = {
   model_script_exhausted: entry(
     65,
     false,
-    (f) => `The scripted model has no reply left: got call ${f.got}, allowed ${f.allowed}. The last message was: ${f.last}`,
+    (f) =>
+      `The scripted model has no reply left: got call ${f.got}, allowed ${f.allowed}. The last message was: ${f.last}`,
     (f) => `Add a reply to ${f.file}, or end the conversation before.`,
   ),
   model_script_mismatch: entry(
     65,
     false,
-    (f) => `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
+    (f) =>
+      `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
     (f) => `Compare both sides and mend ${f.file} or what came before it.`,
   ),
   model_failed: entry(
@@ -195,7 +199,8 @@ const CATALOGUE = {
     65,
     false,
     (f) => `The model's reply could not be used, got ${f.attempts} such replies in a row: ${f.problem}`,
-    () => 'Look at the transcript; a stronger model or a clearer task may help. Nothing was run for these replies.',
+    () =>
+      'Look at the transcript; a stronger model or a clearer task may help. Nothing was run for these replies.',
   ),
   unknown_outcome: entry(
     70,

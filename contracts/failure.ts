@@ -21,7 +21,11 @@ export function toFailure(err: HoldfastError): ApplicationFailure {
 
 /** Finds the catalogue's error in a failure's chain of causes. */
 export function fromFailure(err: unknown): HoldfastError | undefined {
-  for (let cause: unknown = err, depth = 0; cause instanceof Error && depth < 10; cause = cause.cause, depth++) {
+  for (
+    let cause: unknown = err, depth = 0;
+    cause instanceof Error && depth < 10;
+    cause = cause.cause, depth++
+  ) {
     if (cause instanceof HoldfastError) return cause;
     if (cause instanceof ApplicationFailure && isErrorCode(cause.type)) {
       return new HoldfastError(cause.type, (cause.details?.[0] ?? {}) as ErrorFacts);

@@ -22,7 +22,8 @@ export interface SessionRef {
 
 export const hostTaskQueue = (host: string): string => `host.${checkedId('host', host)}`;
 export const agentWorkflowId = (agent: string): string => `agent/${checkedId('agent', agent)}`;
-export const turnWorkflowId = (agent: string, turn: number): string => `${agentWorkflowId(agent)}/turn/${turn}`;
+export const turnWorkflowId = (agent: string, turn: number): string =>
+  `${agentWorkflowId(agent)}/turn/${turn}`;
 export const sessionWorkflowId = ({ agent, host, session }: SessionRef): string =>
   `exec/${checkedId('agent', agent)}/${checkedId('host', host)}/${checkedSession(session)}`;
 

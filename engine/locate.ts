@@ -32,8 +32,22 @@ const PARTIAL = 'partial-';
  * failed; at once if HOLDFAST_TEMPORAL_CLI names a file that cannot be used, as that is not what was wanted.
  */
 export async function locateServerBinary(options: LocateOptions): Promise<ServerBinary> {
-  const { env, cacheDir } = options;
   const failures: Failures = [];
+  const found = await find(options, failures);
+  return found ?? (await obtainOnce(options, failures)) ?? missing(failures);
+}
+
+/** What is there already: nothing is downloaded or built. Throws as `locateServerBinary` for a named file. */
+export function findServerBinary(
+  where: Pick<LocateOptions, 'env' | 'cacheDir'>,
+): Promise<ServerBinary | undefined> {
+  return find(where, []);
+}
+
+async function find(
+  { env, cacheDir }: Pick<LocateOptions, 'env' | 'cacheDir'>,
+  failures: Failures,
+): Promise<ServerBinary | undefined> {
   if (env.HOLDFAST_TEMPORAL_CLI) {
     const named = await tryBinary(
       'env',
@@ -45,10 +59,7 @@ export async function locateServerBinary(options: LocateOptions): Promise<Server
   }
   const onPath = findOnPath('temporal', env.PATH);
   if (onPath === undefined) failures.push('PATH: no `temporal` on it');
-  const found =
-    (onPath && (await tryBinary('path', 'PATH', onPath, failures))) || (await fromCache(cacheDir, failures));
-  if (found) return found;
-  return (await obtainOnce(options, failures)) ?? missing(failures);
+  return (onPath && (await tryBinary('path', 'PATH', onPath, failures))) || fromCache(cacheDir, failures);
 }
 
 function missing(failures: Failures): never {

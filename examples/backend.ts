@@ -16,7 +16,11 @@ async function main(): Promise<void> {
 
   // A scripted model, so that the example runs anywhere. The script asks, and the agent waits for its end.
   const replies = [
-    call('code_execution_tool', { runtime: 'terminal', session: 1, code: 'read -r -p "Deploy? " a; echo "deploying: $a"' }),
+    call('code_execution_tool', {
+      runtime: 'terminal',
+      session: 1,
+      code: 'read -r -p "Deploy? " a; echo "deploying: $a"',
+    }),
     call('code_execution_tool', { runtime: 'output', session: 1, wait: 'exit', wait_ms: 60_000 }),
     { expect: 'deploying: yes', text: 'It is deployed.' },
   ];

@@ -4,7 +4,12 @@ import type { SessionRef } from '../contracts/ids';
 import type { ObserveReason, Snapshot } from './protocol';
 import { boundedView, page } from './view';
 
-const YIELDS: readonly string[] = ['first_output', 'between_output', 'max', 'waiting_input'] satisfies YieldReason[];
+const YIELDS: readonly string[] = [
+  'first_output',
+  'between_output',
+  'max',
+  'waiting_input',
+] satisfies YieldReason[];
 
 export interface ViewRequest {
   ref: SessionRef;
@@ -37,7 +42,10 @@ export async function commandView(request: ViewRequest): Promise<CommandView> {
     signal: command?.signal ?? null,
     killedBy: command?.killedBy ?? null,
     ...shown,
-    epoch: ended && !command?.lost ? Math.max(command?.epoch ?? 1, snapshot.epoch) : (command?.epoch ?? snapshot.epoch),
+    epoch:
+      ended && !command?.lost
+        ? Math.max(command?.epoch ?? 1, snapshot.epoch)
+        : (command?.epoch ?? snapshot.epoch),
     freshShell: command?.freshShell ?? false,
     yielded: !ended && reason && YIELDS.includes(reason) ? (reason as YieldReason) : null,
     waiting: ended ? null : waiting,

@@ -2,7 +2,14 @@
 import { createConnection, type Socket } from 'node:net';
 import { HoldfastError } from '../contracts/errors';
 import type { Identity } from './process-identity';
-import { FrameDecoder, PROTOCOL_VERSION, encodeFrame, type AnswerFrame, type Verb, type Verbs } from './protocol';
+import {
+  FrameDecoder,
+  PROTOCOL_VERSION,
+  encodeFrame,
+  type AnswerFrame,
+  type Verb,
+  type Verbs,
+} from './protocol';
 
 /** What a holder says of itself in its session's folder; readable by this user only. */
 export interface HolderRecord {
@@ -52,7 +59,11 @@ export class HolderClient {
   }
 
   /** Throws the holder's HoldfastError, or HolderGone. An abort only stops waiting. */
-  request<V extends Verb>(verb: V, body: Verbs[V]['request'], signal?: AbortSignal): Promise<Verbs[V]['answer']> {
+  request<V extends Verb>(
+    verb: V,
+    body: Verbs[V]['request'],
+    signal?: AbortSignal,
+  ): Promise<Verbs[V]['answer']> {
     if (!this.isOpen) return Promise.reject(new HolderGone('connection closed'));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
@@ -80,7 +91,8 @@ export class HolderClient {
 
   private onClose(): void {
     this.isOpen = false;
-    for (const { reject } of this.pending.values()) reject(new HolderGone('the holder closed the connection'));
+    for (const { reject } of this.pending.values())
+      reject(new HolderGone('the holder closed the connection'));
     this.pending.clear();
   }
 }

@@ -15,7 +15,8 @@ export function readLog(path: string, from: number, to: number): Buffer {
     const data = Buffer.alloc(Math.max(0, Math.min(to, end) - from));
     return data.subarray(0, readSync(fd, data, 0, data.length, from));
   });
-  if (read === undefined && from > 0) throw new HoldfastError('offset_out_of_range', { got: from, allowed: 0 });
+  if (read === undefined && from > 0)
+    throw new HoldfastError('offset_out_of_range', { got: from, allowed: 0 });
   return read ?? Buffer.alloc(0);
 }
 

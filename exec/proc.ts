@@ -62,7 +62,7 @@ export function childrenOf(pid: number): number[] {
 /** All descendants of `root`, nearest first, without itself. */
 export function descendantsOf(root: number): number[] {
   const found: number[] = [];
-  for (let queue = childrenOf(root); queue.length > 0; ) {
+  for (let queue = childrenOf(root); queue.length > 0;) {
     found.push(...queue);
     queue = queue.flatMap(childrenOf);
   }

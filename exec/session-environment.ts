@@ -1,5 +1,16 @@
 // The environment of sessions: an allow-list, so that no credential of the worker reaches a command.
-const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TMPDIR', 'XDG_RUNTIME_DIR'];
+const PASSED = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'TZ',
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'TMPDIR',
+  'XDG_RUNTIME_DIR',
+];
 
 /** What agents need: no pager blocks, no colour codes, UTF-8. */
 const SET = {

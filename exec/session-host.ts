@@ -87,7 +87,8 @@ export class SessionHost {
     const holder = readJson<HolderRecord>(this.paths(ref).holder);
     const answer = await this.ask(ref, 'close', { reason });
     this.forget(ref);
-    while (answer && holder && isAlive(holder.identity)) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (answer && holder && isAlive(holder.identity))
+      await new Promise((resolve) => setTimeout(resolve, 5));
     return answer ?? this.deadSnapshot(ref);
   }
 
@@ -112,7 +113,11 @@ export class SessionHost {
 
   /** Closes the connections; the sessions go on. */
   detach(): void {
-    for (const client of this.clients.values()) void client.then((c) => c.close(), () => undefined);
+    for (const client of this.clients.values())
+      void client.then(
+        (c) => c.close(),
+        () => undefined,
+      );
     this.clients.clear();
   }
 
@@ -154,8 +159,8 @@ export class SessionHost {
 
   private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderClient> {
     const paths = this.paths(ref);
-    const connecting = spawnHolder(ref, paths, { ...this.options, cwd: cwd ?? this.options.cwd }).then((record) =>
-      HolderClient.connect(record),
+    const connecting = spawnHolder(ref, paths, { ...this.options, cwd: cwd ?? this.options.cwd }).then(
+      (record) => HolderClient.connect(record),
     );
     this.clients.set(paths.directory, connecting);
     return connecting;
@@ -163,7 +168,10 @@ export class SessionHost {
 
   private forget(ref: SessionRef): void {
     const key = this.paths(ref).directory;
-    void this.clients.get(key)?.then((client) => client.close(), () => undefined);
+    void this.clients.get(key)?.then(
+      (client) => client.close(),
+      () => undefined,
+    );
     this.clients.delete(key);
   }
 

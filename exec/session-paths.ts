@@ -39,14 +39,17 @@ export function sessionPaths(dataDir: string, ref: SessionRef): SessionPaths {
 /** The session that a folder of `sessionsDirectory` belongs to. */
 export function parseSessionDirectory(name: string): SessionRef | undefined {
   const [agent, host, session] = name.split('.');
-  return agent && host && session && /^\d{1,6}$/.test(session) ? { agent, host, session: Number(session) } : undefined;
+  return agent && host && session && /^\d{1,6}$/.test(session)
+    ? { agent, host, session: Number(session) }
+    : undefined;
 }
 
 /** A short path for the session's socket, in a folder that only this user may enter. */
 export function socketPathFor(dataDir: string, directory: string): string {
   const name = `${createHash('sha256').update(directory).digest('hex').slice(0, 24)}.sock`;
   const beside = join(dataDir, 'sockets', name);
-  if (Buffer.byteLength(beside) <= MAX_SOCKET_PATH) return join(privateFolder(join(dataDir, 'sockets')), name);
+  if (Buffer.byteLength(beside) <= MAX_SOCKET_PATH)
+    return join(privateFolder(join(dataDir, 'sockets')), name);
   return join(privateFolder(join(tmpdir(), `holdfast-${process.getuid?.() ?? 'user'}`)), name);
 }
 

@@ -18,9 +18,14 @@ export interface HolderOptions {
 }
 
 /** Resolves when the holder listens. Throws `terminal_failed` with what it said instead. */
-export async function spawnHolder(ref: SessionRef, paths: SessionPaths, options: HolderOptions): Promise<HolderRecord> {
+export async function spawnHolder(
+  ref: SessionRef,
+  paths: SessionPaths,
+  options: HolderOptions,
+): Promise<HolderRecord> {
   const { dataDir, cwd, env, treeKill } = options;
-  if (!existsSync(cwd)) throw new HoldfastError('terminal_failed', { reason: `the working folder ${cwd} does not exist` });
+  if (!existsSync(cwd))
+    throw new HoldfastError('terminal_failed', { reason: `the working folder ${cwd} does not exist` });
   mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   const socketPath = socketPathFor(dataDir, paths.directory);
   const token = randomBytes(24).toString('hex');
@@ -50,4 +55,5 @@ export async function spawnHolder(ref: SessionRef, paths: SessionPaths, options:
   return record;
 }
 
-const lastLines = (path: string): string => readFileSync(path, 'utf8').trim().split('\n').slice(-3).join(' / ');
+const lastLines = (path: string): string =>
+  readFileSync(path, 'utf8').trim().split('\n').slice(-3).join(' / ');

@@ -10,7 +10,12 @@ export function providerFor(model: string): ModelProvider {
   const [kind = '', ...name] = model.split(':');
   const create = Object.hasOwn(PROVIDERS, kind) ? PROVIDERS[kind] : undefined;
   if (!create) {
-    throw new HoldfastError('model_unknown', { got: model, allowed: Object.keys(PROVIDERS).map((k) => `${k}:NAME`).join(', ') });
+    throw new HoldfastError('model_unknown', {
+      got: model,
+      allowed: Object.keys(PROVIDERS)
+        .map((k) => `${k}:NAME`)
+        .join(', '),
+    });
   }
   return create(name.join(':'));
 }

@@ -32,7 +32,12 @@ export function scriptedProvider(file: string): ModelProvider {
       const last = shorten(textOf(messages.at(-1)));
       const reply = replies[index];
       if (!reply) {
-        throw new HoldfastError('model_script_exhausted', { got: index + 1, allowed: replies.length, last, file });
+        throw new HoldfastError('model_script_exhausted', {
+          got: index + 1,
+          allowed: replies.length,
+          last,
+          file,
+        });
       }
       if (reply.expect !== undefined && !new RegExp(reply.expect, 's').test(textOf(messages.at(-1)))) {
         const facts = { index: index + 1, allowed: `/${reply.expect}/s`, got: last, file };
@@ -71,8 +76,11 @@ function faultsOf(content: unknown): string[] {
         return `${at}: "${issue.path.join('.')}" ${issue.code}${keys}, allowed text, expect, delayMs, fail`;
       });
     }
-    if (result.data.text === undefined && result.data.fail === undefined) return [`${at}: needs "text" or "fail"`];
-    return isExpression(result.data.expect) ? [] : [`${at}: "expect" is no regular expression: ${result.data.expect}`];
+    if (result.data.text === undefined && result.data.fail === undefined)
+      return [`${at}: needs "text" or "fail"`];
+    return isExpression(result.data.expect)
+      ? []
+      : [`${at}: "expect" is no regular expression: ${result.data.expect}`];
   });
 }
 

@@ -13,7 +13,8 @@ const folder = join(__dirname, '..', 'tests', 'histories');
 async function main(address) {
   const client = await HoldfastClient.connect({ address });
   const directory = mkdtempSync(join(tmpdir(), 'histories-'));
-  const call = (tool, args) => JSON.stringify({ thoughts: [], headline: 'a step', tool_name: tool, tool_args: args });
+  const call = (tool, args) =>
+    JSON.stringify({ thoughts: [], headline: 'a step', tool_name: tool, tool_args: args });
   const replies = [
     { text: call('code_execution_tool', { runtime: 'terminal', code: 'read -r x; echo "got $x"' }) },
     { text: call('input', { session: 0, keyboard: 'y' }) },
@@ -27,7 +28,9 @@ async function main(address) {
   writeFileSync(file, JSON.stringify(replies));
   const id = `history-${Date.now()}`;
   const quick = { firstOutputMs: 500, betweenOutputMs: 500, maxMs: 500, promptMs: 500 };
-  await client.agent(id).start({ task: 'Record a history', model: `scripted:${file}`, cwd: '/tmp', yield: quick });
+  await client
+    .agent(id)
+    .start({ task: 'Record a history', model: `scripted:${file}`, cwd: '/tmp', yield: quick });
   await client.agent(id).result();
   mkdirSync(folder, { recursive: true });
   for (const [name, workflowId] of [

@@ -43,7 +43,8 @@ export const codeExecutionTool: Tool<Args> = {
 
 async function run({ session, code }: Args, runtime: Runtime, context: ToolContext): Promise<string> {
   const faults = codeSchema.safeParse(code).error?.issues.map((issue) => issue.message);
-  if (faults) throw new HoldfastError('invalid_input', { what: '"code"', got: '', allowed: faults.join('; ') });
+  if (faults)
+    throw new HoldfastError('invalid_input', { what: '"code"', got: '', allowed: faults.join('; ') });
   const shell = sessionOf(context, session);
   try {
     const { yield: yielding } = context.settings;
@@ -57,5 +58,11 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
   }
 }
 
-const sessionOf = ({ client, agent, settings }: ToolContext, session: number): ReturnType<typeof client.session> =>
-  client.session({ agent, host: settings.host ?? LOCAL_HOST, session }, settings.cwd ? { cwd: settings.cwd } : {});
+const sessionOf = (
+  { client, agent, settings }: ToolContext,
+  session: number,
+): ReturnType<typeof client.session> =>
+  client.session(
+    { agent, host: settings.host ?? LOCAL_HOST, session },
+    settings.cwd ? { cwd: settings.cwd } : {},
+  );

@@ -32,10 +32,17 @@ const TOOLS = new Map<string, Tool>(BUILT_IN.map((tool) => [tool.name, tool as u
 
 /** What the prompt says of the tools. */
 export const describeTools = (): { name: string; description: string; parameters: object }[] =>
-  [...TOOLS.values()].map(({ name, description, args }) => ({ name, description, parameters: z.toJSONSchema(args, { unrepresentable: 'any' }) }));
+  [...TOOLS.values()].map(({ name, description, args }) => ({
+    name,
+    description,
+    parameters: z.toJSONSchema(args, { unrepresentable: 'any' }),
+  }));
 
 /** Runs a call. What the model can mend is a result with `isError`; anything else is thrown. */
-export async function callTool({ callId, tool: name, args }: ToolCall, context: ToolContext): Promise<ToolResult> {
+export async function callTool(
+  { callId, tool: name, args }: ToolCall,
+  context: ToolContext,
+): Promise<ToolResult> {
   try {
     const tool = TOOLS.get(name);
     if (!tool) throw new HoldfastError('unknown_tool', { got: name, allowed: [...TOOLS.keys()].join(', ') });

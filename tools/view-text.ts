@@ -35,6 +35,7 @@ function factsOf(view: CommandView): string {
 }
 
 function endOf({ exitCode, signal, killedBy }: CommandView): string {
-  if (killedBy && killedBy.by !== 'signal') return `ended by ${killedBy.by}${killedBy.reason ? `: ${killedBy.reason}` : ''}`;
+  if (killedBy && killedBy.by !== 'signal')
+    return `ended by ${killedBy.by}${killedBy.reason ? `: ${killedBy.reason}` : ''}`;
   return `exit code ${exitCode ?? 'none'}${signal ? `, signal ${signal}` : ''}`;
 }

@@ -14,7 +14,12 @@ export interface AgentWorkerOptions {
   journal?: TaskJournal;
 }
 
-export function createAgentWorker({ connection, namespace, client, journal }: AgentWorkerOptions): Promise<Worker> {
+export function createAgentWorker({
+  connection,
+  namespace,
+  client,
+  journal,
+}: AgentWorkerOptions): Promise<Worker> {
   return Worker.create({
     connection,
     namespace,

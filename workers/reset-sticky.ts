@@ -14,7 +14,10 @@ export async function resetStickyQueues(client: Client): Promise<number> {
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
     count += 1;
     // One that has ended meanwhile needs nothing.
-    const reset = client.workflowService.resetStickyTaskQueue({ namespace, execution: { workflowId, runId } });
+    const reset = client.workflowService.resetStickyTaskQueue({
+      namespace,
+      execution: { workflowId, runId },
+    });
     pending.push(reset.catch(() => undefined));
     if (pending.length >= AT_ONCE) {
       await Promise.all(pending);

@@ -14,5 +14,8 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.entries(wanted).filter(([name]) => customAttributes[name] === undefined);
   if (missing.length === 0) return;
-  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) });
+  await connection.operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: Object.fromEntries(missing),
+  });
 }

@@ -34,7 +34,10 @@ async function main(): Promise<void> {
   if (!dataDir) throw new Error('--data is missing');
   const host = checkedId('host', values.host);
   const logger = new DefaultLogger('INFO');
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }) } } });
+  Runtime.install({
+    logger,
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }) } },
+  });
   const server = resolveServer(values, process.env);
   const { address, namespace } = server;
   const client = new HoldfastClient(await connectTemporal(server), address);
@@ -59,7 +62,8 @@ async function main(): Promise<void> {
   // Before anything of the dead worker's is answered: each answer is a workflow task that must come to us.
   const open = journal.hasOrphans() ? await resetStickyQueues(client.temporal) : 0;
   const workers = [agentWorker, hostWorker.worker];
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => workers.forEach((w) => stop(w)));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => workers.forEach((w) => stop(w)));
 
   const pollingSince = Date.now();
   const running = Promise.all(workers.map((worker) => worker.run()));
@@ -67,7 +71,14 @@ async function main(): Promise<void> {
   const adopted = hostWorker.adopt();
   const orphans = await journal.failOrphans(client.temporal);
   const paths = workerPaths(dataDir);
-  const record: WorkerRecord = { identity: identityOf(process.pid), address, namespace, host, cwd, pollingSince };
+  const record: WorkerRecord = {
+    identity: identityOf(process.pid),
+    address,
+    namespace,
+    host,
+    cwd,
+    pollingSince,
+  };
   writeJson(paths.record, record);
   logger.info('ready', { address, namespace, host, adopted, orphans, open });
   await running;

@@ -74,7 +74,10 @@ export class TaskJournal {
 async function failOne(client: Client, token: Uint8Array): Promise<boolean> {
   const message = 'the worker was killed while it was at this activity';
   try {
-    await client.activity.fail(token, ApplicationFailure.create({ type: WORKER_LOST, message, nextRetryDelay: 1 }));
+    await client.activity.fail(
+      token,
+      ApplicationFailure.create({ type: WORKER_LOST, message, nextRetryDelay: 1 }),
+    );
     return true;
   } catch (err) {
     // It had answered before it died, or its time-out has passed.

@@ -53,7 +53,14 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
 const serves = (record: WorkerRecord, { address, namespace }: WorkerChoice): boolean =>
   record.address === address && record.namespace === namespace;
 
-async function startWorker({ dataDir, address, namespace, profile, workdir, env }: WorkerChoice): Promise<WorkerRecord> {
+async function startWorker({
+  dataDir,
+  address,
+  namespace,
+  profile,
+  workdir,
+  env,
+}: WorkerChoice): Promise<WorkerRecord> {
   const paths = workerPaths(dataDir);
   const logFrom = logSize(paths.log);
   const log = openSync(paths.log, 'a', 0o600);
@@ -77,7 +84,11 @@ async function startWorker({ dataDir, address, namespace, profile, workdir, env 
       worker.unref();
       return record;
     }
-    if (failure) throw new HoldfastError('worker_failed', { reason: `${failure}: ${logTail(paths.log, logFrom)}`, log: paths.log });
+    if (failure)
+      throw new HoldfastError('worker_failed', {
+        reason: `${failure}: ${logTail(paths.log, logFrom)}`,
+        log: paths.log,
+      });
     await delay(LOOK_EVERY_MS);
   }
 }

@@ -22,7 +22,14 @@ import { toFailure } from '../contracts/failure';
 import { LOCAL_HOST, checkedId, turnWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages';
 import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
-import { sendSignal, sendUpdate, stateQuery, stopSignal, transcriptQuery, type SendRequest } from './agent-definitions';
+import {
+  sendSignal,
+  sendUpdate,
+  stateQuery,
+  stopSignal,
+  transcriptQuery,
+  type SendRequest,
+} from './agent-definitions';
 import type { StopRequest } from './agent-definitions';
 import { checked, refuse } from './refusal';
 import { transcriptPage } from './transcript';
@@ -80,19 +87,23 @@ class Conversation {
     setHandler(sendUpdate, (request?: SendRequest) => this.send(request), {
       validator: (request?: SendRequest) => {
         checked(sendSchema, 'The message', request);
-        if (this.isEnding) refuse('session_closed', { session: this.id, reason: this.stopReason ?? 'the agent ended' });
+        if (this.isEnding)
+          refuse('session_closed', { session: this.id, reason: this.stopReason ?? 'the agent ended' });
       },
       description: 'One more message, answers with the turn\'s result: {"message":"and now?"}',
     });
     setHandler(
       sendSignal,
-      (request?: SendRequest) => this.signalled(() => void this.queue.push(checked(sendSchema, 'The message', request))),
+      (request?: SendRequest) =>
+        this.signalled(() => void this.queue.push(checked(sendSchema, 'The message', request))),
       { description: 'One more message: {"message":"and now?"}' },
     );
     setHandler(
       stopSignal,
       (request?: StopRequest) =>
-        this.signalled(() => this.stop(checked(stopSchema, 'The stop request', request).reason ?? 'it was stopped')),
+        this.signalled(() =>
+          this.stop(checked(stopSchema, 'The stop request', request).reason ?? 'it was stopped'),
+        ),
       { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
     );
     setHandler(stateQuery, () => this.state());
@@ -170,7 +181,11 @@ class Conversation {
       });
     } catch (err) {
       if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
-      const { code, message: text, facts } = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
+      const {
+        code,
+        message: text,
+        facts,
+      } = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
       const error = { code, message: text, facts };
       const messages: Message[] = [{ role: 'user', text: message }];
       return { answer: null, reason: 'model_error', error, steps: 0, messages, sessions: [] };
@@ -205,7 +220,13 @@ class Conversation {
 
   private state(): AgentState {
     const { id, mode, turns, queue, lastResult, sessions, refused, input } = this;
-    const status = this.ended ? 'ended' : this.stopReason !== null ? 'stopping' : this.working ? 'working' : 'idle';
+    const status = this.ended
+      ? 'ended'
+      : this.stopReason !== null
+        ? 'stopping'
+        : this.working
+          ? 'working'
+          : 'idle';
     return {
       agent: id,
       mode,

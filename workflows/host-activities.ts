@@ -34,7 +34,11 @@ export const repeatable = (host: string): ActivityInterfaceFor<HostActivities> =
  * Runs a command to its end. A host worker that died is no end: the command is handed over again under its
  * id, which re-attaches and never types twice. Only the first delivery can fail as `host_offline`.
  */
-export async function runCommand(input: RunCommandInput, attached: boolean, summary: string): Promise<CommandView> {
+export async function runCommand(
+  input: RunCommandInput,
+  attached: boolean,
+  summary: string,
+): Promise<CommandView> {
   for (let delivered = attached; ; delivered = true) {
     const activity = proxyActivities<HostActivities>({
       ...OPTIONS,
@@ -66,5 +70,7 @@ const isWorkerLost = (err: unknown): boolean =>
   err instanceof ActivityFailure && err.cause instanceof ApplicationFailure && err.cause.type === WORKER_LOST;
 
 function timeoutOf(err: unknown): string | undefined {
-  return err instanceof ActivityFailure && err.cause instanceof TimeoutFailure ? err.cause.timeoutType : undefined;
+  return err instanceof ActivityFailure && err.cause instanceof TimeoutFailure
+    ? err.cause.timeoutType
+    : undefined;
 }

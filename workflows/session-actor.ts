@@ -1,13 +1,31 @@
 // What an exec session does when it is asked: decides what runs when, has it done on the host, remembers what
 // is known. Signals and updates come to the same methods.
-import { CancellationScope, condition, currentUpdateInfo, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  currentUpdateInfo,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Yielded } from '../contracts/host';
 import { execSchema, inputSchema, outputSchema, resetSchema } from '../contracts/schemas/session';
-import type { CommandView, ExecRequest, InputRequest, OutputRequest, ResetRequest } from '../contracts/session';
+import type {
+  CommandView,
+  ExecRequest,
+  InputRequest,
+  OutputRequest,
+  ResetRequest,
+} from '../contracts/session';
 import { hostFailure, repeatable, runCommand } from './host-activities';
 import { checked, refuse } from './refusal';
 import { detailsOf, summaryOfCommand, summaryOfInput } from './session-labels';
-import { forgetInput, rememberInput, showView, type RunningCommand, type SessionRecord } from './session-record';
+import {
+  forgetInput,
+  rememberInput,
+  showView,
+  type RunningCommand,
+  type SessionRecord,
+} from './session-record';
 
 const DEFAULT_WAIT_MS = 60_000;
 /** The host has sent the end of a command, or is about to, when a view tells of it. */
@@ -50,7 +68,13 @@ export class SessionActor {
   /** Answers at the command's end, or at its yield. */
   async exec(request: ExecRequest | undefined): Promise<CommandView> {
     // Checked again: another command may have been taken since the validator ran.
-    const { id = this.nextId(), runtime = 'terminal', code, reader, yield: yielding } = this.checkExec(request);
+    const {
+      id = this.nextId(),
+      runtime = 'terminal',
+      code,
+      reader,
+      yield: yielding,
+    } = this.checkExec(request);
     this.usedAt = Date.now();
     if (this.record.command?.id !== id) {
       this.record.command = {
@@ -69,7 +93,8 @@ export class SessionActor {
       const first = await Promise.race([end, condition(() => command.yielded !== null)]);
       return first ?? command.yielded;
     });
-    if (!answer) return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
+    if (!answer)
+      return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
     this.show(answer, reader);
     return answer;
   }
@@ -102,11 +127,13 @@ export class SessionActor {
   }
 
   output(request: OutputRequest | undefined): Promise<CommandView> {
-    const { from, maxBytes = null, wait = null, waitMs = DEFAULT_WAIT_MS, reader } = checked(
-      outputSchema,
-      'The output request',
-      request,
-    );
+    const {
+      from,
+      maxBytes = null,
+      wait = null,
+      waitMs = DEFAULT_WAIT_MS,
+      reader,
+    } = checked(outputSchema, 'The output request', request);
     this.usedAt = Date.now();
     const { ref, readers } = this.record;
     const start = from ?? (reader ? readers[reader] : undefined) ?? null;
@@ -119,7 +146,9 @@ export class SessionActor {
     const { id = this.nextId(), reason = null } = checked(resetSchema, 'The reset request', request);
     this.usedAt = Date.now();
     const input = { ref: this.record.ref, resetId: id, reason };
-    return this.onHost((host) => host.resetSession.executeWithOptions({ summary: reason ?? 'reset' }, [input]));
+    return this.onHost((host) =>
+      host.resetSession.executeWithOptions({ summary: reason ?? 'reset' }, [input]),
+    );
   }
 
   private track(command: RunningCommand, attached: boolean): void {
@@ -128,7 +157,9 @@ export class SessionActor {
     const { workflowId } = workflowInfo();
     const input = { ref, workflowId, cwd, commandId, runtime, code, yield: settings };
     // Not a part of any handler: it goes on after the yield, and only a reset or a close ends it.
-    const end = CancellationScope.nonCancellable(() => runCommand(input, attached, summaryOfCommand(command)));
+    const end = CancellationScope.nonCancellable(() =>
+      runCommand(input, attached, summaryOfCommand(command)),
+    );
     const settled = end.finally(() => {
       if (this.record.command === command) this.record.command = null;
       this.ends.delete(commandId);
@@ -155,7 +186,8 @@ export class SessionActor {
     }
     // A view that tells of an end goes out only when the end is recorded here: the next command is then taken.
     const isOver = view.state === 'exited' || view.state === 'lost';
-    if (isOver && command?.id === view.commandId) await condition(() => this.record.command !== command, SETTLE_MS);
+    if (isOver && command?.id === view.commandId)
+      await condition(() => this.record.command !== command, SETTLE_MS);
     this.show(view, reader);
     return view;
   }

@@ -6,11 +6,14 @@ const SHOWN_CHARACTERS = 2_000;
 
 const firstLine = (text: string): string => text.trim().split('\n')[0]?.slice(0, 80) ?? '';
 
-export const summaryOfCommand = ({ runtime, code }: RunningCommand): string => `${runtime}: ${firstLine(code)}`;
+export const summaryOfCommand = ({ runtime, code }: RunningCommand): string =>
+  `${runtime}: ${firstLine(code)}`;
 
 /** What was typed may be a password: a summary shows only how much. */
 export function summaryOfInput(text: string | null, keys: readonly string[]): string {
-  return [text === null ? null : `type ${text.length} characters`, ...keys].filter((part) => part !== null).join(', ');
+  return [text === null ? null : `type ${text.length} characters`, ...keys]
+    .filter((part) => part !== null)
+    .join(', ');
 }
 
 export function detailsOf(view: CommandView): string {

@@ -32,11 +32,17 @@ function listenToUpdates(session: SessionActor): void {
     description: 'Type into the waiting process: {"keyboard":"Y"} or {"keys":["ctrl-c"]}',
   });
   setHandler(messages.outputUpdate, (request?: OutputRequest) => session.output(request), {
-    validator: (request?: OutputRequest) => (isOpen(), void checked(outputSchema, 'The output request', request)),
+    validator: (request?: OutputRequest) => (
+      isOpen(),
+      void checked(outputSchema, 'The output request', request)
+    ),
     description: 'Look: {} or {"from":0,"maxBytes":65536} or {"wait":"exit","waitMs":10000}',
   });
   setHandler(messages.resetUpdate, (request?: ResetRequest) => session.reset(request), {
-    validator: (request?: ResetRequest) => (isOpen(), void checked(resetSchema, 'The reset request', request)),
+    validator: (request?: ResetRequest) => (
+      isOpen(),
+      void checked(resetSchema, 'The reset request', request)
+    ),
     description: 'End everything that runs here: {"reason":"it hangs"}',
   });
 }
@@ -53,9 +59,13 @@ function listenToSignals(session: SessionActor): void {
   const close = (request?: ResetRequest): void => {
     session.closing ??= checked(resetSchema, 'The close request', request).reason ?? 'it was closed';
   };
-  setHandler(messages.inputSignal, (request?: InputRequest) => signalled(() => session.input(request, false)), {
-    description: 'Type into the waiting process: {"keyboard":"Y"} or {"keys":["ctrl-c"]}',
-  });
+  setHandler(
+    messages.inputSignal,
+    (request?: InputRequest) => signalled(() => session.input(request, false)),
+    {
+      description: 'Type into the waiting process: {"keyboard":"Y"} or {"keys":["ctrl-c"]}',
+    },
+  );
   setHandler(messages.pollSignal, () => signalled(() => session.output({})), {
     description: 'Look at the output again; then read the query "output"',
   });

@@ -77,7 +77,8 @@ export function recordRefusal(record: SessionRecord, message: string): void {
 
 export function sessionState(record: SessionRecord, phase: 'open' | 'draining' | 'closed'): SessionState {
   const { ref, command, view, readers, refused } = record;
-  const busy = view?.commandId === command?.id && view?.state === 'waiting_input' ? 'waiting_input' : 'running';
+  const busy =
+    view?.commandId === command?.id && view?.state === 'waiting_input' ? 'waiting_input' : 'running';
   return {
     ...ref,
     status: phase !== 'open' ? phase : command ? busy : 'idle',

@@ -39,7 +39,14 @@ export async function demo(options: GlobalOptions): Promise<number> {
     for await (const { message } of agent.follow()) printMessage(message);
     const result = await agent.result();
     say(`\n${result.answer ?? result.reason}\n`);
-    return summarise({ log, cwd, kill: await kill, seconds: (Date.now() - began) / 1_000, steps: result.steps, link });
+    return summarise({
+      log,
+      cwd,
+      kill: await kill,
+      seconds: (Date.now() - began) / 1_000,
+      steps: result.steps,
+      link,
+    });
   } finally {
     await context.close();
   }
@@ -56,7 +63,11 @@ interface Kill {
 async function killWorkerAtLine({ dataDir }: CliContext, log: string): Promise<Kill> {
   while (countLines(log) < KILL_AT_LINE) await delay(20);
   const worker = runningWorker(dataDir);
-  if (!worker) throw new HoldfastError('worker_failed', { reason: 'it was gone before the demo killed it', log: dataDir });
+  if (!worker)
+    throw new HoldfastError('worker_failed', {
+      reason: 'it was gone before the demo killed it',
+      log: dataDir,
+    });
   const { pid } = worker.identity;
   process.kill(pid, 'SIGKILL');
   const killedAt = Date.now();
@@ -67,14 +78,20 @@ async function killWorkerAtLine({ dataDir }: CliContext, log: string): Promise<K
     const next = runningWorker(dataDir);
     if (next && next.identity.pid !== pid) {
       const ms = Date.now() - killedAt;
-      say(styled('green', `  NEW      worker ${next.identity.pid} ready after ${ms} ms, the script is at line ${countLines(log)}\n`));
+      say(
+        styled(
+          'green',
+          `  NEW      worker ${next.identity.pid} ready after ${ms} ms, the script is at line ${countLines(log)}\n`,
+        ),
+      );
       return { line, pid, newPid: next.identity.pid, ms };
     }
     await delay(10);
   }
 }
 
-const countLines = (log: string): number => readLog(log, 0, logEnd(log)).toString('latin1').split('\n').length - 1;
+const countLines = (log: string): number =>
+  readLog(log, 0, logEnd(log)).toString('latin1').split('\n').length - 1;
 
 interface Outcome {
   log: string;
@@ -86,7 +103,11 @@ interface Outcome {
 }
 
 function summarise({ log, cwd, kill, seconds, steps, link }: Outcome): number {
-  const numbers = [...readLog(log, 0, logEnd(log)).toString('utf8').matchAll(/^line (\d+) /gm)].map((m) => Number(m[1]));
+  const numbers = [
+    ...readLog(log, 0, logEnd(log))
+      .toString('utf8')
+      .matchAll(/^line (\d+) /gm),
+  ].map((m) => Number(m[1]));
   const lost = LINES - new Set(numbers).size;
   const repeated = numbers.length - new Set(numbers).size;
   const inOrder = numbers.every((n, index) => n === index + 1);
@@ -94,7 +115,10 @@ function summarise({ log, cwd, kill, seconds, steps, link }: Outcome): number {
   const twice = runs.length - new Set(runs).size;
   const good = lost === 0 && repeated === 0 && inOrder && twice === 0;
   const rows = [
-    ['long script', `${numbers.length} lines: ${lost} lost, ${repeated} repeated, ${inOrder ? 'in order' : 'out of order'}`],
+    [
+      'long script',
+      `${numbers.length} lines: ${lost} lost, ${repeated} repeated, ${inOrder ? 'in order' : 'out of order'}`,
+    ],
     ['commands', `${new Set(runs).size} run, ${twice} of them twice`],
     ['worker', `${kill.pid} killed at line ${kill.line}; ${kill.newPid} took over ${kill.ms} ms later`],
     ['agent', `${steps} steps in ${seconds.toFixed(1)} s`],

@@ -8,7 +8,6 @@ import { hasPollers } from '../../client/deliver';
 import { reasonOf } from '../../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
 import { defaultCacheDir } from '../../engine/data-dir';
-// @ts-expect-error until it is there
 import { findServerBinary } from '../../engine/locate';
 import { runningServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
@@ -70,15 +69,24 @@ async function checkServer(options: GlobalOptions, dataDir: string): Promise<Che
     const missing = queues.filter((_, index) => !polled[index]);
     const found = `answers at ${address}${running ? `, web UI ${running.uiUrl}` : ''}`;
     if (missing.length === 0) return { name, status: 'ok', found };
-    return { name, status: 'warn', found: `${found}; nobody polls ${missing.join(', ')}`, next: 'run `holdfast up`' };
+    return {
+      name,
+      status: 'warn',
+      found: `${found}; nobody polls ${missing.join(', ')}`,
+      next: 'run `holdfast up`',
+    };
   } catch (err) {
     return { name, status: 'fail', found: reasonOf(err), next: 'check --address or TEMPORAL_ADDRESS' };
   }
 }
 
 async function checkServerBinary(name: string): Promise<Check> {
-  const binary = await findServerBinary({ cacheDir: defaultCacheDir(process.env), env: process.env });
-  if (binary) return { name, status: 'ok', found: `not running; will start ${binary.path} (${binary.version})` };
+  const where = { cacheDir: defaultCacheDir(process.env), env: process.env };
+  const binary = await findServerBinary(where).catch((err: unknown) => reasonOf(err));
+  if (typeof binary === 'string')
+    return { name, status: 'fail', found: binary, next: 'mend HOLDFAST_TEMPORAL_CLI' };
+  if (binary)
+    return { name, status: 'ok', found: `not running; will start ${binary.path} (${binary.version})` };
   const found = 'not running, no program on PATH or in the cache';
   const next = '`holdfast up` downloads it, or builds it where Go is installed';
   return { name, status: 'warn', found, next };
@@ -97,7 +105,10 @@ function checkTerminal(): Check {
 
 function checkPython(): Check {
   try {
-    const version = execFileSync('python3', ['--version'], { encoding: 'utf8', env: sessionEnvironment(process.env) });
+    const version = execFileSync('python3', ['--version'], {
+      encoding: 'utf8',
+      env: sessionEnvironment(process.env),
+    });
     return { name: 'python3', status: 'ok', found: version.trim() };
   } catch {
     const next = 'install python3; only the runtime "python" needs it';
@@ -108,7 +119,8 @@ function checkPython(): Check {
 function checkTreeKill(): Check {
   const kind = detectTreeKill();
   if (kind !== 'process-search') return { name: 'tree kill', status: 'ok', found: kind };
-  const next = 'allow `unshare --pid` (root, or user namespaces): else a process that hides can survive a reset';
+  const next =
+    'allow `unshare --pid` (root, or user namespaces): else a process that hides can survive a reset';
   return { name: 'tree kill', status: 'warn', found: 'by searching the process table', next };
 }
 
@@ -123,7 +135,12 @@ async function checkSockets(dataDir: string): Promise<Check> {
     });
     return { name, status: 'ok', found: path.replace(/\/[^/]*$/, '') };
   } catch (err) {
-    return { name, status: 'fail', found: reasonOf(err), next: 'choose a shorter or other folder with --data' };
+    return {
+      name,
+      status: 'fail',
+      found: reasonOf(err),
+      next: 'choose a shorter or other folder with --data',
+    };
   }
 }
 

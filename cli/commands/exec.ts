@@ -38,7 +38,11 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
   }
 }
 
-function run(session: SessionHandle, code: string, { runtime, yieldMs, id }: ExecOptions): Promise<CommandView> {
+function run(
+  session: SessionHandle,
+  code: string,
+  { runtime, yieldMs, id }: ExecOptions,
+): Promise<CommandView> {
   const ms = yieldMs ?? PATIENT_MS;
   const settings: Partial<YieldSettings> = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
   return session.exec({ runtime, code, yield: settings }, id ?? randomUUID());
@@ -56,7 +60,9 @@ async function interruptible(session: SessionHandle, running: Promise<CommandVie
   const onInterrupt = (): void => {
     presses += 1;
     if (presses > 1) {
-      note(`The command goes on in session ${session.ref.session}: look with \`holdfast output\`, end it with \`holdfast reset\`.`);
+      note(
+        `The command goes on in session ${session.ref.session}: look with \`holdfast output\`, end it with \`holdfast reset\`.`,
+      );
       process.exit(130);
     }
     note('Interrupting the command (Ctrl-C again leaves it running).');
@@ -71,7 +77,10 @@ async function interruptible(session: SessionHandle, running: Promise<CommandVie
 }
 
 /** 0 when the command goes on: the JSON's `state` tells; a program that only wants the end waits for it. */
-export function exitCodeOf(view: CommandView, { json, session }: Pick<SessionOptions, 'json' | 'session'>): number {
+export function exitCodeOf(
+  view: CommandView,
+  { json, session }: Pick<SessionOptions, 'json' | 'session'>,
+): number {
   switch (view.state) {
     case 'exited':
       return view.exitCode ?? 137;
@@ -79,7 +88,8 @@ export function exitCodeOf(view: CommandView, { json, session }: Pick<SessionOpt
       throw new HoldfastError('session_lost', { session, reason: view.killedBy?.reason ?? 'unknown' });
     case 'running':
     case 'waiting_input': {
-      const what = view.state === 'running' ? 'still runs' : 'waits for input: answer with `holdfast input TEXT`';
+      const what =
+        view.state === 'running' ? 'still runs' : 'waits for input: answer with `holdfast input TEXT`';
       if (!json) note(`\nThe command ${what} (session ${session}, offset ${view.to}).`);
       return 0;
     }

@@ -22,7 +22,11 @@ export interface ResetOptions extends SessionOptions {
 export function output(options: OutputOptions): Promise<number> {
   return withSession(options, async (session) => {
     const { from, wait, waitMs } = options;
-    const request = { ...(from !== undefined && { from }), ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };
+    const request = {
+      ...(from !== undefined && { from }),
+      ...(wait && { wait }),
+      ...(waitMs !== undefined && { waitMs }),
+    };
     if (from === undefined || options.json) return session.output(request);
     let view = await session.output({ ...request, maxBytes: MAX_PAGE_BYTES });
     for (let last = view; last.to > last.from; view = { ...last, from }) {
@@ -54,12 +58,16 @@ export function input(text: string | undefined, options: InputOptions): Promise<
 }
 
 export function reset(options: ResetOptions): Promise<number> {
-  return withSession(options, (session) => session.reset(options.reason === undefined ? {} : { reason: options.reason }));
+  return withSession(options, (session) =>
+    session.reset(options.reason === undefined ? {} : { reason: options.reason }),
+  );
 }
 
 async function withSession(
   options: SessionOptions,
-  work: (session: ReturnType<Awaited<ReturnType<typeof openContext>>['client']['session']>) => Promise<CommandView>,
+  work: (
+    session: ReturnType<Awaited<ReturnType<typeof openContext>>['client']['session']>,
+  ) => Promise<CommandView>,
 ): Promise<number> {
   const context = await openContext(options, { start: false });
   try {
@@ -79,7 +87,8 @@ function printView(view: CommandView): void {
     styled('bold', view.state, process.stderr),
     view.exitCode === null ? null : `exit code ${view.exitCode}`,
     view.signal,
-    view.killedBy && `ended by ${view.killedBy.by}${view.killedBy.reason ? ` (${view.killedBy.reason})` : ''}`,
+    view.killedBy &&
+      `ended by ${view.killedBy.by}${view.killedBy.reason ? ` (${view.killedBy.reason})` : ''}`,
     view.waiting && (view.waiting.echo ? 'waits for input' : 'waits for a password'),
     `epoch ${view.epoch}`,
     `bytes ${view.from} to ${view.to}`,

@@ -37,14 +37,20 @@ async function openWorkflows({ client }: CliContext): Promise<Row[]> {
     const ref = parseSessionWorkflowId(workflowId);
     pending.push(
       ref
-        ? inTime(client.session(ref).state()).then((session) => (session ? { ...row, doing: describe(session), session } : row))
+        ? inTime(client.session(ref).state()).then((session) =>
+            session ? { ...row, doing: describe(session), session } : row,
+          )
         : inTime(describeOther(client, workflowId, type)).then((doing) => ({ ...row, doing: doing ?? null })),
     );
   }
   return (await Promise.all(pending)).sort((a, b) => a.workflowId.localeCompare(b.workflowId));
 }
 
-async function describeOther(client: CliContext['client'], workflowId: string, type: string): Promise<string> {
+async function describeOther(
+  client: CliContext['client'],
+  workflowId: string,
+  type: string,
+): Promise<string> {
   if (type !== WORKFLOWS.agent) return 'at work';
   const { status, currentTurn, queued } = await client.agent(workflowId.replace(/^agent\//, '')).state();
   return [status, currentTurn, queued > 0 ? `${queued} queued` : null].filter((part) => part).join(', ');
@@ -57,7 +63,9 @@ function inTime<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 function describe({ status, command, epoch, view }: SessionState): string {
-  const what = command ? `${command.runtime} since ${command.startedAt}` : view && `last exit code ${view.exitCode ?? view.state}`;
+  const what = command
+    ? `${command.runtime} since ${command.startedAt}`
+    : view && `last exit code ${view.exitCode ?? view.state}`;
   return [status.replace('_', ' '), what, `epoch ${epoch}`].filter((part) => part).join(', ');
 }
 
@@ -65,6 +73,8 @@ function printTable(rows: Row[]): void {
   if (rows.length === 0) process.stdout.write('nothing is open\n');
   const width = Math.max(0, ...rows.map(({ workflowId }) => workflowId.length));
   for (const { workflowId, since, doing } of rows) {
-    process.stdout.write(`${styled('bold', workflowId.padEnd(width))}  ${since}  ${doing ?? 'no worker answers'}\n`);
+    process.stdout.write(
+      `${styled('bold', workflowId.padEnd(width))}  ${since}  ${doing ?? 'no worker answers'}\n`,
+    );
   }
 }

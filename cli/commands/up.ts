@@ -18,7 +18,13 @@ export async function up(options: UpOptions): Promise<number> {
   const { port, uiPort, workdir } = options;
   const context = await openContext(options, { start: true, startWorker: true, port, uiPort, workdir });
   const { client, namespace, uiUrl, dataDir, worker } = context;
-  const facts = { address: client.address, namespace, uiUrl, dataDir, workerPid: worker?.identity.pid ?? null };
+  const facts = {
+    address: client.address,
+    namespace,
+    uiUrl,
+    dataDir,
+    workerPid: worker?.identity.pid ?? null,
+  };
   if (options.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
   else {
     process.stdout.write(
@@ -38,10 +44,17 @@ export async function down(options: DownOptions): Promise<number> {
   const sessions = options.sessions ? await closeSessions(dataDir) : 0;
   const server = await stopServer(dataDir);
   const left = options.sessions ? 0 : openSessions(dataDir).length;
-  if (options.json) process.stdout.write(`${JSON.stringify({ server, worker, sessionsClosed: sessions, sessionsLeft: left })}\n`);
+  if (options.json)
+    process.stdout.write(
+      `${JSON.stringify({ server, worker, sessionsClosed: sessions, sessionsLeft: left })}\n`,
+    );
   else {
-    process.stdout.write(`server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}`);
-    process.stdout.write(options.sessions ? `, ${sessions} sessions ended\n` : `, ${left} sessions live on\n`);
+    process.stdout.write(
+      `server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}`,
+    );
+    process.stdout.write(
+      options.sessions ? `, ${sessions} sessions ended\n` : `, ${left} sessions live on\n`,
+    );
   }
   return 0;
 }

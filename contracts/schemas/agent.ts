@@ -3,19 +3,24 @@ import * as z from 'zod/mini';
 import { idSchema, milliseconds, yieldSchema } from './session';
 
 const text = z.string().check(
-  z.refine<string>((value) => value.trim() !== '', { error: 'got an empty text, allowed one with at least a word' }),
+  z.refine<string>((value) => value.trim() !== '', {
+    error: 'got an empty text, allowed one with at least a word',
+  }),
   z.maxLength(500_000),
 );
 const count = z.int().check(z.minimum(1), z.maximum(100_000));
 
-export const limitsSchema = z.partial(z.strictObject({ steps: count, wallMs: milliseconds, formatRepairs: count }));
+export const limitsSchema = z.partial(
+  z.strictObject({ steps: count, wallMs: milliseconds, formatRepairs: count }),
+);
 
 export const agentInputSchema = z.strictObject({
   task: z.optional(text),
   mode: z.optional(z.enum(['task', 'conversation'])),
   model: z.string().check(
     z.regex(/^[a-z][a-z0-9-]*:.+$/s, {
-      error: (issue) => `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
+      error: (issue) =>
+        `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
     }),
   ),
   host: z.optional(idSchema),
@@ -28,7 +33,3 @@ export const agentInputSchema = z.strictObject({
 
 export const sendSchema = z.strictObject({ message: text });
 export const stopSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
-export const transcriptSchema = z.strictObject({
-  from: z.optional(z.int().check(z.minimum(0))),
-  limit: z.optional(z.int().check(z.minimum(1), z.maximum(1_000))),
-});

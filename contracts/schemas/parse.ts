@@ -18,7 +18,9 @@ export function parseWith<T>(schema: z.ZodMiniType<T>, what: string, value: unkn
 }
 
 const keysOf = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? `an object with ${Object.keys(value).join(', ')}` : typeof value;
+  typeof value === 'object' && value !== null
+    ? `an object with ${Object.keys(value).join(', ')}`
+    : typeof value;
 
 const pointer = (path: PropertyKey[]): string => (path.length > 0 ? `"${path.map(String).join('/')}" ` : '');
 
@@ -46,4 +48,5 @@ function describe(issue: z.core.$ZodIssue): string {
   }
 }
 
-const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text);
+const shorten = (text: string): string =>
+  text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;

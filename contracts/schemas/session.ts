@@ -2,7 +2,15 @@
 // also goes into the workflow bundle, where the web UI's and other SDKs' messages have no client before.
 import * as z from 'zod/mini';
 import { ID_PATTERN, MAX_SESSION_NUMBER, MESSAGE_ID_MAX_CHARS } from '../ids';
-import { KEYS, MAX_CODE_BYTES, MAX_INPUT_BYTES, MAX_PAGE_BYTES, RUNTIMES, type Key, type Wait } from '../session';
+import {
+  KEYS,
+  MAX_CODE_BYTES,
+  MAX_INPUT_BYTES,
+  MAX_PAGE_BYTES,
+  RUNTIMES,
+  type Key,
+  type Wait,
+} from '../session';
 
 z.config({ jitless: true });
 
@@ -21,14 +29,19 @@ const atMostBytes = (limit: number, instead: string): z.core.$ZodCheck<string> =
     error: (issue) => `got ${utf8Length(String(issue.input))} bytes, allowed ${limit}; ${instead}`,
   });
 const withoutNul = z.refine<string>((text) => !text.includes('\0'), {
-  error: (issue) => `got a NUL character at position ${String(issue.input).indexOf('\0')}, allowed text without NUL`,
+  error: (issue) =>
+    `got a NUL character at position ${String(issue.input).indexOf('\0')}, allowed text without NUL`,
 });
 const wholeNumber = (from: number, to: number): z.ZodMiniNumber =>
-  z.number({ error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a whole number from ${from} to ${to}` }).check(
-    z.refine<number>((n) => Number.isInteger(n) && n >= from && n <= to, {
+  z
+    .number({
       error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a whole number from ${from} to ${to}`,
-    }),
-  );
+    })
+    .check(
+      z.refine<number>((n) => Number.isInteger(n) && n >= from && n <= to, {
+        error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a whole number from ${from} to ${to}`,
+      }),
+    );
 
 const DAY_MS = 24 * 3_600_000;
 export const idSchema = z.string().check(z.regex(ID_PATTERN));
@@ -39,13 +52,13 @@ const readerName = z.string().check(z.regex(ID_PATTERN));
 const keyName = z.enum(Object.keys(KEYS) as [Key, ...Key[]]);
 export const runtimeSchema = z.enum(RUNTIMES);
 
-export const codeSchema = z
-  .string()
-  .check(
-    z.refine<string>((code) => code.trim() !== '', { error: 'got empty code, allowed code with at least one command' }),
-    withoutNul,
-    atMostBytes(MAX_CODE_BYTES, 'write it to a file and run that'),
-  );
+export const codeSchema = z.string().check(
+  z.refine<string>((code) => code.trim() !== '', {
+    error: 'got empty code, allowed code with at least one command',
+  }),
+  withoutNul,
+  atMostBytes(MAX_CODE_BYTES, 'write it to a file and run that'),
+);
 
 export const keyboardSchema = z.string().check(withoutNul, atMostBytes(MAX_INPUT_BYTES, 'send it in pieces'));
 
@@ -60,7 +73,8 @@ export const yieldSchema = z.partial(
 
 const WAITS = ['exit', 'output', 'idle', 'needs_input'];
 export const waitSchema = z.custom<Wait>((value) => typeof value === 'string' && isWait(value), {
-  error: (issue) => `got ${JSON.stringify(issue.input)}, allowed ${WAITS.join(', ')} or pattern:RE with a valid RE`,
+  error: (issue) =>
+    `got ${JSON.stringify(issue.input)}, allowed ${WAITS.join(', ')} or pattern:RE with a valid RE`,
 });
 
 function isWait(value: string): boolean {

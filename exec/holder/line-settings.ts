@@ -13,7 +13,8 @@ export function lineSettings(tty: string): Promise<LineSettings> {
   const flag = process.platform === 'linux' ? '-F' : '-f';
   return new Promise((resolve) => {
     execFile('stty', [flag, tty, '-a'], (error, stdout) => {
-      const has = (name: string): boolean => error !== null || !new RegExp(`(^|\\s)-${name}(\\s|;|$)`).test(stdout);
+      const has = (name: string): boolean =>
+        error !== null || !new RegExp(`(^|\\s)-${name}(\\s|;|$)`).test(stdout);
       resolve({ echo: has('echo'), canonical: has('icanon'), signals: has('isig') });
     });
   });

@@ -6,7 +6,14 @@ import { basename, dirname } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import { readJson, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
-import { FrameDecoder, PROTOCOL_VERSION, encodeFrame, type AnswerFrame, type RequestFrame, type Verbs } from '../protocol';
+import {
+  FrameDecoder,
+  PROTOCOL_VERSION,
+  encodeFrame,
+  type AnswerFrame,
+  type RequestFrame,
+  type Verbs,
+} from '../protocol';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
 import { Session, type HolderConfig } from './session';
 
@@ -24,7 +31,12 @@ rmSync(config.socketPath, { force: true });
 server.listen(config.socketPath, () => {
   chmodSync(config.socketPath, 0o600);
   const { socketPath, token } = config;
-  writeJson(paths.holder, { identity: identityOf(process.pid), socketPath, token, version: PROTOCOL_VERSION });
+  writeJson(paths.holder, {
+    identity: identityOf(process.pid),
+    socketPath,
+    token,
+    version: PROTOCOL_VERSION,
+  });
   process.send?.('ready');
   process.disconnect?.();
 });

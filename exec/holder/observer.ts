@@ -23,7 +23,10 @@ export function decide(until: Until, facts: Facts): { reason: ObserveReason } | 
   return until.kind === 'yield' ? decideYield(until, facts) : decideWait(until, facts);
 }
 
-function decideYield(until: Extract<Until, { kind: 'yield' }>, facts: Facts): { reason: ObserveReason } | { at: number } {
+function decideYield(
+  until: Extract<Until, { kind: 'yield' }>,
+  facts: Facts,
+): { reason: ObserveReason } | { at: number } {
   const { settings } = until;
   const { now, lastOutputAt, waiting } = facts;
   if (!facts.running) return { reason: 'exit' };
@@ -33,18 +36,25 @@ function decideYield(until: Extract<Until, { kind: 'yield' }>, facts: Facts): { 
     lastOutputAt >= base
       ? { at: lastOutputAt + settings.betweenOutputMs, reason: 'between_output' }
       : { at: base + settings.firstOutputMs, reason: 'first_output' };
-  const deadlines: { at: number; reason: ObserveReason }[] = [silence, { at: base + settings.maxMs, reason: 'max' }];
+  const deadlines: { at: number; reason: ObserveReason }[] = [
+    silence,
+    { at: base + settings.maxMs, reason: 'max' },
+  ];
   if (waiting) deadlines.push({ at: facts.waitingSince + settings.promptMs, reason: 'waiting_input' });
   const first = deadlines.reduce((a, b) => (b.at < a.at ? b : a));
   return first.at <= now ? { reason: first.reason } : { at: first.at };
 }
 
-function decideWait(until: Exclude<Until, { kind: 'yield' }>, facts: Facts): { reason: ObserveReason } | { at: number } {
+function decideWait(
+  until: Exclude<Until, { kind: 'yield' }>,
+  facts: Facts,
+): { reason: ObserveReason } | { at: number } {
   const { now, running, waiting } = facts;
   if (!running) return { reason: 'exit' };
   if (until.kind === 'output' && facts.end > until.from) return { reason: 'output' };
   // A hint is not enough to say that it needs input: a progress display polls its keys too.
-  if (until.kind === 'needs_input' && waiting && waiting.certainty !== 'hint') return { reason: 'waiting_input' };
+  if (until.kind === 'needs_input' && waiting && waiting.certainty !== 'hint')
+    return { reason: 'waiting_input' };
   const deadline = facts.observedSince + until.timeoutMs;
   if (deadline <= now) return { reason: 'timeout' };
   if (until.kind !== 'idle') return { at: deadline };

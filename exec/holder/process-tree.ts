@@ -22,7 +22,8 @@ export const treeCommand = (kind: TreeKill): string[] => COMMANDS[kind];
 export function detectTreeKill(): TreeKill {
   for (const kind of ['pid-namespace', 'user-pid-namespace'] as const) {
     const [program, ...args] = COMMANDS[kind];
-    if (program && spawnSync(program, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0) return kind;
+    if (program && spawnSync(program, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0)
+      return kind;
   }
   return 'process-search';
 }
@@ -61,7 +62,9 @@ function bySearch(leader: number, mark: string): number[] {
   const mine = new Set(descendantsOf(leader));
   return listNumeric('/proc').filter(
     (pid) =>
-      mine.has(pid) || processStat(pid)?.session === leader || readText(`/proc/${pid}/environ`)?.includes(mark),
+      mine.has(pid) ||
+      processStat(pid)?.session === leader ||
+      readText(`/proc/${pid}/environ`)?.includes(mark),
   );
 }
 

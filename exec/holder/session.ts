@@ -59,7 +59,8 @@ export class Session {
   }
 
   snapshot(command = this.command): Snapshot {
-    const waiting = this.running && command?.id === this.command?.id ? (this.life?.watch.current ?? null) : null;
+    const waiting =
+      this.running && command?.id === this.command?.id ? (this.life?.watch.current ?? null) : null;
     return { command, epoch: this.epoch, end: this.log.end, waiting, treeKill: this.config.treeKill };
   }
 
@@ -68,7 +69,8 @@ export class Session {
     return this.inTurn(async () => {
       const known = this.records.read(request.id);
       if (known) {
-        if (known.contentHash !== request.contentHash) throw new HoldfastError('id_conflict', { got: request.id });
+        if (known.contentHash !== request.contentHash)
+          throw new HoldfastError('id_conflict', { got: request.id });
         return this.snapshot(known.id === this.command?.id ? this.command : known);
       }
       if (this.running) {
@@ -111,7 +113,8 @@ export class Session {
   async input({ id, text, keys }: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
     const before = this.inputs.get(id);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
-    if (!this.running || !this.life) throw new HoldfastError('no_running_process', { session: this.config.session });
+    if (!this.running || !this.life)
+      throw new HoldfastError('no_running_process', { session: this.config.session });
     const at = this.log.end;
     this.remember(id, at);
     try {
@@ -149,7 +152,11 @@ export class Session {
       onCommandEnd: (exitCode) => this.finish({ exitCode }),
       onShellEnd: (exitCode) => this.onShellEnd(exitCode),
     });
-    const life = { shell, input: new InputWriter(shell), watch: new WaitingWatch(shell, () => this.notify()) };
+    const life = {
+      shell,
+      input: new InputWriter(shell),
+      watch: new WaitingWatch(shell, () => this.notify()),
+    };
     this.life = life;
     this.shellLives = true;
     return { life, freshShell };
@@ -158,7 +165,16 @@ export class Session {
   private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
     const ending = { to: null, exitCode: null, signal: null, killedBy: null, endedAt: null, lost: false };
     const now = Date.now();
-    this.command = { id, contentHash, runtime, epoch: this.epoch, freshShell, from: this.log.end, startedAt: now, ...ending };
+    this.command = {
+      id,
+      contentHash,
+      runtime,
+      epoch: this.epoch,
+      freshShell,
+      from: this.log.end,
+      startedAt: now,
+      ...ending,
+    };
     // Recorded before it is handed over: from here on this id never runs again, whatever dies.
     this.records.write(this.command);
     this.running = true;

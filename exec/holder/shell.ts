@@ -1,7 +1,16 @@
 // One epoch of a session: a terminal, the bash in it, and the private channels that drive it.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import * as pty from 'node-pty';
@@ -128,7 +137,9 @@ export class Shell {
   private spawn(env: Record<string, string>): pty.IPty {
     const { directory, cwd, treeKill } = this.options;
     const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
-    const [file, ...args] = [...treeCommand(treeKill), 'sh', shellAsset('init.sh'), directory, ...bash] as [string];
+    const [file, ...args] = [...treeCommand(treeKill), 'sh', shellAsset('init.sh'), directory, ...bash] as [
+      string,
+    ];
     const size = { cols: COLUMNS, rows: ROWS };
     const terminal = pty.spawn(file, args, { name: 'xterm-256color', ...size, cwd, env, encoding: null });
     // With `encoding: null` the data are Buffers, which node-pty's types do not say.

@@ -8,7 +8,17 @@ type Call = 'read' | 'poll' | 'select' | 'epoll';
 
 /** Linux system call numbers: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. */
 const CALLS: Record<string, Record<number, Call>> = {
-  x64: { 0: 'read', 19: 'read', 7: 'poll', 271: 'poll', 23: 'select', 270: 'select', 232: 'epoll', 281: 'epoll', 441: 'epoll' },
+  x64: {
+    0: 'read',
+    19: 'read',
+    7: 'poll',
+    271: 'poll',
+    23: 'select',
+    270: 'select',
+    232: 'epoll',
+    281: 'epoll',
+    441: 'epoll',
+  },
   arm64: { 63: 'read', 65: 'read', 73: 'poll', 72: 'select', 22: 'epoll', 441: 'epoll' },
 };
 
@@ -35,8 +45,13 @@ export function sampleWaiting(leader: number, tty: string): WaitingSample | unde
     }
   }
   if (found.length === 0) return undefined;
-  const certainty = (['certain', 'likely', 'hint'] as const).find((c) => found.some((f) => f.certainty === c));
-  return { certainty: certainty ?? 'hint', fingerprint: `${certainty} ${found.map((f) => f.thread).join(' ')}` };
+  const certainty = (['certain', 'likely', 'hint'] as const).find((c) =>
+    found.some((f) => f.certainty === c),
+  );
+  return {
+    certainty: certainty ?? 'hint',
+    fingerprint: `${certainty} ${found.map((f) => f.thread).join(' ')}`,
+  };
 }
 
 function threadWaits(pid: number, tid: number, tty: string): WaitingCertainty | undefined {
@@ -115,5 +130,7 @@ function readMemory(pid: number, address: bigint | undefined, length: number): B
 }
 
 function switches(pid: number, tid: number): string {
-  return /^voluntary_ctxt_switches:\s+(\d+)/m.exec(readText(`/proc/${pid}/task/${tid}/status`) ?? '')?.[1] ?? '';
+  return (
+    /^voluntary_ctxt_switches:\s+(\d+)/m.exec(readText(`/proc/${pid}/task/${tid}/status`) ?? '')?.[1] ?? ''
+  );
 }

@@ -16,7 +16,8 @@ function parse(text: string): ParsedReply {
       : { kind: 'answer', answer: said };
   }
   const end = objectEnd(said, start);
-  if (end < 0) return malformed('The JSON object does not end: the reply was cut off or a brace or quote is missing.');
+  if (end < 0)
+    return malformed('The JSON object does not end: the reply was cut off or a brace or quote is missing.');
   if (objectStart(said.slice(end)) >= 0) return malformed('It holds more than one tool call, allowed one.');
   const prose = `${said.slice(0, start)}${said.slice(end)}`.replace(/```(json)?/g, '').trim();
   return parseObject(said.slice(start, end), prose);
@@ -30,7 +31,8 @@ function parseObject(json: string, prose: string): ParsedReply {
     return malformed(`The JSON is invalid: ${(err as Error).message}.`);
   }
   const { tool_name: tool, tool_args: args, thoughts, headline } = value;
-  if (typeof tool !== 'string' || tool === '') return malformed(`"tool_name" must be a name, got ${JSON.stringify(tool)}.`);
+  if (typeof tool !== 'string' || tool === '')
+    return malformed(`"tool_name" must be a name, got ${JSON.stringify(tool)}.`);
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     return malformed(`"tool_args" must be an object, got ${JSON.stringify(args)}.`);
   }
@@ -38,7 +40,9 @@ function parseObject(json: string, prose: string): ParsedReply {
     kind: 'calls',
     calls: [{ callId: 'call_1', tool, args: args as Record<string, unknown> }],
     headline: typeof headline === 'string' ? headline : null,
-    thoughts: (Array.isArray(thoughts) ? thoughts : [thoughts]).filter((t): t is string => typeof t === 'string'),
+    thoughts: (Array.isArray(thoughts) ? thoughts : [thoughts]).filter(
+      (t): t is string => typeof t === 'string',
+    ),
     prose,
   };
 }
@@ -74,7 +78,8 @@ function objectEnd(text: string, start: number): number {
 
 function instructions(tools: readonly ToolDescription[]): string {
   const list = tools.map(
-    (tool) => `### ${tool.name}\n${tool.description}\nArguments (JSON Schema): ${JSON.stringify(tool.parameters)}`,
+    (tool) =>
+      `### ${tool.name}\n${tool.description}\nArguments (JSON Schema): ${JSON.stringify(tool.parameters)}`,
   );
   return [
     'To call a tool, reply with one JSON object and nothing else:',
