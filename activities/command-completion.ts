@@ -3,7 +3,12 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ActivityCancelledError, ActivityNotFoundError, type Client } from '@temporalio/client';
+import {
+  ActivityCancelledError,
+  ActivityNotFoundError,
+  WorkflowNotFoundError,
+  type Client,
+} from '@temporalio/client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import type { RunCommandInput } from '../contracts/host';
@@ -97,7 +102,8 @@ export class CommandCompletion {
     let { reason, snapshot } = await this.sessions.observe(ref, until, signal);
     if (reason !== 'exit' && snapshot.command?.id === commandId) {
       const view = await this.view(entry.input, snapshot, reason);
-      await this.client.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.yielded, { commandId, view });
+      const session = this.client.workflow.getHandle(workflowId);
+      await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, { commandId, view }), signal);
       // Recorded after the signal: said twice it is ignored, said never it would leave the caller waiting.
       entry.yielded = true;
       writeJson(this.path(entry.input), entry);
@@ -125,24 +131,34 @@ export class CommandCompletion {
       if (err instanceof ActivityNotFoundError) this.forget(entry, abort);
       if (err instanceof ActivityCancelledError) {
         const { ref, commandId } = entry.input;
-        await this.sessions.reset(ref, {
+        const reset = {
           id: `cancel-${commandId}`,
           reason: 'the activity was cancelled',
           by: 'cancelled',
-        });
+        } as const;
+        await this.sessions
+          .reset(ref, reset)
+          .catch((failure: unknown) =>
+            this.log('a cancelled command could not be ended', { error: reasonOf(failure) }),
+          );
       }
     }
   }
 
   private async finish(entry: JournalEntry, abort: AbortController, say: () => Promise<void>): Promise<void> {
-    for (let pauseMs = 100; !abort.signal.aborted; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+    await this.untilTaken(say, abort.signal);
+    if (!abort.signal.aborted) this.forget(entry, abort);
+  }
+
+  /** A server that is away must not make an end of a command that goes on: it is told when it is back. */
+  private async untilTaken(say: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(pauseMs * 2, 5_000)) {
       try {
-        await say();
-        return this.forget(entry, abort);
+        return await say();
       } catch (err) {
         // The server knows the activity no more: this token's attempt is over, or its workflow is.
-        if (err instanceof ActivityNotFoundError) return this.forget(entry, abort);
-        this.log('the server took no completion, trying again', { error: reasonOf(err), pauseMs });
+        if (err instanceof ActivityNotFoundError || err instanceof WorkflowNotFoundError) return;
+        this.log('the server takes no answer, trying again', { error: reasonOf(err), pauseMs });
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }

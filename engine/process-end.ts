@@ -20,9 +20,16 @@ export async function endGroup(identity: Identity, graceMs: number): Promise<voi
 
 function send(identity: Identity, signalName: NodeJS.Signals): void {
   if (!isAlive(identity)) return;
+  // The group first; the process alone if it leads none.
+  if (!kill(-identity.pid, signalName)) kill(identity.pid, signalName);
+}
+
+/** False when there is no such process or group. */
+function kill(pid: number, signalName: NodeJS.Signals): boolean {
   try {
-    process.kill(-identity.pid, signalName);
+    return process.kill(pid, signalName);
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code !== 'ESRCH') throw err;
+    return false;
   }
 }

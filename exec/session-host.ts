@@ -1,6 +1,7 @@
 // The host's side of its sessions: finds or starts holders, and tells the truth about those that died.
 // Knows no Temporal; the host worker's activities are thin wrappers around this.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { CommandRecords, contentHash } from './command-records';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
@@ -10,6 +11,8 @@ import type { CommandRecord, Snapshot, TreeKill, Until, Verb, Verbs } from './pr
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
 import { spawnHolder } from './spawn-holder';
 import type { Runtime } from '../contracts/session';
+
+const RUN_ATTEMPTS = 3;
 
 export interface SessionHostOptions {
   dataDir: string;
@@ -34,7 +37,7 @@ export class SessionHost {
   constructor(readonly options: SessionHostOptions) {}
 
   /** Starts a command, opening the session where needed; a known id answers with its record. */
-  async run(ref: SessionRef, { id, runtime, code, cwd }: RunCommand): Promise<Snapshot> {
+  async run(ref: SessionRef, { id, runtime, code, cwd }: RunCommand, attempt = 1): Promise<Snapshot> {
     const paths = this.paths(ref);
     const holder = await this.findHolder(ref);
     if (!holder) {
@@ -47,9 +50,12 @@ export class SessionHost {
     try {
       return await client.request('run', { id, runtime, code, contentHash: contentHash(runtime, code) });
     } catch (err) {
+      if (!(err instanceof HolderGone)) throw err;
       // The record tells whether it got as far as the shell: then it is lost, else it runs in a new one.
-      if (err instanceof HolderGone) return this.run(ref, { id, runtime, code, cwd });
-      throw err;
+      if (attempt < RUN_ATTEMPTS) return this.run(ref, { id, runtime, code, cwd }, attempt + 1);
+      throw new HoldfastError('terminal_failed', {
+        reason: `its holder ended ${attempt} times: ${err.message}`,
+      });
     }
   }
 

@@ -11,6 +11,7 @@ import { packageRoot } from '../../exec/package-root';
 import { sessionPaths } from '../../exec/session-paths';
 import { runningWorker } from '../../workers/worker-process';
 import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
+import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { printMessage } from '../print-message';
 import { styled } from '../terminal-style';
 
@@ -34,6 +35,7 @@ export async function demo(options: GlobalOptions): Promise<number> {
     await agent.start({ task: TASK, model, cwd, yield: YIELD });
     const link = workflowLink(context, agent.workflowId);
     say(`web UI  ${link ?? 'of your server'}\n`);
+    leaveOnInterrupt(link);
     const log = sessionPaths(context.dataDir, { agent: id, host: LOCAL_HOST, session: LONG_SESSION }).log;
     const kill = killWorkerAtLine(context, log);
     for await (const { message } of agent.follow()) printMessage(message);

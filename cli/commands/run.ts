@@ -8,6 +8,7 @@ import { LOCAL_HOST } from '../../contracts/ids';
 import { providerFor } from '../../models/providers';
 import { openContext, workflowLink, type GlobalOptions } from '../context';
 import { printMessage } from '../print-message';
+import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { note, styled } from '../terminal-style';
 
 export interface RunOptions extends GlobalOptions {
@@ -30,7 +31,7 @@ export async function run(task: string, options: RunOptions): Promise<number> {
     await agent.start(input);
     const link = workflowLink(context, agent.workflowId);
     if (!options.json) note(`agent ${id}${link ? `  ${link}` : ''}`);
-    onInterrupt(() => note(`The agent goes on: \`holdfast ps\` shows it${link ? `, as does ${link}` : ''}.`));
+    leaveOnInterrupt(link);
     const result = await watch(agent, options.json ?? false);
     if (options.json) process.stdout.write(`${JSON.stringify({ agent: id, ...result })}\n`);
     else process.stdout.write(`${summary(result)}\n`);
@@ -76,11 +77,4 @@ async function printSteps(agent: AgentHandle, signal: AbortSignal): Promise<void
 function summary({ answer, reason, steps }: AgentResult): string {
   const end = styled('dim', `[${reason.replace('_', ' ')} after ${steps} steps]`);
   return answer === null ? end : `\n${answer}\n${end}`;
-}
-
-function onInterrupt(say: () => void): void {
-  process.once('SIGINT', () => {
-    say();
-    process.exit(130);
-  });
 }

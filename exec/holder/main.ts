@@ -42,6 +42,8 @@ server.listen(config.socketPath, () => {
 });
 // The shell outlives the terminal and the command line it was started from.
 for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
+// A fault in here must not end somebody's terminal: it is written down, and the next request goes on.
+process.on('uncaughtException', (err) => console.error(new Date().toISOString(), err));
 process.on('SIGTERM', () => void end('holder was told to end'));
 
 function serve(socket: Socket): void {

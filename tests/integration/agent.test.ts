@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { Message } from '../../contracts/agent';
-import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Reply, type Scratch } from '../helpers/temporal';
+import {
+  call,
+  QUICK_YIELD,
+  scratch,
+  testClient,
+  uniqueId,
+  type Reply,
+  type Scratch,
+} from '../helpers/temporal';
 
 let client: HoldfastClient;
 let files: Scratch;
@@ -26,7 +34,9 @@ const exec = (args: object): string => call('code_execution_tool', args);
 
 async function contents(agent: string): Promise<string[]> {
   const { messages } = await client.agent(agent).transcript();
-  return messages.filter((m): m is Extract<Message, { role: 'tool' }> => m.role === 'tool').map((m) => m.content);
+  return messages
+    .filter((m): m is Extract<Message, { role: 'tool' }> => m.role === 'tool')
+    .map((m) => m.content);
 }
 
 test('a task runs tools in its sessions, answers, closes its sessions and returns the answer as its result', async () => {
@@ -36,7 +46,10 @@ test('a task runs tools in its sessions, answers, closes its sessions and return
     task: 'Say hello',
     ...settings([
       { text: exec({ runtime: 'terminal', code: 'export NAME=world; echo ready' }) },
-      { expect: 'ready.*exit code 0', text: exec({ runtime: 'python', session: 0, code: 'import os\nos.environ["NAME"]' }) },
+      {
+        expect: 'ready.*exit code 0',
+        text: exec({ runtime: 'python', session: 0, code: 'import os\nos.environ["NAME"]' }),
+      },
       { expect: "'world'", text: 'hello world' },
     ]),
   });
@@ -52,7 +65,8 @@ test('the replies of the tools’ own documents run unchanged', async () => {
   const look = readFileSync(join(seeds, 'reply-output.json'), 'utf8');
   const answer = readFileSync(join(seeds, 'reply-input.json'), 'utf8');
   const id = uniqueId('seeds');
-  const prompt = "read -r -p 'All dependencies will be installed. Do you agree? [Y/n]: ' a; echo \"agreed: $a\"";
+  const prompt =
+    'read -r -p \'All dependencies will be installed. Do you agree? [Y/n]: \' a; echo "agreed: $a"';
   await client.agent(id).start({
     task: 'Install',
     ...settings([
@@ -75,7 +89,10 @@ test('a malformed reply never runs: the model is told what is wrong and the atte
     task: 'x',
     ...settings([
       { text: cut },
-      { expect: 'does not end.*2 further attempts', text: exec({ runtime: 'terminal', code: 'ls malformed-ran || echo absent' }) },
+      {
+        expect: 'does not end.*2 further attempts',
+        text: exec({ runtime: 'terminal', code: 'ls malformed-ran || echo absent' }),
+      },
       { expect: 'absent', text: 'mended' },
     ]),
   });
@@ -96,10 +113,16 @@ test('a call that the model can mend comes back as an error that names what is a
     ...settings([
       { text: call('no_such_tool', {}) },
       { expect: 'unknown_tool.*code_execution_tool, input', text: exec({ runtime: 'ruby', code: 'x' }) },
-      { expect: 'runtime.*terminal, python, nodejs, output, reset', text: exec({ runtime: 'terminal', session: -1, code: 'x' }) },
+      {
+        expect: 'runtime.*terminal, python, nodejs, output, reset',
+        text: exec({ runtime: 'terminal', session: -1, code: 'x' }),
+      },
       { expect: 'got -1, allowed a whole number', text: exec({ runtime: 'terminal' }) },
       { expect: 'got empty code', text: call('input', { session: 0, keyboard: 'x' }) },
-      { expect: 'not_found|no_running_process', text: exec({ runtime: 'terminal', reset: 'false', code: 'x' }) },
+      {
+        expect: 'not_found|no_running_process',
+        text: exec({ runtime: 'terminal', reset: 'false', code: 'x' }),
+      },
       { expect: 'unknown keys reset', text: 'enough' },
     ]),
   });
@@ -125,15 +148,34 @@ test('a command to a busy session comes back as busy with the recent output', as
 test('a scripted model without a reply left fails the task and shows both sides', async () => {
   const agent = client.agent(uniqueId('exhausted'));
   await agent.start({ task: 'the only message', ...settings([]) });
-  await expect(agent.result()).rejects.toThrow(/no reply left: got call 1, allowed 0. The last message was: the only message/);
+  await expect(agent.result()).rejects.toThrow(
+    /no reply left: got call 1, allowed 0. The last message was: the only message/,
+  );
 });
 
 test('the step limit ends a turn with its reason, and the task still closes its sessions', async () => {
   const id = uniqueId('limit');
   const step = { text: exec({ runtime: 'terminal', code: 'true' }) };
   await client.agent(id).start({ task: 'x', ...settings([step, step, step]), limits: { steps: 2 } });
-  expect(await client.agent(id).result()).toEqual({ answer: null, reason: 'step_limit', error: null, steps: 2 });
+  expect(await client.agent(id).result()).toEqual({
+    answer: null,
+    reason: 'step_limit',
+    error: null,
+    steps: 2,
+  });
   expect(await client.session({ agent: id, session: 0 }).state()).toMatchObject({ status: 'closed' });
+});
+
+test('the wall-time limit ends a turn in the middle of a step, and kills what it ran', async () => {
+  const id = uniqueId('late');
+  const replies = [
+    { text: exec({ runtime: 'terminal', code: 'sleep 1000' }) },
+    { delayMs: 600_000, text: 'late' },
+  ];
+  await client.agent(id).start({ task: 'x', ...settings(replies), limits: { wallMs: 3_000 } });
+  expect(await client.agent(id).result()).toMatchObject({ answer: null, reason: 'time_limit', error: null });
+  const { view } = await client.session({ agent: id, session: 0 }).state();
+  expect(view).toMatchObject({ state: 'exited', killedBy: { by: 'closed' } });
 });
 
 test('a conversation keeps its sessions and its messages between turns until it is stopped', async () => {
@@ -160,7 +202,10 @@ test('stop ends a turn at work, kills what its tools run, and keeps what was sai
   const id = uniqueId('stop');
   const agent = client.agent(id);
   const code = 'echo $$ > shell-pid; sleep 1000';
-  await agent.start({ task: 'x', ...settings([{ text: exec({ runtime: 'terminal', code }) }, { delayMs: 600_000, text: 'late' }]) });
+  await agent.start({
+    task: 'x',
+    ...settings([{ text: exec({ runtime: 'terminal', code }) }, { delayMs: 600_000, text: 'late' }]),
+  });
   for await (const { message } of agent.follow()) if (message.role === 'tool') break;
   await agent.stop('changed my mind');
   expect(await agent.result()).toMatchObject({ reason: 'stopped', steps: 2 });

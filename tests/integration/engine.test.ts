@@ -6,6 +6,8 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultCacheDir } from '../../engine/data-dir';
+import { locateServerBinary } from '../../engine/locate';
+import { withLock } from '../../engine/lock';
 import {
   ensureServer,
   runningServer,
@@ -56,23 +58,49 @@ async function listen(port: number): Promise<Server> {
 
 /** A CLI that says the right version and then does something else than serving. */
 function brokenCli(script: string): NodeJS.ProcessEnv {
-  const path = join(dataDir, 'broken');
   const version = `echo 'temporal version 1.8.2 (Server 1.31.2, UI 2.50.1)'`;
-  writeFileSync(path, `#!/bin/sh\nif [ "$1" = --version ]; then ${version}; exit; fi\n${script}\n`, {
-    mode: 0o755,
-  });
+  return cliOf(`if [ "$1" = --version ]; then ${version}; exit; fi\n${script}`);
+}
+
+function cliOf(script: string): NodeJS.ProcessEnv {
+  const path = join(dataDir, 'cli');
+  writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return { ...process.env, HOLDFAST_TEMPORAL_CLI: path };
 }
 
-test('two processes that want a server at once get the same one, and it outlives both', async () => {
+/** The real CLI, whose server starts when the file exists. */
+async function slowCli(go: string): Promise<NodeJS.ProcessEnv> {
+  const { path } = await locateServerBinary({ cacheDir, env: process.env, progress: () => undefined });
+  const script = `[ "$1" = --version ] || while [ ! -e '${go}' ]; do sleep 0.1; done\nexec '${path}' "$@"`;
+  return cliOf(script);
+}
+
+/** Whether somebody else holds the lock; if so calls `onHeld` and returns when it is free. */
+async function isHeld(lock: string, onHeld: () => void): Promise<boolean> {
+  let held = false;
+  const onWait = (): void => {
+    held = true;
+    onHeld();
+  };
+  await withLock(lock, async () => undefined, { onWait });
+  return held;
+}
+
+/** A terminal's Ctrl-C goes to a process group. */
+const groupOf = (pid: number): number =>
+  Number(execFileSync('ps', ['-o', 'pgid=', '-p', String(pid)], { encoding: 'utf8' }));
+
+test('two processes that want a server at once get the same one, which outlives both and their Ctrl-C', async () => {
   const starters = [runDist(ENSURE, dataDir, cacheDir), runDist(ENSURE, dataDir, cacheDir)];
   const records = (await Promise.all(starters.map((s) => s.nextLine()))).map(
     (line) => JSON.parse(line) as EngineRecord,
   );
   await Promise.all(starters.map((s) => s.ended));
-  expect(records[0]).toEqual(records[1]);
+  const [record, other] = records as [EngineRecord, EngineRecord];
+  expect(other).toEqual(record);
   expect(serverProcesses()).toHaveLength(1);
-  expect(await runningServer(dataDir)).toEqual(records[0]);
+  expect(await runningServer(dataDir)).toEqual(record);
+  expect(groupOf(record.identity.pid)).toBe(record.identity.pid);
 });
 
 test('the web UI answers, and only this user can read the folder', async () => {
@@ -109,12 +137,16 @@ test('a server that is killed with -9 comes back with its data and on its ports'
 });
 
 test('a starter that is killed before its server answers leaves one server, which the next one takes over', async () => {
-  const starter = runDist(ENSURE, dataDir, cacheDir);
-  const recordFile = join(dataDir, 'engine', 'server.json');
-  await until(() => existsSync(recordFile));
+  const go = join(dataDir, 'go');
+  const env = await slowCli(go);
+  const starter = runDist(ENSURE.replace('process.env', JSON.stringify(env)), dataDir, cacheDir);
+  await until(() => existsSync(join(dataDir, 'engine', 'server.json')));
   starter.child.kill('SIGKILL');
   await starter.ended;
-  const record = await ensure();
+  const taken = ensure({ env });
+  // The lock is held from when the next one has seen that no server answers.
+  await until(() => isHeld(join(dataDir, 'engine', 'lock'), () => writeFileSync(go, '')));
+  const record = await taken;
   expect(isAlive(record.identity)).toBe(true);
   expect(serverProcesses()).toHaveLength(1);
 });
