@@ -36,7 +36,7 @@ export class AgentHandle {
     address: string,
   ) {
     this.workflowId = agentWorkflowId(id);
-    this.delivery = { client, address, needsWorker: true, what: 'The agent' };
+    this.delivery = { client, address, workflowId: this.workflowId, needsWorker: true, what: 'The agent' };
   }
 
   /** Throws `invalid_input`, or `id_conflict` when an agent of this id runs. */

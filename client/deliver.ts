@@ -9,13 +9,18 @@ import { MAIN_TASK_QUEUE } from '../contracts/ids';
 /** gRPC status codes of a server that is away for a moment. */
 const UNAVAILABLE = [4, 14];
 const PATIENCE_MS = 60_000;
+/** A worker that was killed in a task leaves it failed for so long at the most. */
+const FAILING_MS = 12_000;
 const PAUSE_MS = 100;
 const WORKER_CHECK_MS = 4_000;
+/** A task that fails so often in a row is not a passing fault. */
+const STUCK_ATTEMPTS = 4;
 
 export interface Delivery {
   client: Client;
   /** Who is sent to, for errors. */
   what: string;
+  workflowId: string;
   address: string;
   /** Whether no answer can come without a worker; what waits for a result may wait for one. */
   needsWorker: boolean;
@@ -26,24 +31,38 @@ export interface Delivery {
  * `no_worker` when nobody polls a task queue; `not_found` for a workflow that is not there.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
-  const until = Date.now() + PATIENCE_MS;
+  const began = Date.now();
   for (;;) {
     try {
       return await withWorkerCheck(to, send);
     } catch (err) {
-      const known = fromFailure(err);
-      const isPassing =
-        known?.code === 'draining' || known?.code === 'session_closed' || isAway(err) || wasCutOff(err);
-      if (isPassing && Date.now() < until) await delay(PAUSE_MS);
-      else if (known) throw known;
-      else if (isAway(err))
-        throw new HoldfastError('no_server', { address: to.address, reason: reasonOf(err) });
-      else if (err instanceof WorkflowNotFoundError)
-        throw new HoldfastError('not_found', { what: to.what, got: err.workflowId });
-      else throw err;
+      if (Date.now() - began > patienceMs(err)) throw explained(err, to);
+      await delay(PAUSE_MS);
     }
   }
 }
+
+/** How long a failure may be a passing one; what it was sent with is not lost, the id finds it again. */
+function patienceMs(err: unknown): number {
+  const code = fromFailure(err)?.code;
+  if (code === 'draining' || code === 'session_closed' || isAway(err) || wasCutOff(err)) return PATIENCE_MS;
+  return failsItsTasks(err) ? FAILING_MS : -1;
+}
+
+function explained(err: unknown, { address, what, workflowId }: Delivery): unknown {
+  if (isAway(err)) return new HoldfastError('no_server', { address, reason: reasonOf(err) });
+  if (failsItsTasks(err))
+    return new HoldfastError('workflow_stuck', { got: workflowId, attempts: 'several' });
+  if (err instanceof WorkflowNotFoundError)
+    return new HoldfastError('not_found', { what, got: err.workflowId });
+  return fromFailure(err) ?? err;
+}
+
+/** The server's own word for a workflow whose tasks fail again and again. */
+const failsItsTasks = (err: unknown): boolean => /Workflow Task in failed state/.test(messagesOf(err));
+
+const messagesOf = (err: unknown): string =>
+  err instanceof Error ? `${err.message} ${messagesOf(err.cause)}` : '';
 
 const isAway = (err: unknown): boolean => {
   const cause = err instanceof Error && err.cause ? err.cause : err;
@@ -54,27 +73,41 @@ const isAway = (err: unknown): boolean => {
 const wasCutOff = (err: unknown): boolean =>
   err instanceof Error && JSON.stringify(err.cause ?? {}).includes('AcceptedUpdateCompletedWorkflow');
 
-/** Without a worker Temporal waits for ever: after a few seconds we look whether there is one. */
+/** Without a worker, or with one that fails, Temporal waits for ever: after a few seconds we look. */
 async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
   const over = new AbortController();
   try {
     // Aborted with it, or a call that nobody waits for would go on being tried again.
     const sent = to.client.withAbortSignal(over.signal, send);
-    return await Promise.race([sent, missingWorker(to, over.signal)]);
+    return await Promise.race([sent, unableToAnswer(to, over.signal)]);
   } finally {
     over.abort();
   }
 }
 
-async function missingWorker(
-  { client, needsWorker, address }: Delivery,
+async function unableToAnswer(
+  { client, workflowId, needsWorker, address }: Delivery,
   signal: AbortSignal,
 ): Promise<never> {
   await delay(WORKER_CHECK_MS, undefined, { signal });
   if (needsWorker && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
     throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });
   }
-  return new Promise<never>(() => undefined);
+  for (;;) {
+    const attempts = await failingAttempts(client, workflowId);
+    if (attempts >= STUCK_ATTEMPTS) throw new HoldfastError('workflow_stuck', { got: workflowId, attempts });
+    await delay(WORKER_CHECK_MS, undefined, { signal });
+  }
+}
+
+/** How often the workflow's present task was tried; 0 where there is none, or no workflow. */
+async function failingAttempts(client: Client, workflowId: string): Promise<number> {
+  try {
+    const { raw } = await client.workflow.getHandle(workflowId).describe();
+    return raw.pendingWorkflowTask?.attempt ?? 0;
+  } catch {
+    return 0;
+  }
 }
 
 /** Whether any worker has polled the queue lately; true where the server cannot say. */

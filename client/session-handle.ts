@@ -34,7 +34,7 @@ export class SessionHandle {
     address: string,
   ) {
     this.workflowId = sessionWorkflowId(ref);
-    this.delivery = { client, address, needsWorker: true, what: 'The session' };
+    this.delivery = { client, address, workflowId: this.workflowId, needsWorker: true, what: 'The session' };
   }
 
   /**

@@ -107,6 +107,14 @@ const CATALOGUE = {
     (f) => `No worker polls task queue ${f.taskQueue} at ${f.address}.`,
     () => 'Start one with `holdfast up` (with the same --address), then try again.',
   ),
+  workflow_stuck: entry(
+    70,
+    true,
+    (f) => `Workflow ${f.got} fails its tasks: got ${f.attempts} attempts of the same one.`,
+    () =>
+      'Look at its last failure in the web UI or the worker’s log. Most often its history was written by another ' +
+      'release: run that one, or terminate the workflow; a session’s log stays.',
+  ),
   no_server: entry(
     69,
     true,

@@ -10,13 +10,18 @@ export interface ProcessStat {
   session: number;
   /** Foreground process group of its terminal; -1 without one. */
   foregroundGroup: number;
+  threads: number;
+  /** Clock ticks since boot. */
+  startTime: string;
 }
 
 /** Parses /proc/PID/stat (proc(5)); the command name in parentheses may hold spaces and parentheses. */
 export function processStat(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
-  const [state, parent, group, session, , foregroundGroup] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  // From field 3, the state, on: field 20 is the number of threads, 22 the start time.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group, session, , foregroundGroup] = fields;
   return {
     pid,
     state: state ?? '?',
@@ -24,6 +29,8 @@ export function processStat(pid: number): ProcessStat | undefined {
     group: Number(group),
     session: Number(session),
     foregroundGroup: Number(foregroundGroup),
+    threads: Number(fields[17]),
+    startTime: fields[19] ?? '',
   };
 }
 
@@ -69,8 +76,14 @@ export function descendantsOf(root: number): number[] {
   return found;
 }
 
-/** A zombie holds nothing and runs nothing: it does not count as living. */
-export function isRunning(pid: number): boolean {
+/**
+ * What runs or still holds something; undefined for a process that is gone. A zombie is gone, except while other
+ * threads of it still hold its files and ports (up to 18 ms seen after a kill).
+ */
+export function livingStat(pid: number): ProcessStat | undefined {
   const stat = processStat(pid);
-  return stat !== undefined && stat.state !== 'Z' && stat.state !== 'X';
+  const isGone = !stat || stat.state === 'X' || (stat.state === 'Z' && stat.threads <= 1);
+  return isGone ? undefined : stat;
 }
+
+export const isRunning = (pid: number): boolean => livingStat(pid) !== undefined;

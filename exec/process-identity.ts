@@ -1,6 +1,6 @@
 // Who a process is: a pid alone may have been given to another since.
 import { execFileSync } from 'node:child_process';
-import { readText } from './proc';
+import { livingStat, readText } from './proc';
 
 export interface Identity {
   pid: number;
@@ -33,11 +33,5 @@ function startTimeOf(pid: number): string | undefined {
       return undefined;
     }
   }
-  const stat = readText(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  // proc(5): field 3 is the state, 20 the number of threads, 22 the start time; the name before may hold anything.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A killed process shows as a zombie while its other threads still hold its files and ports (up to 18 ms seen).
-  const isGone = fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1);
-  return isGone ? undefined : fields[19];
+  return livingStat(pid)?.startTime;
 }

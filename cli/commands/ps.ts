@@ -1,5 +1,5 @@
 // `holdfast ps`: agents, turns and sessions that are open, and what each is at.
-import type { SessionState } from '../../contracts/session';
+import type { CommandView, SessionState } from '../../contracts/session';
 import { parseSessionWorkflowId } from '../../contracts/ids';
 import { WORKFLOWS } from '../../contracts/messages';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
@@ -63,10 +63,12 @@ function inTime<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 function describe({ status, command, epoch, view }: SessionState): string {
-  const what = command
-    ? `${command.runtime} since ${command.startedAt}`
-    : view && `last exit code ${view.exitCode ?? view.state}`;
+  const what = command ? `${command.runtime} since ${command.startedAt}` : view && lastEnd(view);
   return [status.replace('_', ' '), what, `epoch ${epoch}`].filter((part) => part).join(', ');
+}
+
+function lastEnd({ exitCode, killedBy, state }: CommandView): string {
+  return exitCode === null ? `last ended by ${killedBy?.by ?? state}` : `last exit code ${exitCode}`;
 }
 
 function printTable(rows: Row[]): void {
