@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectTemporal, resolveServer } from '../../../client/connect';
+
+let folder: string;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-profile-'));
+  const file = join(folder, 'temporal.toml');
+  writeFileSync(
+    file,
+    '[profile.default]\naddress = "from-file:7233"\n' +
+      '[profile.cloud]\naddress = "cloud:7233"\nnamespace = "team"\napi_key = "key-of-the-team"\n',
+  );
+  env = { TEMPORAL_CONFIG_FILE: file };
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('without address, environment and profile the embedded server is meant', () => {
+  const server = resolveServer({}, { TEMPORAL_CONFIG_FILE: join(folder, 'absent.toml') });
+  expect(server.isConfigured).toBe(false);
+});
+
+test.each([
+  [
+    'a flag wins over environment and profile',
+    { address: 'flag:1' },
+    { TEMPORAL_ADDRESS: 'env:1' },
+    'flag:1',
+    'default',
+  ],
+  ['the environment wins over the profile', {}, { TEMPORAL_ADDRESS: 'env:1' }, 'env:1', 'default'],
+  ['a profile is found by its name', { profile: 'cloud' }, {}, 'cloud:7233', 'team'],
+  [
+    'a namespace flag wins over the profile',
+    { profile: 'cloud', namespace: 'mine' },
+    {},
+    'cloud:7233',
+    'mine',
+  ],
+] as const)('%s', (_what, choice, more, address, namespace) => {
+  expect(resolveServer(choice, { ...env, ...more })).toMatchObject({
+    address,
+    namespace,
+    isConfigured: true,
+  });
+});
+
+test('a profile with an API key connects with TLS and that key', () => {
+  const { connection } = resolveServer({ profile: 'cloud' }, env);
+  expect(connection?.apiKey).toBe('key-of-the-team');
+  expect(Boolean(connection?.tls)).toBe(true);
+});
+
+test('a profile that is not there is a configuration error that names it', () => {
+  expect(() => resolveServer({ profile: 'absent' }, env)).toThrow(/config_invalid|absent/);
+});
+
+test('an address where nothing answers is no_server, with the address', async () => {
+  const server = resolveServer({ address: '127.0.0.1:1' }, {});
+  await expect(connectTemporal(server)).rejects.toMatchObject({
+    code: 'no_server',
+    facts: { address: '127.0.0.1:1' },
+  });
+}, 20_000);

@@ -1,0 +1,108 @@
+import {
+  HoldfastError,
+  isErrorCode,
+  reasonOf,
+  type ErrorCode,
+  type ErrorFacts,
+} from '../../../contracts/errors';
+
+/** Facts as they are given where the error is thrown. A new code without a line here does not compile. */
+const FACTS: Record<ErrorCode, ErrorFacts> = {
+  invalid_input: { what: 'The session', got: '-1', allowed: 'a whole number' },
+  unknown_tool: { got: 'x', allowed: 'input' },
+  not_found: { what: 'The agent', got: 'a' },
+  busy: { session: 0, from: 0 },
+  no_running_process: { session: 0 },
+  input_too_long: { got: 5_000, allowed: 4_095 },
+  offset_out_of_range: { got: 9, allowed: 0 },
+  id_conflict: { got: 'id' },
+  session_closed: { session: 0, reason: 'idle' },
+  session_lost: { session: 0, reason: 'killed' },
+  draining: {},
+  host_offline: { host: 'local', waitedMs: 0 },
+  no_worker: { taskQueue: 'holdfast', address: 'a:1' },
+  no_server: { address: 'a:1', reason: 'refused' },
+  deadline: { what: 'The session', waitedMs: 10 },
+  terminal_failed: { reason: 'no pty' },
+  missing_program: { runtime: 'python', program: 'python3' },
+  config_invalid: { faults: 'A; B' },
+  engine_missing: { reason: 'none' },
+  engine_failed: { reason: 'port', log: '/log' },
+  port_in_use: { got: 1 },
+  worker_failed: { reason: 'x', log: '/log' },
+  model_unknown: { got: 'x', allowed: 'scripted:NAME' },
+  model_script_invalid: { file: 'f', faults: 'A' },
+  model_script_exhausted: { got: 2, allowed: 1, last: 'hello', file: 'f' },
+  model_script_mismatch: { index: 1, allowed: '/a/s', got: 'b', file: 'f' },
+  model_failed: { reason: 'x' },
+  format_error: { attempts: 3, problem: 'x' },
+  unknown_outcome: { what: 'the call', reason: 'x' },
+  node_too_old: { got: '18', allowed: '20' },
+  internal: { reason: 'x' },
+};
+
+const codes = Object.keys(FACTS) as ErrorCode[];
+
+test.each(codes)('%s says what failed with its facts, and what to do next', (code) => {
+  const error = new HoldfastError(code, FACTS[code]);
+  expect(error.message).not.toMatch(/undefined|null|NaN|\[object/);
+  expect(error.message).toMatch(/\S.* Next: \S/s);
+  expect(error.message.endsWith(error.next)).toBe(true);
+  for (const [name, value] of Object.entries(FACTS[code])) {
+    expect([name, error.message]).toEqual([name, expect.stringContaining(String(value))]);
+  }
+});
+
+test.each(codes)('%s has an exit code of sysexits, which no command of a user is mistaken for', (code) => {
+  const { exitCode } = new HoldfastError(code, FACTS[code]);
+  expect(exitCode).toBeGreaterThanOrEqual(64);
+  expect(exitCode).toBeLessThanOrEqual(78);
+});
+
+test.each(codes)('%s is plain JSON for programs', (code) => {
+  const error = new HoldfastError(code, FACTS[code]);
+  const { message, next, retryable } = error;
+  expect(JSON.parse(JSON.stringify(error))).toEqual({ code, message, next, retryable, facts: FACTS[code] });
+});
+
+test.each([
+  ['busy', true],
+  ['draining', true],
+  ['host_offline', true],
+  ['no_worker', true],
+  ['deadline', true],
+  ['invalid_input', false],
+  ['id_conflict', false],
+  ['session_lost', false],
+  ['unknown_outcome', false],
+  ['input_too_long', false],
+] as const)('whether %s may be sent again unchanged: %s', (code, retryable) => {
+  expect(new HoldfastError(code, FACTS[code]).retryable).toBe(retryable);
+});
+
+test('a code is one of the catalogue, and nothing that objects bring along', () => {
+  expect(codes.every(isErrorCode)).toBe(true);
+  expect(
+    ['toString', 'constructor', '__proto__', 'hasOwnProperty', '', 'nope', undefined, null, 1].some(
+      isErrorCode,
+    ),
+  ).toBe(false);
+});
+
+test.each([
+  [new Error('a'), 'a'],
+  ['text', 'text'],
+  [undefined, 'undefined'],
+  [{ toString: (): string => 'own' }, 'own'],
+])('the reason of a thrown value is its text', (thrown, reason) => {
+  expect(reasonOf(thrown)).toBe(reason);
+});
+
+test('an optional fact that is missing leaves no trace', () => {
+  expect(new HoldfastError('not_found', { what: 'A', got: 'b' }).message).toMatch(
+    /^A does not exist: got b\. Next:/,
+  );
+  expect(new HoldfastError('not_found', { what: 'A', got: 'b', allowed: 'c', next: 'Do.' }).message).toBe(
+    'A does not exist: got b, allowed c. Next: Do.',
+  );
+});

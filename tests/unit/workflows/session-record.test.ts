@@ -1,0 +1,151 @@
+import { DEFAULT_YIELD, type CommandView } from '../../../contracts/session';
+import {
+  forgetInput,
+  newSessionRecord,
+  recordRefusal,
+  rememberInput,
+  sessionState,
+  showView,
+  type RunningCommand,
+  type SessionRecord,
+} from '../../../workflows/session-record';
+
+const ref = { agent: 'a', host: 'h', session: 1 };
+const record = (changes: Partial<SessionRecord> = {}): SessionRecord => ({
+  ...newSessionRecord(ref, {}),
+  ...changes,
+});
+const command = (changes: Partial<RunningCommand> = {}): RunningCommand => ({
+  id: 'c',
+  runtime: 'terminal',
+  code: 'ls',
+  startedAt: 0,
+  yield: DEFAULT_YIELD,
+  yielded: null,
+  ...changes,
+});
+const view = (changes: Partial<CommandView> = {}): CommandView => ({
+  session: 1,
+  commandId: 'c',
+  state: 'running',
+  exitCode: null,
+  signal: null,
+  killedBy: null,
+  output: '',
+  from: 0,
+  to: 10,
+  omittedBytes: 0,
+  epoch: 1,
+  freshShell: false,
+  yielded: null,
+  waiting: null,
+  durationMs: 0,
+  ...changes,
+});
+
+test('a record is plain JSON, so that it goes over continue-as-new', () => {
+  const full = record({ command: command({ yielded: view() }) });
+  showView(full, view(), 'me');
+  rememberInput(full, 'i');
+  recordRefusal(full, 'no');
+  expect(JSON.parse(JSON.stringify(full))).toEqual(full);
+});
+
+test.each([
+  [{}, { cwd: null, idleMs: 86_400_000, yield: DEFAULT_YIELD }],
+  [
+    { cwd: '/x', idleMs: 0 },
+    { cwd: '/x', idleMs: 0 },
+  ],
+  [{ yield: { maxMs: 5 } }, { yield: { ...DEFAULT_YIELD, maxMs: 5 } }],
+])('the input %j begins with its settings and the defaults for the rest', (input, expected) => {
+  expect(newSessionRecord(ref, input)).toMatchObject({ ref, command: null, view: null, ...expected });
+});
+
+describe('inputs', () => {
+  test('are new once', () => {
+    const r = record();
+    expect([rememberInput(r, 'a'), rememberInput(r, 'b'), rememberInput(r, 'a')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('that were refused may come again', () => {
+    const r = record();
+    rememberInput(r, 'a');
+    forgetInput(r, 'a');
+    expect(rememberInput(r, 'a')).toBe(true);
+  });
+
+  test('are remembered in a bounded list, the latest 500', () => {
+    const r = record();
+    for (let i = 0; i < 2_000; i++) rememberInput(r, `i${i}`);
+    expect(r.inputIds).toHaveLength(500);
+    expect([rememberInput(r, 'i1999'), rememberInput(r, 'i1500')]).toEqual([false, false]);
+  });
+});
+
+describe('readers', () => {
+  test('are remembered with how far they were given output', () => {
+    const r = record();
+    showView(r, view({ to: 5 }), 'one');
+    showView(r, view({ to: 7 }), 'two');
+    showView(r, view({ to: 9 }));
+    expect(r.readers).toEqual({ one: 5, two: 7 });
+    expect(r.view?.to).toBe(9);
+  });
+
+  test('are remembered in a bounded list', () => {
+    const r = record();
+    for (let i = 0; i < 100; i++) showView(r, view({ to: i }), `reader-${i}`);
+    expect(Object.keys(r.readers)).toHaveLength(16);
+    expect(r.readers['reader-99']).toBe(99);
+  });
+});
+
+test('refusals are remembered in a bounded list, the latest', () => {
+  const r = record();
+  for (let i = 0; i < 100; i++) recordRefusal(r, `no ${i}`);
+  expect(r.refused).toEqual(['no 95', 'no 96', 'no 97', 'no 98', 'no 99']);
+});
+
+describe('the state', () => {
+  test.each<[string, Partial<SessionRecord>, 'open' | 'draining' | 'closed', string]>([
+    ['idle without a command', {}, 'open', 'idle'],
+    ['idle after a command', { view: view({ state: 'exited' }) }, 'open', 'idle'],
+    ['running before the first view', { command: command() }, 'open', 'running'],
+    ['running with a view of it', { command: command(), view: view() }, 'open', 'running'],
+    [
+      'waiting_input when its view says so',
+      { command: command(), view: view({ state: 'waiting_input' }) },
+      'open',
+      'waiting_input',
+    ],
+    [
+      'running when an older command waited',
+      { command: command({ id: 'd' }), view: view({ state: 'waiting_input' }) },
+      'open',
+      'running',
+    ],
+    ['idle when an ended command had waited', { view: view({ state: 'waiting_input' }) }, 'open', 'idle'],
+    ['draining whatever runs', { command: command() }, 'draining', 'draining'],
+    ['closed', { view: view() }, 'closed', 'closed'],
+  ])('is %s', (_title, changes, phase, status) => {
+    expect(sessionState(record(changes), phase)).toMatchObject({ ...ref, status });
+  });
+
+  test('tells the command without its code, its time as ISO text, and the epoch of the last view', () => {
+    const state = sessionState(
+      record({ command: command({ startedAt: 1_000 }), view: view({ epoch: 4 }) }),
+      'open',
+    );
+    expect(state).toMatchObject({
+      epoch: 4,
+      command: { id: 'c', runtime: 'terminal', startedAt: '1970-01-01T00:00:01.000Z' },
+    });
+    expect(Object.keys(state.command ?? {})).not.toContain('code');
+    expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+  });
+});
