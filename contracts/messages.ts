@@ -31,3 +31,10 @@ export const SEARCH_ATTRIBUTES = {
   host: 'HoldfastHost',
   session: 'HoldfastSession',
 } as const;
+
+/** Their types, in the spelling of Temporal's command line. */
+export const SEARCH_ATTRIBUTE_TYPES: Readonly<Record<string, 'Keyword' | 'Int'>> = {
+  [SEARCH_ATTRIBUTES.agent]: 'Keyword',
+  [SEARCH_ATTRIBUTES.host]: 'Keyword',
+  [SEARCH_ATTRIBUTES.session]: 'Int',
+};

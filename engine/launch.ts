@@ -2,10 +2,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
+import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 import { identityOf } from '../exec/process-identity';
 import { LOOPBACK, type EnginePorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';
-import { DYNAMIC_CONFIG, SEARCH_ATTRIBUTES } from './tuning';
+import { DYNAMIC_CONFIG } from './tuning';
 
 /**
  * The shell waits for a line before it becomes the server. If we die before the record is written, it reads the
@@ -85,6 +86,6 @@ export function serverArguments(ports: EnginePorts, dbFile: string): string[] {
     ],
     ...['--db-filename', dbFile, '--namespace', 'default', '--log-level', 'warn', '--log-format', 'json'],
     ...repeated('--dynamic-config-value', DYNAMIC_CONFIG),
-    ...repeated('--search-attribute', SEARCH_ATTRIBUTES),
+    ...repeated('--search-attribute', SEARCH_ATTRIBUTE_TYPES),
   ];
 }

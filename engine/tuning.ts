@@ -15,10 +15,3 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, number | boolean>> = {
   'history.maxInFlightUpdates': 1000,
   'history.maxTotalUpdates': 100000,
 };
-
-/** Search attributes that our workflows set, with their types in Temporal's spelling. */
-export const SEARCH_ATTRIBUTES: Readonly<Record<string, string>> = {
-  HoldfastAgent: 'Keyword',
-  HoldfastHost: 'Keyword',
-  HoldfastSession: 'Int',
-};

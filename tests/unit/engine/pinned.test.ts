@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { TEMPORAL_CLI_VERSION } from '../../../engine/pinned';
-import { DYNAMIC_CONFIG, SEARCH_ATTRIBUTES } from '../../../engine/tuning';
+import { SEARCH_ATTRIBUTE_TYPES } from '../../../contracts/messages';
+import { DYNAMIC_CONFIG } from '../../../engine/tuning';
 
 const ROOT = join(__dirname, '..', '..', '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -42,5 +43,5 @@ test('the server of the compose file is tuned like the embedded one', () => {
 test('the server of the compose file gets the search attributes of the embedded one', () => {
   const created = compose.services.namespace?.command?.[0] ?? '';
   const found = [...created.matchAll(/--name (\S+) --type (\w+)/g)].map(([, name, type]) => [name, type]);
-  expect(Object.fromEntries(found)).toEqual(SEARCH_ATTRIBUTES);
+  expect(Object.fromEntries(found)).toEqual(SEARCH_ATTRIBUTE_TYPES);
 });
