@@ -67,7 +67,12 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   };
   const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);
   const restart = {
-    server: () => embeddedServer(dataDir, { start: true }),
+    server: async () => {
+      const next = await embeddedServer(dataDir, { start: true });
+      if (next.address === address) return;
+      await ensureWorker({ ...choice, address: next.address });
+      throw new HoldfastError('engine_moved', { got: next.address, before: address });
+    },
     worker: () => ensureWorker(choice),
   };
   const stopWatching = engine && open.start ? keepRunning(dataDir, restart) : (): void => undefined;

@@ -2,8 +2,9 @@
 // killed them, the work goes on.
 import { enginePaths, readRecord } from '../engine/record';
 import { isAlive } from '../exec/process-identity';
-import { reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors';
 import { runningWorker } from '../workers/worker-process';
+import { reportError } from './report-error';
 import { note } from './terminal-style';
 
 const LOOK_EVERY_MS = 250;
@@ -31,7 +32,12 @@ export function keepRunning(dataDir: string, restart: Restarts): () => void {
     if (busy) return;
     busy = true;
     look()
-      .catch((err: unknown) => note(`It could not be started again: ${reasonOf(err)}`))
+      .catch((err: unknown) => {
+        // This command's client still speaks to the old address, where somebody else may answer by now.
+        if (err instanceof HoldfastError && err.code === 'engine_moved')
+          process.exit(reportError(err, false));
+        note(`It could not be started again: ${reasonOf(err)}`);
+      })
       .finally(() => (busy = false));
   }, LOOK_EVERY_MS);
   return () => clearInterval(timer);

@@ -159,6 +159,14 @@ const CATALOGUE = {
     (f) => `The Temporal server did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
   ),
+  engine_moved: entry(
+    75,
+    true,
+    (f) =>
+      `The Temporal server was restarted at ${f.got}, because something else took ${f.before} meanwhile.`,
+    () =>
+      'Nothing is lost and the work goes on there: look with `holdfast ps`, or run the same command again.',
+  ),
   port_in_use: entry(
     71,
     true,

@@ -4,12 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../client/holdfast-client';
-import { defaultCacheDir } from '../../engine/data-dir';
 import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
-import { ensureServer } from '../../engine/server';
 import { isAlive } from '../../exec/process-identity';
 import { ensureWorker, runningWorker } from '../../workers/worker-process';
 import type { WorkerRecord } from '../../workers/worker-record';
+import { startServer } from './start-server';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 
@@ -37,8 +36,7 @@ export class EngineOfItsOwn {
   }
 
   startServer(): Promise<EngineRecord> {
-    const cacheDir = defaultCacheDir(process.env);
-    return ensureServer({ dataDir: this.dataDir, cacheDir, env: process.env, progress: () => undefined });
+    return startServer(this.dataDir, () => undefined);
   }
 
   startWorker(): Promise<WorkerRecord> {

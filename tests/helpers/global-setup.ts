@@ -3,19 +3,13 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultCacheDir } from '../../engine/data-dir';
-import { ensureServer } from '../../engine/server';
 import { ensureWorker } from '../../workers/worker-process';
+import { startServer } from './start-server';
 import { locateTestServer } from './time-skipping';
 
 export default async function setup(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
-  const server = await ensureServer({
-    dataDir,
-    cacheDir: defaultCacheDir(process.env),
-    env: process.env,
-    progress: (line) => process.stderr.write(`${line}\n`),
-  });
+  const server = await startServer(dataDir, (line) => process.stderr.write(`${line}\n`));
   await ensureWorker({ dataDir, address: server.address, namespace: 'default', env: process.env });
   // Workers of the run inherit these.
   process.env.HOLDFAST_TEST_DATA = dataDir;

@@ -12,7 +12,9 @@ import { call } from '../helpers/temporal';
 const engine = new EngineOfItsOwn();
 let cwd: string;
 
-beforeAll(() => (cwd = mkdtempSync(join(tmpdir(), 'holdfast-cli-'))));
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'holdfast-cli-'));
+});
 afterAll(async () => {
   const left = await engine.end();
   rmSync(cwd, { recursive: true, force: true });

@@ -1,0 +1,24 @@
+// Servers of tests stay away from the usual ports: those may be the developer's own, and another test's server
+// must not take the port of one that was just killed.
+import { HoldfastError } from '../../contracts/errors';
+import { defaultCacheDir } from '../../engine/data-dir';
+import { readRecord, enginePaths } from '../../engine/record';
+import { ensureServer, type EngineRecord } from '../../engine/server';
+
+/** Below the ports that the system gives to outgoing connections. */
+const LOWEST = 12_000;
+const HIGHEST = 30_000;
+
+/** Starts the data folder's server, again on its own ports where it had some. */
+export async function startServer(dataDir: string, progress: (line: string) => void): Promise<EngineRecord> {
+  const options = { dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress };
+  if (readRecord(enginePaths(dataDir))) return ensureServer(options);
+  for (;;) {
+    const port = LOWEST + 2 * Math.floor((Math.random() * (HIGHEST - LOWEST)) / 2);
+    try {
+      return await ensureServer({ ...options, port, uiPort: port + 1 });
+    } catch (err) {
+      if (!(err instanceof HoldfastError) || err.code !== 'port_in_use') throw err;
+    }
+  }
+}
