@@ -26,7 +26,11 @@ test.each([
   ['percent signs', `printf '%s\\n' '%d %s %%'`, '%d %s %%\n'],
   ['a prompt in its output', `printf '$ \\n'; echo next`, '$ \nnext\n'],
   ['a shell inside, which ends', `bash --norc -c 'PS1="$ "; echo inner'; echo outer`, 'inner\nouter\n'],
-  ['an interactive shell inside', `bash --norc -i 2>/dev/null <<'EOF'\necho inner\nexit\nEOF\necho outer`, 'inner\nouter\n'],
+  [
+    'an interactive shell inside',
+    `bash --norc -i 2>/dev/null <<'EOF'\necho inner\nexit\nEOF\necho outer`,
+    'inner\nouter\n',
+  ],
   ['words of the driver', 'E=1; echo "E - 0"; echo "X 0"; echo E 1 0', 'E - 0\nX 0\nE 1 0\n'],
 ])('%s arrives unchanged', async (_name, code, output) => {
   expect(await t.run(code)).toMatchObject({ output, exitCode: 0 });

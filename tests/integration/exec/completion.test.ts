@@ -12,15 +12,21 @@ const MINUTES = 600_000;
 
 test.each([
   ['the defaults', {}],
-  ['ten minutes of everything', { firstOutputMs: MINUTES, betweenOutputMs: MINUTES, maxMs: MINUTES, promptMs: MINUTES }],
-])('a command of 50 ms answers in well under a second with its exit code under %s', async (_name, settings) => {
-  await t.run(':');
-  const began = Date.now();
-  const view = await t.run('sleep 0.05; (exit 6)', { yield: settings });
-  expect(Date.now() - began).toBeLessThan(700);
-  expect(view).toMatchObject({ state: 'exited', exitCode: 6, yielded: null });
-  expect(view.durationMs).toBeGreaterThanOrEqual(50);
-});
+  [
+    'ten minutes of everything',
+    { firstOutputMs: MINUTES, betweenOutputMs: MINUTES, maxMs: MINUTES, promptMs: MINUTES },
+  ],
+])(
+  'a command of 50 ms answers in well under a second with its exit code under %s',
+  async (_name, settings) => {
+    await t.run(':');
+    const began = Date.now();
+    const view = await t.run('sleep 0.05; (exit 6)', { yield: settings });
+    expect(Date.now() - began).toBeLessThan(700);
+    expect(view).toMatchObject({ state: 'exited', exitCode: 6, yielded: null });
+    expect(view.durationMs).toBeGreaterThanOrEqual(50);
+  },
+);
 
 describe('the end of a command does not depend on the look of a prompt', () => {
   afterEach(() => reset(t));
@@ -37,7 +43,11 @@ describe('the end of a command does not depend on the look of a prompt', () => {
     ['with another PS0', `PS0='running '`],
   ])('when the prompt is %s', async (_name, setUp) => {
     expect(await t.run(setUp)).toMatchObject({ state: 'exited', exitCode: 0, output: '' });
-    expect(await t.run('echo after; (exit 7)')).toMatchObject({ state: 'exited', exitCode: 7, output: 'after\n' });
+    expect(await t.run('echo after; (exit 7)')).toMatchObject({
+      state: 'exited',
+      exitCode: 7,
+      output: 'after\n',
+    });
     expect(await t.run('echo again')).toMatchObject({ exitCode: 0, output: 'again\n', freshShell: false });
   });
 
@@ -50,9 +60,17 @@ describe('the end of a command does not depend on the look of a prompt', () => {
     const go = join(t.cwd, `go-${text.charCodeAt(0)}`);
     const code = `printf '%s' '${text}'; until [ -e '${go}' ]; do sleep 0.02; done; exit_code() { return 5; }; exit_code`;
     const running = await t.run(code, { yield: { betweenOutputMs: 200 } });
-    expect(running).toMatchObject({ state: 'running', exitCode: null, yielded: 'between_output', waiting: null });
+    expect(running).toMatchObject({
+      state: 'running',
+      exitCode: null,
+      yielded: 'between_output',
+      waiting: null,
+    });
     writeFileSync(go, '');
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ state: 'exited', exitCode: 5 });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({
+      state: 'exited',
+      exitCode: 5,
+    });
     expect(logOf(t).subarray(running.from).toString()).toBe(text);
   });
 });
@@ -63,21 +81,36 @@ describe('the shell itself', () => {
     ['exit 0', 'exit', { exitCode: 0, signal: null, killedBy: null }],
     ['set -e', 'set -euo pipefail; false', { exitCode: 1, signal: null, killedBy: null }],
     ['set -u', 'set -u; set -e; echo "$NOT_SET"', { exitCode: 1, signal: null, killedBy: null }],
-    ['an EXIT trap', `trap 'echo bye; exit 8' EXIT; exit 1`, { exitCode: 8, output: 'bye\n', killedBy: null }],
+    [
+      'an EXIT trap',
+      `trap 'echo bye; exit 8' EXIT; exit 1`,
+      { exitCode: 8, output: 'bye\n', killedBy: null },
+    ],
     ['exec of a program that ends', 'exec sh -c "exit 4"', { exitCode: 4, signal: null, killedBy: null }],
-    ['kill -9 $$', 'kill -9 $$', { exitCode: 137, signal: 'SIGKILL', killedBy: { by: 'signal', reason: 'SIGKILL' } }],
-    ['kill -ABRT $$', 'kill -ABRT $$', { exitCode: 134, signal: 'SIGABRT', killedBy: { by: 'signal', reason: 'SIGABRT' } }],
+    [
+      'kill -9 $$',
+      'kill -9 $$',
+      { exitCode: 137, signal: 'SIGKILL', killedBy: { by: 'signal', reason: 'SIGKILL' } },
+    ],
+    [
+      'kill -ABRT $$',
+      'kill -ABRT $$',
+      { exitCode: 134, signal: 'SIGABRT', killedBy: { by: 'signal', reason: 'SIGABRT' } },
+    ],
   ];
 
-  test.each(shellEnds)('ended by %s is told at once; the next command gets a fresh shell and says so', async (_name, code, end) => {
-    const before = await t.run('KEPT=1');
-    const view = await t.run(code);
-    expect(view).toMatchObject({ state: 'exited', yielded: null, epoch: before.epoch, ...end });
-    expect(view.durationMs).toBeLessThan(1_000);
-    const next = await t.run('echo "[$KEPT]"');
-    expect(next).toMatchObject({ output: '[]\n', freshShell: true, epoch: before.epoch + 1 });
-    expect(await t.run(':')).toMatchObject({ freshShell: false, epoch: before.epoch + 1 });
-  });
+  test.each(shellEnds)(
+    'ended by %s is told at once; the next command gets a fresh shell and says so',
+    async (_name, code, end) => {
+      const before = await t.run('KEPT=1');
+      const view = await t.run(code);
+      expect(view).toMatchObject({ state: 'exited', yielded: null, epoch: before.epoch, ...end });
+      expect(view.durationMs).toBeLessThan(1_000);
+      const next = await t.run('echo "[$KEPT]"');
+      expect(next).toMatchObject({ output: '[]\n', freshShell: true, epoch: before.epoch + 1 });
+      expect(await t.run(':')).toMatchObject({ freshShell: false, epoch: before.epoch + 1 });
+    },
+  );
 });
 
 describe('what does not end the shell', () => {
@@ -99,7 +132,9 @@ describe('what does not end the shell', () => {
   });
 
   test('functions, arrays, aliases and shell options persist', async () => {
-    await t.run('f() { echo "f $1"; }; a=(x y z); shopt -s expand_aliases; alias hi="echo hello"; shopt -s nullglob');
+    await t.run(
+      'f() { echo "f $1"; }; a=(x y z); shopt -s expand_aliases; alias hi="echo hello"; shopt -s nullglob',
+    );
     expect((await t.run('f 1; echo ${a[2]}; hi; echo *.nothing')).output).toBe('f 1\nz\nhello\n\n');
     await reset(t);
   });

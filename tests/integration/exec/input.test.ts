@@ -3,7 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandView, Key } from '../../../contracts/session';
 import { testHost, type TestHost } from '../../helpers/session-host';
-import { endWithoutTrace, eventually, logOf, otherSession, processesMarked, reset } from './session-processes';
+import {
+  endWithoutTrace,
+  eventually,
+  logOf,
+  otherSession,
+  processesMarked,
+  reset,
+} from './session-processes';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
@@ -13,12 +20,23 @@ afterEach(async () => {
 afterAll(() => endWithoutTrace(t));
 
 let inputs = 0;
-const type = (text: string | null, keys: Key[] = [], id = `i${++inputs}`, ref = t.ref): ReturnType<TestHost['host']['input']> =>
-  t.host.input(ref, { id, text, keys });
-const exit = (ref = t.ref): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref);
-const waits = (ref = t.ref): Promise<CommandView> => t.until({ kind: 'needs_input', from: 0, timeoutMs: 10_000 }, ref);
+const type = (
+  text: string | null,
+  keys: Key[] = [],
+  id = `i${++inputs}`,
+  ref = t.ref,
+): ReturnType<TestHost['host']['input']> => t.host.input(ref, { id, text, keys });
+const exit = (ref = t.ref): Promise<CommandView> =>
+  t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref);
+const waits = (ref = t.ref): Promise<CommandView> =>
+  t.until({ kind: 'needs_input', from: 0, timeoutMs: 10_000 }, ref);
 const prints = async (text: string): Promise<void> => {
-  expect(await eventually(() => logOf(t).toString(), (log) => log.includes(text))).toContain(text);
+  expect(
+    await eventually(
+      () => logOf(t).toString(),
+      (log) => log.includes(text),
+    ),
+  ).toContain(text);
 };
 
 describe('typing', () => {
@@ -85,7 +103,10 @@ describe('typing', () => {
 describe('without a running process', () => {
   test('input is refused and nothing is executed', async () => {
     const { to } = await t.run(':');
-    await expect(type('touch executed')).rejects.toMatchObject({ code: 'no_running_process', retryable: false });
+    await expect(type('touch executed')).rejects.toMatchObject({
+      code: 'no_running_process',
+      retryable: false,
+    });
     await expect(type(null, ['ctrl-c'])).rejects.toMatchObject({ code: 'no_running_process' });
     expect(await t.run('ls executed 2>/dev/null; echo none')).toMatchObject({ output: 'none\n', from: to });
   });
@@ -93,7 +114,10 @@ describe('without a running process', () => {
   test('input to a shell that has ended is refused without a crash', async () => {
     await t.run('exit 3');
     await expect(type('x')).rejects.toMatchObject({ code: 'no_running_process' });
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 1 })).toMatchObject({ state: 'exited', exitCode: 3 });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 1 })).toMatchObject({
+      state: 'exited',
+      exitCode: 3,
+    });
     expect(await t.run('echo alive')).toMatchObject({ output: 'alive\n', freshShell: true });
   });
 
@@ -138,12 +162,20 @@ describe('the same input id', () => {
 describe('ctrl-c', () => {
   test.each([
     ['a sleeping job', 'sleep 600', 130],
-    ['a shell loop', 'while :; do sleep 0.05; done', 130],
+    ['a loop of the shell itself', 'while :; do read -r -t 0.2 _; done', 130],
     ['a reader', 'cat', 130],
     ['a pipeline', 'sleep 600 | cat', 130],
     ['a nested shell', 'bash -c "sleep 600; exit 5"', 130],
-    ['a program with a handler of its own', `bash -c 'trap "echo caught; exit 42" INT; while :; do sleep 0.05; done'`, 42],
-    ['a program that ends well when interrupted', `bash -c 'trap "exit 0" INT; while :; do sleep 0.05; done'`, 0],
+    [
+      'a program with a handler of its own',
+      `bash -c 'trap "echo caught; exit 42" INT; while :; do sleep 0.05; done'`,
+      42,
+    ],
+    [
+      'a program that ends well when interrupted',
+      `bash -c 'trap "exit 0" INT; while :; do sleep 0.05; done'`,
+      0,
+    ],
   ])('ends %s and its exit code is told', async (_name, code, exitCode) => {
     const { epoch } = await t.run('KEPT=1');
     await t.run(`echo begun; ${code}`, { yield: { betweenOutputMs: 150 } });
@@ -161,7 +193,10 @@ describe('ctrl-c', () => {
   });
 
   test('ends a Python program with a KeyboardInterrupt and 130', async () => {
-    await t.run('import time\nprint("begun", flush=True)\ntime.sleep(600)', { runtime: 'python', yield: { betweenOutputMs: 100 } });
+    await t.run('import time\nprint("begun", flush=True)\ntime.sleep(600)', {
+      runtime: 'python',
+      yield: { betweenOutputMs: 100 },
+    });
     await type(null, ['ctrl-c']);
     const end = await exit();
     expect(end).toMatchObject({ exitCode: 130 });
@@ -189,16 +224,19 @@ describe('a long line', () => {
     expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toHaveLength(length);
   });
 
-  test.each([4_096, 5_000, 100_000])('of %i bytes is refused before anything is typed, never cut', async (length) => {
-    await t.run(`IFS= read -r x; printf %s "$x" > 'line'`);
-    await expect(type('y'.repeat(length), [], `long ${length}`)).rejects.toMatchObject({
-      code: 'input_too_long',
-      facts: { got: length, allowed: 4_095 },
-    });
-    await type('short', [], `long ${length}`);
-    await exit();
-    expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toBe('short');
-  });
+  test.each([4_096, 5_000, 100_000])(
+    'of %i bytes is refused before anything is typed, never cut',
+    async (length) => {
+      await t.run(`IFS= read -r x; printf %s "$x" > 'line'`);
+      await expect(type('y'.repeat(length), [], `long ${length}`)).rejects.toMatchObject({
+        code: 'input_too_long',
+        facts: { got: length, allowed: 4_095 },
+      });
+      await type('short', [], `long ${length}`);
+      await exit();
+      expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toBe('short');
+    },
+  );
 
   test('of 3,000 characters in two bytes each is refused: bytes count', async () => {
     await t.run('read -r x');
@@ -230,11 +268,18 @@ test('input that nobody reads is bounded, burns no CPU, and the session can be r
   await t.run('echo begun; sleep 600', { ref, yield: { betweenOutputMs: 50 } });
   const piece = `${'x'.repeat(1_000)}\n`.repeat(250);
   const outcomes: string[] = [];
-  const holder = processesMarked(t.dataDir).find((line) => line.endsWith('test.local.7'))?.split(' ')[0];
+  const holder = processesMarked(t.dataDir)
+    .find((line) => line.endsWith('test.local.7'))
+    ?.split(' ')[0];
   const before = cpuTicks(holder);
   const began = Date.now();
   for (let i = 0; i < 6; i++) {
-    outcomes.push(await type(piece, [], `big ${i}`, ref).then(() => 'taken', (err: { code: string }) => err.code));
+    outcomes.push(
+      await type(piece, [], `big ${i}`, ref).then(
+        () => 'taken',
+        (err: { code: string }) => err.code,
+      ),
+    );
   }
   expect(outcomes).toEqual(['taken', 'taken', 'taken', 'taken', 'input_too_long', 'input_too_long']);
   expect(await t.run('echo others live')).toMatchObject({ output: 'others live\n' });
@@ -253,7 +298,10 @@ function cpuTicks(pid: string | undefined): number {
 
 test('waits for input are told again after each answer', async () => {
   await t.run('read -p "a? " a; read -p "b? " b');
-  expect(await waits()).toMatchObject({ state: 'waiting_input', waiting: { echo: true, certainty: 'certain' } });
+  expect(await waits()).toMatchObject({
+    state: 'waiting_input',
+    waiting: { echo: true, certainty: 'certain' },
+  });
   await type('1');
   expect(await waits()).toMatchObject({ state: 'waiting_input', output: 'a? 1\nb? ' });
   await type('2');

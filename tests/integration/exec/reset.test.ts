@@ -3,7 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testHost, type TestHost } from '../../helpers/session-host';
-import { endWithoutTrace, eventually, logOf, otherSession, processesMarked, reset, survivors } from './session-processes';
+import {
+  endWithoutTrace,
+  eventually,
+  logOf,
+  otherSession,
+  processesMarked,
+  reset,
+  survivors,
+} from './session-processes';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
@@ -18,11 +26,20 @@ const DAEMON = (mark: string): string => `perl -e '
 const KINDS: [string, (mark: string) => string][] = [
   ['in the foreground', (mark) => `bash -c 'while :; do sleep 0.2; done; : ${mark}'`],
   ['in the background', (mark) => `bash -c 'while :; do sleep 0.2; done; : ${mark}' & sleep 600`],
-  ['in its own process group', (mark) => `set -m; (exec bash -c 'while :; do sleep 0.2; done; : ${mark}') & sleep 600`],
-  ['under nohup', (mark) => `nohup bash -c 'while :; do sleep 0.2; done; : ${mark}' >/dev/null 2>&1 & sleep 600`],
+  [
+    'in its own process group',
+    (mark) => `set -m; (exec bash -c 'while :; do sleep 0.2; done; : ${mark}') & sleep 600`,
+  ],
+  [
+    'under nohup',
+    (mark) => `nohup bash -c 'while :; do sleep 0.2; done; : ${mark}' >/dev/null 2>&1 & sleep 600`,
+  ],
   ['under setsid', (mark) => `setsid bash -c 'while :; do sleep 0.2; done; : ${mark}' & sleep 600`],
   ['forked twice with a cleared environment', (mark) => `${DAEMON(mark)}; sleep 600`],
-  ['deaf to TERM, HUP and INT', (mark) => `bash -c 'trap "" TERM HUP INT; while :; do sleep 0.2; done; : ${mark}'`],
+  [
+    'deaf to TERM, HUP and INT',
+    (mark) => `bash -c 'trap "" TERM HUP INT; while :; do sleep 0.2; done; : ${mark}'`,
+  ],
   ['stopped', (mark) => `bash -c 'kill -STOP $$; : ${mark}' & sleep 600`],
   ['in another shell', (mark) => `bash -c "bash -c 'while :; do sleep 0.2; done; : ${mark}'; :"`],
 ];
@@ -34,7 +51,12 @@ const newMark = (): string => `mark-${process.pid}-${Date.now()}-${++marks}`;
 async function startTree(code: (mark: string) => string, ref = t.ref): Promise<string> {
   const mark = newMark();
   await t.run(code(mark), { ref, yield: { firstOutputMs: 20, betweenOutputMs: 20 } });
-  expect(await eventually(() => processesMarked(mark), (found) => found.length > 0)).not.toEqual([]);
+  expect(
+    await eventually(
+      () => processesMarked(mark),
+      (found) => found.length > 0,
+    ),
+  ).not.toEqual([]);
   return mark;
 }
 
@@ -46,7 +68,10 @@ test.each(KINDS)('a process %s does not survive a reset for two seconds', async 
 
 test('a hundred processes at once do not survive a reset', async () => {
   const mark = await startTree((m) => `for i in {1..100}; do bash -c 'sleep 600; : ${m}' & done; wait`);
-  await eventually(() => processesMarked(mark).length, (count) => count >= 100);
+  await eventually(
+    () => processesMarked(mark).length,
+    (count) => count >= 100,
+  );
   await reset(t);
   expect(await survivors(mark)).toEqual([]);
 });
@@ -59,9 +84,12 @@ test('a background job of an earlier command does not survive a reset of an idle
 });
 
 test('a program may end cleanly: TERM comes before KILL', async () => {
-  await t.run(`bash -c 'trap "echo saved > ${t.cwd}/clean; exit 0" TERM; echo ready; while :; do sleep 0.05; done'`, {
-    yield: { betweenOutputMs: 50 },
-  });
+  await t.run(
+    `bash -c 'trap "echo saved > ${t.cwd}/clean; exit 0" TERM; echo ready; while :; do sleep 0.05; done'`,
+    {
+      yield: { betweenOutputMs: 50 },
+    },
+  );
   await reset(t);
   expect(readFileSync(join(t.cwd, 'clean'), 'utf8')).toBe('saved\n');
 });
@@ -107,19 +135,31 @@ test('a reset records its reason and opens a new epoch', async () => {
     killedBy: { by: 'reset', reason: 'hangs' },
     epoch: running.epoch + 1,
   });
-  expect(await t.run('echo "[$X]"')).toMatchObject({ output: '[]\n', freshShell: true, epoch: running.epoch + 1 });
+  expect(await t.run('echo "[$X]"')).toMatchObject({
+    output: '[]\n',
+    freshShell: true,
+    epoch: running.epoch + 1,
+  });
 });
 
 test('a program that ends itself when told to is still recorded as ended by the reset', async () => {
-  await t.run(`bash -c 'trap "exit 0" TERM; echo r; while :; do sleep 0.05; done'`, { yield: { betweenOutputMs: 50 } });
+  await t.run(`bash -c 'trap "exit 0" TERM; echo r; while :; do sleep 0.05; done'`, {
+    yield: { betweenOutputMs: 50 },
+  });
   await reset(t, t.ref, 'why not');
-  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 })).killedBy).toEqual({ by: 'reset', reason: 'why not' });
+  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 })).killedBy).toEqual({
+    by: 'reset',
+    reason: 'why not',
+  });
 });
 
 test('late output of the old epoch never appears', async () => {
-  await t.run(`trap '' TERM HUP INT; (trap '' TERM HUP INT; while :; do echo OLD; done) & while :; do echo OLD; done`, {
-    yield: { maxMs: 200 },
-  });
+  await t.run(
+    `trap '' TERM HUP INT; (trap '' TERM HUP INT; while :; do echo OLD; done) & while :; do echo OLD; done`,
+    {
+      yield: { maxMs: 200 },
+    },
+  );
   await reset(t);
   const { end } = await t.host.status(t.ref);
   const view = await t.run('for i in 1 2 3 4 5; do echo new; sleep 0.05; done');
@@ -142,7 +182,9 @@ test('a reset of a session that never began is no error and starts nothing', asy
 
 test('a process outside of every session is untouched by a reset', async () => {
   const mark = newMark();
-  const outside = execFileSync('sh', ['-c', `sh -c 'sleep 600; : ${mark}' >/dev/null 2>&1 & echo $!`], { encoding: 'utf8' });
+  const outside = execFileSync('sh', ['-c', `sh -c 'sleep 600; : ${mark}' >/dev/null 2>&1 & echo $!`], {
+    encoding: 'utf8',
+  });
   try {
     await t.run('sleep 600', { yield: { firstOutputMs: 20 } });
     await reset(t);
@@ -150,4 +192,29 @@ test('a process outside of every session is untouched by a reset', async () => {
   } finally {
     execFileSync('sh', ['-c', `kill -9 $(cat /proc/${outside.trim()}/task/*/children) ${outside.trim()}`]);
   }
+});
+
+describe('on a machine without PID namespaces', () => {
+  let plain: TestHost;
+  beforeAll(() => {
+    plain = testHost();
+    plain.host.options.treeKill = 'process-search';
+  });
+  afterAll(() => endWithoutTrace(plain));
+
+  // Not what has left its session and cleared its environment: nothing then tells whose it is.
+  const found = KINDS.filter(([name]) => !name.includes('cleared environment'));
+
+  test.each(found)('a process %s does not survive a reset for two seconds', async (_name, code) => {
+    const mark = newMark();
+    await plain.run(code(mark), { yield: { firstOutputMs: 20, betweenOutputMs: 20 } });
+    expect(
+      await eventually(
+        () => processesMarked(mark),
+        (seen) => seen.length > 0,
+      ),
+    ).not.toEqual([]);
+    await reset(plain);
+    expect(await survivors(mark)).toEqual([]);
+  });
 });

@@ -44,7 +44,9 @@ describe('python', () => {
   test('a traceback shows the code and no frame of the runner', async () => {
     const view = await python('def f():\n    return 1 / 0\n\nprint("before")\nf()');
     expect(view.exitCode).toBe(1);
-    expect(view.output).toContain('before\nTraceback (most recent call last):\n  File "<code>", line 5, in <module>\n');
+    expect(view.output).toContain(
+      'before\nTraceback (most recent call last):\n  File "<code>", line 5, in <module>\n',
+    );
     expect(view.output).toContain('File "<code>", line 2, in f');
     expect(view.output).toContain('ZeroDivisionError: division by zero');
     expect(view.output).not.toMatch(/run-python|ast\.py|holdfast/);
@@ -67,7 +69,11 @@ describe('nodejs', () => {
   test.each([
     ['CommonJS has require', 'const fs = require("fs"); console.log(typeof fs.readFileSync)', 'function\n'],
     ['CommonJS has module and exports', 'console.log(module.exports === exports)', 'true\n'],
-    ['CommonJS may import()', 'import("node:path").then((p) => console.log(p.sep))', expect.stringMatching(/^\/\n/)],
+    [
+      'CommonJS may import()',
+      'import("node:path").then((p) => console.log(p.sep))',
+      expect.stringMatching(/^\/\n/) as string,
+    ],
     ['an ES module may import', 'import { sep } from "node:path"; console.log(sep)', '/\n'],
     ['await stands at the top', 'const x = await Promise.resolve(4); console.log(x)', '4\n'],
     ['await and require stand together', 'console.log(require("path").sep, await 5)', '/ 5\n'],
@@ -115,13 +121,16 @@ describe('both', () => {
   test.each([
     ['python', 'python3', '1'],
     ['nodejs', 'node', '1'],
-  ] as const)('%s without its program says what is missing and runs nothing', async (runtime, program, code) => {
-    await t.run('OLD=$PATH; PATH=/nowhere; hash -r');
-    const view = await t.run(code, { runtime });
-    await t.run('PATH=$OLD');
-    expect(view).toMatchObject({ exitCode: 127 });
-    expect(view.output).toContain(`missing_program: Runtime ${runtime} needs ${program}`);
-  });
+  ] as const)(
+    '%s without its program says what is missing and runs nothing',
+    async (runtime, program, code) => {
+      await t.run('OLD=$PATH; PATH=/nowhere; hash -r');
+      const view = await t.run(code, { runtime });
+      await t.run('PATH=$OLD');
+      expect(view).toMatchObject({ exitCode: 127 });
+      expect(view.output).toContain(`missing_program: Runtime ${runtime} needs ${program}`);
+    },
+  );
 
   test.each([
     ['python', 'import os\nos.chdir("/")\nos.environ["LEAKED"] = "1"'],

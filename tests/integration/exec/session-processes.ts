@@ -19,7 +19,11 @@ export function processesMarked(...marks: string[]): string[] {
 }
 
 /** Reads again until `isTrue` or the time is up; returns what was read last. */
-export async function eventually<T>(read: () => T | Promise<T>, isTrue: (value: T) => boolean, withinMs = 5_000): Promise<T> {
+export async function eventually<T>(
+  read: () => T | Promise<T>,
+  isTrue: (value: T) => boolean,
+  withinMs = 5_000,
+): Promise<T> {
   const until = Date.now() + withinMs;
   let value = await read();
   while (!isTrue(value) && Date.now() < until) {
@@ -31,7 +35,11 @@ export async function eventually<T>(read: () => T | Promise<T>, isTrue: (value: 
 
 /** The marked processes that are still there once they had two seconds to go. */
 export const survivors = (...marks: string[]): Promise<string[]> =>
-  eventually(() => processesMarked(...marks), (found) => found.length === 0, 2_000);
+  eventually(
+    () => processesMarked(...marks),
+    (found) => found.length === 0,
+    2_000,
+  );
 
 /** Ends the host with all of its sessions; fails when a process of theirs is left. */
 export async function endWithoutTrace(t: TestHost): Promise<void> {

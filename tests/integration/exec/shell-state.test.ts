@@ -1,4 +1,6 @@
 // S1, S9: what persists in a session, what its shells begin with, and what no other session sees.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace } from './session-processes';
 
@@ -32,7 +34,9 @@ test('no credential of the worker reaches a session', async () => {
   process.env[secret] = 'hunter2';
   const fresh = testHost();
   try {
-    const view = await fresh.run(`env | grep -c ${secret}; tr '\\0' '\\n' < /proc/$$/environ | grep -c ${secret}`);
+    const view = await fresh.run(
+      `env | grep -c ${secret}; tr '\\0' '\\n' < /proc/$$/environ | grep -c ${secret}`,
+    );
     expect(view.output).toBe('0\n0\n');
   } finally {
     delete process.env[secret];
@@ -40,11 +44,34 @@ test('no credential of the worker reaches a session', async () => {
   }
 });
 
-test('no descriptor of the holder reaches a command', async () => {
-  expect((await t.run('ls /proc/self/fd | head -c 20')).output).toBe('0\n1\n2\n3\n');
+test('no descriptor of the holder or of whoever started it reaches a command', async () => {
+  const fresh = testHost();
+  const dist = join(__dirname, '..', '..', '..', 'dist', 'exec', 'session-host.js');
+  const begin = `const { SessionHost } = require(process.argv[1]);
+    const [options, ref] = process.argv.slice(2).map((arg) => JSON.parse(arg));
+    new SessionHost(options).run(ref, { id: 'begin', runtime: 'terminal', code: ':' }).then(() => process.exit());`;
+  const args = [dist, JSON.stringify(fresh.host.options), JSON.stringify(fresh.ref)];
+  try {
+    // As of a worker that inherited a descriptor nobody marked as close-on-exec.
+    execFileSync('bash', [
+      '-c',
+      'exec 251</dev/null; exec "$@"',
+      'bash',
+      process.execPath,
+      '-e',
+      begin,
+      ...args,
+    ]);
+    await fresh.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
+    expect((await fresh.run('ls /proc/self/fd | tr "\\n" " "')).output).toBe('0 1 2 3 ');
+  } finally {
+    await endWithoutTrace(fresh);
+  }
 });
 
 test('what git and man print does not wait in a pager', async () => {
-  const view = await t.run('cd "$(mktemp -d)" && git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first && git log --format=%s');
+  const view = await t.run(
+    'cd "$(mktemp -d)" && git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first && git log --format=%s',
+  );
   expect(view).toMatchObject({ state: 'exited', exitCode: 0, output: 'first\n' });
 });

@@ -1,6 +1,7 @@
 // D3 and re-attaching: what outlives the death of a worker or of a holder, and what is never done again.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CommandView } from '../../../contracts/session';
 import { SessionHost } from '../../../exec/session-host';
 import { readJson } from '../../../exec/json-file';
 import type { HolderRecord } from '../../../exec/holder-client';
@@ -32,11 +33,15 @@ async function startAndKillWorker(id: string, code: string): Promise<void> {
   await worker.ended;
 }
 
-const runs = (): number => (existsSync(join(t.cwd, 'runs')) ? readFileSync(join(t.cwd, 'runs'), 'utf8').split('\n').length - 1 : 0);
+const runs = (): number =>
+  existsSync(join(t.cwd, 'runs')) ? readFileSync(join(t.cwd, 'runs'), 'utf8').split('\n').length - 1 : 0;
 
 describe('a second host on the same folder', () => {
   test('sees the running command and its end', async () => {
-    await t.run('echo begun; until [ -e go ]; do sleep 0.02; done; (exit 4)', { id: 'one', yield: { betweenOutputMs: 50 } });
+    await t.run('echo begun; until [ -e go ]; do sleep 0.02; done; (exit 4)', {
+      id: 'one',
+      yield: { betweenOutputMs: 50 },
+    });
     const second = another();
     expect((await second.status(t.ref)).command).toMatchObject({ id: 'one', endedAt: null });
     t.host.detach();
@@ -47,7 +52,11 @@ describe('a second host on the same folder', () => {
   });
 
   test('does not run an id that is known, at work or ended, and answers with its record', async () => {
-    const request = { id: 'one', runtime: 'terminal', code: 'echo x >> runs; until [ -e go ]; do sleep 0.02; done; (exit 4)' } as const;
+    const request = {
+      id: 'one',
+      runtime: 'terminal',
+      code: 'echo x >> runs; until [ -e go ]; do sleep 0.02; done; (exit 4)',
+    } as const;
     await t.host.run(t.ref, request);
     const second = another();
     expect((await second.run(t.ref, request)).command).toMatchObject({ id: 'one', endedAt: null });
@@ -73,8 +82,13 @@ describe('a second host on the same folder', () => {
   test('refuses an id that comes with other code or another runtime', async () => {
     await t.run('echo x >> runs', { id: 'taken' });
     const second = another();
-    for (const [runtime, code] of [['terminal', 'echo y >> runs'], ['python', 'echo x >> runs']] as const) {
-      await expect(second.run(t.ref, { id: 'taken', runtime, code })).rejects.toMatchObject({ code: 'id_conflict' });
+    for (const [runtime, code] of [
+      ['terminal', 'echo y >> runs'],
+      ['python', 'echo x >> runs'],
+    ] as const) {
+      await expect(second.run(t.ref, { id: 'taken', runtime, code })).rejects.toMatchObject({
+        code: 'id_conflict',
+      });
     }
     expect(runs()).toBe(1);
     second.detach();
@@ -87,7 +101,10 @@ describe('a second host on the same folder', () => {
     await second.observe(t.ref, { kind: 'output', from: 0, timeoutMs: 5_000 });
     expect(logOf(t).toString()).toBe('1 /\r\n');
     await second.reset(t.ref, { id: 'r', reason: 'from the second', by: 'reset' });
-    expect((await t.host.status(t.ref)).command?.killedBy).toEqual({ by: 'reset', reason: 'from the second' });
+    expect((await t.host.status(t.ref)).command?.killedBy).toEqual({
+      by: 'reset',
+      reason: 'from the second',
+    });
     second.detach();
   });
 
@@ -97,7 +114,9 @@ describe('a second host on the same folder', () => {
     await t.host.input(t.ref, { id: 'in', text: 'once', keys: [] });
     await second.input(t.ref, { id: 'in', text: 'once', keys: [] });
     await second.input(t.ref, { id: 'end', text: 'end', keys: [] });
-    expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).output.match(/got once/g)).toHaveLength(1);
+    expect(
+      (await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).output.match(/got once/g),
+    ).toHaveLength(1);
     second.detach();
   });
 });
@@ -107,7 +126,9 @@ describe('the SIGKILL of a worker process', () => {
     const code = 'echo x >> runs; echo begun; until [ -e go ]; do sleep 0.02; done; echo done; (exit 3)';
     await startAndKillWorker('survivor', code);
     const began = Date.now();
-    expect((await t.host.run(t.ref, { id: 'survivor', runtime: 'terminal', code })).command).toMatchObject({ endedAt: null });
+    expect((await t.host.run(t.ref, { id: 'survivor', runtime: 'terminal', code })).command).toMatchObject({
+      endedAt: null,
+    });
     expect(Date.now() - began).toBeLessThan(1_000);
     writeFileSync(join(t.cwd, 'go'), '');
     const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
@@ -128,8 +149,14 @@ describe('the SIGKILL of a worker process', () => {
 
   test('after its command has ended leaves the result to the next worker', async () => {
     await startAndKillWorker('short', 'echo x >> runs; echo result; (exit 6)');
-    await eventually(() => runs(), (count) => count > 0);
-    expect(await t.run('echo x >> runs; echo result; (exit 6)', { id: 'short' })).toMatchObject({ exitCode: 6, output: 'result\n' });
+    await eventually(
+      () => runs(),
+      (count) => count > 0,
+    );
+    expect(await t.run('echo x >> runs; echo result; (exit 6)', { id: 'short' })).toMatchObject({
+      exitCode: 6,
+      output: 'result\n',
+    });
     expect(runs()).toBe(1);
   });
 });
@@ -140,18 +167,23 @@ describe('the SIGKILL of a holder', () => {
     if (!record) throw new Error('no holder');
     return record;
   };
-  const killHolder = (): void => void process.kill(holder().identity.pid, 'SIGKILL');
+  /** Kills it and waits until it is gone and the host has been told what became of the command. */
+  async function killHolder(): Promise<CommandView> {
+    const told = t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+    process.kill(holder().identity.pid, 'SIGKILL');
+    await survivors(t.dataDir);
+    await told;
+    return t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+  }
   const COUNTER = 'echo x >> runs; i=0; while :; do echo "line $((i++))"; sleep 0.001; done';
 
   test('makes the command lost, with the cause, and keeps an exact prefix of its output', async () => {
     await t.run(COUNTER, { id: 'counter', yield: { maxMs: 200 } });
-    const lost = t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
-    killHolder();
-    expect(await lost).toMatchObject({
+    expect(await killHolder()).toMatchObject({
       commandId: 'counter',
       state: 'lost',
       exitCode: null,
-      killedBy: { by: 'host_lost', reason: expect.any(String) },
+      killedBy: { by: 'host_lost', reason: expect.any(String) as string },
     });
     const log = logOf(t).toString();
     const whole = Array.from({ length: log.split('\n').length }, (_, i) => `line ${i}\r\n`).join('');
@@ -161,19 +193,23 @@ describe('the SIGKILL of a holder', () => {
 
   test('leaves no process of the session', async () => {
     const mark = `left-${process.pid}-${Date.now()}`;
-    await t.run(`setsid bash -c 'sleep 600; : ${mark}' & nohup bash -c 'sleep 600; : ${mark}' >/dev/null 2>&1 & sleep 600`, {
-      yield: { firstOutputMs: 50, betweenOutputMs: 50 },
-    });
-    killHolder();
+    await t.run(
+      `setsid bash -c 'sleep 600; : ${mark}' & nohup bash -c 'sleep 600; : ${mark}' >/dev/null 2>&1 & sleep 600`,
+      {
+        yield: { firstOutputMs: 50, betweenOutputMs: 50 },
+      },
+    );
+    await killHolder();
     expect(await survivors(mark, t.dataDir, t.cwd)).toEqual([]);
   });
 
   test('never leads to a silent second run: the same id answers with the loss', async () => {
     await t.run(COUNTER, { id: 'counter', yield: { maxMs: 100 } });
-    killHolder();
-    await survivors(t.dataDir);
+    await killHolder();
     for (const host of [t.host, another()]) {
-      expect((await host.run(t.ref, { id: 'counter', runtime: 'terminal', code: COUNTER })).command).toMatchObject({
+      expect(
+        (await host.run(t.ref, { id: 'counter', runtime: 'terminal', code: COUNTER })).command,
+      ).toMatchObject({
         id: 'counter',
         lost: true,
         killedBy: { by: 'host_lost' },
@@ -186,8 +222,7 @@ describe('the SIGKILL of a holder', () => {
   test('gives the next command a fresh shell and a new epoch, behind the old output', async () => {
     const { epoch } = await t.run('X=1; echo old; sleep 600', { yield: { betweenOutputMs: 50 } });
     const { pid } = holder().identity;
-    killHolder();
-    await survivors(t.dataDir);
+    await killHolder();
     const next = await t.run('echo "[$X]"');
     expect(next).toMatchObject({ state: 'exited', output: '[]\n', freshShell: true, epoch: epoch + 1 });
     expect(logOf(t).toString()).toBe('old\r\n[]\r\n');
@@ -196,18 +231,19 @@ describe('the SIGKILL of a holder', () => {
 
   test('between two commands loses nothing: the last result stays, the next shell is fresh', async () => {
     await t.run('echo done; (exit 2)', { id: 'ended' });
-    killHolder();
-    await survivors(t.dataDir);
+    await killHolder();
     expect((await t.host.status(t.ref)).command).toMatchObject({ id: 'ended', exitCode: 2, lost: false });
-    expect(await t.run('echo done; (exit 2)', { id: 'ended' })).toMatchObject({ state: 'exited', exitCode: 2, output: 'done\n' });
+    expect(await t.run('echo done; (exit 2)', { id: 'ended' })).toMatchObject({
+      state: 'exited',
+      exitCode: 2,
+      output: 'done\n',
+    });
     expect(await t.run('echo next')).toMatchObject({ output: 'next\n', freshShell: true });
   });
 
   test('refuses input and answers reset and status with the loss', async () => {
     await t.run('sleep 600', { yield: { firstOutputMs: 50 } });
-    const lost = t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
-    killHolder();
-    await lost;
+    await killHolder();
     expect(await t.host.input(t.ref, { id: 'i', text: 'x', keys: [] })).toBeUndefined();
     await reset(t);
     expect((await t.host.status(t.ref)).command).toMatchObject({ lost: true, killedBy: { by: 'host_lost' } });
@@ -217,15 +253,16 @@ describe('the SIGKILL of a holder', () => {
     const other = otherSession(t, 1);
     await t.run('KEPT=1', { ref: other });
     await t.run('sleep 600', { yield: { firstOutputMs: 50 } });
-    killHolder();
-    await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
+    await killHolder();
     expect(await t.run('echo $KEPT', { ref: other })).toMatchObject({ output: '1\n' });
   });
 });
 
 test('a TERM to a holder ends its tree, and the session goes on in a fresh shell', async () => {
   await t.run('sleep 600', { id: 'told', yield: { firstOutputMs: 50 } });
-  const { identity } = readJson<HolderRecord>(join(t.dataDir, 'sessions', 'test.local.0', 'holder.json')) as HolderRecord;
+  const { identity } = readJson<HolderRecord>(
+    join(t.dataDir, 'sessions', 'test.local.0', 'holder.json'),
+  ) as HolderRecord;
   process.kill(identity.pid, 'SIGTERM');
   expect(await survivors(t.dataDir, t.cwd)).toEqual([]);
   expect(t.host.commandRecord(t.ref, 'told')).toMatchObject({ lost: false, killedBy: { by: 'closed' } });

@@ -19,21 +19,41 @@ const certain: [string, Runtime, string, boolean][] = [
   ['a reader of /dev/tty', 'terminal', 'head -n 1 < /dev/tty', true],
   ['Python input()', 'python', 'input("name? ")', true],
   ['Python getpass', 'python', 'import getpass\ngetpass.getpass()', false],
-  ['a thread in Python input()', 'python', 'import threading\nw = threading.Thread(target=input)\nw.start()\nw.join()', true],
+  [
+    'a thread in Python input()',
+    'python',
+    'import threading\nw = threading.Thread(target=input)\nw.start()\nw.join()',
+    true,
+  ],
   ['a child that reads', 'terminal', 'sh -c "sh -c \\"read x\\""', true],
 ];
 
-test.each(certain)('%s is reported at once, as certain, and whether it echoes', async (_name, runtime, code, echo) => {
-  const view = await t.run(code, { runtime });
-  expect(view).toMatchObject({ state: 'waiting_input', yielded: 'waiting_input', waiting: { echo, certainty: 'certain' } });
-  expect(view.durationMs).toBeLessThan(3_000);
-});
+test.each(certain)(
+  '%s is reported at once, as certain, and whether it echoes',
+  async (_name, runtime, code, echo) => {
+    const view = await t.run(code, { runtime });
+    expect(view).toMatchObject({
+      state: 'waiting_input',
+      yielded: 'waiting_input',
+      waiting: { echo, certainty: 'certain' },
+    });
+    expect(view.durationMs).toBeLessThan(3_000);
+  },
+);
 
 test.each([
   ['a Python REPL', 'python3 -q', 'likely'],
   ['a readline prompt of bash', 'read -e -p "> " x', 'likely'],
-  ['a Python select on its input', `python3 -c 'import select, sys; select.select([sys.stdin], [], [])'`, 'likely'],
-  ['a poll with a time-out', `python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`, 'hint'],
+  [
+    'a Python select on its input',
+    `python3 -c 'import select, sys; select.select([sys.stdin], [], [])'`,
+    'likely',
+  ],
+  [
+    'a poll with a time-out',
+    `python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`,
+    'hint',
+  ],
 ] as const)('%s is reported after its time for prompts, as %s', async (_name, code, certainty) => {
   const view = await t.run(code, { yield: { promptMs: 200 } });
   expect(view).toMatchObject({ state: 'waiting_input', yielded: 'waiting_input' });
@@ -42,8 +62,12 @@ test.each([
 });
 
 test('a time-out that polls the terminal is no reason to say that input is needed', async () => {
-  await t.run(`python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`, { yield: { promptMs: 100 } });
-  expect(await t.host.observe(t.ref, { kind: 'needs_input', from: 0, timeoutMs: 400 })).toMatchObject({ reason: 'timeout' });
+  await t.run(`python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`, {
+    yield: { promptMs: 100 },
+  });
+  expect(await t.host.observe(t.ref, { kind: 'needs_input', from: 0, timeoutMs: 400 })).toMatchObject({
+    reason: 'timeout',
+  });
 });
 
 test.each([

@@ -1,6 +1,7 @@
 // S3, S5: a yield hands over the output so far; the process lives on and nobody types into it.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { YieldSettings } from '../../../contracts/session';
 import { commandView } from '../../../exec/command-view';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace, logOf, otherSession, reset } from './session-processes';
@@ -12,21 +13,40 @@ afterAll(() => endWithoutTrace(t));
 /** The next page of a reader that was given everything before `from`. */
 async function poll(from: number): Promise<{ text: string; to: number; ended: boolean }> {
   const { reason, snapshot } = await t.host.observe(t.ref, { kind: 'output', from, timeoutMs: 5_000 });
-  const view = await commandView({ ref: t.ref, logPath: t.host.logPath(t.ref), snapshot, from, maxBytes: 4_096, reason });
+  const view = await commandView({
+    ref: t.ref,
+    logPath: t.host.logPath(t.ref),
+    snapshot,
+    from,
+    maxBytes: 4_096,
+    reason,
+  });
   return { text: view.output, to: view.to, ended: view.state === 'exited' && view.to === snapshot.end };
 }
 
-test.each([
-  ['first_output', 'sleep 600', { firstOutputMs: 150 }, 'running', ''],
-  ['between_output', 'echo a; sleep 600', { betweenOutputMs: 150 }, 'running', 'a\n'],
-  ['max', 'while :; do echo x; sleep 0.03; done', { maxMs: 300 }, 'running', expect.stringMatching(/^(x\n)+$/)],
-  ['waiting_input', 'echo name; read name', {}, 'waiting_input', 'name\n'],
-] as const)('a yield says that it came for %s, with the output so far and its offset', async (reason, code, settings, state, output) => {
-  const view = await t.run(code, { yield: settings });
-  expect(view).toMatchObject({ yielded: reason, state, exitCode: null, output });
-  expect(logOf(t).length).toBeGreaterThanOrEqual(view.to);
-  await reset(t);
-});
+const yields: [reason: string, code: string, settings: Partial<YieldSettings>, output: string][] = [
+  ['first_output', 'sleep 600', { firstOutputMs: 150 }, ''],
+  ['between_output', 'echo a; sleep 600', { betweenOutputMs: 150 }, 'a\n'],
+  [
+    'max',
+    'while :; do echo x; sleep 0.03; done',
+    { maxMs: 300 },
+    expect.stringMatching(/^(x\n)+$/) as string,
+  ],
+  ['waiting_input', 'echo name; read name', {}, 'name\n'],
+];
+
+test.each(yields)(
+  'a yield says that it came for %s, with the output so far and its offset',
+  async (...row) => {
+    const [yielded, code, settings, output] = row;
+    const view = await t.run(code, { yield: settings });
+    const state = yielded === 'waiting_input' ? yielded : 'running';
+    expect(view).toMatchObject({ yielded, state, exitCode: null, output });
+    expect(logOf(t).length).toBeGreaterThanOrEqual(view.to);
+    await reset(t);
+  },
+);
 
 test('after a yield the next poll has the rest, exactly once', async () => {
   const go = join(t.cwd, 'go');
@@ -63,7 +83,7 @@ test('a flood between two polls arrives whole by offset and bounded by default',
   expect(view.output.length).toBeLessThan(20_000);
   expect(view.omittedBytes).toBeGreaterThan(500_000);
   let text = '';
-  for (let from = view.from; from < view.to; ) {
+  for (let from = view.from; from < view.to;) {
     const page = await commandView({
       ref: t.ref,
       logPath: t.host.logPath(t.ref),
@@ -79,8 +99,17 @@ test('a flood between two polls arrives whole by offset and bounded by default',
 
 test('a reader behind the end of the log is told up to where it may read', async () => {
   const snapshot = await t.host.status(t.ref);
-  const asked = commandView({ ref: t.ref, logPath: t.host.logPath(t.ref), snapshot, from: snapshot.end + 1, maxBytes: 10 });
-  await expect(asked).rejects.toMatchObject({ code: 'offset_out_of_range', facts: { allowed: snapshot.end } });
+  const asked = commandView({
+    ref: t.ref,
+    logPath: t.host.logPath(t.ref),
+    snapshot,
+    from: snapshot.end + 1,
+    maxBytes: 10,
+  });
+  await expect(asked).rejects.toMatchObject({
+    code: 'offset_out_of_range',
+    facts: { allowed: snapshot.end },
+  });
 });
 
 describe('a command to a busy session', () => {
@@ -91,7 +120,9 @@ describe('a command to a busy session', () => {
     const effect = join(t.cwd, 'effect');
     const running = await t.run('cat', { ref: ref() });
     expect(running.state).toBe('waiting_input');
-    await expect(t.host.run(ref(), { id: 'second', runtime: 'terminal', code: `touch '${effect}'` })).rejects.toMatchObject({
+    await expect(
+      t.host.run(ref(), { id: 'second', runtime: 'terminal', code: `touch '${effect}'` }),
+    ).rejects.toMatchObject({
       code: 'busy',
       retryable: true,
       facts: { session: 1, from: running.from },
@@ -113,7 +144,9 @@ describe('a command to a busy session', () => {
   });
 
   test('that is about to be busy twice runs one of two commands that came at once', async () => {
-    const codes = ['a', 'b'].map((id) => t.host.run(ref(), { id, runtime: 'terminal', code: `echo ${id} >> both; sleep 600` }));
+    const codes = ['a', 'b'].map((id) =>
+      t.host.run(ref(), { id, runtime: 'terminal', code: `echo ${id} >> both; sleep 600` }),
+    );
     const outcomes = await Promise.allSettled(codes);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });

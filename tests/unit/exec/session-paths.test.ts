@@ -1,12 +1,18 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { parseSessionDirectory, sessionPaths, sessionsDirectory, socketPathFor } from '../../../exec/session-paths';
+import {
+  parseSessionDirectory,
+  sessionPaths,
+  sessionsDirectory,
+  socketPathFor,
+} from '../../../exec/session-paths';
 
 let dataDir: string;
 beforeEach(() => (dataDir = mkdtempSync(join(tmpdir(), 'holdfast-paths-'))));
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
+const INVALID = expect.objectContaining({ code: 'invalid_input' }) as Error;
 const LONG = 'a'.repeat(63);
 
 test.each([
@@ -39,12 +45,15 @@ test.each([
   ['half a session', { agent: 'a', host: 'h', session: 0.5 }],
   ['a session as text', { agent: 'a', host: 'h', session: '1/../..' as unknown as number }],
 ])('%s never reaches a path', (_name, ref) => {
-  expect(() => sessionPaths(dataDir, ref)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+  expect(() => sessionPaths(dataDir, ref)).toThrow(INVALID);
 });
 
-test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.', 'a.b.1234567', 'a..1', '.DS_Store', 'a.b.-1'])('the folder %j is no session', (name) => {
-  expect(parseSessionDirectory(name)).toBeUndefined();
-});
+test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.', 'a.b.1234567', 'a..1', '.DS_Store', 'a.b.-1'])(
+  'the folder %j is no session',
+  (name) => {
+    expect(parseSessionDirectory(name)).toBeUndefined();
+  },
+);
 
 describe('a socket', () => {
   const socketOf = (data: string, agent: string, host = 'h', session = 0): string =>
@@ -52,7 +61,9 @@ describe('a socket', () => {
 
   test('is never shared by two long ids, not even of the same beginning', () => {
     const sockets = ['a', 'b', 'c'].flatMap((last) =>
-      [0, 1].flatMap((session) => [LONG, 'x'].map((host) => socketOf(dataDir, `${'a'.repeat(62)}${last}`, host, session))),
+      [0, 1].flatMap((session) =>
+        [LONG, 'x'].map((host) => socketOf(dataDir, `${'a'.repeat(62)}${last}`, host, session)),
+      ),
     );
     expect(new Set(sockets).size).toBe(12);
   });

@@ -28,16 +28,40 @@ describe('a yield', () => {
     ['waits for the first output', {}, { at: 1_030 }],
     ['comes for silence from the beginning', { now: 1_030 }, { reason: 'first_output' }],
     ['does not come a moment before', { now: 1_029 }, { at: 1_030 }],
-    ['does not count output of an earlier command', { now: 1_030, lastOutputAt: 999 }, { reason: 'first_output' }],
+    [
+      'does not count output of an earlier command',
+      { now: 1_030, lastOutputAt: 999 },
+      { reason: 'first_output' },
+    ],
     ['waits for more after output', { now: 1_010, lastOutputAt: 1_010 }, { at: 1_025 }],
     ['comes for silence after output', { now: 1_025, lastOutputAt: 1_010 }, { reason: 'between_output' }],
-    ['comes at the longest time though output goes on', { now: 1_180, lastOutputAt: 1_179 }, { reason: 'max' }],
+    [
+      'comes at the longest time though output goes on',
+      { now: 1_180, lastOutputAt: 1_179 },
+      { reason: 'max' },
+    ],
     ['looks no later than the longest time', { now: 1_170, lastOutputAt: 1_170 }, { at: 1_180 }],
-    ['comes at once for a certain wait', { waiting: certain, waitingSince: 1_000 }, { reason: 'waiting_input' }],
+    [
+      'comes at once for a certain wait',
+      { waiting: certain, waitingSince: 1_000 },
+      { reason: 'waiting_input' },
+    ],
     ['gives a likely wait its time', { now: 1_001, waiting: likely, waitingSince: 1_001 }, { at: 1_006 }],
-    ['comes for a likely wait after its time', { now: 1_006, waiting: likely, waitingSince: 1_001 }, { reason: 'waiting_input' }],
-    ['comes for a hint after its time', { now: 1_006, waiting: hint, waitingSince: 1_001 }, { reason: 'waiting_input' }],
-    ['says silence when that came before the likely wait', { now: 1_030, waiting: likely, waitingSince: 1_029 }, { reason: 'first_output' }],
+    [
+      'comes for a likely wait after its time',
+      { now: 1_006, waiting: likely, waitingSince: 1_001 },
+      { reason: 'waiting_input' },
+    ],
+    [
+      'comes for a hint after its time',
+      { now: 1_006, waiting: hint, waitingSince: 1_001 },
+      { reason: 'waiting_input' },
+    ],
+    [
+      'says silence when that came before the likely wait',
+      { now: 1_030, waiting: likely, waitingSince: 1_029 },
+      { reason: 'first_output' },
+    ],
   ])('%s', (_title, changes, outcome) => {
     expect(decide(YIELD, facts(changes))).toEqual(outcome);
   });
@@ -59,25 +83,69 @@ describe('a yield', () => {
 });
 
 describe('a wait', () => {
-  const wait = (kind: 'exit' | 'output' | 'idle' | 'needs_input', from = 0): Until => ({ kind, from, timeoutMs: 5_000 });
+  const wait = (kind: 'exit' | 'output' | 'idle' | 'needs_input', from = 0): Until => ({
+    kind,
+    from,
+    timeoutMs: 5_000,
+  });
 
   test.each<[string, Until, Partial<Facts>, object]>([
     ['for the exit ends with it', wait('exit'), { running: false }, { reason: 'exit' }],
-    ['for the exit goes on over output and silence', wait('exit'), { now: 4_000, end: 9, lastOutputAt: 1_001 }, { at: 6_000 }],
+    [
+      'for the exit goes on over output and silence',
+      wait('exit'),
+      { now: 4_000, end: 9, lastOutputAt: 1_001 },
+      { at: 6_000 },
+    ],
     ['for the exit goes on over a certain wait', wait('exit'), { waiting: certain }, { at: 6_000 }],
-    ['for output ends with the first byte behind its offset', wait('output', 5), { end: 6 }, { reason: 'output' }],
+    [
+      'for output ends with the first byte behind its offset',
+      wait('output', 5),
+      { end: 6 },
+      { reason: 'output' },
+    ],
     ['for output goes on at its offset', wait('output', 5), { end: 5 }, { at: 6_000 }],
     ['for output ends with the exit', wait('output', 5), { end: 5, running: false }, { reason: 'exit' }],
-    ['for input ends with a certain wait', wait('needs_input'), { waiting: certain }, { reason: 'waiting_input' }],
-    ['for input ends with a likely wait', wait('needs_input'), { waiting: likely }, { reason: 'waiting_input' }],
+    [
+      'for input ends with a certain wait',
+      wait('needs_input'),
+      { waiting: certain },
+      { reason: 'waiting_input' },
+    ],
+    [
+      'for input ends with a likely wait',
+      wait('needs_input'),
+      { waiting: likely },
+      { reason: 'waiting_input' },
+    ],
     ['for input goes on over a hint', wait('needs_input'), { waiting: hint }, { at: 6_000 }],
-    ['for silence ends after one second', wait('idle'), { now: 2_500, lastOutputAt: 1_500 }, { reason: 'idle' }],
+    [
+      'for silence ends after one second',
+      wait('idle'),
+      { now: 2_500, lastOutputAt: 1_500 },
+      { reason: 'idle' },
+    ],
     ['for silence goes on before', wait('idle'), { now: 2_499, lastOutputAt: 1_500 }, { at: 2_500 }],
     ['for silence counts from the beginning without output', wait('idle'), { now: 1_500 }, { at: 2_000 }],
-    ['for silence looks no later than its time-out', wait('idle'), { now: 5_900, lastOutputAt: 5_900 }, { at: 6_000 }],
+    [
+      'for silence looks no later than its time-out',
+      wait('idle'),
+      { now: 5_900, lastOutputAt: 5_900 },
+      { at: 6_000 },
+    ],
     ['ends at its time-out', wait('exit'), { now: 6_000 }, { reason: 'timeout' }],
-    ['says the fact and not the time-out when both are there', wait('output'), { now: 6_000, end: 1 }, { reason: 'output' }],
-    ['for silence says the time-out when output goes on', wait('idle'), { now: 6_000, lastOutputAt: 5_999 }, { reason: 'timeout' }],
+    [
+      'says the fact and not the time-out when both are there',
+      wait('output'),
+      { now: 6_000, end: 1 },
+      { reason: 'output' },
+    ],
+    [
+      'for silence says the time-out when output goes on',
+      wait('idle'),
+      { now: 6_000, lastOutputAt: 5_999 },
+      { reason: 'timeout' },
+    ],
   ])('%s', (_title, until, changes, outcome) => {
     expect(decide(until, facts(changes))).toEqual(outcome);
   });
