@@ -1,6 +1,7 @@
 // The host's side of its sessions: finds or starts holders, and tells the truth about those that died.
 // Knows no Temporal; the host worker's activities are thin wrappers around this.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { CommandRecords, contentHash } from './command-records';
@@ -12,7 +13,8 @@ import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPat
 import { spawnHolder } from './spawn-holder';
 import type { Runtime } from '../contracts/session';
 
-const RUN_ATTEMPTS = 3;
+const ATTEMPTS = 3;
+const GONE_MS = 1_000;
 
 export interface SessionHostOptions {
   dataDir: string;
@@ -52,7 +54,7 @@ export class SessionHost {
     } catch (err) {
       if (!(err instanceof HolderGone)) throw err;
       // The record tells whether it got as far as the shell: then it is lost, else it runs in a new one.
-      if (attempt < RUN_ATTEMPTS) return this.run(ref, { id, runtime, code, cwd }, attempt + 1);
+      if (attempt < ATTEMPTS) return this.run(ref, { id, runtime, code, cwd }, attempt + 1);
       throw new HoldfastError('terminal_failed', {
         reason: `its holder ended ${attempt} times: ${err.message}`,
       });
@@ -61,13 +63,8 @@ export class SessionHost {
 
   /** Waits at the holder. When the holder dies, answers with the lost command. */
   async observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
-    try {
-      const answer = await this.ask(ref, 'observe', { until }, signal);
-      return answer ?? { reason: 'exit', snapshot: this.deadSnapshot(ref) };
-    } catch (err) {
-      if (!(err instanceof HolderGone)) throw err;
-      return { reason: 'exit', snapshot: await this.status(ref) };
-    }
+    const answer = await this.ask(ref, 'observe', { until }, signal);
+    return answer ?? { reason: 'exit', snapshot: this.deadSnapshot(ref) };
   }
 
   async status(ref: SessionRef): Promise<Snapshot> {
@@ -93,8 +90,7 @@ export class SessionHost {
     const holder = readJson<HolderRecord>(this.paths(ref).holder);
     const answer = await this.ask(ref, 'close', { reason });
     this.forget(ref);
-    while (answer && holder && isAlive(holder.identity))
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    while (answer && holder && isAlive(holder.identity)) await delay(5);
     return answer ?? this.deadSnapshot(ref);
   }
 
@@ -131,14 +127,28 @@ export class SessionHost {
     return sessionPaths(this.options.dataDir, ref);
   }
 
+  /** Undefined when no holder lives; one that dies before it answers counts as dead. */
   private async ask<V extends Verb>(
     ref: SessionRef,
     verb: V,
     body: Verbs[V]['request'],
     signal?: AbortSignal,
   ): Promise<Verbs[V]['answer'] | undefined> {
-    const client = await this.findHolder(ref);
-    return client?.request(verb, body, signal);
+    for (let attempt = 1; ; attempt++) {
+      const client = await this.findHolder(ref);
+      try {
+        return await client?.request(verb, body, signal);
+      } catch (err) {
+        if (!(err instanceof HolderGone) || attempt === ATTEMPTS) throw err;
+        await this.untilGone(ref);
+      }
+    }
+  }
+
+  /** Its socket closes a moment before the process of a killed holder is gone. */
+  private async untilGone(ref: SessionRef): Promise<void> {
+    const until = Date.now() + GONE_MS;
+    while (this.isOpen(ref) && Date.now() < until) await delay(5);
   }
 
   private async findHolder(ref: SessionRef): Promise<HolderClient | undefined> {

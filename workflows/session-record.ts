@@ -65,6 +65,8 @@ export function forgetInput(record: SessionRecord, id: string): void {
 export function showView(record: SessionRecord, view: CommandView, reader?: string): void {
   record.view = view;
   if (!reader) return;
+  // Written anew, so that the first name is the one that was longest without a look.
+  delete record.readers[reader];
   record.readers[reader] = view.to;
   const names = Object.keys(record.readers);
   if (names.length > REMEMBERED_READERS) delete record.readers[names[0] ?? ''];

@@ -48,7 +48,8 @@ export const idSchema = z.string().check(z.regex(ID_PATTERN));
 const messageId = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 export const sessionNumber = wholeNumber(0, MAX_SESSION_NUMBER);
 export const milliseconds = wholeNumber(0, 30 * DAY_MS);
-const readerName = z.string().check(z.regex(ID_PATTERN));
+/** Beginning with a letter: an object orders whole-number names by themselves. */
+const readerName = z.string().check(z.regex(/^[a-z][a-z0-9_-]{0,62}$/));
 const keyName = z.enum(Object.keys(KEYS) as [Key, ...Key[]]);
 export const runtimeSchema = z.enum(RUNTIMES);
 

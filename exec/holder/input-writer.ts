@@ -11,6 +11,7 @@ const MAX_QUEUED_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 1_024;
 /** After so long an input that the program does not read is left in the queue and its sender answered. */
 const ANSWER_MS = 500;
+const SIGNAL_TRIES = 100;
 const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
   'ctrl-c': 'SIGINT',
   'ctrl-\\': 'SIGQUIT',
@@ -20,7 +21,8 @@ const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
 export class InputWriter {
   private queue: Buffer[] = [];
   private queuedBytes = 0;
-  private draining: Promise<void> | null = null;
+  private isDraining = false;
+  private drained: Promise<void> = Promise.resolve();
   private stopped = false;
 
   constructor(private readonly shell: Shell) {}
@@ -42,7 +44,7 @@ export class InputWriter {
     }
     this.enqueue(bytes);
     for (const key of keys) this.press(key, settings?.signals ?? false);
-    await Promise.race([this.draining, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
+    await Promise.race([this.drained, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
   }
 
   /** Forgets what was not taken yet. */
@@ -53,23 +55,40 @@ export class InputWriter {
   }
 
   private press(key: Key, raisesSignals: boolean): void {
-    const signal = SIGNAL_KEYS[key];
-    const group = this.shell.foregroundGroup;
-    if (!signal || !raisesSignals || group === undefined) return this.enqueue(Buffer.from(KEYS[key]));
+    const signal = raisesSignals ? SIGNAL_KEYS[key] : undefined;
     // As a byte it would wait, or be lost, behind input that nobody reads.
-    this.queue = [];
-    this.queuedBytes = 0;
-    process.kill(-group, signal);
+    if (signal && this.signalForeground(signal)) {
+      this.queue = [];
+      this.queuedBytes = 0;
+    } else {
+      this.enqueue(Buffer.from(KEYS[key]));
+    }
+  }
+
+  /** A short job may end between the look at the foreground group and the signal: then it is looked at again. */
+  private signalForeground(signal: NodeJS.Signals): boolean {
+    for (let tries = 0; tries < SIGNAL_TRIES; tries++) {
+      const group = this.shell.foregroundGroup;
+      if (group === undefined) return false;
+      try {
+        process.kill(-group, signal);
+        return true;
+      } catch (err) {
+        if ((err as NodeJS.ErrnoException).code !== 'ESRCH') return false;
+      }
+    }
+    return false;
   }
 
   private enqueue(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.queue.push(bytes);
     this.queuedBytes += bytes.length;
-    this.draining ??= this.drain().finally(() => (this.draining = null));
+    if (!this.isDraining) this.drained = this.drain();
   }
 
   private async drain(): Promise<void> {
+    this.isDraining = true;
     let pauseMs = 1;
     for (let head = this.queue[0]; head && !this.stopped; head = this.queue[0]) {
       const written = this.write(head.subarray(0, CHUNK_BYTES));
@@ -83,6 +102,8 @@ export class InputWriter {
         pauseMs = Math.min(pauseMs * 2, 100);
       }
     }
+    // In the same breath as the last look at the queue: what comes next must begin a drain of its own.
+    this.isDraining = false;
   }
 
   private write(bytes: Buffer): number {

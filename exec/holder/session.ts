@@ -11,7 +11,7 @@ import { InputWriter } from './input-writer';
 import { decide } from './observer';
 import { OutputLog } from './output-log';
 import { Shell } from './shell';
-import { signalName } from './signal-name';
+import { fatalSignal } from './signal-name';
 import { WaitingWatch } from './waiting-watch';
 
 /** What a holder is started with. */
@@ -155,7 +155,7 @@ export class Session {
     const life = {
       shell,
       input: new InputWriter(shell),
-      watch: new WaitingWatch(shell, () => this.notify()),
+      watch: new WaitingWatch(shell, () => this.onWaiting(shell)),
     };
     this.life = life;
     this.shellLives = true;
@@ -194,9 +194,15 @@ export class Session {
   }
 
   private onShellEnd(exitCode: number): void {
-    const signal = exitCode > 128 ? signalName(exitCode - 128) : undefined;
+    const signal = exitCode > 128 ? fatalSignal(exitCode - 128) : undefined;
     this.shellLives = false;
     this.finish({ exitCode, ...(signal && { signal, killedBy: { by: 'signal', reason: signal } }) });
+  }
+
+  private onWaiting(shell: Shell): void {
+    // Nobody drives the other shell: our command is over, and the next one begins in a shell of ours.
+    if (this.life?.watch.current && shell.isReplaced) this.onShellEnd(0);
+    this.notify();
   }
 
   private async endLife(killedBy: KilledBy | null): Promise<void> {

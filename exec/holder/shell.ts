@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import * as pty from 'node-pty';
 import type { Runtime } from '../../contracts/session';
 import { shellAsset } from '../package-root';
-import { childrenOf, processStat, readLink } from '../proc';
+import { childrenOf, processStat, readLink, readText } from '../proc';
 import type { TreeKill } from '../protocol';
 import { FenceFilter } from './fence';
 import { commandScript } from './command-script';
@@ -24,6 +24,9 @@ import { killTree, treeCommand } from './process-tree';
 
 /** How long an end waits for its fence when the terminal holds back output. */
 const FENCE_MS = 2_000;
+/** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
+// eslint-disable-next-line no-control-regex -- NUL is the separator
+const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
 export const COLUMNS = 120;
 export const ROWS = 40;
 
@@ -85,6 +88,12 @@ export class Shell {
     return init === undefined ? undefined : childrenOf(init)[0];
   }
 
+  /** Whether a command such as `exec bash` has put another shell in the place of ours, which then waits. */
+  get isReplaced(): boolean {
+    const commandLine = (this.shellPid && readText(`/proc/${this.shellPid}/cmdline`)) || '';
+    return ANOTHER_SHELL.test(commandLine) && !commandLine.includes(this.options.directory);
+  }
+
   /** Path of the terminal's device. */
   get ttyPath(): string | undefined {
     return readLink(`/proc/${this.leader}/fd/0`);
@@ -125,6 +134,7 @@ export class Shell {
   async end(): Promise<number[]> {
     this.ending = true;
     const left = await killTree(this.options.treeKill, this.leader, this.mark);
+    this.deliverHeldBack();
     this.ended = true;
     this.pendingEnd = null;
     this.ready();
@@ -196,14 +206,19 @@ export class Shell {
     if (this.fences > 0) this.pendingEnd();
   }
 
+  /** What might have been the beginning of a fence. */
+  private deliverHeldBack(): void {
+    const rest = this.filter.flush();
+    if (rest.length > 0) this.options.onOutput(rest);
+  }
+
   private onLeaderExit(): void {
     // Only a kill from outside ends the leader while the epoch lives.
     if (!this.ending) this.shellEnded(128 + 9);
   }
 
   private shellEnded(exitCode: number): void {
-    const rest = this.filter.flush();
-    if (rest.length > 0) this.options.onOutput(rest);
+    this.deliverHeldBack();
     this.options.onShellEnd(exitCode);
   }
 }

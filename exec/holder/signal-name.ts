@@ -8,4 +8,13 @@ const NAMES = new Map(
 );
 
 /** `SIGKILL` for 9; undefined for numbers that are no signal here. */
-export const signalName = (number: number): string | undefined => NAMES.get(number);
+const signalName = (number: number): string | undefined => NAMES.get(number);
+
+/** An interactive bash outlives these: codes 130, 131 and 143 of it are exits by its own will. */
+const SURVIVED = new Set(['SIGINT', 'SIGQUIT', 'SIGTERM']);
+
+/** The signal that must have ended a shell whose code is 128 and this number; undefined for a plain exit code. */
+export function fatalSignal(number: number): string | undefined {
+  const name = signalName(number);
+  return name === undefined || SURVIVED.has(name) ? undefined : name;
+}

@@ -14,9 +14,14 @@ PS1= PS2= PROMPT_DIRTRIM=
 stty -ixon iutf8 2>/dev/null
 __hf_id=- __hf_n= __hf_flush=
 # A string and not a function: inside a function `declare` in a command would be local. The loop ends only
-# when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one.
-PROMPT_COMMAND='__hf_s=$?
+# when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one. Ctrl-C in the
+# shell itself leads to a prompt, and from there PROMPT_COMMAND leads back: a command may have changed it.
+# After typing, what nobody read is thrown away and the terminal is made sane again: a program that was killed
+# may have left it without echo.
+__hf_loop='__hf_s=$?
 while builtin :; do
+  builtin unset PROMPT_COMMAND
+  PROMPT_COMMAND="builtin eval \"\$__hf_loop\""
   builtin printf %s "$__hf_fence" >|/dev/tty || builtin :
   builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up" || builtin :
   __hf_n=
@@ -24,11 +29,15 @@ while builtin :; do
     IFS=" " builtin read -r __hf_id __hf_n __hf_flush <"$__hf_dir/down" || builtin :
   done
   if [[ $__hf_flush == flush ]]; then
-    command stty sane -ixon iutf8 -icanon min 0 time 0 </dev/tty || builtin :
-    while builtin read -r -t 0.01 -N 4096 __hf_flush </dev/tty; do builtin :; done
-    command stty icanon </dev/tty || builtin :
+    command stty sane -ixon iutf8 -icanon -echo min 0 time 0 </dev/tty || builtin :
+    if builtin read -r -t 0 </dev/tty; then
+      command stty min 0 time 1 </dev/tty || builtin :
+      command cat </dev/tty >/dev/null || builtin :
+    fi
+    command stty sane -ixon iutf8 </dev/tty || builtin :
   fi
   builtin . "$__hf_dir/$__hf_id"
   __hf_s=$?
 done
-builtin eval "$PROMPT_COMMAND"'
+builtin eval "$__hf_loop"'
+PROMPT_COMMAND='builtin eval "$__hf_loop"'

@@ -13,13 +13,11 @@ process.argv.splice(1, 2);
 
 /** The code as a function, or undefined where it has import, export or top-level await. */
 function compileCommonJs(code) {
-  const head = '(function (exports, require, module, __filename, __dirname) {';
   try {
-    return new vm.Script(`${head}${code}\n})`, {
+    return vm.compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname'], {
       filename: '[code]',
-      columnOffset: -head.length,
       importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    }).runInThisContext();
+    });
   } catch {
     return undefined;
   }

@@ -5,22 +5,74 @@ import type { Dialect, ToolDescription } from './dialect';
 
 export const agentJson: Dialect = { parse, instructions };
 
+/** Each brace that is never closed costs a look through the rest; behind so many there is no call. */
+const MAX_OPEN_BRACES = 200;
+/** An object that begins as a call does; cut off, it cannot be told from one. */
+const BEGINS_AS_CALL = /^\{\s*["']?(?:tool_name|tool_args|thoughts|headline)\b/;
+
 function parse(text: string): ParsedReply {
-  const thinking = /<think>[\s\S]*?(<\/think>|$)/g;
-  const said = text.replace(thinking, '').trim();
-  if (said === '') return malformed('It is empty.');
-  const start = objectStart(said);
-  if (start < 0) {
-    return /"tool_(name|args)"\s*:/.test(said)
-      ? malformed('It has "tool_name" but no JSON object around it.')
-      : { kind: 'answer', answer: said };
+  const { prose, loose, objects, isCut } = scan(text);
+  const [json, ...more] = objects;
+  if (more.length > 0 || (json !== undefined && isCut)) {
+    return malformed('It holds more than one tool call, allowed one.');
   }
-  const end = objectEnd(said, start);
-  if (end < 0)
+  if (isCut)
     return malformed('The JSON object does not end: the reply was cut off or a brace or quote is missing.');
-  if (objectStart(said.slice(end)) >= 0) return malformed('It holds more than one tool call, allowed one.');
-  const prose = `${said.slice(0, start)}${said.slice(end)}`.replace(/```(json)?/g, '').trim();
-  return parseObject(said.slice(start, end), prose);
+  if (json !== undefined) return parseObject(json, prose);
+  if (prose === '') return malformed('It is empty.');
+  return /"tool_(name|args)"\s*:/.test(loose)
+    ? malformed('It has "tool_name" but no JSON object around it.')
+    : { kind: 'answer', answer: prose };
+}
+
+interface Scanned {
+  prose: string;
+  /** The prose without the objects in it that are no calls. */
+  loose: string;
+  /** The objects that are calls. */
+  objects: string[];
+  /** It ends within a call. */
+  isCut: boolean;
+}
+
+/** Divides a reply into calls and the prose around them; thinking is neither. */
+function scan(text: string): Scanned {
+  const found: Scanned = { prose: '', loose: '', objects: [], isCut: false };
+  let openBraces = 0;
+  for (let at = 0; at < text.length && !found.isCut;) {
+    if (text.startsWith('<think>', at)) {
+      const end = text.indexOf('</think>', at);
+      at = end < 0 ? text.length : end + '</think>'.length;
+      continue;
+    }
+    const end = text[at] === '{' && openBraces < MAX_OPEN_BRACES ? objectEnd(text, at) : at + 1;
+    if (end < 0) {
+      openBraces += 1;
+      // Nothing but an opened object: whatever it was to be, it is no answer.
+      const isAlone = /^\s*(```(json)?)?\s*$/.test(found.prose);
+      found.isCut = isAlone || BEGINS_AS_CALL.test(text.slice(at, at + 200));
+    }
+    const part = text.slice(at, end < 0 ? at + 1 : end);
+    if (part.length > 1 && isCall(part)) {
+      found.objects.push(part);
+    } else {
+      found.prose += part;
+      if (part.length === 1) found.loose += part;
+    }
+    at += part.length;
+  }
+  const unfenced = found.objects.length > 0 ? found.prose.replace(/```(json)?/g, '') : found.prose;
+  return { ...found, prose: unfenced.trim() };
+}
+
+/** JSON with a call's keys at its top; or what was meant as such and is no JSON. */
+function isCall(object: string): boolean {
+  try {
+    const value = JSON.parse(object) as object;
+    return 'tool_name' in value || 'tool_args' in value;
+  } catch {
+    return /["']?\btool_(name|args)\b["']?\s*:/.test(object);
+  }
 }
 
 function parseObject(json: string, prose: string): ParsedReply {
@@ -31,8 +83,9 @@ function parseObject(json: string, prose: string): ParsedReply {
     return malformed(`The JSON is invalid: ${(err as Error).message}.`);
   }
   const { tool_name: tool, tool_args: args, thoughts, headline } = value;
-  if (typeof tool !== 'string' || tool === '')
+  if (typeof tool !== 'string' || tool === '') {
     return malformed(`"tool_name" must be a name, got ${JSON.stringify(tool)}.`);
+  }
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     return malformed(`"tool_args" must be an object, got ${JSON.stringify(args)}.`);
   }
@@ -48,17 +101,6 @@ function parseObject(json: string, prose: string): ParsedReply {
 }
 
 const malformed = (problem: string): ParsedReply => ({ kind: 'malformed', problem });
-
-/** Where the object with "tool_name" among its own keys begins: other JSON in an answer is text. */
-function objectStart(text: string): number {
-  for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at + 1)) {
-    const end = objectEnd(text, at);
-    const object = end < 0 ? text.slice(at) : text.slice(at, end);
-    if (/^\{\s*"/.test(object) && /"tool_name"\s*:/.test(object)) return at;
-    if (end >= 0) at = end - 1;
-  }
-  return -1;
-}
 
 /** The position behind the brace that closes the one at `start`; -1 when none does. */
 function objectEnd(text: string, start: number): number {

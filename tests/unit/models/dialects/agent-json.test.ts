@@ -206,3 +206,27 @@ test('the instructions name every tool with its description and schema', () => {
     expect(text).toContain(part);
   }
 });
+
+test.each([
+  ['cut before its first key', '{'],
+  ['cut in its thoughts', '{"thoughts": ["1. Goal'],
+  ['cut in a code fence', '```json\n{"thoughts": ["1. Goal'],
+  ['cut after some prose', 'I will run it: {"thoughts": ["1. Goal'],
+  ['written with single quotes', "{'tool_name': 'x', 'tool_args': {}}"],
+  ['written without quotes', '{tool_name: "x", tool_args: {}}'],
+])('a call that is %s is malformed and never the answer', (_what, text) => {
+  expect(agentJson.parse(text).kind).toBe('malformed');
+});
+
+test('what looks like thinking inside a call belongs to the call', () => {
+  const args = { code: "echo '<think>a</think>b' '<think>'" };
+  const reply = agentJson.parse(
+    `<think>{"tool_name":"no"}</think>${JSON.stringify({ tool_name: 'x', tool_args: args })}`,
+  );
+  expect(reply).toMatchObject({ kind: 'calls', calls: [{ tool: 'x', args }] });
+});
+
+test('JSON in an answer, with a call’s key deeper inside, is a part of the answer', () => {
+  const text = 'The log says {"step": {"tool_name": "x"}} and {"n": 1}.';
+  expect(agentJson.parse(text)).toEqual({ kind: 'answer', answer: text });
+});
