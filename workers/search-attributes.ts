@@ -11,7 +11,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
   const missing = Object.entries(SEARCH_ATTRIBUTE_TYPES)
     .filter(([name]) => customAttributes[name] === undefined)
-    .map(([name, type]) => [name, INDEXED_VALUE_TYPES[type]]);
+    .map(([name, type]) => [name, INDEXED_VALUE_TYPES[type]] as const);
   if (missing.length === 0) return;
   await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) });
 }

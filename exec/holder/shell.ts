@@ -25,7 +25,6 @@ import { killTree, treeCommand } from './process-tree';
 /** How long an end waits for its fence when the terminal holds back output. */
 const FENCE_MS = 2_000;
 /** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
-// eslint-disable-next-line no-control-regex -- NUL is the separator
 const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
 export const COLUMNS = 120;
 export const ROWS = 40;

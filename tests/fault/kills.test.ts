@@ -31,7 +31,8 @@ let sessions = 0;
 const newSession = (): ReturnType<typeof engine.client.session> =>
   engine.client.session({ agent: 'kills', session: sessions++ }, { cwd });
 
-const logOf = (session: number): string => sessionPaths(engine.dataDir, { agent: 'kills', host: LOCAL_HOST, session }).log;
+const logOf = (session: number): string =>
+  sessionPaths(engine.dataDir, { agent: 'kills', host: LOCAL_HOST, session }).log;
 
 async function untilLogHas(session: number, bytes: number): Promise<void> {
   while (logEnd(logOf(session)) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -41,7 +42,9 @@ const FLOOD = (name: string): string =>
   `echo ran >> ${name}; for ((i = 1; i <= 400000; i++)); do echo "line $i"; done; (exit 7)`;
 
 function expectWholeFlood(session: number): void {
-  const lines = readLog(logOf(session), 0, logEnd(logOf(session))).toString('latin1').split('\r\n');
+  const lines = readLog(logOf(session), 0, logEnd(logOf(session)))
+    .toString('latin1')
+    .split('\r\n');
   expect(lines.pop()).toBe('');
   expect(lines).toHaveLength(400_000);
   expect(lines.findIndex((line, index) => line !== `line ${index + 1}`)).toBe(-1);
@@ -102,18 +105,43 @@ test('SIGKILL of a holder gives lost and an exact prefix, and the same command n
   expect(lines.findIndex((line, index) => line !== `line ${index + 1}`)).toBe(-1);
   expect(await session.exec({ code, id: 'lost-one' }, 'again')).toMatchObject({ state: 'lost' });
   expect(readFileSync(join(cwd, 'holder-runs'), 'utf8')).toBe('ran\n');
-  expect(await session.exec({ code: 'echo new' })).toMatchObject({ output: 'new\n', freshShell: true, epoch: 2 });
+  expect(await session.exec({ code: 'echo new' })).toMatchObject({
+    output: 'new\n',
+    freshShell: true,
+    epoch: 2,
+  });
 }, 60_000);
 
 test('SIGKILL of the command line leaves its command running, and the same id finds its result', async () => {
   const n = sessions++;
   const command = 'echo ran >> cli-runs; until [ -e go-on ]; do sleep 0.05; done; echo finished; (exit 9)';
-  const args = ['exec', '--agent', 'kills', '--session', String(n), '--id', 'from-cli', '--cwd', cwd, '--json', command];
+  const args = [
+    'exec',
+    '--agent',
+    'kills',
+    '--session',
+    String(n),
+    '--id',
+    'from-cli',
+    '--cwd',
+    cwd,
+    '--json',
+    command,
+  ];
   const first = engine.spawnCli(args);
   while (!existsSync(join(cwd, 'cli-runs'))) await new Promise((resolve) => setTimeout(resolve, 20));
   first.kill('SIGKILL');
   const second = engine.cli(args);
-  await engine.cli(['exec', '--agent', 'kills', '--session', String(sessions++), '--cwd', cwd, 'touch go-on']);
+  await engine.cli([
+    'exec',
+    '--agent',
+    'kills',
+    '--session',
+    String(sessions++),
+    '--cwd',
+    cwd,
+    'touch go-on',
+  ]);
   const { code, stdout } = await second;
   expect(code).toBe(9);
   expect(JSON.parse(stdout)).toMatchObject({ output: 'finished\n', exitCode: 9 });
@@ -128,7 +156,10 @@ test('an agent whose worker is killed in the middle of its steps answers all the
   const replies = [...Array.from({ length: 8 }, (_, n) => step(n)), { text: 'all done' }];
   await agent.start({ task: 'x', model: files.model(replies), cwd, yield: QUICK_YIELD });
   for (const steps of ['1', '4']) {
-    while (!existsSync(join(cwd, 'agent-runs')) || !readFileSync(join(cwd, 'agent-runs'), 'utf8').includes(steps)) {
+    while (
+      !existsSync(join(cwd, 'agent-runs')) ||
+      !readFileSync(join(cwd, 'agent-runs'), 'utf8').includes(steps)
+    ) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     await engine.killWorker();
@@ -140,5 +171,8 @@ test('an agent whose worker is killed in the middle of its steps answers all the
 
 test('a command for a host that nobody serves ends as host_offline', async () => {
   const elsewhere = engine.client.session({ agent: 'kills', host: 'nowhere', session: 0 });
-  await expect(elsewhere.exec({ code: 'true' })).rejects.toMatchObject({ code: 'host_offline', retryable: true });
+  await expect(elsewhere.exec({ code: 'true' })).rejects.toMatchObject({
+    code: 'host_offline',
+    retryable: true,
+  });
 }, 60_000);

@@ -22,7 +22,6 @@ export class EngineOfItsOwn {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-own-'));
   private connected: HoldfastClient | undefined;
 
-
   get client(): HoldfastClient {
     if (!this.connected) throw new Error('not started');
     return this.connected;
@@ -64,14 +63,20 @@ export class EngineOfItsOwn {
   /** The command line on this data folder, as a person runs it. */
   cli(args: string[], options: { cwd?: string } = {}): Promise<CliResult> {
     return new Promise((resolve) => {
-      const child = execFile(process.execPath, [BIN, ...args], { ...this.environment(), ...options }, (_err, stdout, stderr) =>
-        resolve({ code: child.exitCode, stdout, stderr }),
+      const child = execFile(
+        process.execPath,
+        [BIN, ...args],
+        { ...this.environment(), ...options },
+        (_err, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
       );
     });
   }
 
   spawnCli(args: string[]): ChildProcess {
-    return spawn(process.execPath, [BIN, ...args], { ...this.environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    return spawn(process.execPath, [BIN, ...args], {
+      ...this.environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   }
 
   /** Ends everything; returns the processes that still name the data folder. */

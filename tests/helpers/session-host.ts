@@ -17,7 +17,10 @@ export interface TestHost {
   cwd: string;
   ref: SessionRef;
   /** Runs a command and answers at its end or yield. */
-  run(code: string, options?: { runtime?: Runtime; ref?: SessionRef; yield?: Partial<YieldSettings>; id?: string }): Promise<CommandView>;
+  run(
+    code: string,
+    options?: { runtime?: Runtime; ref?: SessionRef; yield?: Partial<YieldSettings>; id?: string },
+  ): Promise<CommandView>;
   /** Waits for a fact about the session's command. */
   until(until: Until, ref?: SessionRef): Promise<CommandView>;
   end(): Promise<void>;
@@ -28,7 +31,12 @@ let commands = 0;
 export function testHost(): TestHost {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-host-'));
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));
-  const host = new SessionHost({ dataDir, cwd, env: sessionEnvironment(process.env), treeKill: detectTreeKill() });
+  const host = new SessionHost({
+    dataDir,
+    cwd,
+    env: sessionEnvironment(process.env),
+    treeKill: detectTreeKill(),
+  });
   const session: SessionRef = { agent: 'test', host: 'local', session: 0 };
   const observe = async (ref: SessionRef, until: Until): Promise<CommandView> => {
     const { reason, snapshot } = await host.observe(ref, until);

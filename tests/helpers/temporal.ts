@@ -15,7 +15,8 @@ export const testAddress = (): string => {
   return address;
 };
 
-export const testClient = (): Promise<HoldfastClient> => HoldfastClient.connect({ address: testAddress() }, {});
+export const testClient = (): Promise<HoldfastClient> =>
+  HoldfastClient.connect({ address: testAddress() }, {});
 
 export const uniqueId = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
 

@@ -34,7 +34,9 @@ export function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
   const path = process.env.HOLDFAST_TEST_SERVER;
   if (!path) throw new Error('no test server: skip this test');
   if (path === VENDORS) return TestWorkflowEnvironment.createTimeSkipping();
-  return TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
+  return TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path } },
+  });
 }
 
 /** Why it cannot be had; undefined when it is there. */

@@ -25,7 +25,10 @@ const hf = (...args: string[]): Promise<CliResult> => engine.cli(args, { cwd });
 const json = (result: CliResult): CommandView => JSON.parse(result.stdout) as CommandView;
 
 test('two commands at once on an empty data folder start one server and one worker, and both succeed', async () => {
-  const [one, two] = await Promise.all([hf('exec', '--session', '1', 'echo one'), hf('exec', '--session', '2', 'echo two')]);
+  const [one, two] = await Promise.all([
+    hf('exec', '--session', '1', 'echo one'),
+    hf('exec', '--session', '2', 'echo two'),
+  ]);
   expect([one, two]).toMatchObject([
     { code: 0, stdout: 'one\n' },
     { code: 0, stdout: 'two\n' },
@@ -37,12 +40,25 @@ test('two commands at once on an empty data folder start one server and one work
 
 test('exec prints output as it comes, begins in the caller’s folder, and passes the exit code on', async () => {
   expect(await hf('exec', '--session', '3', 'pwd; exit 7')).toMatchObject({ code: 7, stdout: `${cwd}\n` });
-  expect(await hf('exec', '--runtime', 'python', '--session', '4', 'print("hi"); raise SystemExit(5)')).toMatchObject({ code: 5, stdout: 'hi\n' });
+  expect(
+    await hf('exec', '--runtime', 'python', '--session', '4', 'print("hi"); raise SystemExit(5)'),
+  ).toMatchObject({ code: 5, stdout: 'hi\n' });
 });
 
 test('the JSON of exec, output, input and reset holds what programs need', async () => {
-  const exec = json(await hf('exec', '--session', '5', '--yield-ms', '200', '--json', 'read -r a; echo "got $a"; sleep 100'));
-  expect(exec).toMatchObject({ state: 'waiting_input', exitCode: null, signal: null, from: 0, epoch: 1, yielded: 'waiting_input', waiting: { echo: true }, killedBy: null });
+  const exec = json(
+    await hf('exec', '--session', '5', '--yield-ms', '200', '--json', 'read -r a; echo "got $a"; sleep 100'),
+  );
+  expect(exec).toMatchObject({
+    state: 'waiting_input',
+    exitCode: null,
+    signal: null,
+    from: 0,
+    epoch: 1,
+    yielded: 'waiting_input',
+    waiting: { echo: true },
+    killedBy: null,
+  });
   const input = json(await hf('input', '--session', '5', '--json', 'yes'));
   expect(input).toMatchObject({ state: 'running', output: 'yes\ngot yes\n', to: 14 });
   const output = json(await hf('output', '--session', '5', '--from', '5', '--json'));
@@ -52,7 +68,14 @@ test('the JSON of exec, output, input and reset holds what programs need', async
 });
 
 test('output waits for a pattern, and --from prints everything from there however long', async () => {
-  await hf('exec', '--session', '6', '--yield-ms', '0', 'for i in $(seq 1 60000); do echo "line $i"; done; read -r x');
+  await hf(
+    'exec',
+    '--session',
+    '6',
+    '--yield-ms',
+    '0',
+    'for i in $(seq 1 60000); do echo "line $i"; done; read -r x',
+  );
   const waited = await hf('output', '--session', '6', '--wait', 'pattern:line 60000', '--wait-ms', '20000');
   expect(waited.stdout).toContain('line 60000');
   const all = (await hf('output', '--session', '6', '--from', '0')).stdout.split('\n');
@@ -67,7 +90,12 @@ test.each([
   [64, 'invalid_input', ['exec', '--agent', '../up', 'x'], /agent id is invalid: got "..\/up"/],
   [64, 'invalid_input', ['exec', ''], /got empty code/],
   [64, 'invalid_input', ['frobnicate'], /unknown command/],
-  [64, 'invalid_input', ['output', '--wait', 'sometime'], /allowed exit, output, idle, needs_input or pattern:RE/],
+  [
+    64,
+    'invalid_input',
+    ['output', '--wait', 'sometime'],
+    /allowed exit, output, idle, needs_input or pattern:RE/,
+  ],
   [64, 'invalid_input', ['input', '--key', 'ctrl-q'], /got ctrl-q, allowed enter/],
   [65, 'no_running_process', ['input', '--session', '1', 'y'], /nothing was typed/],
   [65, 'offset_out_of_range', ['output', '--session', '1', '--from', '99999'], /got 99999, allowed 0 to/],
@@ -79,7 +107,9 @@ test.each([
   expect(plain.code).toBe(code);
   expect(plain.stderr).toMatch(message);
   expect(plain.stderr).toMatch(new RegExp(`holdfast: ${name}: .* Next: `));
-  const { error } = JSON.parse((await hf(...args, '--json')).stderr) as { error: { code: string; next: string } };
+  const { error } = JSON.parse((await hf(...args, '--json')).stderr) as {
+    error: { code: string; next: string };
+  };
   expect(error.code).toBe(name);
   expect(error.next).not.toContain('undefined');
 });
@@ -98,28 +128,46 @@ test('a named port that is taken is refused and starts nothing', async () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-port-'));
   const { code, stderr } = await hf('up', '--data', elsewhere, '--port', taken);
   server.close();
-  expect({ code, stderr }).toMatchObject({ code: 71, stderr: expect.stringContaining(`got ${taken}, allowed a free port`) as string });
+  expect({ code, stderr }).toMatchObject({
+    code: 71,
+    stderr: expect.stringContaining(`got ${taken}, allowed a free port`) as string,
+  });
   expect(processesNaming(elsewhere)).toEqual([]);
   rmSync(elsewhere, { recursive: true, force: true });
 }, 30_000);
 
 test('run prints the steps and the answer, and exits 0', async () => {
-  const replies = [{ text: call('code_execution_tool', { runtime: 'terminal', code: 'echo from the shell' }, 'Looking') }, { expect: 'from the shell', text: 'The answer.' }];
+  const replies = [
+    { text: call('code_execution_tool', { runtime: 'terminal', code: 'echo from the shell' }, 'Looking') },
+    { expect: 'from the shell', text: 'The answer.' },
+  ];
   writeFileSync(join(cwd, 'replies.yaml'), JSON.stringify(replies));
   const { code, stdout } = await hf('run', 'Do it', '--model', 'scripted:replies.yaml');
-  expect(stdout).toMatch(/task {2}Do it[\s\S]*step {2}Looking[\s\S]*from the shell\n[\s\S]*The answer\.\n\[answered after 2 steps\]/);
+  expect(stdout).toMatch(
+    /task {2}Do it[\s\S]*step {2}Looking[\s\S]*from the shell\n[\s\S]*The answer\.\n\[answered after 2 steps\]/,
+  );
   expect(code).toBe(0);
 });
 
 test('ps shows what is open and what it is at', async () => {
   const rows = JSON.parse((await hf('ps', '--json')).stdout) as { workflowId: string; doing: string }[];
-  expect(rows).toContainEqual(expect.objectContaining({ workflowId: 'exec/cli/local/1', doing: 'idle, last exit code 0, epoch 1' }));
+  expect(rows).toContainEqual(
+    expect.objectContaining({ workflowId: 'exec/cli/local/1', doing: 'idle, last exit code 0, epoch 1' }),
+  );
 });
 
 test('doctor checks each part and finds this machine in order', async () => {
   const { code, stdout } = await hf('doctor', '--json');
   const checks = JSON.parse(stdout) as { name: string; status: string }[];
-  expect(checks.map(({ name }) => name)).toEqual(['Node', 'Temporal server', 'node-pty', 'python3', 'tree kill', 'private sockets', 'disk']);
+  expect(checks.map(({ name }) => name)).toEqual([
+    'Node',
+    'Temporal server',
+    'node-pty',
+    'python3',
+    'tree kill',
+    'private sockets',
+    'disk',
+  ]);
   expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
   expect(code).toBe(0);
 });
@@ -129,7 +177,9 @@ test('a session without python3 on its PATH says so with the next step, and exit
   expect({ code, stdout }).toMatchObject({ code: 0 });
   expect(await hf('exec', '--session', '7', '--runtime', 'python', 'print(1)')).toMatchObject({
     code: 127,
-    stdout: expect.stringMatching(/missing_program: Runtime python needs python3.*Next: Install python3/) as string,
+    stdout: expect.stringMatching(
+      /missing_program: Runtime python needs python3.*Next: Install python3/,
+    ) as string,
   });
 });
 
@@ -138,7 +188,9 @@ test('the backend example starts an agent, answers its script, reads the output 
   const example = join(packageRoot(), 'dist', 'examples', 'backend.js');
   const env = { ...process.env, TEMPORAL_ADDRESS: address };
   const { stdout } = await promisify(execFile)(process.execPath, [example], { env });
-  expect(stdout).toBe('the script asks: Deploy?\nit went on: yes / deploying: yes (exit code 0)\nanswered after 3 steps: It is deployed.\n');
+  expect(stdout).toBe(
+    'the script asks: Deploy?\nit went on: yes / deploying: yes (exit code 0)\nanswered after 3 steps: It is deployed.\n',
+  );
 }, 60_000);
 
 test('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {

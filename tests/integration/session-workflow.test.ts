@@ -52,7 +52,10 @@ test('a busy session refuses a command, which costs no history and types nothing
   const session = newSession();
   await session.exec({ code: 'cat > typed' });
   const before = await historyOf(session.workflowId);
-  await expect(session.exec({ code: 'echo intruder' })).rejects.toMatchObject({ code: 'busy', retryable: true });
+  await expect(session.exec({ code: 'echo intruder' })).rejects.toMatchObject({
+    code: 'busy',
+    retryable: true,
+  });
   expect(await historyOf(session.workflowId)).toHaveLength(before.length);
   await session.input({ keys: ['ctrl-d'] });
   expect(readFileSync(join(files.directory, 'typed'), 'utf8')).toBe('');
@@ -78,7 +81,9 @@ test('a command id used for other code is refused and runs nothing', async () =>
 test('the same input id sent a hundred times, by update and by signal, types once', async () => {
   const session = newSession();
   await session.exec({ code: 'while read -r line; do echo "got $line" >> inputs; done' });
-  const updates = Array.from({ length: 50 }, (_, n) => session.input({ keyboard: 'hello', id: 'once' }, `u${n}`));
+  const updates = Array.from({ length: 50 }, (_, n) =>
+    session.input({ keyboard: 'hello', id: 'once' }, `u${n}`),
+  );
   const signals = Array.from({ length: 50 }, () => session.signalInput({ keyboard: 'hello', id: 'once' }));
   await Promise.all([...updates, ...signals]);
   await session.input({ keys: ['ctrl-d'] });
@@ -89,7 +94,9 @@ test('input without a running process is refused, costs no history and executes 
   const session = newSession();
   await session.exec({ code: 'true' });
   const before = await historyOf(session.workflowId);
-  await expect(session.input({ keyboard: 'touch executed' })).rejects.toMatchObject({ code: 'no_running_process' });
+  await expect(session.input({ keyboard: 'touch executed' })).rejects.toMatchObject({
+    code: 'no_running_process',
+  });
   expect(await historyOf(session.workflowId)).toHaveLength(before.length);
   expect(existsSync(join(files.directory, 'executed'))).toBe(false);
 });
@@ -100,7 +107,10 @@ test('a signalled input reaches the process, and a malformed signal is recorded 
   const handle = client.temporal.workflow.getHandle(session.workflowId);
   await handle.signal('input', { keyboards: 'typo' });
   await handle.signal('input', { keyboard: 'yes' });
-  expect(await session.output({ wait: 'exit', from: 0 })).toMatchObject({ output: 'yes\nsignalled yes\n', exitCode: 0 });
+  expect(await session.output({ wait: 'exit', from: 0 })).toMatchObject({
+    output: 'yes\nsignalled yes\n',
+    exitCode: 0,
+  });
   expect((await session.state()).refused).toEqual([expect.stringContaining('has unknown keys keyboards')]);
 });
 
@@ -112,15 +122,27 @@ test('poll refreshes what the query output shows', async () => {
   await handle.signal('input', { keyboard: 'go' });
   await session.output({ wait: 'needs_input' });
   await handle.signal('poll');
-  expect(await handle.query('output')).toMatchObject({ output: 'first\ngo\nsecond\n', state: 'waiting_input' });
+  expect(await handle.query('output')).toMatchObject({
+    output: 'first\ngo\nsecond\n',
+    state: 'waiting_input',
+  });
 });
 
 test('reset ends the process, says why, and the next command begins in a fresh shell', async () => {
   const session = newSession();
   await session.exec({ code: 'export GONE=1; sleep 1000' });
   const view = await session.reset({ reason: 'it hangs' });
-  expect(view).toMatchObject({ state: 'exited', exitCode: null, killedBy: { by: 'reset', reason: 'it hangs' }, epoch: 2 });
-  expect(await session.exec({ code: 'echo "[$GONE]"' })).toMatchObject({ output: '[]\n', freshShell: true, epoch: 2 });
+  expect(view).toMatchObject({
+    state: 'exited',
+    exitCode: null,
+    killedBy: { by: 'reset', reason: 'it hangs' },
+    epoch: 2,
+  });
+  expect(await session.exec({ code: 'echo "[$GONE]"' })).toMatchObject({
+    output: '[]\n',
+    freshShell: true,
+    epoch: 2,
+  });
 });
 
 test('cancelling the session workflow ends its tree, where a reset leaves the session open', async () => {
@@ -139,17 +161,20 @@ test.each([
   ['code with NUL', { code: 'a\0b' }, /got a NUL character at position 1/],
   ['1 MB of code', { code: 'x'.repeat(1_000_000) }, /got 1000000 bytes, allowed 262144; write it to a file/],
   ['an unknown key', { code: 'x', cod: 1 }, /unknown keys cod/],
-])('%s is refused by client and by workflow alike, before it costs history', async (_what, request, message) => {
-  const session = newSession();
-  await expect(async () => session.exec(request as never)).rejects.toThrow(message);
-  await session.exec({ code: 'true' });
-  const before = await historyOf(session.workflowId);
-  // As another SDK would send it: straight to the workflow.
-  const handle = client.temporal.workflow.getHandle(session.workflowId);
-  const update = handle.executeUpdate('exec', { args: [request] });
-  await expect(update.catch((err: Error) => Promise.reject(err.cause as Error))).rejects.toThrow(message);
-  expect(await historyOf(session.workflowId)).toHaveLength(before.length);
-});
+])(
+  '%s is refused by client and by workflow alike, before it costs history',
+  async (_what, request, message) => {
+    const session = newSession();
+    await expect(async () => session.exec(request as never)).rejects.toThrow(message);
+    await session.exec({ code: 'true' });
+    const before = await historyOf(session.workflowId);
+    // As another SDK would send it: straight to the workflow.
+    const handle = client.temporal.workflow.getHandle(session.workflowId);
+    const update = handle.executeUpdate('exec', { args: [request] });
+    await expect(update.catch((err: Error) => Promise.reject(err.cause as Error))).rejects.toThrow(message);
+    expect(await historyOf(session.workflowId)).toHaveLength(before.length);
+  },
+);
 
 test('an offset past the end and a session that does not exist are errors that say what is allowed', async () => {
   const session = newSession();
@@ -167,7 +192,10 @@ test('a wait ends with what it waits for: output, a pattern, silence, the end', 
   expect((await waiting).output).toContain('step 2 b');
   expect(await session.output({ wait: 'idle', waitMs: 20_000 })).toMatchObject({ state: 'waiting_input' });
   await session.input({ keyboard: 'c' });
-  expect(await session.output({ wait: 'exit', waitMs: 20_000 })).toMatchObject({ state: 'exited', exitCode: 0 });
+  expect(await session.output({ wait: 'exit', waitMs: 20_000 })).toMatchObject({
+    state: 'exited',
+    exitCode: 0,
+  });
 });
 
 test('a session that continues as new keeps its running command, its readers and the ids it has seen', async () => {

@@ -57,7 +57,12 @@ beforeAll(async () => {
   await env.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
   const { nativeConnection: connection } = env;
   const workflowBundle = { codePath: join(packageRoot(), 'dist', 'workflow-bundle.js') };
-  worker = await Worker.create({ connection, taskQueue: 'holdfast', workflowBundle, activities: agentActivities });
+  worker = await Worker.create({
+    connection,
+    taskQueue: 'holdfast',
+    workflowBundle,
+    activities: agentActivities,
+  });
   host = await Worker.create({ connection, taskQueue: 'host.local', activities: hostActivities });
   running = Promise.all([worker.run(), host.run()]);
 }, 30_000);
@@ -78,24 +83,30 @@ async function hoursOf(workflowId: string): Promise<number> {
   return ((closeTime?.getTime() ?? 0) - startTime.getTime()) / HOUR_MS;
 }
 
-skippingTest('a session closes itself after its idle limit, counted from its last command, and not before', async () => {
-  const startWorkflowOperation = new WithStartWorkflowOperation('execSession', {
-    workflowId: 'exec/idle/local/0',
-    taskQueue: 'holdfast',
-    args: [{ idleMs: 24 * HOUR_MS }],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  });
-  await env.client.workflow.executeUpdateWithStart('exec', { args: [{ code: 'true' }], startWorkflowOperation });
-  await env.sleep(20 * HOUR_MS);
-  const handle = env.client.workflow.getHandle('exec/idle/local/0');
-  await handle.executeUpdate('exec', { args: [{ code: 'true' }] });
-  await handle.result();
-  const hours = await hoursOf('exec/idle/local/0');
-  expect(hours).toBeGreaterThan(43.9);
-  // It looks again after a tenth of the limit at the latest.
-  expect(hours).toBeLessThan(47);
-  expect(closed).toEqual(['it was idle for too long']);
-});
+skippingTest(
+  'a session closes itself after its idle limit, counted from its last command, and not before',
+  async () => {
+    const startWorkflowOperation = new WithStartWorkflowOperation('execSession', {
+      workflowId: 'exec/idle/local/0',
+      taskQueue: 'holdfast',
+      args: [{ idleMs: 24 * HOUR_MS }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
+    await env.client.workflow.executeUpdateWithStart('exec', {
+      args: [{ code: 'true' }],
+      startWorkflowOperation,
+    });
+    await env.sleep(20 * HOUR_MS);
+    const handle = env.client.workflow.getHandle('exec/idle/local/0');
+    await handle.executeUpdate('exec', { args: [{ code: 'true' }] });
+    await handle.result();
+    const hours = await hoursOf('exec/idle/local/0');
+    expect(hours).toBeGreaterThan(43.9);
+    // It looks again after a tenth of the limit at the latest.
+    expect(hours).toBeLessThan(47);
+    expect(closed).toEqual(['it was idle for too long']);
+  },
+);
 
 skippingTest('a conversation without a message ends at its idle limit', async () => {
   const args = [{ mode: 'conversation', model: 'scripted:none', idleMs: 3 * HOUR_MS }];
@@ -104,9 +115,12 @@ skippingTest('a conversation without a message ends at its idle limit', async ()
   expect(await hoursOf('agent/silent')).toBeCloseTo(3, 1);
 });
 
-skippingTest('a model that stays malformed is asked once and repaired as often as the limit says', async () => {
-  const args = [{ task: 'x', model: 'scripted:none', limits: { formatRepairs: 2 } }];
-  const options = { workflowId: 'agent/malformed', taskQueue: 'holdfast', args };
-  await expect(env.client.workflow.execute('agent', options)).rejects.toThrow();
-  expect(modelCalls).toBe(3);
-});
+skippingTest(
+  'a model that stays malformed is asked once and repaired as often as the limit says',
+  async () => {
+    const args = [{ task: 'x', model: 'scripted:none', limits: { formatRepairs: 2 } }];
+    const options = { workflowId: 'agent/malformed', taskQueue: 'holdfast', args };
+    await expect(env.client.workflow.execute('agent', options)).rejects.toThrow();
+    expect(modelCalls).toBe(3);
+  },
+);

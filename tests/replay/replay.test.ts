@@ -27,21 +27,35 @@ test.each(files)('the released history %s replays', async (file) => {
   await replay(load(file));
 });
 
-test.each(files)('the released history %s does not replay once its first activity or child has another name', async (file) => {
-  const recorded = load(file);
-  const scheduled = recorded.history.events.find(
-    (event) => 'activityTaskScheduledEventAttributes' in event || 'startChildWorkflowExecutionInitiatedEventAttributes' in event,
-  );
-  const attributes = Object.entries(scheduled ?? {}).find(([key]) => key.endsWith('Attributes'))?.[1] as Record<string, { name: string }>;
-  const type = attributes.activityType ?? attributes.workflowType;
-  if (!type) throw new Error('no activity and no child in this history');
-  type.name = 'somethingElse';
-  await expect(replay(recorded)).rejects.toThrow(/[Nn]ondeterminism/);
-});
+test.each(files)(
+  'the released history %s does not replay once its first activity or child has another name',
+  async (file) => {
+    const recorded = load(file);
+    const scheduled = recorded.history.events.find(
+      (event) =>
+        'activityTaskScheduledEventAttributes' in event ||
+        'startChildWorkflowExecutionInitiatedEventAttributes' in event,
+    );
+    const attributes = Object.entries(scheduled ?? {}).find(([key]) =>
+      key.endsWith('Attributes'),
+    )?.[1] as Record<string, { name: string }>;
+    const type = attributes.activityType ?? attributes.workflowType;
+    if (!type) throw new Error('no activity and no child in this history');
+    type.name = 'somethingElse';
+    await expect(replay(recorded)).rejects.toThrow(/[Nn]ondeterminism/);
+  },
+);
 
 test('the workflow bundle holds no code of the other contexts and no Node module', () => {
   const bundle = readFileSync(BUNDLE, 'utf8').split('//# sourceMappingURL')[0] ?? '';
-  for (const forbidden of ['dist/activities/', 'dist/exec/', 'dist/client/', 'dist/models/', 'node-pty', '@temporalio/client']) {
+  for (const forbidden of [
+    'dist/activities/',
+    'dist/exec/',
+    'dist/client/',
+    'dist/models/',
+    'node-pty',
+    '@temporalio/client',
+  ]) {
     expect(bundle.includes(forbidden)).toBe(false);
   }
 });

@@ -24,23 +24,26 @@ test('without address, environment and profile the embedded server is meant', ()
 });
 
 test.each([
-  [
-    'a flag wins over environment and profile',
-    { address: 'flag:1' },
-    { TEMPORAL_ADDRESS: 'env:1' },
-    'flag:1',
-    'default',
-  ],
-  ['the environment wins over the profile', {}, { TEMPORAL_ADDRESS: 'env:1' }, 'env:1', 'default'],
-  ['a profile is found by its name', { profile: 'cloud' }, {}, 'cloud:7233', 'team'],
-  [
-    'a namespace flag wins over the profile',
-    { profile: 'cloud', namespace: 'mine' },
-    {},
-    'cloud:7233',
-    'mine',
-  ],
-] as const)('%s', (_what, choice, more, address, namespace) => {
+  {
+    title: 'a flag wins over all',
+    choice: { address: 'flag:1' },
+    more: { TEMPORAL_ADDRESS: 'env:1' },
+    address: 'flag:1',
+  },
+  { title: 'the environment wins over the profile', more: { TEMPORAL_ADDRESS: 'env:1' }, address: 'env:1' },
+  {
+    title: 'a profile is found by its name',
+    choice: { profile: 'cloud' },
+    address: 'cloud:7233',
+    namespace: 'team',
+  },
+  {
+    title: 'a namespace flag wins over the profile',
+    choice: { profile: 'cloud', namespace: 'mine' },
+    address: 'cloud:7233',
+    namespace: 'mine',
+  },
+])('$title', ({ choice = {}, more = {}, address, namespace = 'default' }) => {
   expect(resolveServer(choice, { ...env, ...more })).toMatchObject({
     address,
     namespace,
