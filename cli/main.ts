@@ -130,6 +130,14 @@ function usageError(err: CommanderError, json: boolean): number {
   );
 }
 
+/** As a program that SIGPIPE ends: whoever read has read enough. A command in a session goes on. */
+const PIPE_CLOSED = 128 + 13;
+process.stdout.on('error', (err: NodeJS.ErrnoException) => {
+  if (err.code === 'EPIPE') process.exit(PIPE_CLOSED);
+  process.exit(reportError(new HoldfastError('output_failed', { reason: err.message }), false));
+});
+process.stderr.on('error', () => undefined);
+
 void main(process.argv).then((code) => {
   // Written out first: a pipe may still hold output.
   process.exitCode = code;

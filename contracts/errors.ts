@@ -159,6 +159,12 @@ const CATALOGUE = {
     (f) => `The Temporal server did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
   ),
+  output_failed: entry(
+    74,
+    true,
+    (f) => `The output could not be written: ${f.reason}.`,
+    () => 'Make room or write it elsewhere; what ran in a session went on, and its log is whole.',
+  ),
   engine_moved: entry(
     75,
     true,

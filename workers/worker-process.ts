@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
 import { withLock } from '../engine/lock';
-import { logSize, logTail } from '../engine/log-tail';
+import { logSize, logTail, rotateLog } from '../engine/log-tail';
 import { endGroup } from '../engine/process-end';
 import { readJson } from '../exec/json-file';
 import { compiledEntry } from '../exec/package-root';
@@ -62,6 +62,7 @@ async function startWorker({
   env,
 }: WorkerChoice): Promise<WorkerRecord> {
   const paths = workerPaths(dataDir);
+  rotateLog(paths.log);
   const logFrom = logSize(paths.log);
   const log = openSync(paths.log, 'a', 0o600);
   const args = ['--data', dataDir, '--address', address, '--namespace', namespace];

@@ -136,6 +136,18 @@ test('a named port that is taken is refused and starts nothing', async () => {
   rmSync(elsewhere, { recursive: true, force: true });
 }, 30_000);
 
+test('a reader that has read enough ends the command line quietly, and not the command', async () => {
+  const child = engine.spawnCli(['exec', '--session', '9', '--cwd', cwd, 'seq 1 300000; echo whole > whole']);
+  const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  expect(await ended).toBe(141);
+  expect(errors).toBe('');
+  await hf('output', '--session', '9', '--wait', 'exit');
+  expect(readFileSync(join(cwd, 'whole'), 'utf8')).toBe('whole\n');
+});
+
 test('run prints the steps and the answer, and exits 0', async () => {
   const replies = [
     { text: call('code_execution_tool', { runtime: 'terminal', code: 'echo from the shell' }, 'Looking') },

@@ -40,6 +40,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   format_error: { attempts: 3, problem: 'x' },
   unknown_outcome: { what: 'the call', reason: 'x' },
   node_too_old: { got: '18', allowed: '20' },
+  output_failed: { reason: 'no space left on device' },
   internal: { reason: 'x' },
 };
 
