@@ -4,11 +4,8 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../contracts/schemas/session';
 import { RUNTIMES, type Runtime } from '../contracts/session';
-import type { Tool, ToolContext } from './registry';
+import { AGENT_READER, type Tool, type ToolContext } from './tool';
 import { viewText } from './view-text';
-
-/** The agent's own reading position in each session: `output` shows what came since the last look. */
-export const AGENT_READER = 'agent';
 
 const argsSchema = z.strictObject({
   runtime: z.enum([...RUNTIMES, 'output', 'reset']),

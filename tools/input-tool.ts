@@ -2,8 +2,7 @@
 import * as z from 'zod/mini';
 import { LOCAL_HOST } from '../contracts/ids';
 import { inputSchema, keyboardSchema, sessionNumber } from '../contracts/schemas/session';
-import { AGENT_READER } from './code-execution-tool';
-import type { Tool } from './registry';
+import { AGENT_READER, type Tool } from './tool';
 import { viewText } from './view-text';
 
 const argsSchema = z.strictObject({

@@ -1,31 +1,11 @@
 // The one registry of tools: what models may call. A built-in tool is one file and one line here.
 import * as z from 'zod/mini';
-import type { AgentSettings, ToolCall, ToolResult } from '../contracts/agent';
+import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { parseWith } from '../contracts/schemas/parse';
-import type { HoldfastClient } from '../client/holdfast-client';
 import { codeExecutionTool } from './code-execution-tool';
 import { inputTool } from './input-tool';
-
-export interface ToolContext {
-  agent: string;
-  settings: AgentSettings;
-  /** The same over retries: a tool that cannot be repeated passes it on. */
-  key: string;
-  client: HoldfastClient;
-  signal: AbortSignal;
-}
-
-export interface Tool<Args = unknown> {
-  name: string;
-  /** For the model: what it does and when to use it. */
-  description: string;
-  args: z.ZodMiniType<Args>;
-  /** Whether a second run under the same key repeats an effect. */
-  effects: 'read_only' | 'idempotent' | 'once';
-  /** The text for the model. A HoldfastError becomes a result that the model can mend. */
-  run(args: Args, context: ToolContext): Promise<string>;
-}
+import type { Tool, ToolContext } from './tool';
 
 const BUILT_IN = [codeExecutionTool, inputTool] as const;
 const TOOLS = new Map<string, Tool>(BUILT_IN.map((tool) => [tool.name, tool as unknown as Tool]));
