@@ -17,6 +17,8 @@ export interface HolderOptions {
   treeKill: TreeKill;
 }
 
+const READY_MS = 20_000;
+
 /** Resolves when the holder listens. Throws `terminal_failed` with what it said instead. */
 export async function spawnHolder(
   ref: SessionRef,
@@ -41,7 +43,14 @@ export async function spawnHolder(
     await new Promise<void>((resolve, reject) => {
       const failed = (what: string): void =>
         reject(new HoldfastError('terminal_failed', { reason: `${what}: ${lastLines(paths.holderLog)}` }));
-      holder.once('message', () => resolve());
+      const timer = setTimeout(() => {
+        holder.kill('SIGKILL');
+        failed(`the holder was not ready within ${READY_MS} ms`);
+      }, READY_MS).unref();
+      holder.once('message', () => {
+        clearTimeout(timer);
+        resolve();
+      });
       holder.once('error', (err) => failed(err.message));
       holder.once('exit', (code, signal) => failed(`the holder ended with ${code ?? signal}`));
     });

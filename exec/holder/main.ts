@@ -28,6 +28,10 @@ const session = new Session(config, paths);
 const server = createServer((socket) => serve(socket));
 // A socket file that is left over belongs to a dead holder: its starter has made sure of that.
 rmSync(config.socketPath, { force: true });
+server.once('error', (err) => {
+  console.error(err);
+  process.exit(1);
+});
 server.listen(config.socketPath, () => {
   chmodSync(config.socketPath, 0o600);
   const { socketPath, token } = config;

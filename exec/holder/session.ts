@@ -2,7 +2,7 @@
 // session's state changes happen here, one after the other.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { KilledBy } from '../../contracts/session';
 import { CommandRecords } from '../command-records';
 import type { CommandRecord, ObserveReason, Snapshot, TreeKill, Until, Verbs } from '../protocol';
@@ -143,15 +143,7 @@ export class Session {
     await this.endLife(null);
     const freshShell = this.epoch > 1;
     writeFileSync(this.paths.epoch, String(this.epoch), { mode: 0o600 });
-    const shell = new Shell({
-      directory: join(this.paths.directory, `epoch-${this.epoch}`),
-      cwd: this.config.cwd,
-      env: this.config.env,
-      treeKill: this.config.treeKill,
-      onOutput: (data) => this.onOutput(data, shell),
-      onCommandEnd: (exitCode) => this.finish({ exitCode }),
-      onShellEnd: (exitCode) => this.onShellEnd(exitCode),
-    });
+    const shell = this.openShell();
     const life = {
       shell,
       input: new InputWriter(shell),
@@ -160,6 +152,23 @@ export class Session {
     this.life = life;
     this.shellLives = true;
     return { life, freshShell };
+  }
+
+  private openShell(): Shell {
+    try {
+      const shell: Shell = new Shell({
+        directory: join(this.paths.directory, `epoch-${this.epoch}`),
+        cwd: this.config.cwd,
+        env: this.config.env,
+        treeKill: this.config.treeKill,
+        onOutput: (data) => this.onOutput(data, shell),
+        onCommandEnd: (exitCode) => this.finish({ exitCode }),
+        onShellEnd: (exitCode) => this.onShellEnd(exitCode),
+      });
+      return shell;
+    } catch (err) {
+      throw new HoldfastError('terminal_failed', { reason: reasonOf(err) });
+    }
   }
 
   private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {

@@ -55,6 +55,7 @@ export class Shell {
   private pendingEnd: (() => void) | null = null;
   private ready!: () => void;
   private readonly isReady = new Promise<void>((resolve) => (this.ready = resolve));
+  private isDown = false;
   private ending = false;
   private ended = false;
 
@@ -111,7 +112,7 @@ export class Shell {
   /** Hands a command to bash. `flush` first throws away what is left of earlier typing. */
   async run(command: { runtime: Runtime; code: string; flush: boolean }): Promise<void> {
     await this.isReady;
-    if (this.ended) return;
+    if (this.ended || this.isDown) return;
     const name = String(++this.commands);
     writeFileSync(join(this.options.directory, name), commandScript(this.options.directory, name, command), {
       mode: 0o600,
@@ -218,6 +219,9 @@ export class Shell {
 
   private shellEnded(exitCode: number): void {
     this.deliverHeldBack();
+    // A shell that could not even start must not keep its first command waiting.
+    this.isDown = true;
+    this.ready();
     this.options.onShellEnd(exitCode);
   }
 }

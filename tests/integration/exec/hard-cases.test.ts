@@ -1,5 +1,6 @@
 // Cases that were wrong once: each was found by a test or a review and has failed before its mend.
 import { readJson } from '../../../exec/json-file';
+import { SessionHost } from '../../../exec/session-host';
 import { sessionPaths } from '../../../exec/session-paths';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace } from './session-processes';
@@ -75,4 +76,16 @@ test('a session whose holder has just been killed answers as lost at once, whate
   expect(status.command).toMatchObject({ lost: true });
   expect(reset.command).toMatchObject({ lost: true });
   expect(typed).toBeUndefined();
+});
+
+test('a session whose shell cannot start ends its command with what was said, and does not hang', async () => {
+  const without = { ...t.host.options, env: { PATH: '/nowhere' } };
+  const host = new SessionHost(without);
+  const ref = { ...t.ref, session: 7 };
+  await expect(host.run(ref, { id: 'no-bash', runtime: 'terminal', code: 'true' })).rejects.toMatchObject({
+    code: 'terminal_failed',
+  });
+  expect(host.commandRecord(ref, 'no-bash')).toBeUndefined();
+  await host.close(ref, null);
+  host.detach();
 });
