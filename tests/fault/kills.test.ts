@@ -1,11 +1,11 @@
-import { readFileSync, rmSync, mkdtempSync, existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { readJson } from '../../exec/json-file';
 import { logEnd, readLog } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
-import { stopWorker } from '../../workers/worker-process';
+import { runningWorker, stopWorker } from '../../workers/worker-process';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
 
@@ -146,6 +146,21 @@ test('SIGKILL of the command line leaves its command running, and the same id fi
   expect(code).toBe(9);
   expect(JSON.parse(stdout)).toMatchObject({ output: 'finished\n', exitCode: 9 });
   expect(readFileSync(join(cwd, 'cli-runs'), 'utf8')).toBe('ran\n');
+}, 60_000);
+
+test('a command line that watches starts a killed server and a killed worker again, and ends as if nothing had been', async () => {
+  const n = String(sessions++);
+  const code = 'touch watched; until [ -e watched-on ]; do sleep 0.05; done; echo finished; (exit 6)';
+  const watching = engine.cli(['exec', '--agent', 'kills', '--session', n, '--cwd', cwd, code]);
+  while (!existsSync(join(cwd, 'watched'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  const [server, worker] = [engine.server().identity.pid, runningWorker(engine.dataDir)?.identity.pid];
+  await Promise.all([engine.killServer(), engine.killWorker()]);
+  while ((runningWorker(engine.dataDir)?.identity.pid ?? worker) === worker) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  writeFileSync(join(cwd, 'watched-on'), '');
+  expect(await watching).toMatchObject({ code: 6, stdout: 'finished\n' });
+  expect(engine.server().identity.pid).not.toBe(server);
 }, 60_000);
 
 test('an agent whose worker is killed in the middle of its steps answers all the same, each command run once', async () => {
