@@ -162,6 +162,8 @@ export class CommandCompletion {
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
+    // Nothing was said: who takes over must not believe that it was.
+    signal.throwIfAborted();
   }
 
   private forget(entry: JournalEntry, abort: AbortController): void {

@@ -8,8 +8,9 @@ import type { Snapshot, Until } from '../exec/protocol';
 import { renderText } from '../exec/render';
 import type { SessionHost } from '../exec/session-host';
 
-/** A pattern is searched in so many of the last bytes. */
+/** A pattern is searched in so many bytes at a time. */
 const PATTERN_WINDOW_BYTES = 65_536;
+const OVERLAP_BYTES = 4_096;
 const PATTERN_MS = 200;
 
 type WaitRequest = Pick<ReadOutputInput, 'ref' | 'from' | 'waitMs'> & { wait: string };
@@ -27,14 +28,14 @@ export async function waitForOutput(
   const pattern = wait.slice('pattern:'.length);
   const until = Date.now() + waitMs;
   let snapshot = await sessions.status(ref);
-  for (;;) {
-    const start = from ?? snapshot.command?.from ?? 0;
-    const data = readLog(
-      sessions.logPath(ref),
-      Math.max(start, snapshot.end - PATTERN_WINDOW_BYTES),
-      snapshot.end,
-    );
-    if (matches(pattern, await renderText(data))) return snapshot;
+  const start = from ?? snapshot.command?.from ?? 0;
+  for (let scanned = start; ;) {
+    do {
+      // Windows overlap, so that what lies across an edge is found.
+      const begin = Math.max(start, scanned - OVERLAP_BYTES);
+      scanned = Math.min(scanned + PATTERN_WINDOW_BYTES, snapshot.end);
+      if (matches(pattern, await renderText(readLog(sessions.logPath(ref), begin, scanned)))) return snapshot;
+    } while (scanned < snapshot.end);
     const next: Until = { kind: 'output', from: snapshot.end, timeoutMs: Math.max(0, until - Date.now()) };
     const observed = await sessions.observe(ref, next, signal);
     // Between the last look and the end more may have come: it is looked at once more.

@@ -46,7 +46,8 @@ function describeCall({ tool, args }: ToolCall): string {
   return `${tool}${runtime ? ` ${JSON.stringify(runtime).slice(1, -1)}` : ''}${where}${more}${text ? `: ${text}` : ''}`;
 }
 
-function inert(text: string): string {
+/** Harmless for the reader's terminal. */
+export function inert(text: string): string {
   const filter = inertFor(process.stdout);
   return filter.push(Buffer.from(text)) + filter.end();
 }

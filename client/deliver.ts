@@ -13,6 +13,7 @@ const PATIENCE_MS = 60_000;
 const FAILING_MS = 12_000;
 const PAUSE_MS = 100;
 const WORKER_CHECK_MS = 4_000;
+const POLLER_SECONDS = 75;
 /** A task that fails so often in a row is not a passing fault. */
 const STUCK_ATTEMPTS = 4;
 
@@ -90,10 +91,10 @@ async function unableToAnswer(
   signal: AbortSignal,
 ): Promise<never> {
   await delay(WORKER_CHECK_MS, undefined, { signal });
-  if (needsWorker && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
-    throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });
-  }
   for (;;) {
+    if (needsWorker && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
+      throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });
+    }
     const attempts = await failingAttempts(client, workflowId);
     if (attempts >= STUCK_ATTEMPTS) throw new HoldfastError('workflow_stuck', { got: workflowId, attempts });
     await delay(WORKER_CHECK_MS, undefined, { signal });
@@ -120,7 +121,11 @@ export async function hasPollers(client: Client, name: string): Promise<boolean>
         client.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
       ),
     );
-    return answers.some(({ pollers }) => (pollers ?? []).length > 0);
+    // The server lists a poller for minutes after its last poll, which lasts a minute at the most.
+    const oldest = Date.now() / 1_000 - POLLER_SECONDS;
+    return answers.some(({ pollers }) =>
+      (pollers ?? []).some((p) => Number(p.lastAccessTime?.seconds ?? 0) > oldest),
+    );
   } catch {
     return true;
   }

@@ -105,7 +105,9 @@ export class SessionHandle {
   /** Signals input without waiting for its effect, as operators and other SDKs do. */
   async signalInput(request: InputRequest): Promise<void> {
     const checked = parseWith(inputSchema, 'The input', request, true);
-    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.input, checked));
+    // With an id, because a signal whose answer is lost is sent again.
+    const identified = { id: randomUUID(), ...checked };
+    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.input, identified));
   }
 
   private get handle(): WorkflowHandle {

@@ -85,6 +85,8 @@ export type Message =
 
 export interface TurnInput {
   agent: string;
+  /** First run of this life of the agent: an id that is used again later must not find the old commands. */
+  born: string;
   turn: number;
   message: string;
   settings: AgentSettings;

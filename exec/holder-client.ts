@@ -64,6 +64,7 @@ export class HolderClient {
     body: Verbs[V]['request'],
     signal?: AbortSignal,
   ): Promise<Verbs[V]['answer']> {
+    if (signal?.aborted) return Promise.reject(new Error('aborted'));
     if (!this.isOpen) return Promise.reject(new HolderGone('connection closed'));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {

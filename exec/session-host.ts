@@ -15,6 +15,7 @@ import type { Runtime } from '../contracts/session';
 
 const ATTEMPTS = 3;
 const GONE_MS = 1_000;
+const CONNECT_MS = 5_000;
 
 export interface SessionHostOptions {
   dataDir: string;
@@ -162,7 +163,7 @@ export class SessionHost {
     }
     const record = readJson<HolderRecord>(this.paths(ref).holder);
     if (!record || !isAlive(record.identity)) return undefined;
-    const connecting = HolderClient.connect(record);
+    const connecting = this.connect(ref, record);
     this.clients.set(key, connecting);
     try {
       return await connecting;
@@ -170,6 +171,23 @@ export class SessionHost {
       this.clients.delete(key);
       if (err instanceof HolderGone) return undefined;
       throw err;
+    }
+  }
+
+  /** Only a dead process makes a holder dead: one that lives owns the terminal, whatever its socket says. */
+  private async connect(ref: SessionRef, record: HolderRecord): Promise<HolderClient> {
+    const until = Date.now() + CONNECT_MS;
+    for (;;) {
+      try {
+        return await HolderClient.connect(record);
+      } catch (err) {
+        if (!isAlive(record.identity)) throw err;
+        if (Date.now() > until) {
+          const reason = `the holder of session ${ref.session} lives but takes no connection`;
+          throw new HoldfastError('terminal_failed', { reason });
+        }
+        await delay(50);
+      }
     }
   }
 

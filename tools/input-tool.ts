@@ -17,6 +17,7 @@ export const inputTool: Tool<z.infer<typeof argsSchema>> = {
     'Types "keyboard" and Enter into the process that waits for input in a session; an empty text is just Enter. ' +
     'Control keys go by name in "keys", for example ["ctrl-c"]. It never starts a command.',
   args: argsSchema,
+  secret: true,
   effects: 'idempotent',
   async run({ session, keyboard, keys }, { client, agent, settings, key }) {
     const { yield: yielding, host = LOCAL_HOST } = settings;

@@ -26,7 +26,10 @@ export async function callTool(
   try {
     const tool = TOOLS.get(name);
     if (!tool) throw new HoldfastError('unknown_tool', { got: name, allowed: [...TOOLS.keys()].join(', ') });
-    const content = await tool.run(parseWith(tool.args, `The arguments of ${name}`, args), context);
+    const content = await tool.run(
+      parseWith(tool.args, `The arguments of ${name}`, args, tool.secret),
+      context,
+    );
     return { callId, tool: name, content, isError: false };
   } catch (err) {
     if (!(err instanceof HoldfastError)) throw err;

@@ -20,6 +20,8 @@ export interface Tool<Args = unknown> {
   /** For the model: what it does and when to use it. */
   description: string;
   args: z.ZodMiniType<Args>;
+  /** Its arguments may be a password: errors do not show them. */
+  secret?: boolean;
   /** Whether a second run under the same key repeats an effect. */
   effects: 'read_only' | 'idempotent' | 'once';
   /** The text for the model. A HoldfastError becomes a result that the model can mend. */

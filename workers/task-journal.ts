@@ -1,9 +1,9 @@
 // Remembers on disk which activities this worker is at, so that after a kill the next one can tell the
 // server at once. Without it each would be missed only after its heartbeat time-out.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ActivityNotFoundError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import type { Context } from '@temporalio/activity';
@@ -29,7 +29,8 @@ export class TaskJournal {
       next: Next<ActivityInboundCallsInterceptor, 'execute'>,
     ): Promise<unknown> => {
       // Tokens let whoever holds them answer for the activity.
-      writeFileSync(path, context.info.taskToken, { mode: 0o600 });
+      writeFileSync(`${path}.partial`, context.info.taskToken, { mode: 0o600 });
+      renameSync(`${path}.partial`, path);
       try {
         return await next(input);
       } finally {
@@ -79,9 +80,9 @@ async function failOne(client: Client, token: Uint8Array): Promise<boolean> {
       ApplicationFailure.create({ type: WORKER_LOST, message, nextRetryDelay: 1 }),
     );
     return true;
-  } catch (err) {
-    // It had answered before it died, or its time-out has passed.
-    if (err instanceof ActivityNotFoundError) return false;
-    throw err;
+  } catch {
+    // It had answered before it died, its time-out has passed, or the token is of another server. What is left is
+    // found by its heartbeat time-out; a worker must start all the same.
+    return false;
   }
 }

@@ -175,7 +175,16 @@ class Conversation {
       // A cancelled turn still returns what it has: nothing of the conversation is lost by a stop.
       return await executeChild(turn, {
         workflowId: turnWorkflowId(this.id, number),
-        args: [{ agent: this.id, turn: number, message, settings, earlier }],
+        args: [
+          {
+            agent: this.id,
+            born: workflowInfo().firstExecutionRunId,
+            turn: number,
+            message,
+            settings,
+            earlier,
+          },
+        ],
         parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
         staticSummary: message.slice(0, 100),
       });

@@ -25,6 +25,7 @@ import { newSessionRecord, type SessionRecord } from './session-record';
 const CONTINUE_AT_EVENTS = 2_000;
 /** Above this, callers that wait long no longer hold back continue-as-new. */
 const CONTINUE_AT_ANY_COST_EVENTS = 8_000;
+const DRAIN_MS = 5_000;
 
 /** Starts anew from `input`, or goes on from `carried` after continue-as-new. */
 export async function execSession(input?: SessionInput, carried?: SessionRecord): Promise<void> {
@@ -36,7 +37,10 @@ export async function execSession(input?: SessionInput, carried?: SessionRecord)
     await live(session);
   } catch (err) {
     if (isCancellation(err)) {
-      await CancellationScope.nonCancellable(() => close(session, 'the session was cancelled'));
+      await CancellationScope.nonCancellable(async () => {
+        await close(session, 'the session was cancelled');
+        await condition(allHandlersFinished, '15s');
+      });
     }
     throw err;
   }
@@ -77,8 +81,10 @@ async function live(session: SessionActor): Promise<void> {
     }
     if (isLong(session) && session.closing === null) {
       session.phase = 'draining';
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof execSession>(undefined, record);
+      // Not for ever: a caller that is cut off sends its id again, and finds its command in the next run.
+      await condition(() => allHandlersFinished() || session.closing !== null, DRAIN_MS);
+      if (session.closing === null) await continueAsNew<typeof execSession>(undefined, record);
+      session.phase = 'open';
     }
   }
   await close(session, session.closing);

@@ -89,17 +89,26 @@ export class SessionActor {
     }
     const command = this.record.command;
     const end = this.ends.get(id);
-    const answer = await this.waiting(async () => {
-      const first = await Promise.race([end, condition(() => command.yielded !== null)]);
-      return first ?? command.yielded;
-    });
+    // A cancelled session ends its commands first: its callers are told of that end.
+    const first = await this.waiting(() =>
+      CancellationScope.nonCancellable(() => Promise.race([end, condition(() => command.yielded !== null)])),
+    );
+    const answer = first ?? command.yielded;
     if (!answer)
       return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
     this.show(answer, reader);
     return answer;
   }
 
-  onYielded({ commandId, view }: Yielded): void {
+  onYielded(yielded: Yielded | undefined): void {
+    if (typeof yielded?.commandId !== 'string' || typeof yielded.view?.state !== 'string') {
+      refuse('invalid_input', {
+        what: 'The signal yielded',
+        got: typeof yielded,
+        allowed: 'what the host worker sends',
+      });
+    }
+    const { commandId, view } = yielded;
     const { command } = this.record;
     if (command?.id !== commandId || command.yielded) return;
     command.yielded = view;
@@ -207,6 +216,7 @@ export class SessionActor {
   }
 
   private nextId(): string {
-    return currentUpdateInfo()?.id ?? `s${++this.record.sequence}`;
+    // With the run that began it all: a later session on the same shell counts from the beginning again.
+    return currentUpdateInfo()?.id ?? `${workflowInfo().firstExecutionRunId}-s${++this.record.sequence}`;
   }
 }

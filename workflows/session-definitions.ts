@@ -20,6 +20,6 @@ export const inputSignal = defineSignal<[InputRequest?]>(NAMES.input);
 export const pollSignal = defineSignal(NAMES.poll);
 export const resetSignal = defineSignal<[ResetRequest?]>(NAMES.reset);
 export const closeSignal = defineSignal<[ResetRequest?]>(NAMES.close);
-export const yieldedSignal = defineSignal<[Yielded]>(NAMES.yielded);
+export const yieldedSignal = defineSignal<[Yielded?]>(NAMES.yielded);
 export const outputQuery = defineQuery<CommandView | null>(NAMES.output);
 export const stateQuery = defineQuery<SessionState>(NAMES.state);

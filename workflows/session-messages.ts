@@ -2,6 +2,7 @@
 // signals have nobody to tell, so what is refused of them is recorded. Each description holds an example,
 // because Temporal's web UI shows it beside the message.
 import { isCancellation, setHandler } from '@temporalio/workflow';
+import type { Yielded } from '../contracts/host';
 import { outputSchema, resetSchema } from '../contracts/schemas/session';
 import type { ExecRequest, InputRequest, OutputRequest, ResetRequest } from '../contracts/session';
 import { checked, refuse } from './refusal';
@@ -75,7 +76,7 @@ function listenToSignals(session: SessionActor): void {
   setHandler(messages.closeSignal, (request?: ResetRequest) => signalled(() => close(request)), {
     description: 'End everything that runs here and the session itself: {"reason":"done"}',
   });
-  setHandler(messages.yieldedSignal, (yielded) => session.onYielded(yielded), {
-    description: 'From the host worker: a command outlives its yield',
+  setHandler(messages.yieldedSignal, (yielded?: Yielded) => signalled(() => session.onYielded(yielded)), {
+    description: 'Internal, from the host worker: a command outlives its yield',
   });
 }

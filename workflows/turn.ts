@@ -100,12 +100,12 @@ class Turn {
 
   /** Calls of one reply run in parallel; their results are recorded in the order of the calls. */
   private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
-    const { agent, settings } = this.input;
+    const { agent, born, turn: number, settings } = this.input;
     const results = await Promise.all(
       calls.map(async (call) => {
         const { session = 0 } = call.args;
         if (isSessionNumber(session)) this.sessions.add(session);
-        const key = `${workflowInfo().workflowId}/${this.steps}/${call.callId}`;
+        const key = `${born}/turn/${number}/${this.steps}/${call.callId}`;
         const summary = headline ?? call.tool;
         return callTool.executeWithOptions({ summary }, [{ agent, key, call, settings }]);
       }),

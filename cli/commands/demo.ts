@@ -12,7 +12,7 @@ import { sessionPaths } from '../../exec/session-paths';
 import { runningWorker } from '../../workers/worker-process';
 import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
-import { printMessage } from '../print-message';
+import { inert, printMessage } from '../print-message';
 import { styled } from '../terminal-style';
 
 const TASK = 'Audit the sources of this checkout, and show that nothing is lost on the way.';
@@ -40,7 +40,7 @@ export async function demo(options: GlobalOptions): Promise<number> {
     const kill = killWorkerAtLine(context, log);
     for await (const { message } of agent.follow()) printMessage(message);
     const result = await agent.result();
-    say(`\n${result.answer ?? result.reason}\n`);
+    say(`\n${inert(result.answer ?? result.reason)}\n`);
     return summarise({
       log,
       cwd,

@@ -7,7 +7,7 @@ import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { providerFor } from '../../models/providers';
 import { openContext, workflowLink, type GlobalOptions } from '../context';
-import { printMessage } from '../print-message';
+import { inert, printMessage } from '../print-message';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { note, styled } from '../terminal-style';
 
@@ -76,5 +76,5 @@ async function printSteps(agent: AgentHandle, signal: AbortSignal): Promise<void
 
 function summary({ answer, reason, steps }: AgentResult): string {
   const end = styled('dim', `[${reason.replace('_', ' ')} after ${steps} steps]`);
-  return answer === null ? end : `\n${answer}\n${end}`;
+  return answer === null ? end : `\n${inert(answer)}\n${end}`;
 }

@@ -61,6 +61,8 @@ export class Shell {
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
+    // Left over where an earlier try to open this epoch failed.
+    rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const fence = `\x1b]7717;${randomBytes(8).toString('hex')}\x07`;
     this.filter = new FenceFilter(Buffer.from(fence));

@@ -225,6 +225,16 @@ test('an agent that is started from plain JSON by another SDK with a faulty inpu
   expect(failure.message).toMatch(/"task" got an empty text.*"model" must be a string.*unknown keys modle/);
 });
 
+test('an id that was used by an agent before runs its commands anew', async () => {
+  const agent = client.agent(uniqueId('again'));
+  const replies = [{ text: exec({ runtime: 'terminal', code: 'echo x >> ran-again' }) }, { text: 'done' }];
+  for (const _ of [1, 2]) {
+    await agent.start({ task: 'x', ...settings(replies) });
+    await agent.result();
+  }
+  expect(readFileSync(join(files.directory, 'ran-again'), 'utf8')).toBe('x\nx\n');
+});
+
 test('an agent’s id is taken once: a second start is refused and the first goes on', async () => {
   const id = uniqueId('taken');
   await client.agent(id).start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });

@@ -114,6 +114,33 @@ test('a signalled input reaches the process, and a malformed signal is recorded 
   expect((await session.state()).refused).toEqual([expect.stringContaining('has unknown keys keyboards')]);
 });
 
+test('a malformed yielded signal is recorded as refused, and the session goes on', async () => {
+  const session = newSession();
+  await session.exec({ code: 'true' });
+  await client.temporal.workflow.getHandle(session.workflowId).signal('yielded');
+  expect(await session.exec({ code: 'echo on' })).toMatchObject({ output: 'on\n' });
+  expect((await session.state()).refused).toHaveLength(1);
+});
+
+test('input signalled to a session that was opened again on a living shell is typed', async () => {
+  const session = newSession();
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  for (const word of ['first', 'second']) {
+    await session.exec({ code: 'read -r x; echo "got $x"' });
+    await handle.signal('input', { keyboard: word });
+    expect((await session.output({ wait: 'exit' })).output).toContain(`got ${word}`);
+    if (word === 'first') await handle.terminate('to be opened again');
+  }
+});
+
+test('a pattern is found wherever it lies behind the offset', async () => {
+  const session = newSession();
+  await session.exec({ code: 'echo MARKER; seq 1 60000; read -r x' });
+  const view = await session.output({ wait: 'pattern:^MARKER$', from: 0, waitMs: 5_000, maxBytes: 64 });
+  expect(view).toMatchObject({ state: 'waiting_input', from: 0 });
+  expect(view.durationMs).toBeLessThan(4_500);
+});
+
 test('poll refreshes what the query output shows', async () => {
   const session = newSession();
   const first = await session.exec({ code: 'echo first; read -r x; echo second; read -r y' });
