@@ -1,4 +1,5 @@
 // What every command starts from: where the data lie, which server is meant, and a client for it.
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectTemporal, resolveServer } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
@@ -8,7 +9,7 @@ import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
 import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
 import { ensureWorker, runningWorker } from '../workers/worker-process';
 import type { WorkerRecord } from '../workers/worker-record';
-import { keepRunning } from './keep-running';
+import { keepRunning, stopMarker } from './keep-running';
 import { note } from './terminal-style';
 
 export interface GlobalOptions {
@@ -51,6 +52,7 @@ export interface OpenOptions {
 /** Throws `no_server` when nothing is named, nothing runs and nothing may be started. */
 export async function openContext(options: GlobalOptions, open: OpenOptions): Promise<CliContext> {
   const dataDir = dataDirOf(options);
+  if (open.start) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
   const engine = server.isConfigured ? undefined : await embeddedServer(dataDir, open);
   const address = engine?.address ?? server.address;

@@ -1,5 +1,7 @@
 // While a command watches, the embedded server and its worker are started again when they die: whoever
 // killed them, the work goes on.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { enginePaths, readRecord } from '../engine/record';
 import { isAlive } from '../exec/process-identity';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -8,6 +10,11 @@ import { reportError } from './report-error';
 import { note } from './terminal-style';
 
 const LOOK_EVERY_MS = 250;
+/** EX_TEMPFAIL of sysexits. */
+const STOPPED = 75;
+
+/** There while `holdfast down` means it: whoever watches then stops watching, and restarts nothing. */
+export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
 
 export interface Restarts {
   server(): Promise<unknown>;
@@ -18,6 +25,10 @@ export interface Restarts {
 export function keepRunning(dataDir: string, restart: Restarts): () => void {
   let busy = false;
   const look = async (): Promise<void> => {
+    if (existsSync(stopMarker(dataDir))) {
+      note('Stopped by `holdfast down`. The work is kept: it goes on with the next `holdfast up`.');
+      process.exit(STOPPED);
+    }
     const server = readRecord(enginePaths(dataDir));
     if (!server || !isAlive(server.identity)) {
       note('The Temporal server is gone; starting it again on the same database.');

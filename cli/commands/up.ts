@@ -1,9 +1,11 @@
 // `holdfast up` and `down`: the embedded server and its worker; or only a worker, for a server that is named.
+import { existsSync, writeFileSync } from 'node:fs';
 import { stopServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { SessionHost } from '../../exec/session-host';
 import { stopWorker } from '../../workers/worker-process';
 import { dataDirOf, openContext, type GlobalOptions } from '../context';
+import { stopMarker } from '../keep-running';
 
 export interface UpOptions extends GlobalOptions {
   port?: number;
@@ -40,8 +42,11 @@ export async function up(options: UpOptions): Promise<number> {
 
 export async function down(options: DownOptions): Promise<number> {
   const dataDir = dataDirOf(options);
+  if (existsSync(dataDir)) writeFileSync(stopMarker(dataDir), '');
+  // While the worker lives, so that it records the ends; again for what was opened meanwhile.
+  let sessions = options.sessions ? await closeSessions(dataDir) : 0;
   const worker = await stopWorker(dataDir);
-  const sessions = options.sessions ? await closeSessions(dataDir) : 0;
+  if (options.sessions) sessions += await closeSessions(dataDir);
   const server = await stopServer(dataDir);
   const left = options.sessions ? 0 : openSessions(dataDir).length;
   if (options.json)
