@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     await client.close();
     await stopWorker(dataDir);
     const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
-    await Promise.all(host.list().map((ref) => host.close(ref, 'the bench has ended')));
+    await host.closeAll('the bench has ended');
     host.detach();
     await stopServer(dataDir);
     rmSync(dataDir, { recursive: true, force: true });

@@ -95,6 +95,13 @@ export class SessionHost {
     return answer ?? this.deadSnapshot(ref);
   }
 
+  /** Ends every open session and returns how many there were; their logs stay. */
+  async closeAll(reason: string): Promise<number> {
+    const open = this.list().filter((ref) => this.isOpen(ref));
+    await Promise.all(open.map((ref) => this.close(ref, reason)));
+    return open.length;
+  }
+
   /** All sessions that have a folder here. */
   list(): SessionRef[] {
     const directory = sessionsDirectory(this.options.dataDir);

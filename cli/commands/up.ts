@@ -75,8 +75,7 @@ function openSessions(dataDir: string): ReturnType<SessionHost['list']> {
 
 async function closeSessions(dataDir: string): Promise<number> {
   const host = sessionHost(dataDir);
-  const open = openSessions(dataDir);
-  await Promise.all(open.map((ref) => host.close(ref, 'holdfast down --sessions')));
+  const closed = await host.closeAll('holdfast down --sessions');
   host.detach();
-  return open.length;
+  return closed;
 }

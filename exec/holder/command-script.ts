@@ -31,4 +31,5 @@ export function commandScript(
   ].join('\n');
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+/** One word of a shell's command line, whatever it holds. */
+export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

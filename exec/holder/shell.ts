@@ -19,7 +19,7 @@ import { shellAsset } from '../package-root';
 import { childrenOf, processStat, readLink, readText } from '../proc';
 import type { TreeKill } from '../protocol';
 import { FenceFilter } from './fence';
-import { commandScript } from './command-script';
+import { commandScript, quote } from './command-script';
 import { killTree, treeCommand } from './process-tree';
 
 /** How long an end waits for its fence when the terminal holds back output. */
@@ -161,8 +161,7 @@ export class Shell {
   }
 
   private driver(fence: string): string {
-    const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-    const head = `__hf_dir=${quoted(this.options.directory)} __hf_fence=${quoted(fence)} __hf_nonce=${this.nonce}\n`;
+    const head = `__hf_dir=${quote(this.options.directory)} __hf_fence=${quote(fence)} __hf_nonce=${this.nonce}\n`;
     return head + readFileSync(shellAsset('driver.bash'), 'utf8');
   }
 

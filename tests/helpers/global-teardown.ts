@@ -9,7 +9,7 @@ export default async function teardown(): Promise<void> {
   if (!dataDir) return;
   await stopWorker(dataDir);
   const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
-  await Promise.all(host.list().map((ref) => host.close(ref, 'the test run has ended')));
+  await host.closeAll('the test run has ended');
   host.detach();
   await stopServer(dataDir);
   rmSync(dataDir, { recursive: true, force: true });

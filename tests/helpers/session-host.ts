@@ -53,7 +53,7 @@ export function testHost(): TestHost {
     },
     until: (until, ref = session) => observe(ref, until),
     async end() {
-      await Promise.all(host.list().map((ref) => host.close(ref, 'test ended')));
+      await host.closeAll('test ended');
       host.detach();
       rmSync(dataDir, { recursive: true, force: true });
       rmSync(cwd, { recursive: true, force: true });
