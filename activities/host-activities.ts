@@ -9,13 +9,15 @@ import type {
   ResetSessionInput,
   RunCommandInput,
   SendInputInput,
+  WaitForSessionsInput,
 } from '../contracts/host';
-import type { CommandView } from '../contracts/session';
+import type { SessionRef } from '../contracts/ids';
+import type { CommandView, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { CommandCompletion } from './command-completion';
-import { waitForOutput } from './wait-for-output';
+import { waitForOutput, waitForSessions } from './wait-for-output';
 
 export interface HostDependencies {
   host: string;
@@ -24,6 +26,13 @@ export interface HostDependencies {
 }
 
 const HEARTBEAT_MS = 3_000;
+const LAST_BYTES = 1_000;
+
+/** What is left of a wait when an earlier attempt has waited already; both times are the server's. */
+function leftOf(waitMs: number): number {
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
+  return Math.max(0, waitMs - (currentAttemptScheduledTimestampMs - scheduledTimestampMs));
+}
 
 export function createHostActivities({ host, sessions, completion }: HostDependencies): HostActivities {
   const view = (
@@ -32,6 +41,12 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
     reason?: ObserveReason,
   ): Promise<CommandView> =>
     commandView({ ...input, logPath: sessions.logPath(input.ref), snapshot, ...(reason && { reason }) });
+
+  /** Many of them must fit one answer: of each the last lines. */
+  const lastLines = (ref: SessionRef, snapshot: Snapshot): Promise<CommandView> => {
+    const from = Math.max(snapshot.command?.from ?? 0, snapshot.end - LAST_BYTES);
+    return view({ ref, from }, snapshot);
+  };
 
   const activities: HostActivities = {
     async runCommand(input: RunCommandInput): Promise<CommandView> {
@@ -59,10 +74,22 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
     },
 
     async readOutput({ ref, from, maxBytes, wait, waitMs }: ReadOutputInput): Promise<CommandView> {
-      const snapshot = wait
-        ? await waitForOutput(sessions, { ref, from, wait, waitMs }, Context.current().cancellationSignal)
-        : await sessions.status(ref);
+      if (!wait) return view({ ref, from, maxBytes }, await sessions.status(ref));
+      const request = { ref, from, wait, waitMs: leftOf(waitMs) };
+      const { snapshot } = await waitForOutput(sessions, request, Context.current().cancellationSignal);
       return view({ ref, from, maxBytes }, snapshot);
+    },
+
+    async waitForSessions(input: WaitForSessionsInput): Promise<WaitResult> {
+      const request = { ...input, waitMs: leftOf(input.waitMs) };
+      const waited = await waitForSessions(sessions, request, Context.current().cancellationSignal);
+      const settled = waited.map(({ reason }) => reason !== 'timeout');
+      return {
+        met: input.mode === 'any' ? settled.some(Boolean) : settled.every(Boolean),
+        sessions: await Promise.all(
+          waited.map(async ({ ref, reason, snapshot }) => ({ reason, view: await lastLines(ref, snapshot) })),
+        ),
+      };
     },
 
     async resetSession({ ref, resetId: id, reason }: ResetSessionInput): Promise<CommandView> {
@@ -97,6 +124,7 @@ function guarded(host: string, activities: HostActivities): HostActivities {
     runCommand: guard((input: RunCommandInput) => activities.runCommand(input)),
     sendInput: guard((input: SendInputInput) => activities.sendInput(input)),
     readOutput: guard((input: ReadOutputInput) => activities.readOutput(input)),
+    waitForSessions: guard((input: WaitForSessionsInput) => activities.waitForSessions(input)),
     resetSession: guard((input: ResetSessionInput) => activities.resetSession(input)),
     closeSession: guard((input: CloseSessionInput) => activities.closeSession(input)),
   };

@@ -1,10 +1,12 @@
-// Waits until a session has what its reader asked for, at the holder; patterns are matched here, so that a
-// slow expression stalls no terminal.
+// Waits until sessions have what their reader asked for, at their holders; patterns are matched here, so that
+// a slow expression stalls no terminal.
 import vm from 'node:vm';
 import { HoldfastError } from '../contracts/errors';
-import type { ReadOutputInput } from '../contracts/host';
+import type { ReadOutputInput, WaitForSessionsInput } from '../contracts/host';
+import type { Wait, WaitReason } from '../contracts/session';
+import type { SessionRef } from '../contracts/ids';
 import { readLog } from '../exec/log-reader';
-import type { Snapshot, Until } from '../exec/protocol';
+import type { ObserveReason, Snapshot, Until } from '../exec/protocol';
 import { renderText } from '../exec/render';
 import type { SessionHost } from '../exec/session-host';
 
@@ -13,19 +15,67 @@ const PATTERN_WINDOW_BYTES = 65_536;
 const OVERLAP_BYTES = 4_096;
 const PATTERN_MS = 200;
 
-type WaitRequest = Pick<ReadOutputInput, 'ref' | 'from' | 'waitMs'> & { wait: string };
+type WaitInput = Pick<ReadOutputInput, 'ref' | 'from' | 'waitMs'> & { wait: Wait };
 
+export interface Waited {
+  ref: SessionRef;
+  reason: WaitReason;
+  snapshot: Snapshot;
+}
+
+/** Waits for several sessions at once: until all, or any, have what they are waited for, or the time is over. */
+export async function waitForSessions(
+  sessions: SessionHost,
+  { ref, targets, wait, mode, waitMs }: WaitForSessionsInput,
+  signal: AbortSignal,
+): Promise<Waited[]> {
+  const enough = new AbortController();
+  const stop = AbortSignal.any([signal, enough.signal]);
+  const one = async ({ session, from }: (typeof targets)[number]): Promise<Waited> => {
+    const target = { ...ref, session };
+    try {
+      const waited = await waitForOutput(sessions, { ref: target, from, wait, waitMs }, stop);
+      if (mode === 'any' && waited.reason !== 'timeout') enough.abort();
+      return waited;
+    } catch (err) {
+      if (signal.aborted || !enough.signal.aborted) throw err;
+      // Another one was enough: this one is only looked at.
+      return { ref: target, reason: 'timeout', snapshot: await sessions.status(target) };
+    }
+  };
+  for (const { session } of targets) {
+    if (sessions.exists({ ...ref, session })) continue;
+    throw new HoldfastError('not_found', { what: `Session ${session} of agent ${ref.agent}`, got: session });
+  }
+  try {
+    return await Promise.all(targets.map(one));
+  } finally {
+    enough.abort();
+  }
+}
+
+/** Waits for one session. */
 export async function waitForOutput(
   sessions: SessionHost,
-  { ref, from, wait, waitMs }: WaitRequest,
+  { ref, from, wait, waitMs }: WaitInput,
   signal: AbortSignal,
-): Promise<Snapshot> {
-  if (!wait.startsWith('pattern:')) {
-    const { end } = await sessions.status(ref);
-    const kind = wait as Exclude<Until['kind'], 'yield'>;
-    return (await sessions.observe(ref, { kind, from: from ?? end, timeoutMs: waitMs }, signal)).snapshot;
+): Promise<Waited> {
+  if (wait.startsWith('pattern:')) {
+    const pattern = wait.slice('pattern:'.length);
+    return { ref, ...(await waitForPattern(sessions, { ref, from, pattern, waitMs }, signal)) };
   }
-  const pattern = wait.slice('pattern:'.length);
+  const { end } = await sessions.status(ref);
+  const kind = wait as Exclude<Until['kind'], 'yield'>;
+  const until = { kind, from: from ?? end, timeoutMs: waitMs };
+  const { reason, snapshot } = await sessions.observe(ref, until, signal);
+  return { ref, reason: waitReason(reason), snapshot };
+}
+
+async function waitForPattern(
+  sessions: SessionHost,
+  { ref, from, pattern, waitMs }: Omit<WaitInput, 'wait'> & { pattern: string },
+  signal: AbortSignal,
+): Promise<Omit<Waited, 'ref'>> {
   const until = Date.now() + waitMs;
   let snapshot = await sessions.status(ref);
   const start = from ?? snapshot.command?.from ?? 0;
@@ -34,16 +84,23 @@ export async function waitForOutput(
       // Windows overlap, so that what lies across an edge is found.
       const begin = Math.max(start, scanned - OVERLAP_BYTES);
       scanned = Math.min(scanned + PATTERN_WINDOW_BYTES, snapshot.end);
-      if (matches(pattern, await renderText(readLog(sessions.logPath(ref), begin, scanned)))) return snapshot;
+      const text = await renderText(readLog(sessions.logPath(ref), begin, scanned));
+      if (matches(pattern, text)) return { reason: 'pattern', snapshot };
     } while (scanned < snapshot.end);
     const next: Until = { kind: 'output', from: snapshot.end, timeoutMs: Math.max(0, until - Date.now()) };
-    const observed = await sessions.observe(ref, next, signal);
+    const { reason, snapshot: now } = await sessions.observe(ref, next, signal);
     // Between the last look and the end more may have come: it is looked at once more.
-    if (observed.reason === 'timeout') return observed.snapshot;
-    if (observed.reason === 'exit' && observed.snapshot.end === snapshot.end) return observed.snapshot;
-    snapshot = observed.snapshot;
+    if (reason === 'timeout' || (reason === 'exit' && now.end === snapshot.end))
+      return { reason: waitReason(reason), snapshot: now };
+    snapshot = now;
   }
 }
+
+/** An observer's reason in the words of waiting: of the yields only `waiting_input` can be one. */
+const waitReason = (reason: ObserveReason): WaitReason =>
+  reason === 'exit' || reason === 'output' || reason === 'idle' || reason === 'timeout'
+    ? reason
+    : 'needs_input';
 
 /** Matches with a time limit: an expression with catastrophic backtracking must not stall the worker. */
 function matches(pattern: string, text: string): boolean {

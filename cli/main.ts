@@ -7,10 +7,11 @@ import { RUNTIMES, type Runtime } from '../contracts/session';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
-import { input, output, reset } from './commands/output';
+import { close, input, output, reset } from './commands/output';
 import { ps } from './commands/ps';
 import { run } from './commands/run';
 import { down, up } from './commands/up';
+import { wait, type WaitOptions } from './commands/wait';
 import { reportError } from './report-error';
 
 const wholeNumber = (text: string): number => {
@@ -103,6 +104,16 @@ function program(): Command {
   sessionCommand('reset', 'end everything that runs in a session')
     .option('--reason <text>', 'recorded and shown')
     .action(action(reset));
+  sessionCommand('close', 'end everything in a session, and the session')
+    .option('--reason <text>', 'recorded and shown')
+    .action(action(close));
+  command('wait <sessions...>', 'wait for what runs in sessions; exits with 75 at the time-out')
+    .option('--agent <id>', 'whose sessions', (id) => checkedId('agent', id), DEFAULT_AGENT)
+    .option('--host <name>', 'on which host', (id) => checkedId('host', id), LOCAL_HOST)
+    .option('--for <what>', 'exit, output, idle, needs_input or pattern:RE', 'exit')
+    .option('--any', 'one of them is enough')
+    .option('--timeout-ms <ms>', 'the longest wait', wholeNumber, 3_600_000)
+    .action(action((sessions: string[], options: WaitOptions) => wait(sessions.map(sessionNumber), options)));
   command('ps', 'show agents and sessions').action(action(ps));
   command('doctor', 'check each part and say what is missing').action(action(doctor));
   command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));

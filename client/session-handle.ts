@@ -10,7 +10,13 @@ import {
 import { MAIN_TASK_QUEUE, sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
-import { execSchema, inputSchema, outputSchema, resetSchema } from '../contracts/schemas/session';
+import {
+  execSchema,
+  inputSchema,
+  outputSchema,
+  resetSchema,
+  waitRequestSchema,
+} from '../contracts/schemas/session';
 import type {
   CommandView,
   ExecRequest,
@@ -19,6 +25,8 @@ import type {
   ResetRequest,
   SessionInput,
   SessionState,
+  WaitRequest,
+  WaitResult,
 } from '../contracts/session';
 import { deliver, type Delivery } from './deliver';
 
@@ -41,7 +49,7 @@ export class SessionHandle {
    * Runs code, opening the session where needed, and answers at the command's end or its yield.
    * @param id the same id again gives the same command's answer and runs nothing
    */
-  exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
+  async exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
     const checked = parseWith(execSchema, 'The command', request);
     return deliver(this.delivery, () => {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
@@ -63,7 +71,7 @@ export class SessionHandle {
   }
 
   /** Types into the running process and answers when it has reacted or yields. Throws `no_running_process`. */
-  input(request: InputRequest, id: string = randomUUID()): Promise<CommandView> {
+  async input(request: InputRequest, id: string = randomUUID()): Promise<CommandView> {
     return this.update(
       SESSION_MESSAGES.input,
       { id, ...parseWith(inputSchema, 'The input', request, true) },
@@ -72,17 +80,23 @@ export class SessionHandle {
   }
 
   /** The session's output and state; at once, or after a wait. */
-  output(request: OutputRequest = {}, id: string = randomUUID()): Promise<CommandView> {
+  async output(request: OutputRequest = {}, id: string = randomUUID()): Promise<CommandView> {
     return this.update(SESSION_MESSAGES.output, parseWith(outputSchema, 'The output request', request), id);
   }
 
   /** Ends everything that runs in the session. The next command gets a fresh shell. */
-  reset(request: ResetRequest = {}, id: string = randomUUID()): Promise<CommandView> {
+  async reset(request: ResetRequest = {}, id: string = randomUUID()): Promise<CommandView> {
     return this.update(
       SESSION_MESSAGES.reset,
       { id, ...parseWith(resetSchema, 'The reset request', request) },
       id,
     );
+  }
+
+  /** Waits for this and other sessions of the same agent and host; costs the history of one message. */
+  async wait(request: WaitRequest, id: string = randomUUID()): Promise<WaitResult> {
+    const checked = parseWith(waitRequestSchema, 'The wait request', request);
+    return this.update<WaitResult>(SESSION_MESSAGES.wait, checked, id);
   }
 
   /** What the session knows of itself. Answers for a closed session too. */
@@ -114,9 +128,9 @@ export class SessionHandle {
     return this.client.workflow.getHandle(this.workflowId);
   }
 
-  private update(name: string, request: object, updateId: string): Promise<CommandView> {
+  private update<T = CommandView>(name: string, request: object, updateId: string): Promise<T> {
     return deliver(this.delivery, () =>
-      this.handle.executeUpdate<CommandView, [object]>(name, { args: [request], updateId }),
+      this.handle.executeUpdate<T, [object]>(name, { args: [request], updateId }),
     );
   }
 }

@@ -76,6 +76,16 @@ const CATALOGUE = {
     (f) => `The id ${f.got} was used before with other content; nothing was run.`,
     () => 'Use a fresh id for new content, or repeat the first content to get its recorded result.',
   ),
+  session_limit: entry(
+    69,
+    false,
+    (f) =>
+      `Agent ${f.agent} has as many open sessions as it may have: allowed ${f.allowed}; nothing was run.`,
+    (f) =>
+      f.closable
+        ? `Use one of its idle sessions (${f.closable}), or close them with \`holdfast close --session N\`.`
+        : 'All of them are at work: wait for one, or end one with runtime "reset" and use it again.',
+  ),
   session_closed: entry(
     69,
     false,

@@ -1,6 +1,6 @@
 // Input of the host's activities, which run on `host.<name>`. Plain JSON, no I/O.
 import type { SessionRef } from './ids';
-import type { CommandView, Key, Runtime, Wait, YieldSettings } from './session';
+import type { CommandView, Key, Runtime, Wait, WaitResult, YieldSettings } from './session';
 
 export interface RunCommandInput {
   ref: SessionRef;
@@ -32,6 +32,15 @@ export interface ReadOutputInput {
   waitMs: number;
 }
 
+export interface WaitForSessionsInput {
+  /** The session that was asked. */
+  ref: SessionRef;
+  targets: { session: number; from: number | null }[];
+  wait: Wait;
+  mode: 'any' | 'all';
+  waitMs: number;
+}
+
 export interface ResetSessionInput {
   ref: SessionRef;
   resetId: string;
@@ -55,6 +64,7 @@ export interface HostActivities {
   runCommand(input: RunCommandInput): Promise<CommandView>;
   sendInput(input: SendInputInput): Promise<CommandView>;
   readOutput(input: ReadOutputInput): Promise<CommandView>;
+  waitForSessions(input: WaitForSessionsInput): Promise<WaitResult>;
   resetSession(input: ResetSessionInput): Promise<CommandView>;
   closeSession(input: CloseSessionInput): Promise<void>;
 }

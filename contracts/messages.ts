@@ -16,6 +16,8 @@ export const SESSION_MESSAGES = {
   input: 'input',
   output: 'output',
   reset: 'reset',
+  /** Update: waits for several sessions of the same agent and host at once. */
+  wait: 'wait',
   /** Signal: look at the output again, so that the query `output` is fresh. */
   poll: 'poll',
   /** Signal: end the tree and the workflow. */

@@ -96,6 +96,27 @@ export interface OutputRequest {
   reader?: string;
 }
 
+export interface WaitRequest {
+  /** Which sessions of the same agent and host; with `from`, output counts from there. Default: the one asked. */
+  sessions?: (number | { session: number; from?: number | undefined })[];
+  /** What each is waited for. Default `exit`. */
+  for?: Wait;
+  /** Whether one of them is enough. Default `all`. */
+  mode?: 'any' | 'all';
+  /** The longest wait, in milliseconds. Default 60,000. */
+  waitMs?: number;
+}
+
+/** Why a session is waited for no more; whatever it was waited for, nothing comes after `exit`. */
+export type WaitReason = 'exit' | 'output' | 'idle' | 'needs_input' | 'pattern' | 'timeout';
+
+export interface WaitResult {
+  /** Whether the wait ended because of what it was for, and not by its time-out. */
+  met: boolean;
+  /** In the order of the request. `view` holds the last lines only. */
+  sessions: { reason: WaitReason; view: CommandView }[];
+}
+
 export interface ResetRequest {
   id?: string;
   reason?: string;
@@ -111,6 +132,9 @@ export interface Waiting {
   echo: boolean;
   certainty: WaitingCertainty;
 }
+
+/** A PID namespace (as root, or through a user namespace), or a search of the process table that can miss some. */
+export type TreeKill = 'pid-namespace' | 'user-pid-namespace' | 'process-search';
 
 export interface KilledBy {
   by: 'signal' | 'reset' | 'closed' | 'cancelled' | 'host_lost';
@@ -137,6 +161,8 @@ export interface CommandView {
   /** Why the answer came before the end; null when the command has ended. */
   yielded: YieldReason | null;
   waiting: Waiting | null;
+  /** How this host ends a whole tree. */
+  treeKill: TreeKill;
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;
 }

@@ -49,6 +49,7 @@ export async function commandView(request: ViewRequest): Promise<CommandView> {
     freshShell: command?.freshShell ?? false,
     yielded: !ended && reason && YIELDS.includes(reason) ? (reason as YieldReason) : null,
     waiting: ended ? null : waiting,
+    treeKill: snapshot.treeKill,
     durationMs: command ? (command.endedAt ?? Date.now()) - command.startedAt : 0,
   };
 }

@@ -1,7 +1,15 @@
 // The holder's socket protocol: one request, one answer, matched by id; answers may come in any order.
 // A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. A released version stays
 // understood, so that holders of the previous release can be re-attached.
-import type { Key, KilledBy, Runtime, Waiting, YieldReason, YieldSettings } from '../contracts/session';
+import type {
+  Key,
+  KilledBy,
+  Runtime,
+  TreeKill,
+  Waiting,
+  YieldReason,
+  YieldSettings,
+} from '../contracts/session';
 import type { ErrorCode, ErrorFacts } from '../contracts/errors';
 
 export const PROTOCOL_VERSION = 1;
@@ -34,9 +42,6 @@ export interface Snapshot {
   waiting: Waiting | null;
   treeKill: TreeKill;
 }
-
-/** How the host ends a whole tree: a PID namespace (as root, or through a user namespace), or by search. */
-export type TreeKill = 'pid-namespace' | 'user-pid-namespace' | 'process-search';
 
 /** When `observe` answers. `from` is the offset that "output" counts from. */
 export type Until =

@@ -8,14 +8,17 @@ import { CommandRecords, contentHash } from './command-records';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
 import { readJson } from './json-file';
 import { isAlive } from './process-identity';
-import type { CommandRecord, Snapshot, TreeKill, Until, Verb, Verbs } from './protocol';
+import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
-import { spawnHolder } from './spawn-holder';
-import type { Runtime } from '../contracts/session';
+import { spawnHolder, type HolderConfig } from './spawn-holder';
+import type { Runtime, TreeKill } from '../contracts/session';
 
 const ATTEMPTS = 3;
 const GONE_MS = 1_000;
 const CONNECT_MS = 5_000;
+/** Each open session is a process with its shell: an agent that forgets them must not fill the host. */
+const MAX_SESSIONS_PER_AGENT = 64;
+const NAMED_CLOSABLE = 10;
 
 export interface SessionHostOptions {
   dataDir: string;
@@ -24,6 +27,10 @@ export interface SessionHostOptions {
   /** The whole environment of new shells: nothing else is inherited. */
   env: Record<string, string>;
   treeKill: TreeKill;
+  /** Which server and namespace have the workflows of the sessions that are opened here. */
+  owner?: string | undefined;
+  /** Most open sessions of one agent. Default 64. */
+  maxSessionsPerAgent?: number | undefined;
 }
 
 export interface RunCommand {
@@ -36,6 +43,8 @@ export interface RunCommand {
 
 export class SessionHost {
   private readonly clients = new Map<string, Promise<HolderClient>>();
+  /** Folders of sessions whose holder is just starting, and whose they are. */
+  private readonly opening = new Map<string, string>();
 
   constructor(readonly options: SessionHostOptions) {}
 
@@ -111,10 +120,20 @@ export class SessionHost {
       .filter((ref) => ref !== undefined);
   }
 
+  /** Whether the session was ever opened here. */
+  exists(ref: SessionRef): boolean {
+    return existsSync(this.paths(ref).directory);
+  }
+
   /** Whether a living holder owns the session. */
   isOpen(ref: SessionRef): boolean {
     const record = readJson<HolderRecord>(this.paths(ref).holder);
     return record !== undefined && isAlive(record.identity);
+  }
+
+  /** Which server and namespace have the workflow of a session, as its opening said; undefined when it did not. */
+  ownerOf(ref: SessionRef): string | undefined {
+    return readJson<HolderConfig>(this.paths(ref).config)?.owner;
   }
 
   logPath(ref: SessionRef): string {
@@ -200,11 +219,40 @@ export class SessionHost {
 
   private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderClient> {
     const paths = this.paths(ref);
-    const connecting = spawnHolder(ref, paths, { ...this.options, cwd: cwd ?? this.options.cwd }).then(
-      (record) => HolderClient.connect(record),
-    );
+    const connecting = this.startHolder(ref, paths, cwd ?? this.options.cwd);
     this.clients.set(paths.directory, connecting);
     return connecting;
+  }
+
+  private async startHolder(ref: SessionRef, paths: SessionPaths, cwd: string): Promise<HolderClient> {
+    this.opening.set(paths.directory, ref.agent);
+    try {
+      await this.checkLimit(ref);
+      return await HolderClient.connect(await spawnHolder(ref, paths, { ...this.options, cwd }));
+    } finally {
+      this.opening.delete(paths.directory);
+    }
+  }
+
+  /** Throws `session_limit`, which names idle sessions, when the agent has as many as it may have. */
+  private async checkLimit(ref: SessionRef): Promise<void> {
+    const { agent } = ref;
+    const limit = this.options.maxSessionsPerAgent ?? MAX_SESSIONS_PER_AGENT;
+    const open = this.list().filter((other) => other.agent === agent && this.isOpen(other));
+    // Of those that open at the same time, the first come first.
+    const starting = [...this.opening.keys()];
+    const before = starting
+      .slice(0, starting.indexOf(this.paths(ref).directory))
+      .filter((directory) => this.opening.get(directory) === agent);
+    const taken = new Set([...open.map((other) => this.paths(other).directory), ...before]);
+    if (taken.size < limit) return;
+    const idle: number[] = [];
+    for (const other of open.sort((a, b) => a.session - b.session)) {
+      if (idle.length === NAMED_CLOSABLE) break;
+      const { command } = await this.status(other);
+      if (command === null || command.endedAt !== null) idle.push(other.session);
+    }
+    throw new HoldfastError('session_limit', { agent, allowed: limit, closable: idle.join(', ') });
   }
 
   private forget(ref: SessionRef): void {

@@ -1,4 +1,5 @@
 // Starts the holder of a session as a process that outlives this one.
+import type { TreeKill } from '../contracts/session';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, closeSync, readFileSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { HoldfastError } from '../contracts/errors';
 import type { HolderRecord } from './holder-client';
 import { readJson, writeJson } from './json-file';
 import { compiledEntry } from './package-root';
-import type { TreeKill } from './protocol';
+
 import { socketPathFor, type SessionPaths } from './session-paths';
 
 export interface HolderOptions {
@@ -15,6 +16,18 @@ export interface HolderOptions {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
+  owner?: string | undefined;
+}
+
+/** What a holder is started with, in its session's folder; readable by this user only. */
+export interface HolderConfig {
+  session: number;
+  socketPath: string;
+  token: string;
+  cwd: string;
+  env: Record<string, string>;
+  treeKill: TreeKill;
+  owner?: string | undefined;
 }
 
 const READY_MS = 20_000;
@@ -25,13 +38,14 @@ export async function spawnHolder(
   paths: SessionPaths,
   options: HolderOptions,
 ): Promise<HolderRecord> {
-  const { dataDir, cwd, env, treeKill } = options;
+  const { dataDir, cwd, env, treeKill, owner } = options;
   if (!existsSync(cwd))
     throw new HoldfastError('terminal_failed', { reason: `the working folder ${cwd} does not exist` });
   mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   const socketPath = socketPathFor(dataDir, paths.directory);
   const token = randomBytes(24).toString('hex');
-  writeJson(paths.config, { session: ref.session, socketPath, token, cwd, env, treeKill });
+  const config: HolderConfig = { session: ref.session, socketPath, token, cwd, env, treeKill, owner };
+  writeJson(paths.config, config);
   const log = openSync(paths.holderLog, 'a', 0o600);
   try {
     const holder = spawn(process.execPath, [compiledEntry('exec/holder/main.js'), paths.directory], {

@@ -6,8 +6,9 @@ import { parseWith } from '../contracts/schemas/parse';
 import { codeExecutionTool } from './code-execution-tool';
 import { inputTool } from './input-tool';
 import type { Tool, ToolContext } from './tool';
+import { waitTool } from './wait-tool';
 
-const BUILT_IN = [codeExecutionTool, inputTool] as const;
+const BUILT_IN = [codeExecutionTool, inputTool, waitTool] as const;
 const TOOLS = new Map<string, Tool>(BUILT_IN.map((tool) => [tool.name, tool as unknown as Tool]));
 
 /** What the prompt says of the tools. */

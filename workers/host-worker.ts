@@ -6,6 +6,7 @@ import { createHostActivities } from '../activities/host-activities';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue } from '../contracts/ids';
 import { SessionHost, type SessionHostOptions } from '../exec/session-host';
+import { OrphanSweep, sessionOwner } from './orphan-sweep';
 import type { TaskJournal } from './task-journal';
 
 export interface HostWorkerOptions extends SessionHostOptions {
@@ -27,7 +28,8 @@ export interface HostWorker {
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, connection, namespace, client, journal, log } = options;
-  const sessions = new SessionHost(options);
+  const sessions = new SessionHost({ ...options, owner: await sessionOwner(client.temporal) });
+  const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const completion = new CommandCompletion(
     client.temporal,
     sessions,
@@ -46,7 +48,9 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     shutdownForceTime: '5s',
     ...(journal && { interceptors: { activity: [(context) => journal.interceptor(context)] } }),
   });
+  sweep.start();
   const detach = (): void => {
+    sweep.stop();
     completion.detach();
     sessions.detach();
   };

@@ -8,13 +8,21 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Yielded } from '../contracts/host';
-import { execSchema, inputSchema, outputSchema, resetSchema } from '../contracts/schemas/session';
+import {
+  execSchema,
+  inputSchema,
+  outputSchema,
+  resetSchema,
+  waitRequestSchema,
+} from '../contracts/schemas/session';
 import type {
   CommandView,
   ExecRequest,
   InputRequest,
   OutputRequest,
   ResetRequest,
+  WaitRequest,
+  WaitResult,
 } from '../contracts/session';
 import { hostFailure, repeatable, runCommand } from './host-activities';
 import { checked, refuse } from './refusal';
@@ -149,6 +157,32 @@ export class SessionActor {
     const summary = wait ? `wait for ${wait}` : 'look';
     const input = { ref, from: start, maxBytes, wait, waitMs };
     return this.onHost((host) => host.readOutput.executeWithOptions({ summary }, [input]), reader);
+  }
+
+  /** One activity for all of them: waiting for many costs no more history than for one. */
+  async wait(request: WaitRequest | undefined): Promise<WaitResult> {
+    const { ref } = this.record;
+    const {
+      sessions = [ref.session],
+      for: wait = 'exit',
+      mode = 'all',
+      waitMs = DEFAULT_WAIT_MS,
+    } = checked(waitRequestSchema, 'The wait request', request);
+    this.usedAt = Date.now();
+    const targets = sessions.map((target) =>
+      typeof target === 'number'
+        ? { session: target, from: null }
+        : { session: target.session, from: target.from ?? null },
+    );
+    const summary = `wait for ${wait} of ${mode} of ${targets.map(({ session }) => session).join(', ')}`;
+    const input = { ref, targets, wait, mode, waitMs };
+    try {
+      return await this.waiting(() =>
+        repeatable(ref.host).waitForSessions.executeWithOptions({ summary }, [input]),
+      );
+    } catch (err) {
+      throw hostFailure(err, ref.host);
+    }
   }
 
   reset(request: ResetRequest | undefined): Promise<CommandView> {

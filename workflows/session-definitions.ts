@@ -9,6 +9,8 @@ import type {
   OutputRequest,
   ResetRequest,
   SessionState,
+  WaitRequest,
+  WaitResult,
 } from '../contracts/session';
 
 // Web UI and CLI may send no argument at all: every handler takes undefined.
@@ -16,6 +18,7 @@ export const execUpdate = defineUpdate<CommandView, [ExecRequest?]>(NAMES.exec);
 export const inputUpdate = defineUpdate<CommandView, [InputRequest?]>(NAMES.input);
 export const outputUpdate = defineUpdate<CommandView, [OutputRequest?]>(NAMES.output);
 export const resetUpdate = defineUpdate<CommandView, [ResetRequest?]>(NAMES.reset);
+export const waitUpdate = defineUpdate<WaitResult, [WaitRequest?]>(NAMES.wait);
 export const inputSignal = defineSignal<[InputRequest?]>(NAMES.input);
 export const pollSignal = defineSignal(NAMES.poll);
 export const resetSignal = defineSignal<[ResetRequest?]>(NAMES.reset);

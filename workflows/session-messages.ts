@@ -3,8 +3,14 @@
 // because Temporal's web UI shows it beside the message.
 import { isCancellation, setHandler } from '@temporalio/workflow';
 import type { Yielded } from '../contracts/host';
-import { outputSchema, resetSchema } from '../contracts/schemas/session';
-import type { ExecRequest, InputRequest, OutputRequest, ResetRequest } from '../contracts/session';
+import { outputSchema, resetSchema, waitRequestSchema } from '../contracts/schemas/session';
+import type {
+  ExecRequest,
+  InputRequest,
+  OutputRequest,
+  ResetRequest,
+  WaitRequest,
+} from '../contracts/session';
 import { checked, refuse } from './refusal';
 import type { SessionActor } from './session-actor';
 import * as messages from './session-definitions';
@@ -38,6 +44,13 @@ function listenToUpdates(session: SessionActor): void {
       void checked(outputSchema, 'The output request', request)
     ),
     description: 'Look: {} or {"from":0,"maxBytes":65536} or {"wait":"exit","waitMs":10000}',
+  });
+  setHandler(messages.waitUpdate, (request?: WaitRequest) => session.wait(request), {
+    validator: (request?: WaitRequest) => (
+      isOpen(),
+      void checked(waitRequestSchema, 'The wait request', request)
+    ),
+    description: 'Wait for several sessions: {"sessions":[0,1],"for":"exit","mode":"any","waitMs":60000}',
   });
   setHandler(messages.resetUpdate, (request?: ResetRequest) => session.reset(request), {
     validator: (request?: ResetRequest) => (

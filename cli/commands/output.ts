@@ -1,8 +1,9 @@
-// `holdfast output`, `input` and `reset`: look at a session, type into it, end what runs in it.
+// `holdfast output`, `input`, `reset` and `close`: look at a session, type into it, end what runs in it, end it.
 import { HoldfastError } from '../../contracts/errors';
 import { KEYS, MAX_PAGE_BYTES, type CommandView, type Key, type Wait } from '../../contracts/session';
 import { openContext, type SessionOptions } from '../context';
-import { note, styled } from '../terminal-style';
+import { note } from '../terminal-style';
+import { factsOf } from '../view-facts';
 
 export interface OutputOptions extends SessionOptions {
   from?: number;
@@ -57,6 +58,22 @@ export function input(text: string | undefined, options: InputOptions): Promise<
   });
 }
 
+/** Ends everything in the session, its holder and its workflow; the log stays. */
+export async function close(options: ResetOptions): Promise<number> {
+  const context = await openContext(options, { start: false });
+  try {
+    const session = context.client.session(options);
+    await session.state();
+    await session.close(options.reason ?? 'holdfast close');
+    await session.closed();
+    if (options.json) process.stdout.write(`${JSON.stringify({ session: options.session, closed: true })}\n`);
+    else note(`Session ${options.session} is closed; its log is kept.`);
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
 export function reset(options: ResetOptions): Promise<number> {
   return withSession(options, (session) =>
     session.reset(options.reason === undefined ? {} : { reason: options.reason }),
@@ -83,15 +100,5 @@ async function withSession(
 function printView(view: CommandView): void {
   process.stdout.write(view.output);
   if (view.output !== '' && !view.output.endsWith('\n')) process.stdout.write('\n');
-  const facts = [
-    styled('bold', view.state, process.stderr),
-    view.exitCode === null ? null : `exit code ${view.exitCode}`,
-    view.signal,
-    view.killedBy &&
-      `ended by ${view.killedBy.by}${view.killedBy.reason ? ` (${view.killedBy.reason})` : ''}`,
-    view.waiting && (view.waiting.echo ? 'waits for input' : 'waits for a password'),
-    `epoch ${view.epoch}`,
-    `bytes ${view.from} to ${view.to}`,
-  ];
-  note(facts.filter((fact) => fact).join(', '));
+  note(factsOf(view));
 }

@@ -111,6 +111,26 @@ export const outputSchema = z.strictObject({
   reader: z.optional(readerName),
 });
 
+const target = z.union(
+  [
+    sessionNumber,
+    z.strictObject({
+      session: sessionNumber,
+      from: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+    }),
+  ],
+  { error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a session's number or {session, from}` },
+);
+/** As many as an agent may have open. */
+const MAX_WAITED_FOR = 64;
+
+export const waitRequestSchema = z.strictObject({
+  sessions: z.optional(z.array(target).check(z.minLength(1), z.maxLength(MAX_WAITED_FOR))),
+  for: z.optional(waitSchema),
+  mode: z.optional(z.enum(['any', 'all'])),
+  waitMs: z.optional(milliseconds),
+});
+
 export const resetSchema = z.strictObject({
   id: z.optional(messageId),
   reason: z.optional(z.string().check(z.maxLength(1_000))),

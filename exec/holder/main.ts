@@ -15,7 +15,8 @@ import {
   type Verbs,
 } from '../protocol';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
-import { Session, type HolderConfig } from './session';
+import type { HolderConfig } from '../spawn-holder';
+import { Session } from './session';
 
 const directory = process.argv[2] ?? '';
 const ref = parseSessionDirectory(basename(directory));
@@ -24,6 +25,10 @@ const paths = sessionPaths(dirname(dirname(directory)), ref);
 const config = readJson<HolderConfig>(paths.config);
 if (!config) throw new Error(`no configuration in ${directory}`);
 const session = new Session(config, paths);
+
+/** Its starter was killed: the next worker opens the session anew, and one session has one holder. */
+const leave = (): never => process.exit(0);
+process.once('disconnect', leave);
 
 const server = createServer((socket) => serve(socket));
 // A socket file that is left over belongs to a dead holder: its starter has made sure of that.
@@ -34,6 +39,7 @@ server.once('error', (err) => {
 });
 server.listen(config.socketPath, () => {
   chmodSync(config.socketPath, 0o600);
+  if (process.send && !process.connected) leave();
   const { socketPath, token } = config;
   writeJson(paths.holder, {
     identity: identityOf(process.pid),
@@ -41,6 +47,7 @@ server.listen(config.socketPath, () => {
     token,
     version: PROTOCOL_VERSION,
   });
+  process.off('disconnect', leave);
   process.send?.('ready');
   process.disconnect?.();
 });

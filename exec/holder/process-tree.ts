@@ -1,8 +1,8 @@
 // Ends everything that runs in a session: TERM for a clean end, then KILL that nothing outlives.
 // With a PID namespace the kernel does the last step; without one it is a search of the process table.
+import type { TreeKill } from '../../contracts/session';
 import { spawnSync } from 'node:child_process';
 import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readLink, readText } from '../proc';
-import type { TreeKill } from '../protocol';
 
 const GRACE_MS = 400;
 const GONE_MS = 2_000;

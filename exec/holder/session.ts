@@ -5,24 +5,15 @@ import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { KilledBy } from '../../contracts/session';
 import { CommandRecords } from '../command-records';
-import type { CommandRecord, ObserveReason, Snapshot, TreeKill, Until, Verbs } from '../protocol';
+import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
+import type { HolderConfig } from '../spawn-holder';
 import { InputWriter } from './input-writer';
 import { decide } from './observer';
 import { OutputLog } from './output-log';
 import { Shell } from './shell';
 import { fatalSignal } from './signal-name';
 import { WaitingWatch } from './waiting-watch';
-
-/** What a holder is started with. */
-export interface HolderConfig {
-  session: number;
-  socketPath: string;
-  token: string;
-  cwd: string;
-  env: Record<string, string>;
-  treeKill: TreeKill;
-}
 
 /** How many input ids are remembered, each for "typed before". */
 const REMEMBERED_INPUTS = 10_000;

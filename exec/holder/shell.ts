@@ -14,10 +14,10 @@ import {
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import * as pty from 'node-pty';
-import type { Runtime } from '../../contracts/session';
+import type { Runtime, TreeKill } from '../../contracts/session';
 import { shellAsset } from '../package-root';
 import { childrenOf, processStat, readLink, readText } from '../proc';
-import type { TreeKill } from '../protocol';
+
 import { FenceFilter } from './fence';
 import { commandScript, quote } from './command-script';
 import { killTree, treeCommand } from './process-tree';

@@ -191,3 +191,20 @@ test('a command for a host that nobody serves ends as host_offline', async () =>
     retryable: true,
   });
 }, 60_000);
+
+test('a wait for two sessions outlives SIGKILL of the worker, and is answered once by the next', async () => {
+  const [one, two] = [newSession(), newSession()];
+  const code = (name: string): string => `until [ -e ${name} ]; do sleep 0.01; done; (exit 9)`;
+  const quickly = { firstOutputMs: 1 };
+  await one.exec({ code: code('first'), yield: quickly });
+  await two.exec({ code: code('second'), yield: quickly });
+  const waiting = one.wait({ sessions: [one.ref.session, two.ref.session], waitMs: 60_000 });
+  await engine.killWorker();
+  writeFileSync(join(cwd, 'first'), '');
+  await engine.startWorker();
+  writeFileSync(join(cwd, 'second'), '');
+  expect(await waiting).toMatchObject({
+    met: true,
+    sessions: [{ view: { exitCode: 9 } }, { view: { exitCode: 9 } }],
+  });
+});

@@ -219,3 +219,20 @@ test('down --sessions leaves no process', async () => {
   expect(processesNaming(engine.dataDir)).toEqual([]);
   expect(readFileSync(join(engine.dataDir, 'worker.log'), 'utf8')).toContain('ready');
 }, 30_000);
+
+test('wait exits with 0 when what it waits for came, with 75 at its time-out; close ends the session', async () => {
+  await hf('exec', '--session', '30', '--yield-ms', '1', 'read -r a; (exit 2)');
+  await hf('exec', '--session', '31', '--yield-ms', '1', 'sleep 1000');
+  const late = await hf('wait', '30', '31', '--timeout-ms', '100');
+  expect(late).toMatchObject({ code: 75, stdout: expect.stringContaining('session 31  not yet') as string });
+  await hf('input', '--session', '30', '');
+  expect(await hf('wait', '30', '31', '--any')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/session 30 {2}exit {2}exited, exit code 2/) as string,
+  });
+  const asked = JSON.parse((await hf('wait', '30', '--for', 'exit', '--json')).stdout) as { met: boolean };
+  expect(asked.met).toBe(true);
+  expect(await hf('close', '--session', '31', '--reason', 'enough')).toMatchObject({ code: 0 });
+  expect((await hf('close', '--session', '32')).code).toBe(66);
+  expect(processesNaming('cli.local.31')).toEqual([]);
+});

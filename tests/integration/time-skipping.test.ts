@@ -33,6 +33,7 @@ const view = (commandId: string): CommandView => ({
   freshShell: false,
   yielded: null,
   waiting: null,
+  treeKill: 'process-search',
   durationMs: 0,
 });
 

@@ -16,6 +16,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   input_too_long: { got: 5_000, allowed: 4_095 },
   offset_out_of_range: { got: 9, allowed: 0 },
   id_conflict: { got: 'id' },
+  session_limit: { agent: 'a', allowed: 64, closable: '1, 2' },
   session_closed: { session: 0, reason: 'idle' },
   session_lost: { session: 0, reason: 'killed' },
   draining: {},

@@ -39,6 +39,7 @@ const view = (changes: Partial<CommandView> = {}): CommandView => ({
   freshShell: false,
   yielded: null,
   waiting: null,
+  treeKill: 'process-search',
   durationMs: 0,
   ...changes,
 });

@@ -1,0 +1,54 @@
+// `holdfast wait`: waits for one or several sessions, instead of looking at them again and again.
+import { HoldfastError } from '../../contracts/errors';
+import type { Wait, WaitResult } from '../../contracts/session';
+import { openContext, type GlobalOptions } from '../context';
+import { inert } from '../print-message';
+import { note, styled } from '../terminal-style';
+import { factsOf } from '../view-facts';
+
+export interface WaitOptions extends GlobalOptions {
+  agent: string;
+  host: string;
+  for: Wait;
+  any?: boolean;
+  timeoutMs: number;
+}
+
+/** Exits with 0 when what it waited for came, with 75 (EX_TEMPFAIL of sysexits) at the time-out. */
+const TIMED_OUT = 75;
+
+export async function wait(sessions: number[], options: WaitOptions): Promise<number> {
+  const { agent, host, any, timeoutMs, json } = options;
+  const first = sessions[0];
+  if (first === undefined) {
+    throw new HoldfastError('invalid_input', {
+      what: 'The sessions',
+      got: 'none',
+      allowed: 'at least one number',
+    });
+  }
+  const context = await openContext(options, { start: false });
+  try {
+    if (!json) note(`waiting for ${options.for} of ${any ? 'any' : 'all'} of ${sessions.join(', ')}`);
+    const session = context.client.session({ agent, host, session: first });
+    const mode = any ? 'any' : 'all';
+    const result = await session.wait({ sessions, for: options.for, mode, waitMs: timeoutMs });
+    if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+    else printResult(result);
+    return result.met ? 0 : TIMED_OUT;
+  } finally {
+    await context.close();
+  }
+}
+
+function printResult({ met, sessions }: WaitResult): void {
+  for (const { reason, view } of sessions) {
+    const came = reason === 'timeout' ? 'not yet' : reason.replace('_', ' ');
+    process.stdout.write(
+      `${styled('bold', `session ${view.session}`)}  ${came}  ${styled('dim', factsOf(view))}\n`,
+    );
+    const last = inert(view.output).trimEnd().split('\n').slice(-3);
+    for (const line of last) if (line !== '') process.stdout.write(`  ${line}\n`);
+  }
+  if (!met) note('The time-out came first; what runs goes on.');
+}

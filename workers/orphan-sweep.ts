@@ -1,0 +1,125 @@
+// Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
+// Terminating runs no code of the workflow, so the host has to look for itself.
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { reasonOf } from '../contracts/errors';
+import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { SESSION_MESSAGES } from '../contracts/messages';
+import type { SessionHost } from '../exec/session-host';
+
+const LOOK_EVERY_MS = 15_000;
+
+export interface OrphanSweepOptions {
+  client: Client;
+  sessions: SessionHost;
+  host: string;
+  log: (message: string, facts: object) => void;
+}
+
+/** Which server and namespace a worker serves: sessions of another are left alone. */
+export async function sessionOwner(client: Client): Promise<string | undefined> {
+  try {
+    const { clusterId } = await client.workflowService.getClusterInfo({});
+    return clusterId ? `${clusterId}/${client.options.namespace}` : undefined;
+  } catch {
+    // A server that does not say who it is: nothing is swept there.
+    return undefined;
+  }
+}
+
+export class OrphanSweep {
+  private timer: NodeJS.Timeout | undefined;
+  /** Seen without a workflow at the last look; at the second look running they are ended. */
+  private suspects = new Set<string>();
+
+  constructor(private readonly options: OrphanSweepOptions) {}
+
+  start(): void {
+    this.timer = setTimeout(() => {
+      this.look()
+        .catch((err: unknown) =>
+          this.options.log('orphans could not be looked for', { error: reasonOf(err) }),
+        )
+        .finally(() => this.timer && this.start());
+    }, LOOK_EVERY_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  /** One look at all open sessions of this host and server; returns those that it ended. */
+  async look(): Promise<SessionRef[]> {
+    const { sessions, host } = this.options;
+    const { owner } = sessions.options;
+    const mine = sessions
+      .list()
+      .filter((ref) => ref.host === host && sessions.isOpen(ref))
+      .filter((ref) => owner !== undefined && sessions.ownerOf(ref) === owner);
+    const before = this.suspects;
+    this.suspects = new Set();
+    const agents = new Map<string, Promise<WorkflowExecutionDescription | undefined>>();
+    const ended: SessionRef[] = [];
+    for (const ref of mine) {
+      const workflowId = sessionWorkflowId(ref);
+      const session = await this.describe(workflowId);
+      if (session?.status.name === 'RUNNING') {
+        const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
+        agents.set(ref.agent, agent);
+        await this.closeAfterAgent(workflowId, session, await agent);
+      } else if (before.has(workflowId)) {
+        await this.end(ref, session);
+        ended.push(ref);
+      } else {
+        this.suspects.add(workflowId);
+      }
+    }
+    return ended;
+  }
+
+  /** The sessions of a terminated agent are closed as it would have closed them. */
+  private async closeAfterAgent(
+    workflowId: string,
+    session: WorkflowExecutionDescription,
+    agent: WorkflowExecutionDescription | undefined,
+  ): Promise<void> {
+    if (agent?.status.name !== 'TERMINATED' && agent?.status.name !== 'TIMED_OUT') return;
+    // An id that is used again: the session was opened after that agent's end.
+    if (!agent.closeTime || agent.closeTime < session.startTime) return;
+    const reason = await this.endOf(agent, 'its agent');
+    await this.options.client.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
+    this.options.log('a session of an ended agent is closed', { workflowId, reason });
+  }
+
+  private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<void> {
+    const reason = session ? await this.endOf(session, 'its workflow') : 'its workflow is gone';
+    await this.options.sessions.close(ref, reason);
+    this.options.log('a session without a workflow was ended', { ...ref, reason });
+  }
+
+  private async describe(workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+    try {
+      return await this.options.client.workflow.getHandle(workflowId).describe();
+    } catch (err) {
+      if (err instanceof WorkflowNotFoundError) return undefined;
+      throw err;
+    }
+  }
+
+  /** How a workflow ended and, where it was terminated, who did it and why. */
+  private async endOf(
+    { workflowId, runId, status }: WorkflowExecutionDescription,
+    what: string,
+  ): Promise<string> {
+    if (status.name !== 'TERMINATED') return `${what} ended as ${status.name.toLowerCase()}`;
+    const { client } = this.options;
+    const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace: client.options.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: 1,
+    });
+    const { identity, reason } = history?.events?.[0]?.workflowExecutionTerminatedEventAttributes ?? {};
+    return `${what} was terminated${identity ? ` by ${identity}` : ''}${reason ? `: ${reason}` : ''}`;
+  }
+}
