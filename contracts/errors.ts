@@ -143,6 +143,12 @@ const CATALOGUE = {
     (f) => `The terminal could not be started: ${f.reason}.`,
     () => 'Run `holdfast doctor`.',
   ),
+  storage_failed: entry(
+    74,
+    true,
+    (f) => `The host's disk takes nothing: ${f.reason}; nothing was run.`,
+    () => "Make room on the disk of the host's data folder, then send it again with the same id.",
+  ),
   missing_program: entry(
     69,
     false,

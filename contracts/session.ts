@@ -163,6 +163,10 @@ export interface CommandView {
   waiting: Waiting | null;
   /** How this host ends a whole tree. */
   treeKill: TreeKill;
+  /** Why the host's disk takes nothing at the moment: programs stall, and no output is lost. Else null. */
+  degraded: string | null;
+  /** Process ids that a reset could not end and that still run; empty where the host has PID namespaces. */
+  survivors: number[];
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;
 }

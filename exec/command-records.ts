@@ -1,27 +1,51 @@
 // The durable record of each command of a session: written before the command is handed to the shell and
 // again at its end. It is why a command id can never run twice, not even after its holder died.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runtime } from '../contracts/session';
 import { readJson, writeJson } from './json-file';
 import type { CommandRecord } from './protocol';
+import { storageReason } from './storage-failure';
 
 /** What the id of a command stands for. */
 export const contentHash = (runtime: Runtime, code: string): string =>
   createHash('sha256').update(`${runtime}\n${code}`).digest('hex');
 
+const RETRY_MS = 250;
+
 export class CommandRecords {
+  /** Ends that the disk has not taken yet, newer than what it holds. */
+  private readonly unwritten = new Map<string, CommandRecord>();
+  private why: string | null = null;
+
   constructor(private readonly directory: string) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   }
 
   read(id: string): CommandRecord | undefined {
-    return readJson<CommandRecord>(this.path(id));
+    return this.unwritten.get(id) ?? readJson<CommandRecord>(this.path(id));
   }
 
+  /** Why the disk does not take a record; null when all are written. */
+  get fault(): string | null {
+    return this.why;
+  }
+
+  /** Throws `storage_failed`. */
   write(record: CommandRecord): void {
     writeJson(this.path(record.id), record);
+  }
+
+  /** Writes what has happened already: where the disk does not take it, it is kept and tried again. */
+  settle(record: CommandRecord): void {
+    this.unwritten.set(record.id, record);
+    this.writeUnwritten();
+  }
+
+  /** Forgets a command that was never handed over. */
+  remove(id: string): void {
+    rmSync(this.path(id), { force: true });
   }
 
   /** The command that began last; reads every record, so it is for start-up only. */
@@ -32,6 +56,19 @@ export class CommandRecords {
       .filter((record) => record !== undefined)
       .sort((a, b) => a.startedAt - b.startedAt || a.from - b.from)
       .at(-1);
+  }
+
+  private writeUnwritten(): void {
+    try {
+      for (const [id, record] of this.unwritten) {
+        this.write(record);
+        this.unwritten.delete(id);
+      }
+      this.why = null;
+    } catch (err) {
+      this.why = storageReason(err);
+      setTimeout(() => this.writeUnwritten(), RETRY_MS).unref();
+    }
   }
 
   /** Ids come from callers and may hold anything: only their hash becomes a file name. */

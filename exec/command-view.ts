@@ -28,7 +28,9 @@ export async function commandView(request: ViewRequest): Promise<CommandView> {
   const { command, waiting } = snapshot;
   const from = request.from ?? command?.from ?? 0;
   // What background jobs print after the end belongs to the log, not to a command that is over, unless asked for.
-  const to = request.from === null ? (command?.to ?? snapshot.end) : snapshot.end;
+  const behind = request.from === null ? (command?.to ?? snapshot.end) : snapshot.end;
+  // The end of a command that was reset while the disk was full lies behind what is written yet.
+  const to = Math.min(behind, snapshot.end);
   const shown =
     typeof maxBytes === 'number'
       ? await page(logPath, from, Math.min(from + maxBytes, snapshot.end))
@@ -50,6 +52,8 @@ export async function commandView(request: ViewRequest): Promise<CommandView> {
     yielded: !ended && reason && YIELDS.includes(reason) ? (reason as YieldReason) : null,
     waiting: ended ? null : waiting,
     treeKill: snapshot.treeKill,
+    degraded: snapshot.degraded ?? null,
+    survivors: snapshot.survivors ?? [],
     durationMs: command ? (command.endedAt ?? Date.now()) - command.startedAt : 0,
   };
 }

@@ -1,11 +1,17 @@
 // Small JSON files that are whole or absent, whenever a process dies.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { asStorageFailure } from './storage-failure';
 
-/** Writes by rename; readable by this user only. */
+/** Writes by rename; readable by this user only. Throws `storage_failed`, and leaves nothing then. */
 export function writeJson(path: string, value: unknown): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (err) {
+    rmSync(temporary, { force: true });
+    throw asStorageFailure(err);
+  }
 }
 
 /** The file's value; undefined where it is absent or not JSON. */

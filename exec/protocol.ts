@@ -41,6 +41,10 @@ export interface Snapshot {
   end: number;
   waiting: Waiting | null;
   treeKill: TreeKill;
+  /** Why the disk takes nothing at the moment. Absent, as the next, in answers of holders before 0.2. */
+  degraded?: string | null;
+  /** Processes of ended epochs that could not be ended and still run. */
+  survivors?: number[];
 }
 
 /** When `observe` answers. `from` is the offset that "output" counts from. */

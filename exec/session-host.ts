@@ -281,7 +281,8 @@ export class SessionHost {
     if (record.endedAt !== null) return record;
     const killedBy = { by: 'host_lost' as const, reason: 'the process that held the terminal died' };
     const lost = { ...record, to: logSize(paths), endedAt: Date.now(), lost: true, killedBy };
-    new CommandRecords(paths.commands).write(lost);
+    // The same is found again where the disk is full.
+    new CommandRecords(paths.commands).settle(lost);
     return lost;
   }
 }

@@ -40,13 +40,7 @@ server.once('error', (err) => {
 server.listen(config.socketPath, () => {
   chmodSync(config.socketPath, 0o600);
   if (process.send && !process.connected) leave();
-  const { socketPath, token } = config;
-  writeJson(paths.holder, {
-    identity: identityOf(process.pid),
-    socketPath,
-    token,
-    version: PROTOCOL_VERSION,
-  });
+  introduce();
   process.off('disconnect', leave);
   process.send?.('ready');
   process.disconnect?.();
@@ -56,6 +50,20 @@ for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => und
 // A fault in here must not end somebody's terminal: it is written down, and the next request goes on.
 process.on('uncaughtException', (err) => console.error(new Date().toISOString(), err));
 process.on('SIGTERM', () => void end('holder was told to end'));
+
+/** Without a record of itself nobody finds it: then whoever started it is told at once. */
+function introduce(): void {
+  if (!config) return;
+  const { socketPath, token } = config;
+  try {
+    const identity = identityOf(process.pid);
+    writeJson(paths.holder, { identity, socketPath, token, version: PROTOCOL_VERSION });
+  } catch (err) {
+    console.error(reasonOf(err));
+    rmSync(socketPath, { force: true });
+    process.exit(1);
+  }
+}
 
 function serve(socket: Socket): void {
   const decoder = new FrameDecoder<RequestFrame>();

@@ -1,5 +1,6 @@
 // The session's append-only output log. A full disk stalls the terminal and loses nothing.
 import { fdatasync, fstatSync, openSync, writeSync } from 'node:fs';
+import { storageReason } from '../storage-failure';
 
 const RETRY_MS = 250;
 
@@ -7,6 +8,8 @@ export class OutputLog {
   private readonly fd: number;
   private size: number;
   private backlog: Buffer[] = [];
+  private onSpace: () => void = () => undefined;
+  private why: string | null = null;
 
   constructor(path: string) {
     this.fd = openSync(path, 'a', 0o600);
@@ -18,23 +21,33 @@ export class OutputLog {
     return this.size;
   }
 
+  /** The offset behind all that was appended, written or not. */
+  get accepted(): number {
+    return this.backlog.reduce((sum, data) => sum + data.length, this.size);
+  }
+
   /** True while the disk takes nothing; the caller pauses the terminal until `onSpace`. */
   get isStalled(): boolean {
     return this.backlog.length > 0;
   }
 
-  /** Appends, or keeps the bytes and calls `onSpace` once they are written. */
+  /** Why the disk takes nothing; null while it does. */
+  get fault(): string | null {
+    return this.why;
+  }
+
+  /** Appends, or keeps the bytes and calls the last `onSpace` that was given once all are written. */
   append(data: Buffer, onSpace: () => void): void {
-    if (this.isStalled) this.backlog.push(data);
-    else this.write([data], onSpace);
+    this.onSpace = onSpace;
+    this.backlog.push(data);
+    if (this.backlog.length === 1) this.write();
   }
 
   sync(): void {
     fdatasync(this.fd, () => undefined);
   }
 
-  private write(buffers: Buffer[], onSpace: () => void): void {
-    this.backlog = buffers;
+  private write(): void {
     try {
       for (let head = this.backlog[0]; head; head = this.backlog[0]) {
         const written = writeSync(this.fd, head);
@@ -42,10 +55,12 @@ export class OutputLog {
         if (written < head.length) this.backlog[0] = head.subarray(written);
         else this.backlog.shift();
       }
-    } catch {
+      this.why = null;
+    } catch (err) {
+      this.why = storageReason(err);
       setTimeout(() => {
-        this.write(this.backlog, onSpace);
-        if (!this.isStalled) onSpace();
+        this.write();
+        if (!this.isStalled) this.onSpace();
       }, RETRY_MS);
     }
   }

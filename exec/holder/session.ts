@@ -1,13 +1,16 @@
 // One session inside its holder: the current shell, its command, and who waits for what. All of a
 // session's state changes happen here, one after the other.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { KilledBy } from '../../contracts/session';
 import { CommandRecords } from '../command-records';
+import { writeJson } from '../json-file';
+import { identityOf, isAlive, type Identity } from '../process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
+import { asStorageFailure } from '../storage-failure';
 import { InputWriter } from './input-writer';
 import { decide } from './observer';
 import { OutputLog } from './output-log';
@@ -24,6 +27,12 @@ interface Life {
   watch: WaitingWatch;
 }
 
+interface End {
+  exitCode: number | null;
+  signal?: string;
+  killedBy?: KilledBy | null;
+}
+
 export class Session {
   private readonly log: OutputLog;
   private readonly records: CommandRecords;
@@ -37,6 +46,9 @@ export class Session {
   private running = false;
   private flush = false;
   private lastOutputAt = 0;
+  /** How the command ended, while its last output waits for the disk. */
+  private heldEnd: End | null = null;
+  private survivors: Identity[] = [];
   private queue: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -52,7 +64,15 @@ export class Session {
   snapshot(command = this.command): Snapshot {
     const waiting =
       this.running && command?.id === this.command?.id ? (this.life?.watch.current ?? null) : null;
-    return { command, epoch: this.epoch, end: this.log.end, waiting, treeKill: this.config.treeKill };
+    return {
+      command,
+      epoch: this.epoch,
+      end: this.log.end,
+      waiting,
+      treeKill: this.config.treeKill,
+      degraded: this.log.fault ?? this.records.fault,
+      survivors: this.survivors.filter(isAlive).map(({ pid }) => pid),
+    };
   }
 
   /** Starts a command, or tells of the one that had this id before. */
@@ -67,11 +87,11 @@ export class Session {
       if (this.running) {
         throw new HoldfastError('busy', { session: this.config.session, from: this.command?.from });
       }
-      const { life, freshShell } = await this.ensureLife();
-      this.begin(request, freshShell);
-      life.watch.touch();
-      await life.shell.run({ runtime: request.runtime, code: request.code, flush: this.flush });
-      this.flush = false;
+      try {
+        await this.start(request);
+      } catch (err) {
+        throw asStorageFailure(err);
+      }
       return this.snapshot();
     });
   }
@@ -133,7 +153,7 @@ export class Session {
     if (this.life && this.shellLives) return { life: this.life, freshShell: false };
     await this.endLife(null);
     const freshShell = this.epoch > 1;
-    writeFileSync(this.paths.epoch, String(this.epoch), { mode: 0o600 });
+    writeJson(this.paths.epoch, this.epoch);
     const shell = this.openShell();
     const life = {
       shell,
@@ -153,19 +173,42 @@ export class Session {
         env: this.config.env,
         treeKill: this.config.treeKill,
         onOutput: (data) => this.onOutput(data, shell),
-        onCommandEnd: (exitCode) => this.finish({ exitCode }),
+        onCommandEnd: (exitCode) => this.finishWhenWritten({ exitCode }),
         onShellEnd: (exitCode) => this.onShellEnd(exitCode),
       });
       return shell;
     } catch (err) {
-      throw new HoldfastError('terminal_failed', { reason: reasonOf(err) });
+      const failure = asStorageFailure(err);
+      throw failure instanceof HoldfastError
+        ? failure
+        : new HoldfastError('terminal_failed', { reason: reasonOf(err) });
+    }
+  }
+
+  private async start(request: Verbs['run']['request']): Promise<void> {
+    // Its output would begin behind what is not written yet.
+    if (this.log.fault !== null) throw new HoldfastError('storage_failed', { reason: this.log.fault });
+    const { life, freshShell } = await this.ensureLife();
+    const before = this.command;
+    this.begin(request, freshShell);
+    life.watch.touch();
+    try {
+      await life.shell.run({ runtime: request.runtime, code: request.code, flush: this.flush });
+      this.flush = false;
+    } catch (err) {
+      // It was not handed over: the session is free, and the same id may be sent again.
+      this.running = false;
+      life.watch.stop();
+      this.command = before;
+      this.records.remove(request.id);
+      throw err;
     }
   }
 
   private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
     const ending = { to: null, exitCode: null, signal: null, killedBy: null, endedAt: null, lost: false };
     const now = Date.now();
-    this.command = {
+    const command = {
       id,
       contentHash,
       runtime,
@@ -176,19 +219,34 @@ export class Session {
       ...ending,
     };
     // Recorded before it is handed over: from here on this id never runs again, whatever dies.
-    this.records.write(this.command);
+    this.records.write(command);
+    this.command = command;
     this.running = true;
   }
 
-  private finish(end: { exitCode: number | null; signal?: string; killedBy?: KilledBy | null }): void {
+  /** A command is over when all that it printed can be read. */
+  private finishWhenWritten(end: End): void {
+    if (this.log.isStalled) this.heldEnd = end;
+    else this.finish(end);
+  }
+
+  private finish(end: End): void {
     if (!this.running || !this.command) return;
     this.running = false;
+    this.heldEnd = null;
     this.life?.watch.stop();
     this.life?.input.stop();
     if (this.life) this.life.input = new InputWriter(this.life.shell);
     const { exitCode, signal = null, killedBy = null } = end;
-    this.command = { ...this.command, to: this.log.end, exitCode, signal, killedBy, endedAt: Date.now() };
-    this.records.write(this.command);
+    this.command = {
+      ...this.command,
+      to: this.log.accepted,
+      exitCode,
+      signal,
+      killedBy,
+      endedAt: Date.now(),
+    };
+    this.records.settle(this.command);
     this.log.sync();
     this.notify();
   }
@@ -196,7 +254,10 @@ export class Session {
   private onShellEnd(exitCode: number): void {
     const signal = exitCode > 128 ? fatalSignal(exitCode - 128) : undefined;
     this.shellLives = false;
-    this.finish({ exitCode, ...(signal && { signal, killedBy: { by: 'signal', reason: signal } }) });
+    this.finishWhenWritten({
+      exitCode,
+      ...(signal && { signal, killedBy: { by: 'signal', reason: signal } }),
+    });
   }
 
   private onWaiting(shell: Shell): void {
@@ -210,11 +271,13 @@ export class Session {
     if (!life) return;
     this.shellLives = false;
     life.input.stop();
+    if (this.heldEnd) this.finish(this.heldEnd);
     const wasRunning = this.running ? this.command : null;
     // Said before the kill: a dying bash can report an exit of its own first.
     if (wasRunning) this.command = { ...wasRunning, killedBy };
     life.watch.stop();
-    await life.shell.end();
+    const left = await life.shell.end();
+    this.survivors = [...this.survivors.filter(isAlive), ...left.flatMap(identify)];
     this.life = null;
     this.epoch += 1;
     if (wasRunning) {
@@ -226,9 +289,15 @@ export class Session {
 
   private onOutput(data: Buffer, shell: Shell): void {
     this.lastOutputAt = Date.now();
-    this.log.append(data, () => shell.resume());
+    this.log.append(data, () => this.onSpace(shell));
     if (this.log.isStalled) shell.pause();
     if (this.running) this.life?.watch.touch();
+    this.notify();
+  }
+
+  private onSpace(shell: Shell): void {
+    shell.resume();
+    if (this.heldEnd) this.finish(this.heldEnd);
     this.notify();
   }
 
@@ -261,6 +330,14 @@ export class Session {
     const result = this.queue.then(work);
     this.queue = result.catch(() => undefined);
     return result;
+  }
+}
+
+function identify(pid: number): Identity[] {
+  try {
+    return [identityOf(pid)];
+  } catch {
+    return [];
   }
 }
 

@@ -56,6 +56,7 @@ export class Shell {
   private ready!: () => void;
   private readonly isReady = new Promise<void>((resolve) => (this.ready = resolve));
   private isDown = false;
+  private isPaused = false;
   private ending = false;
   private ended = false;
 
@@ -68,12 +69,13 @@ export class Shell {
     this.filter = new FenceFilter(Buffer.from(fence));
     this.mark = `HOLDFAST_SESSION_MARK=${randomBytes(8).toString('hex')}`;
     const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
+    // Before anything is opened: these are what a full disk refuses.
+    writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
+    writeFileSync(join(directory, 'rc'), this.driver(fence), { mode: 0o600 });
     execFileSync('mkfifo', ['-m', '600', ...paths]);
     // Opened for both directions, so that neither side ever sees an end of file between two commands.
     this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     this.down = this.channels[1] as number;
-    writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
-    writeFileSync(join(directory, 'rc'), this.driver(fence), { mode: 0o600 });
     this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
     this.listen();
     this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
@@ -125,14 +127,19 @@ export class Shell {
 
   /** Stops reading the terminal: the kernel then stalls whoever prints. */
   pause(): void {
+    this.isPaused = true;
     this.terminal.pause();
   }
 
   resume(): void {
-    this.terminal.resume();
+    this.isPaused = false;
+    if (!this.ended) this.terminal.resume();
   }
 
-  /** Ends everything in this epoch and removes its folder. Nothing is reported any more. */
+  /**
+   * Ends everything in this epoch and removes its folder. Nothing is reported any more.
+   * @returns the processes that could not be ended
+   */
   async end(): Promise<number[]> {
     this.ending = true;
     const left = await killTree(this.options.treeKill, this.leader, this.mark);
@@ -198,7 +205,12 @@ export class Shell {
 
   /** Runs `report` when the output up to the end has arrived: the terminal and the channel are two streams. */
   private afterFence(report: () => void): void {
-    const timer = setTimeout(() => this.pendingEnd?.(), FENCE_MS);
+    const late = (): void => {
+      // Paused, the fence waits in the kernel with the output before it.
+      if (this.isPaused) timer = setTimeout(late, FENCE_MS);
+      else this.pendingEnd?.();
+    };
+    let timer = setTimeout(late, FENCE_MS);
     this.pendingEnd = () => {
       clearTimeout(timer);
       this.pendingEnd = null;

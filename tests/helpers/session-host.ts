@@ -6,7 +6,7 @@ import type { SessionRef } from '../../contracts/ids';
 import { DEFAULT_YIELD, type CommandView, type Runtime, type YieldSettings } from '../../contracts/session';
 import { commandView } from '../../exec/command-view';
 import { detectTreeKill } from '../../exec/holder/process-tree';
-import type { Until } from '../../exec/protocol';
+import type { TreeKill, Until } from '../../exec/protocol';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { SessionHost } from '../../exec/session-host';
 
@@ -28,14 +28,17 @@ export interface TestHost {
 
 let commands = 0;
 
-export function testHost(): TestHost {
-  const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-host-'));
+/** `dataDir` is where a test wants the data to lie, for example on a small disk. */
+export function testHost({
+  dataDir = mkdtempSync(join(tmpdir(), 'holdfast-host-')),
+  treeKill = detectTreeKill(),
+}: { dataDir?: string; treeKill?: TreeKill } = {}): TestHost {
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));
   const host = new SessionHost({
     dataDir,
     cwd,
     env: sessionEnvironment(process.env),
-    treeKill: detectTreeKill(),
+    treeKill,
   });
   const session: SessionRef = { agent: 'test', host: 'local', session: 0 };
   const observe = async (ref: SessionRef, until: Until): Promise<CommandView> => {

@@ -29,6 +29,8 @@ const view = (commandId: string): CommandView => ({
   from: 0,
   to: 0,
   omittedBytes: 0,
+  degraded: null,
+  survivors: [],
   epoch: 1,
   freshShell: false,
   yielded: null,

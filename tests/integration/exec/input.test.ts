@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CommandView, Key } from '../../../contracts/session';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import {
+  cpuTicks,
   endWithoutTrace,
   eventually,
   logOf,
@@ -288,13 +289,6 @@ test('input that nobody reads is bounded, burns no CPU, and the session can be r
   await reset(t, ref);
   expect(await t.run('echo next', { ref })).toMatchObject({ output: 'next\n', freshShell: true });
 });
-
-/** User and system time of a process in clock ticks (proc(5), fields 14 and 15). */
-function cpuTicks(pid: string | undefined): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
-}
 
 test('waits for input are told again after each answer', async () => {
   await t.run('read -p "a? " a; read -p "b? " b');

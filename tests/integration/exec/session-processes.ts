@@ -1,6 +1,10 @@
 // Looks at the processes of sessions from outside, through /proc alone, and waits for facts about them.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { HolderRecord } from '../../../exec/holder-client';
+import { readJson } from '../../../exec/json-file';
+import { listNumeric, readLink } from '../../../exec/proc';
+import { sessionPaths } from '../../../exec/session-paths';
 import type { TestHost } from '../../helpers/session-host';
 
 /** Living processes whose working folder or command line holds one of `marks`. */
@@ -57,3 +61,21 @@ export async function reset(t: TestHost, ref = t.ref, reason: string | null = nu
 
 /** A session of the same agent with a number of its own. */
 export const otherSession = (t: TestHost, session: number): TestHost['ref'] => ({ ...t.ref, session });
+
+/** User and system time of a process in clock ticks of 10 ms (proc(5), fields 14 and 15). */
+export function cpuTicks(pid: string | number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** What the descriptors of a process lead to. */
+export const linksOf = (pid: string | number | undefined): string[] =>
+  listNumeric(`/proc/${pid}/fd`).flatMap((fd) => readLink(`/proc/${pid}/fd/${fd}`) ?? []);
+
+/** Process id of a session's holder. */
+export function holderOf(t: TestHost, ref = t.ref): number {
+  const record = readJson<HolderRecord>(sessionPaths(t.dataDir, ref).holder);
+  if (!record) throw new Error('the session has no holder');
+  return record.identity.pid;
+}

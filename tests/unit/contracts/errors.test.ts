@@ -25,6 +25,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   workflow_stuck: { got: 'agent/a', attempts: 3 },
   no_server: { address: 'a:1', reason: 'refused' },
   deadline: { what: 'The session', waitedMs: 10 },
+  storage_failed: { reason: 'no space left on device' },
   terminal_failed: { reason: 'no pty' },
   missing_program: { runtime: 'python', program: 'python3' },
   config_invalid: { faults: 'A; B' },

@@ -35,6 +35,8 @@ const view = (changes: Partial<CommandView> = {}): CommandView => ({
   from: 0,
   to: 10,
   omittedBytes: 0,
+  degraded: null,
+  survivors: [],
   epoch: 1,
   freshShell: false,
   yielded: null,
