@@ -6,6 +6,8 @@ import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readLin
 
 const GRACE_MS = 400;
 const GONE_MS = 2_000;
+/** How often a search is repeated for what it found alive. */
+const SEARCHES = 4;
 const POLL_MS = 5;
 
 const NAMESPACE_FLAGS = ['--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
@@ -31,17 +33,38 @@ export function detectTreeKill(): TreeKill {
 /**
  * Ends the tree of the terminal whose leader is `leader` and waits until nothing of it runs.
  * `mark` is a text in the environment of everything the session started.
- * @returns the processes that still run after two seconds: none with a namespace.
+ * @returns the processes that still run after two seconds: none with a namespace. Without one, those that were found
+ * but are another user's by now; what gave up every trace of the session is neither found nor told.
  */
 export async function killTree(kind: TreeKill, leader: number, mark: string): Promise<number[]> {
-  const members = kind === 'process-search' ? bySearch(leader, mark) : byNamespace(leader);
-  const shellPids = new Set([leader, ...shellsOf(leader, kind)]);
-  const programs = members.filter((pid) => !shellPids.has(pid));
+  if (kind !== 'process-search') return killNamespace(kind, leader);
+  const tty = readLink(`/proc/${leader}/fd/0`);
+  const find = (): number[] => bySearch({ leader, mark, tty }).filter(isRunning);
+  await terminate(find(), [leader, ...shellsOf(leader, kind)]);
+  let left = find();
+  // Again and again: what forks while it is searched for leaves its children to the next search.
+  for (let round = 0; left.length > 0 && round < SEARCHES; round++) {
+    for (const pid of left) signal(pid, 'SIGKILL');
+    await gone(left, GONE_MS / SEARCHES);
+    left = find();
+  }
+  // Last, because while it lives no other session can be given its terminal's name.
+  signal(leader, 'SIGKILL');
+  return [...left, ...(await gone([leader], GONE_MS))];
+}
+
+async function killNamespace(kind: TreeKill, leader: number): Promise<number[]> {
+  const members = byNamespace(leader);
+  await terminate(members, [leader, ...shellsOf(leader, kind)]);
+  signal(leader, 'SIGKILL');
+  return gone([leader, ...members], GONE_MS);
+}
+
+/** Asks the programs, but not the shell, to end, and gives them time to. */
+async function terminate(members: number[], shell: number[]): Promise<void> {
+  const programs = members.filter((pid) => !shell.includes(pid));
   for (const pid of programs) signal(pid, 'SIGTERM');
   if (programs.length > 0) await gone(programs, GRACE_MS);
-  const late = kind === 'process-search' ? bySearch(leader, mark) : [];
-  for (const pid of [leader, ...late, ...(kind === 'process-search' ? members : [])]) signal(pid, 'SIGKILL');
-  return gone([leader, ...members, ...late], GONE_MS);
 }
 
 /** The processes that make up the shell itself: init and bash ignore TERM, so nobody waits for them. */
@@ -58,15 +81,22 @@ function byNamespace(leader: number): number[] {
   return listNumeric('/proc').filter((pid) => mine.has(pid) || readLink(`/proc/${pid}/ns/pid`) === namespace);
 }
 
-function bySearch(leader: number, mark: string): number[] {
-  const mine = new Set(descendantsOf(leader));
+/** By parentage, session, environment and open terminal: a process has to give up all four to be missed. */
+function bySearch(of: { leader: number; mark: string; tty: string | undefined }): number[] {
+  const mine = new Set(descendantsOf(of.leader));
   return listNumeric('/proc').filter(
     (pid) =>
-      mine.has(pid) ||
-      processStat(pid)?.session === leader ||
-      readText(`/proc/${pid}/environ`)?.includes(mark),
+      pid !== of.leader &&
+      pid !== process.pid &&
+      (mine.has(pid) ||
+        processStat(pid)?.session === of.leader ||
+        readText(`/proc/${pid}/environ`)?.includes(of.mark) ||
+        (of.tty !== undefined && hasOpen(pid, of.tty))),
   );
 }
+
+const hasOpen = (pid: number, path: string): boolean =>
+  listNumeric(`/proc/${pid}/fd`).some((fd) => readLink(`/proc/${pid}/fd/${fd}`) === path);
 
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
