@@ -25,6 +25,8 @@ interface Life {
   shell: Shell;
   input: InputWriter;
   watch: WaitingWatch;
+  /** No command has begun in it. */
+  isUnused: boolean;
 }
 
 interface End {
@@ -149,20 +151,20 @@ export class Session {
     });
   }
 
-  private async ensureLife(): Promise<{ life: Life; freshShell: boolean }> {
-    if (this.life && this.shellLives) return { life: this.life, freshShell: false };
+  private async ensureLife(): Promise<Life> {
+    if (this.life && this.shellLives) return this.life;
     await this.endLife(null);
-    const freshShell = this.epoch > 1;
     writeJson(this.paths.epoch, this.epoch);
     const shell = this.openShell();
     const life = {
       shell,
       input: new InputWriter(shell),
       watch: new WaitingWatch(shell, () => this.onWaiting(shell)),
+      isUnused: true,
     };
     this.life = life;
     this.shellLives = true;
-    return { life, freshShell };
+    return life;
   }
 
   private openShell(): Shell {
@@ -188,13 +190,14 @@ export class Session {
   private async start(request: Verbs['run']['request']): Promise<void> {
     // Its output would begin behind what is not written yet.
     if (this.log.fault !== null) throw new HoldfastError('storage_failed', { reason: this.log.fault });
-    const { life, freshShell } = await this.ensureLife();
+    const life = await this.ensureLife();
     const before = this.command;
-    this.begin(request, freshShell);
+    this.begin(request, life.isUnused && this.epoch > 1);
     life.watch.touch();
     try {
       await life.shell.run({ runtime: request.runtime, code: request.code, flush: this.flush });
       this.flush = false;
+      life.isUnused = false;
     } catch (err) {
       // It was not handed over: the session is free, and the same id may be sent again.
       this.running = false;

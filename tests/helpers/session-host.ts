@@ -3,10 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionRef } from '../../contracts/ids';
-import { DEFAULT_YIELD, type CommandView, type Runtime, type YieldSettings } from '../../contracts/session';
+import {
+  DEFAULT_YIELD,
+  type CommandView,
+  type TreeKill,
+  type Runtime,
+  type YieldSettings,
+} from '../../contracts/session';
 import { commandView } from '../../exec/command-view';
 import { detectTreeKill } from '../../exec/holder/process-tree';
-import type { TreeKill, Until } from '../../exec/protocol';
+import type { Until } from '../../exec/protocol';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { SessionHost } from '../../exec/session-host';
 

@@ -149,7 +149,11 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
       [t.ref, 2],
       [otherSession(t, 1), 1],
     ] as const) {
-      expect(await t.run('echo open', { ref })).toMatchObject({ output: 'open\n', epoch });
+      expect(await t.run('echo open', { ref })).toMatchObject({
+        output: 'open\n',
+        epoch,
+        freshShell: epoch > 1,
+      });
     }
   });
 
