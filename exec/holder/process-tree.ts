@@ -6,8 +6,6 @@ import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readLin
 
 const GRACE_MS = 400;
 const GONE_MS = 2_000;
-/** How often a search is repeated for what it found alive. */
-const SEARCHES = 4;
 const POLL_MS = 5;
 
 const NAMESPACE_FLAGS = ['--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
@@ -43,14 +41,16 @@ export async function killTree(kind: TreeKill, leader: number, mark: string): Pr
   await terminate(find(), [leader, ...shellsOf(leader, kind)]);
   let left = find();
   // Again and again: what forks while it is searched for leaves its children to the next search.
-  for (let round = 0; left.length > 0 && round < SEARCHES; round++) {
+  for (const until = Date.now() + GONE_MS; left.length > 0 && Date.now() < until;) {
     for (const pid of left) signal(pid, 'SIGKILL');
-    await gone(left, GONE_MS / SEARCHES);
+    await gone(left, GRACE_MS);
     left = find();
   }
-  // Last, because while it lives no other session can be given its terminal's name.
+  // Last, because while it lives no other session can be given its terminal's name. Its end hangs up the terminal,
+  // which ends others' processes too unless they ignore that.
   signal(leader, 'SIGKILL');
-  return [...left, ...(await gone([leader], GONE_MS))];
+  await gone([leader], GONE_MS);
+  return gone([leader, ...left], GRACE_MS);
 }
 
 async function killNamespace(kind: TreeKill, leader: number): Promise<number[]> {

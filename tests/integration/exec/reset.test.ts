@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testHost, type TestHost } from '../../helpers/session-host';
+import { ESCAPEES, newMark } from './escapees';
 import {
   endWithoutTrace,
   eventually,
@@ -17,36 +18,6 @@ let t: TestHost;
 beforeAll(() => (t = testHost()));
 afterAll(() => endWithoutTrace(t));
 
-/** Perl as a process that forks twice, leaves session, folder and environment behind, and says so. */
-const DAEMON = (mark: string): string => `perl -e '
-  use POSIX; chdir "/"; exit 0 if fork; POSIX::setsid(); exit 0 if fork;
-  %ENV = (); $SIG{HUP} = $SIG{TERM} = $SIG{INT} = "IGNORE";
-  exec "/usr/bin/env", "-i", "/bin/sh", "-c", "while :; do /bin/sleep 0.2; done; : ${mark}"'`;
-
-const KINDS: [string, (mark: string) => string][] = [
-  ['in the foreground', (mark) => `bash -c 'while :; do sleep 0.2; done; : ${mark}'`],
-  ['in the background', (mark) => `bash -c 'while :; do sleep 0.2; done; : ${mark}' & sleep 600`],
-  [
-    'in its own process group',
-    (mark) => `set -m; (exec bash -c 'while :; do sleep 0.2; done; : ${mark}') & sleep 600`,
-  ],
-  [
-    'under nohup',
-    (mark) => `nohup bash -c 'while :; do sleep 0.2; done; : ${mark}' >/dev/null 2>&1 & sleep 600`,
-  ],
-  ['under setsid', (mark) => `setsid bash -c 'while :; do sleep 0.2; done; : ${mark}' & sleep 600`],
-  ['forked twice with a cleared environment', (mark) => `${DAEMON(mark)}; sleep 600`],
-  [
-    'deaf to TERM, HUP and INT',
-    (mark) => `bash -c 'trap "" TERM HUP INT; while :; do sleep 0.2; done; : ${mark}'`,
-  ],
-  ['stopped', (mark) => `bash -c 'kill -STOP $$; : ${mark}' & sleep 600`],
-  ['in another shell', (mark) => `bash -c "bash -c 'while :; do sleep 0.2; done; : ${mark}'; :"`],
-];
-
-let marks = 0;
-const newMark = (): string => `mark-${process.pid}-${Date.now()}-${++marks}`;
-
 /** Starts a tree and waits until it is seen from outside. */
 async function startTree(code: (mark: string) => string, ref = t.ref): Promise<string> {
   const mark = newMark();
@@ -60,7 +31,7 @@ async function startTree(code: (mark: string) => string, ref = t.ref): Promise<s
   return mark;
 }
 
-test.each(KINDS)('a process %s does not survive a reset for two seconds', async (_name, code) => {
+test.each(ESCAPEES.found)('a process %s does not survive a reset for two seconds', async (_name, code) => {
   const mark = await startTree(code);
   await reset(t);
   expect(await survivors(mark)).toEqual([]);
@@ -192,29 +163,4 @@ test('a process outside of every session is untouched by a reset', async () => {
   } finally {
     execFileSync('sh', ['-c', `kill -9 $(cat /proc/${outside.trim()}/task/*/children) ${outside.trim()}`]);
   }
-});
-
-describe('on a machine without PID namespaces', () => {
-  let plain: TestHost;
-  beforeAll(() => {
-    plain = testHost();
-    plain.host.options.treeKill = 'process-search';
-  });
-  afterAll(() => endWithoutTrace(plain));
-
-  // Not what has left its session and cleared its environment: nothing then tells whose it is.
-  const found = KINDS.filter(([name]) => !name.includes('cleared environment'));
-
-  test.each(found)('a process %s does not survive a reset for two seconds', async (_name, code) => {
-    const mark = newMark();
-    await plain.run(code(mark), { yield: { firstOutputMs: 20, betweenOutputMs: 20 } });
-    expect(
-      await eventually(
-        () => processesMarked(mark),
-        (seen) => seen.length > 0,
-      ),
-    ).not.toEqual([]);
-    await reset(plain);
-    expect(await survivors(mark)).toEqual([]);
-  });
 });
