@@ -1,36 +1,107 @@
 // Turns a piece of terminal output into the text that a person would see: progress bars at their last
-// state, no escape sequences. Rendered by a real terminal emulator; plain text takes a short way.
-import { Terminal } from '@xterm/headless';
+// state, no escape sequences. Rendered by a real terminal emulator; plain text takes a short way. Output is
+// anybody's: whatever it holds, a rendering is bounded in time, in memory and in the length of its text.
+import { stripVTControlCharacters } from 'node:util';
+import { Terminal, type IBuffer, type IMarker } from '@xterm/headless';
 
 /** Wide enough that the emulator wraps nothing that the session's terminal did not. */
 const COLUMNS = 400;
-const ROWS = 24;
+/** As many as the session's terminal has: programs address its last row. */
+const ROWS = 40;
+/** The emulator is given so many characters at a time; then others have their turn. */
+const PIECE = 4_096;
+/** More than a piece has line ends: lines are taken out after each piece. */
+const SCROLLBACK = PIECE + ROWS;
+/** A page of 128 KiB takes a tenth of it; what takes longer is made to. */
+const BUDGET_MS = 2_000;
 /** Anything but printable text, tabs and line ends: only then is the emulator needed. */
 // eslint-disable-next-line no-control-regex -- control characters are the point
 const NEEDS_EMULATOR = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\r*\n)/;
+/**
+ * Sequences whose number the emulator counts out, one step at a time: scroll, insert and delete lines; repeat, tabs,
+ * characters (ECMA-48). A screen has no use for more steps than it is large, and two billion would take minutes.
+ */
+const COUNTED = [
+  { finals: ['S', 'T', 'L', 'M'], most: ROWS },
+  { finals: ['b', 'I', 'Z', '@', 'P', 'X'], most: COLUMNS },
+];
 
 export async function renderText(data: Buffer): Promise<string> {
   // Bytes that are no UTF-8 become U+FFFD; a sequence cut at an edge does too.
   const text = data.toString('utf8');
   if (!NEEDS_EMULATOR.test(text)) return text.replace(/\r+\n/g, '\n');
-  const rows = Math.max(ROWS, text.split('\n').length + Math.ceil(text.length / COLUMNS));
-  const terminal = new Terminal({
+  const screen = new Screen();
+  const deadline = Date.now() + BUDGET_MS;
+  for (let at = 0; at < text.length; at += PIECE) {
+    if (Date.now() > deadline) return withoutSequences(text);
+    await screen.write(text.slice(at, at + PIECE));
+  }
+  const lines = screen.end();
+  while (lines.at(-1) === '') lines.pop();
+  const shown = lines.join('\n') + (text.endsWith('\n') && lines.length > 0 ? '\n' : '');
+  // A cursor that is sent around leaves blanks: the last screens of them are enough.
+  return shown.slice(-2 * text.length - COLUMNS * ROWS);
+}
+
+/** The text alone, in the order in which it was printed. */
+const withoutSequences = (text: string): string =>
+  stripVTControlCharacters(text)
+    .replace(/\r+\n/g, '\n')
+    // eslint-disable-next-line no-control-regex -- control characters are the point
+    .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '');
+
+/** An emulator from which lines are taken as soon as they have left the screen: nothing changes them any more. */
+class Screen {
+  private readonly lines: string[] = [];
+  private readonly terminal = new Terminal({
     cols: COLUMNS,
     rows: ROWS,
-    scrollback: rows,
+    scrollback: SCROLLBACK,
+    // A program in raw mode ends lines without a return: as steps down the screen they would be mostly blanks.
+    convertEol: true,
     allowProposedApi: true,
     logLevel: 'off',
   });
-  await new Promise<void>((resolve) => terminal.write(text, resolve));
-  const buffer = terminal.buffer.active;
-  const lines: string[] = [];
-  for (let y = 0; y < buffer.length; y++) {
+  private next: IMarker | undefined;
+
+  constructor() {
+    for (const { finals, most } of COUNTED) {
+      for (const id of finals.flatMap((final) => [{ final }, { intermediates: ' ', final }]))
+        this.terminal.parser.registerCsiHandler(id, ([count]) => Number(count) > most);
+    }
+    this.next = this.terminal.registerMarker(0);
+  }
+
+  async write(piece: string): Promise<void> {
+    await new Promise<void>((resolve) => this.terminal.write(piece, resolve));
+    const { active } = this.terminal.buffer;
+    // A full-screen program draws elsewhere, and nothing leaves its screen.
+    if (active.type === 'alternate') return;
+    this.take(active, active.baseY);
+    this.next = this.terminal.registerMarker(-active.cursorY);
+  }
+
+  end(): string[] {
+    const { normal, active } = this.terminal.buffer;
+    this.take(normal, normal.length);
+    if (active.type === 'alternate') {
+      while (this.lines.at(-1) === '') this.lines.pop();
+      for (let y = 0; y < active.length; y++) this.add(active, y);
+    }
+    this.terminal.dispose();
+    return this.lines;
+  }
+
+  private take(buffer: IBuffer, to: number): void {
+    // Without its line the marker is gone: it was scrolled away, or cleared.
+    for (let y = Math.max(0, this.next?.line ?? 0); y < to; y++) this.add(buffer, y);
+    this.next?.dispose();
+  }
+
+  private add(buffer: IBuffer, y: number): void {
     const line = buffer.getLine(y);
     const content = line?.translateToString(true) ?? '';
-    if (line?.isWrapped) lines[lines.length - 1] += content;
-    else lines.push(content);
+    if (line?.isWrapped && this.lines.length > 0) this.lines[this.lines.length - 1] += content;
+    else this.lines.push(content);
   }
-  terminal.dispose();
-  while (lines.at(-1) === '') lines.pop();
-  return lines.join('\n') + (text.endsWith('\n') && lines.length > 0 ? '\n' : '');
 }

@@ -1,6 +1,6 @@
 // The bounded text of what a session printed between two offsets: the beginning and the end of long output,
 // with what is left out and where to read it.
-import { readLog } from './log-reader';
+import { countLines, readLog } from './log-reader';
 import { renderText } from './render';
 
 /** A model sees at most so much of one answer; the rest is in the log, by offset. */
@@ -20,7 +20,10 @@ export async function boundedView(path: string, from: number, to: number): Promi
   const head = cutAtLine(readLog(path, from, from + HEAD_BYTES), 'end');
   const tail = cutAtLine(readLog(path, to - TAIL_BYTES, to), 'start');
   const omittedBytes = to - from - head.length - tail.length;
-  const note = `\n[${omittedBytes} bytes omitted, read from offset ${from + head.length}]\n`;
+  const behind = from + head.length;
+  const lines = await countLines(path, behind, behind + omittedBytes);
+  const omitted = `${omittedBytes} bytes${lines === undefined ? '' : ` / ${lines} lines`} omitted`;
+  const note = `\n[${omitted}, read from offset ${behind}]\n`;
   return { output: (await renderText(head)) + note + (await renderText(tail)), from, to, omittedBytes };
 }
 

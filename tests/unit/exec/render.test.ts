@@ -1,3 +1,4 @@
+// S11, S12: the view is what a person would see, whatever the bytes.
 import { renderText } from '../../../exec/render';
 
 const E = '\x1b';
@@ -17,6 +18,56 @@ test.each([
     'a thousand steps of progress are one line',
     Array.from({ length: 1_001 }, (_, i) => `\r${i}/1000`).join(''),
     '1000/1000',
+  ],
+  [
+    'a bar of pip shows its last state',
+    `${E}[?25l     ${E}[38;5;237m━━━━━━━━${E}[0m ${E}[32m0.0/2.0 MB${E}[0m ${E}[31m?${E}[0m eta ${E}[36m-:--:--${E}[0m\r${E}[2K     ${E}[38;2;249;38;114m━━━━━━━━${E}[0m ${E}[32m2.0/2.0 MB${E}[0m eta ${E}[36m0:00:00${E}[0m\r\n${E}[?25hdone\r\n`,
+    '     ━━━━━━━━ 2.0/2.0 MB eta 0:00:00\ndone\n',
+  ],
+  [
+    'a spinner of npm leaves nothing',
+    `${'⠙⠹⠸⠼'.replace(/./gu, (c) => `${E}[1G${E}[0K${c}`)}${E}[1G${E}[0K\r\nadded 1 package\r\n`,
+    '\nadded 1 package\n',
+  ],
+  [
+    'the meter of curl shows its head and its last line',
+    '  % Total    % Received\r\n\r  0     0    0     0\r 50  100k   50   50k\r100  100k  100  100k\r\n',
+    '  % Total    % Received\n100  100k  100  100k\n',
+  ],
+  [
+    'a build of cargo shows what was compiled and not the bar between',
+    `${E}[32m   Compiling${E}[0m a v1.0\r\n${E}[36m    Building${E}[0m [==>   ] 1/2: a\r${E}[K${E}[32m   Compiling${E}[0m b v1.0\r\n${E}[36m    Building${E}[0m [====> ] 2/2: b\r${E}[K${E}[32m    Finished${E}[0m dev\r\n`,
+    '   Compiling a v1.0\n   Compiling b v1.0\n    Finished dev\n',
+  ],
+  [
+    'the layers of docker, drawn again from the top, show their last states',
+    ['Waiting', 'Downloading [=> ]', 'Pull complete']
+      .map(
+        (state, n) =>
+          `${n ? `${E}[3A` : ''}${['a', 'b', 'c'].map((id) => `${E}[2K\r${id}: ${state}\r\n`).join('')}`,
+      )
+      .join(''),
+    'a: Pull complete\nb: Pull complete\nc: Pull complete\n',
+  ],
+  [
+    'the bar of apt at the bottom of the screen does not cover the text',
+    `Unpacking\r\n\n${E}7${E}[0;39r${E}8${E}[1A${E}7${E}[40;0f${E}[42mProgress: [ 50%]${E}[49m${E}8Setting up\r\nready\r\n`,
+    expect.stringMatching(/^Unpacking\nSetting up\nready\n+Progress: \[ 50%\]\n$/) as string,
+  ],
+  [
+    'a full-screen program shows its screen behind what was printed before',
+    `before\r\n${E}[?1049h${E}[2J${E}[Htop of the screen${E}[3;5Hmiddle`,
+    'before\ntop of the screen\n\n    middle',
+  ],
+  [
+    'a full-screen program that has ended leaves what was there',
+    `a\r\n${E}[?1049h${E}[Hx${E}[?1049lb\r\n`,
+    'a\nb\n',
+  ],
+  [
+    'lines without a return, as raw mode gives them, begin at the left',
+    `${E}[1ma${E}[0m\nb\nc\n`,
+    'a\nb\nc\n',
   ],
   ['backspaces erase', 'ab\b \bc\r\n', 'ac\n'],
   ['colours go', `${E}[1;31mred${E}[0m plain\r\n`, 'red plain\n'],
@@ -42,7 +93,7 @@ test.each([
   ],
   ['an unfinished sequence at the end goes', `text${E}[3`, 'text'],
 ])('%s', async (_title, input, output) => {
-  expect(await renderText(Buffer.from(input))).toBe(output);
+  expect(await renderText(Buffer.from(input))).toEqual(output);
 });
 
 test('no byte, alone or between text, throws', async () => {
@@ -55,4 +106,40 @@ test('no byte, alone or between text, throws', async () => {
 
 test('bytes that are no UTF-8 are shown as replacements, the text beside them stays', async () => {
   expect(await renderText(Buffer.from([0x61, 0xff, 0xfe, 0x62, 0x0a]))).toBe('a\ufffd\ufffdb\n');
+});
+
+describe('output that is made to cost much', () => {
+  const numbered = ['b', 'S', 'T', 'L', 'M', 'I', 'Z', '@', 'P', 'X', ' @', ' A'];
+  test.each([
+    ...numbered.map((final) => [`two billion times ${final}`, `a${E}[2000000000${final}b\r\n`]),
+    ['a repetition again and again', `a${E}[400b`.repeat(16_000)],
+    ['a reset again and again', `${E}c`.repeat(60_000)],
+    ['a cursor far to the right in each line', `${E}[399Cx\r\n`.repeat(12_000)],
+    ['steps down in raw mode', `${E}[m${'x\n'.repeat(60_000)}`],
+  ])('%s: is rendered in bounded time, to bounded text', async (_name, text) => {
+    const began = Date.now();
+    const shown = await renderText(Buffer.from(text));
+    expect(Date.now() - began).toBeLessThan(5_000);
+    expect(shown.length).toBeLessThanOrEqual(2 * text.length + 16_000);
+  });
+
+  test('others have their turn meanwhile', async () => {
+    let longest = 0;
+    let last = Date.now();
+    const clock = setInterval(() => {
+      longest = Math.max(longest, Date.now() - last);
+      last = Date.now();
+    }, 1);
+    await renderText(Buffer.from(`${E}[40S`.repeat(20_000)));
+    clearInterval(clock);
+    expect(longest).toBeLessThan(1_500);
+  });
+
+  test('text that takes too long is shown without its sequences, none of it left out', async () => {
+    const lines = Array.from({ length: 1_000 }, (_, i) => `line ${i}`);
+    const shown = await renderText(
+      Buffer.from(lines.map((line) => `${`${E}[40S`.repeat(20)}${line}\r\n`).join('')),
+    );
+    expect(shown.split('\n').filter((line) => line !== '')).toEqual(lines);
+  });
 });

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// S11, S12: what is left out of long output is counted and can be read on; no bytes break a view.
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { boundedView, page } from '../../../exec/view';
@@ -10,6 +11,28 @@ beforeEach(() => {
   log = join(folder, 'log');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Noise, a good part of it escapes, digits and pieces of characters. */
+const randomBytesOf = (random: () => number, length: number): Buffer =>
+  Buffer.from(
+    Array.from({ length }, () => {
+      const likely = [0x1b, 0x5b, 0x3b, 0x39, 0x6d, 0x48, 0x0d, 0x0a, 0x9b, 0xe6, 0x97, 0xf0];
+      return random() < 0.3
+        ? (likely[Math.floor(random() * likely.length)] ?? 0)
+        : Math.floor(random() * 256);
+    }),
+  );
 
 const write = (text: string): number => {
   writeFileSync(log, text);
@@ -31,7 +54,7 @@ describe('the bounded view', () => {
     const limit = 16 * 1024;
     write('x'.repeat(limit + 1));
     expect((await boundedView(log, 0, limit)).output).toHaveLength(limit);
-    expect((await boundedView(log, 0, limit + 1)).output).toContain('bytes omitted');
+    expect((await boundedView(log, 0, limit + 1)).output).toContain('bytes / 0 lines omitted');
   });
 
   test.each([0, 1_234])(
@@ -39,12 +62,15 @@ describe('the bounded view', () => {
     async (from) => {
       const to = write(Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join(''));
       const view = await boundedView(log, from, to);
-      const [, head, omitted, offset, tail] =
-        /^([^]*)\n\[(\d+) bytes omitted, read from offset (\d+)\]\n([^]*)$/.exec(view.output) ?? [];
+      const [, head, omitted, lines, offset, tail] =
+        /^([^]*)\n\[(\d+) bytes \/ (\d+) lines omitted, read from offset (\d+)\]\n([^]*)$/.exec(
+          view.output,
+        ) ?? [];
       expect(view).toMatchObject({ from, to, omittedBytes: Number(omitted) });
       expect(Buffer.byteLength(view.output)).toBeLessThan(17 * 1024);
       const between = await page(log, Number(offset), Number(offset) + Number(omitted));
       expect(`${head}${between.output}${tail}`).toBe((await page(log, from, to)).output);
+      expect(between.output.split('\n')).toHaveLength(Number(lines) + 1);
       expect(head?.endsWith('\n')).toBe(true);
       expect(tail).toMatch(/^line \d+\n/);
     },
@@ -53,10 +79,35 @@ describe('the bounded view', () => {
   test('cuts one endless line without splitting a character', async () => {
     const to = write('日'.repeat(20_000));
     const view = await boundedView(log, 0, to);
-    const [, head, omitted, , tail] =
-      /^(.*)\n\[(\d+) bytes omitted, read from offset (\d+)\]\n(.*)$/.exec(view.output) ?? [];
+    const [, head, omitted, , , tail] =
+      /^(.*)\n\[(\d+) bytes \/ (\d+) lines omitted, read from offset (\d+)\]\n(.*)$/.exec(view.output) ?? [];
     expect(`${head}${tail}`).toMatch(/^日+$/);
     expect(Buffer.byteLength(`${head}${tail}`) + Number(omitted)).toBe(to);
+  });
+
+  test('counts no lines where that would read many megabytes for one look', async () => {
+    const to = write('');
+    truncateSync(log, 4 * 1024 ** 3);
+    const began = Date.now();
+    const view = await boundedView(log, to, 4 * 1024 ** 3);
+    expect(view.output).toMatch(/\[\d+ bytes omitted, read from offset 4096\]/);
+    expect(Date.now() - began).toBeLessThan(3_000);
+  });
+
+  test('of bytes of any kind, cut anywhere, never throws and says where it goes on', async () => {
+    const random = randomOf(1);
+    writeFileSync(log, randomBytesOf(random, 60_000));
+    for (let n = 0; n < 40; n++) {
+      const from = Math.floor(random() * 30_000);
+      const to = from + Math.floor(random() * 30_000);
+      const view = await boundedView(log, from, to);
+      expect(view.to).toBeLessThanOrEqual(to);
+      expect(typeof view.output).toBe('string');
+      const [, bytes, offset] =
+        /\[(\d+) bytes \/ \d+ lines omitted, read from offset (\d+)\]/.exec(view.output) ?? [];
+      expect([view.omittedBytes, view.omittedBytes > 0]).toEqual([Number(bytes ?? 0), bytes !== undefined]);
+      if (bytes) await page(log, Number(offset), Number(offset) + Number(bytes));
+    }
   });
 
   test('shows nothing of a log that is not there', async () => {
@@ -93,6 +144,33 @@ describe('pages', () => {
     for (let n = 0; from < end && n < 20; n++)
       ({ to: from } = await page(log, from, Math.min(from + size, end)));
     expect(from).toBe(end);
+  });
+
+  test('with edges anywhere in bytes of any kind never throw, move on and leave nothing out', async () => {
+    const random = randomOf(2);
+    const bytes = randomBytesOf(random, 20_000);
+    writeFileSync(log, bytes);
+    for (let from = 0; from < bytes.length;) {
+      const view = await page(log, from, Math.min(bytes.length, from + 1 + Math.floor(random() * 200)));
+      expect(view.from).toBe(from);
+      expect(view.to).toBeGreaterThan(from);
+      from = view.to;
+    }
+  });
+
+  test('of text add up to it wherever their edges lie', async () => {
+    const random = randomOf(3);
+    const text = Array.from({ length: 4_000 }, () => 'aé日🎉\n'.at(Math.floor(random() * 5)))
+      .join('')
+      .replace(/[\ud800-\udfff]/g, '🎉');
+    const end = write(text);
+    let shown = '';
+    for (let from = 0; from < end;) {
+      const view = await page(log, from, Math.min(end, from + 4 + Math.floor(random() * 60)));
+      shown += view.output;
+      from = view.to;
+    }
+    expect(shown).toBe(text);
   });
 
   test('go on through bytes that are no text', async () => {
