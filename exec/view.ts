@@ -38,8 +38,9 @@ function cutAtLine(data: Buffer, side: 'start' | 'end'): Buffer {
     const at = data.lastIndexOf(0x0a);
     return at < 0 ? cutAtCharacter(data) : data.subarray(0, at + 1);
   }
-  const at = data.indexOf(0x0a);
-  if (at >= 0) return data.subarray(at + 1);
+  // A bar that is drawn again and again is one line: its last states begin at a return.
+  const at = data.findIndex((byte) => byte === 0x0a || byte === 0x0d);
+  if (at >= 0 && at < data.length / 2) return data.subarray(data[at + 1] === 0x0a ? at + 2 : at + 1);
   let start = 0;
   while (start < 3 && ((data[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return data.subarray(start);
