@@ -86,6 +86,12 @@ const CATALOGUE = {
         ? `Use one of its idle sessions (${f.closable}), or close them with \`holdfast close --session N\`.`
         : 'All of them are at work: wait for one, or end one with runtime "reset" and use it again.',
   ),
+  typist_busy: entry(
+    75,
+    true,
+    (f) => `Somebody else types in session ${f.session}: ${f.who}.`,
+    () => 'Watch with --watch, or take the keyboard over with --take.',
+  ),
   session_closed: entry(
     69,
     false,

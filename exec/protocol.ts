@@ -67,12 +67,39 @@ export interface InputRequestFrame {
   keys: Key[];
 }
 
+export interface TerminalSize {
+  cols: number;
+  rows: number;
+}
+
+/** What somebody at the terminal is told beside its output, which lies in the log. */
+export interface AttachedState {
+  /** Size of the log in bytes. */
+  end: number;
+  epoch: number;
+  /** Id of the command that runs; null where nothing does. */
+  running: string | null;
+  /** Who types; null where nobody does. */
+  typist: string | null;
+  size: TerminalSize;
+}
+
 /** Each verb with what it takes and gives. */
 export interface Verbs {
   run: { request: RunRequest; answer: Snapshot };
   observe: { request: { until: Until }; answer: { reason: ObserveReason; snapshot: Snapshot } };
   status: { request: Record<string, never>; answer: Snapshot };
   input: { request: InputRequestFrame; answer: { at: number; snapshot: Snapshot } };
+  /** Makes this connection one that watches or types, until it closes. */
+  attach: {
+    request: { typist: { who: string; take: boolean } | null; size: TerminalSize | null };
+    answer: AttachedState;
+  };
+  /** Answers when the log is longer than `from`, or anything differs from `seen`. */
+  watch: { request: { from: number; seen: Omit<AttachedState, 'end'> }; answer: AttachedState };
+  /** Raw bytes, in base64, from the connection that types. */
+  type: { request: { bytes: string }; answer: { typed: boolean } };
+  resize: { request: TerminalSize; answer: Record<string, never> };
   reset: { request: { id: string; reason: string | null; by: KilledBy['by'] }; answer: Snapshot };
   /** Kills the tree and ends the holder. */
   close: { request: { reason: string | null }; answer: Snapshot };

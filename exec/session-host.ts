@@ -10,6 +10,7 @@ import { readJson } from './json-file';
 import { isAlive } from './process-identity';
 import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
+import { SpareHolder } from './spare-holder';
 import { spawnHolder, type HolderConfig } from './spawn-holder';
 import type { Runtime, TreeKill } from '../contracts/session';
 
@@ -29,6 +30,8 @@ export interface SessionHostOptions {
   treeKill: TreeKill;
   /** Which server and namespace have the workflows of the sessions that are opened here. */
   owner?: string | undefined;
+  /** Keeps a holder with an open shell ready for the next session. Default false. */
+  keepSpare?: boolean | undefined;
   /** Most open sessions of one agent. Default 64. */
   maxSessionsPerAgent?: number | undefined;
 }
@@ -46,7 +49,12 @@ export class SessionHost {
   /** Folders of sessions whose holder is just starting, and whose they are. */
   private readonly opening = new Map<string, string>();
 
-  constructor(readonly options: SessionHostOptions) {}
+  private readonly spare: SpareHolder | undefined;
+
+  constructor(readonly options: SessionHostOptions) {
+    if (options.keepSpare) this.spare = new SpareHolder(options);
+    this.spare?.prepare();
+  }
 
   /** Starts a command, opening the session where needed; a known id answers with its record. */
   async run(ref: SessionRef, { id, runtime, code, cwd }: RunCommand, attempt = 1): Promise<Snapshot> {
@@ -150,6 +158,11 @@ export class SessionHost {
     this.clients.clear();
   }
 
+  /** Resolves when no spare holder is left. */
+  async endSpare(): Promise<void> {
+    await this.spare?.close();
+  }
+
   private paths(ref: SessionRef): SessionPaths {
     return sessionPaths(this.options.dataDir, ref);
   }
@@ -228,7 +241,9 @@ export class SessionHost {
     this.opening.set(paths.directory, ref.agent);
     try {
       await this.checkLimit(ref);
-      return await HolderClient.connect(await spawnHolder(ref, paths, { ...this.options, cwd }));
+      return await HolderClient.connect(
+        await spawnHolder(ref, paths, { ...this.options, cwd, spare: this.spare }),
+      );
     } finally {
       this.opening.delete(paths.directory);
     }

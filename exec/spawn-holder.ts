@@ -1,6 +1,6 @@
 // Starts the holder of a session as a process that outlives this one.
 import type { TreeKill } from '../contracts/session';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, closeSync, readFileSync } from 'node:fs';
 import type { SessionRef } from '../contracts/ids';
@@ -10,6 +10,7 @@ import { readJson, writeJson } from './json-file';
 import { compiledEntry } from './package-root';
 
 import { socketPathFor, type SessionPaths } from './session-paths';
+import type { SpareHolder } from './spare-holder';
 
 export interface HolderOptions {
   dataDir: string;
@@ -17,6 +18,8 @@ export interface HolderOptions {
   env: Record<string, string>;
   treeKill: TreeKill;
   owner?: string | undefined;
+  /** Holders that wait for a session. */
+  spare?: SpareHolder | undefined;
 }
 
 /** What a holder is started with, in its session's folder; readable by this user only. */
@@ -46,36 +49,55 @@ export async function spawnHolder(
   const token = randomBytes(24).toString('hex');
   const config: HolderConfig = { session: ref.session, socketPath, token, cwd, env, treeKill, owner };
   writeJson(paths.config, config);
+  // The driver takes the folder of a spare's first command in a line.
+  const spare = cwd.includes('\n') ? undefined : await options.spare?.take(paths);
+  // One that died while it waited has begun nothing: its place is taken by a holder of the session's own.
+  const listens =
+    spare &&
+    (await untilListening(spare, paths.holderLog).then(
+      () => true,
+      () => false,
+    ));
+  if (!listens) await untilListening(startHolder(paths, env), paths.holderLog);
+  const record = readJson<HolderRecord>(paths.holder);
+  if (!record) throw new HoldfastError('terminal_failed', { reason: 'the holder left no record of itself' });
+  return record;
+}
+
+function startHolder(paths: SessionPaths, env: Record<string, string>): ChildProcess {
   const log = openSync(paths.holderLog, 'a', 0o600);
   try {
-    const holder = spawn(process.execPath, [compiledEntry('exec/holder/main.js'), paths.directory], {
+    return spawn(process.execPath, [compiledEntry('exec/holder/main.js'), paths.directory], {
       detached: true,
       cwd: '/',
       env: { PATH: env.PATH ?? '' },
       stdio: ['ignore', log, log, 'ipc'],
     });
-    await new Promise<void>((resolve, reject) => {
-      const failed = (what: string): void =>
-        reject(new HoldfastError('terminal_failed', { reason: `${what}: ${lastLines(paths.holderLog)}` }));
-      const timer = setTimeout(() => {
-        holder.kill('SIGKILL');
-        failed(`the holder was not ready within ${READY_MS} ms`);
-      }, READY_MS).unref();
-      holder.once('message', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-      holder.once('error', (err) => failed(err.message));
-      holder.once('exit', (code, signal) => failed(`the holder ended with ${code ?? signal}`));
-    });
-    holder.removeAllListeners();
-    holder.unref();
   } finally {
     closeSync(log);
   }
-  const record = readJson<HolderRecord>(paths.holder);
-  if (!record) throw new HoldfastError('terminal_failed', { reason: 'the holder left no record of itself' });
-  return record;
+}
+
+async function untilListening(holder: ChildProcess, log: string): Promise<void> {
+  // A spare was let go of while it waited.
+  holder.ref();
+  holder.channel?.ref();
+  await new Promise<void>((resolve, reject) => {
+    const failed = (what: string): void =>
+      reject(new HoldfastError('terminal_failed', { reason: `${what}: ${lastLines(log)}` }));
+    const timer = setTimeout(() => {
+      holder.kill('SIGKILL');
+      failed(`the holder was not ready within ${READY_MS} ms`);
+    }, READY_MS).unref();
+    holder.once('message', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    holder.once('error', (err) => failed(err.message));
+    holder.once('exit', (code, signal) => failed(`the holder ended with ${code ?? signal}`));
+  });
+  holder.removeAllListeners();
+  holder.unref();
 }
 
 const lastLines = (path: string): string =>

@@ -37,6 +37,8 @@ async function bundle() {
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(root, 'dist', 'workflows', 'index.js'),
+    // Evaluated once for a worker and not for each workflow: zod keeps no state, and is frozen after that.
+    preloadModules: [join(root, 'dist', 'contracts', 'schemas', 'zod.js')],
     logger: quiet,
     webpackConfigHook: (config) => ({
       ...config,

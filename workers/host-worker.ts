@@ -23,12 +23,16 @@ export interface HostWorker {
   /** Takes over the commands of an earlier worker; returns how many. Call it once, when workflows are served. */
   adopt(): number;
   /** Lets go of the sessions; they live on. */
-  detach(): void;
+  detach(): Promise<void>;
 }
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, connection, namespace, client, journal, log } = options;
-  const sessions = new SessionHost({ ...options, owner: await sessionOwner(client.temporal) });
+  const sessions = new SessionHost({
+    ...options,
+    owner: await sessionOwner(client.temporal),
+    keepSpare: true,
+  });
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const completion = new CommandCompletion(
     client.temporal,
@@ -49,10 +53,11 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     ...(journal && { interceptors: { activity: [(context) => journal.interceptor(context)] } }),
   });
   sweep.start();
-  const detach = (): void => {
+  const detach = async (): Promise<void> => {
     sweep.stop();
     completion.detach();
     sessions.detach();
+    await sessions.endSpare();
   };
   return { worker, adopt: () => completion.adopt(), detach };
 }

@@ -82,7 +82,7 @@ async function main(): Promise<void> {
   writeJson(paths.record, record);
   logger.info('ready', { address, namespace, host, adopted, orphans, open });
   await running;
-  hostWorker.detach();
+  await hostWorker.detach();
   journal.close();
   rmSync(paths.record, { force: true });
   await client.close();

@@ -1,6 +1,6 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
-import * as z from 'zod/mini';
 import { idSchema, milliseconds, yieldSchema } from './session';
+import { z } from './zod';
 
 const text = z.string().check(
   z.refine<string>((value) => value.trim() !== '', {

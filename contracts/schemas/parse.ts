@@ -1,6 +1,6 @@
 // Checks a value against its shape and says everything that is wrong with it, in the catalogue's words.
-import type * as z from 'zod/mini';
 import { HoldfastError } from '../errors';
+import type { z } from './zod';
 
 /**
  * The checked value. Throws `invalid_input` that names `what` and every fault with its place; of a `secret`

@@ -1,6 +1,5 @@
 // Shapes of the messages to sessions, one truth for clients, tools and workflows. zod/mini, because it
 // also goes into the workflow bundle, where the web UI's and other SDKs' messages have no client before.
-import * as z from 'zod/mini';
 import { ID_PATTERN, MAX_SESSION_NUMBER, MESSAGE_ID_MAX_CHARS } from '../ids';
 import {
   KEYS,
@@ -11,8 +10,7 @@ import {
   type Key,
   type Wait,
 } from '../session';
-
-z.config({ jitless: true });
+import { z } from './zod';
 
 /** Bytes of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
 export function utf8Length(text: string): number {

@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs';
 import { KEYS, type Key } from '../../contracts/session';
 import { HoldfastError } from '../../contracts/errors';
+import { descendantsOf, isRunning, livingStat } from '../proc';
 import { lineSettings } from './line-settings';
 import type { Shell } from './shell';
 
@@ -43,8 +44,13 @@ export class InputWriter {
       });
     }
     this.enqueue(bytes);
-    for (const key of keys) this.press(key, settings?.signals ?? false);
+    for (const key of keys) await this.press(key, settings?.signals ?? false);
     await Promise.race([this.drained, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
+  }
+
+  /** Types bytes as they are. What a program does not read is kept up to a limit, and dropped above it. */
+  raw(bytes: Buffer): void {
+    if (this.queuedBytes + bytes.length <= MAX_QUEUED_BYTES) this.enqueue(bytes);
   }
 
   /** Forgets what was not taken yet. */
@@ -54,10 +60,10 @@ export class InputWriter {
     this.queuedBytes = 0;
   }
 
-  private press(key: Key, raisesSignals: boolean): void {
+  private async press(key: Key, raisesSignals: boolean): Promise<void> {
     const signal = raisesSignals ? SIGNAL_KEYS[key] : undefined;
     // As a byte it would wait, or be lost, behind input that nobody reads.
-    if (signal && this.signalForeground(signal)) {
+    if (signal && (await this.signalForeground(signal))) {
       this.queue = [];
       this.queuedBytes = 0;
     } else {
@@ -66,16 +72,23 @@ export class InputWriter {
   }
 
   /** A short job may end between the look at the foreground group and the signal: then it is looked at again. */
-  private signalForeground(signal: NodeJS.Signals): boolean {
+  private async signalForeground(signal: NodeJS.Signals): Promise<boolean> {
     for (let tries = 0; tries < SIGNAL_TRIES; tries++) {
       const group = this.shell.foregroundGroup;
       if (group === undefined) return false;
-      try {
-        process.kill(-group, signal);
-        return true;
-      } catch (err) {
-        if ((err as NodeJS.ErrnoException).code !== 'ESRCH') return false;
+      // A group of which only a zombie is left takes a signal, and nothing comes of it.
+      if (
+        isRunning(group) ||
+        descendantsOf(this.shell.leader).some((pid) => livingStat(pid)?.group === group)
+      ) {
+        try {
+          process.kill(-group, signal);
+          return true;
+        } catch (err) {
+          if ((err as NodeJS.ErrnoException).code !== 'ESRCH') return false;
+        }
       }
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
     return false;
   }

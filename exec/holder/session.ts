@@ -7,14 +7,15 @@ import type { KilledBy } from '../../contracts/session';
 import { CommandRecords } from '../command-records';
 import { writeJson } from '../json-file';
 import { identityOf, isAlive, type Identity } from '../process-identity';
-import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs } from '../protocol';
+import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
 import { asStorageFailure } from '../storage-failure';
 import { InputWriter } from './input-writer';
 import { decide } from './observer';
 import { OutputLog } from './output-log';
-import { Shell } from './shell';
+import { COLUMNS, ROWS, Shell } from './shell';
+import type { SpareShell } from './spare-shell';
 import { fatalSignal } from './signal-name';
 import { WaitingWatch } from './waiting-watch';
 
@@ -42,6 +43,7 @@ export class Session {
   private readonly inputs = new Map<string, number>();
   private readonly resets = new Set<string>();
   private life: Life | null = null;
+  private wantedSize: TerminalSize | null = null;
   private shellLives = false;
   private epoch: number;
   private command: CommandRecord | null = null;
@@ -56,6 +58,8 @@ export class Session {
   constructor(
     private readonly config: HolderConfig,
     private readonly paths: SessionPaths,
+    /** Opened before the session was, so that its first command need not wait for it. */
+    private spare: SpareShell | null = null,
   ) {
     this.log = new OutputLog(paths.log);
     this.records = new CommandRecords(paths.commands);
@@ -126,19 +130,49 @@ export class Session {
   async input({ id, text, keys }: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
     const before = this.inputs.get(id);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
-    if (!this.running || !this.life)
+    const { life, command } = this;
+    if (!this.running || !life)
       throw new HoldfastError('no_running_process', { session: this.config.session });
     const at = this.log.end;
     this.remember(id, at);
     try {
+      await life.shell.untilTaken();
+      if (!this.running || this.command?.id !== command?.id)
+        throw new HoldfastError('no_running_process', { session: this.config.session });
       this.flush = true;
-      await this.life.input.type(text, keys);
+      await life.input.type(text, keys);
     } catch (err) {
       this.inputs.delete(id);
       throw err;
     }
     this.life?.watch.touch();
     return { at, snapshot: this.snapshot() };
+  }
+
+  /** Raw bytes of a person at the terminal, recorded nowhere. False where nothing runs that could read them. */
+  typeRaw(bytes: Buffer): boolean {
+    if (!this.running || !this.life) return false;
+    this.flush = true;
+    const { input, shell } = this.life;
+    void shell.untilTaken().then(() => this.running && input.raw(bytes));
+    this.life.watch.touch();
+    return true;
+  }
+
+  get size(): TerminalSize {
+    return this.wantedSize ?? { cols: COLUMNS, rows: ROWS };
+  }
+
+  /** The terminal's size, in later epochs too; null for the usual one. */
+  resize(size: TerminalSize | null): void {
+    this.wantedSize = size;
+    this.life?.shell.resize(this.size);
+  }
+
+  /** Calls `check` after each change, until the function that it returns is called. */
+  onChange(check: () => void): () => void {
+    this.observers.add(check);
+    return () => void this.observers.delete(check);
   }
 
   /** Ends the whole tree; the next command begins in a fresh shell. The same id again does nothing. */
@@ -169,15 +203,19 @@ export class Session {
 
   private openShell(): Shell {
     try {
-      const shell: Shell = new Shell({
-        directory: join(this.paths.directory, `epoch-${this.epoch}`),
-        cwd: this.config.cwd,
-        env: this.config.env,
-        treeKill: this.config.treeKill,
-        onOutput: (data) => this.onOutput(data, shell),
-        onCommandEnd: (exitCode) => this.finishWhenWritten({ exitCode }),
-        onShellEnd: (exitCode) => this.onShellEnd(exitCode),
-      });
+      const { spare } = this;
+      this.spare = null;
+      const { cwd, env, treeKill } = this.config;
+      const directory = join(this.paths.directory, `epoch-${this.epoch}`);
+      const shell = spare?.shell ?? new Shell({ directory, cwd, env, treeKill });
+      const events = {
+        onOutput: (data: Buffer) => this.onOutput(data, shell),
+        onCommandEnd: (exitCode: number) => this.finishWhenWritten({ exitCode }),
+        onShellEnd: (exitCode: number) => this.onShellEnd(exitCode),
+      };
+      shell.serve(events, spare ? cwd : '');
+      if (this.wantedSize) shell.resize(this.wantedSize);
+      for (const data of spare?.early ?? []) events.onOutput(data);
       return shell;
     } catch (err) {
       const failure = asStorageFailure(err);
@@ -304,7 +342,7 @@ export class Session {
     this.notify();
   }
 
-  private notify(): void {
+  notify(): void {
     for (const check of [...this.observers]) check();
   }
 

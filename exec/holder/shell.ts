@@ -18,6 +18,7 @@ import type { Runtime, TreeKill } from '../../contracts/session';
 import { shellAsset } from '../package-root';
 import { childrenOf, processStat, readLink, readText } from '../proc';
 
+import type { TerminalSize } from '../protocol';
 import { FenceFilter } from './fence';
 import { commandScript, quote } from './command-script';
 import { killTree, treeCommand } from './process-tree';
@@ -35,6 +36,9 @@ export interface ShellOptions {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
+}
+
+export interface ShellEvents {
   onOutput(data: Buffer): void;
   /** The current command has ended; all of its output was delivered before. */
   onCommandEnd(exitCode: number): void;
@@ -55,10 +59,14 @@ export class Shell {
   private pendingEnd: (() => void) | null = null;
   private ready!: () => void;
   private readonly isReady = new Promise<void>((resolve) => (this.ready = resolve));
+  private taken: Promise<void> = Promise.resolve();
+  private take: () => void = () => undefined;
   private isDown = false;
   private isPaused = false;
   private ending = false;
   private ended = false;
+  private events: ShellEvents | null = null;
+  private cwd = '';
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -79,6 +87,12 @@ export class Shell {
     this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
     this.listen();
     this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
+  }
+
+  /** Tells `events` from now on; the next command begins in `cwd`, where that is named. */
+  serve(events: ShellEvents, cwd = ''): void {
+    this.events = events;
+    this.cwd = cwd;
   }
 
   /** Process id of the terminal's leader, as the holder sees it. */
@@ -115,14 +129,28 @@ export class Shell {
 
   /** Hands a command to bash. `flush` first throws away what is left of earlier typing. */
   async run(command: { runtime: Runtime; code: string; flush: boolean }): Promise<void> {
+    this.taken = new Promise((resolve) => (this.take = resolve));
     await this.isReady;
-    if (this.ended || this.isDown) return;
+    if (this.ended || this.isDown) return this.take();
     const name = String(++this.commands);
     writeFileSync(join(this.options.directory, name), commandScript(this.options.directory, name, command), {
       mode: 0o600,
     });
     this.fences = 0;
-    writeSync(this.down, `${name} ${this.nonce} ${command.flush ? 'flush' : '-'}\n`);
+    writeSync(this.down, `${name} ${this.nonce} ${command.flush ? 'flush' : '-'} ${this.cwd}\n`);
+    this.cwd = '';
+  }
+
+  /**
+   * Resolves when bash has taken the last command: what is typed before goes where earlier typing is thrown away,
+   * and a Ctrl-C would meet bash before there is anything to interrupt.
+   */
+  untilTaken(): Promise<void> {
+    return this.taken;
+  }
+
+  resize({ cols, rows }: TerminalSize): void {
+    if (!this.ended && !this.isDown) this.terminal.resize(cols, rows);
   }
 
   /** Stops reading the terminal: the kernel then stalls whoever prints. */
@@ -146,6 +174,7 @@ export class Shell {
     this.deliverHeldBack();
     this.ended = true;
     this.pendingEnd = null;
+    this.take();
     this.ready();
     this.up.destroy();
     for (const fd of this.channels.slice(1)) closeSync(fd);
@@ -175,7 +204,7 @@ export class Shell {
   private onData(chunk: Buffer): void {
     if (this.ended) return;
     const { data, fences } = this.filter.push(chunk);
-    if (data.length > 0) this.options.onOutput(data);
+    if (data.length > 0) this.events?.onOutput(data);
     this.fences += fences;
     if (fences > 0) this.pendingEnd?.();
   }
@@ -193,13 +222,15 @@ export class Shell {
     // What a dying shell says of its end would hide who ended it.
     if (this.ending) return;
     const [kind, first, second] = line.split(' ');
-    if (kind === 'X') {
+    if (kind === 'B') {
+      if (first === String(this.commands)) this.take();
+    } else if (kind === 'X') {
       this.afterFence(() => this.shellEnded(Number(first)));
     } else if (kind === 'E' && first === '-') {
       // With its fence: one that came later would be taken for the first command's.
       this.afterFence(() => this.ready());
     } else if (kind === 'E' && first === String(this.commands)) {
-      this.afterFence(() => this.options.onCommandEnd(Number(second)));
+      this.afterFence(() => this.events?.onCommandEnd(Number(second)));
     }
   }
 
@@ -222,7 +253,7 @@ export class Shell {
   /** What might have been the beginning of a fence. */
   private deliverHeldBack(): void {
     const rest = this.filter.flush();
-    if (rest.length > 0) this.options.onOutput(rest);
+    if (rest.length > 0) this.events?.onOutput(rest);
   }
 
   private onLeaderExit(): void {
@@ -234,7 +265,8 @@ export class Shell {
     this.deliverHeldBack();
     // A shell that could not even start must not keep its first command waiting.
     this.isDown = true;
+    this.take();
     this.ready();
-    this.options.onShellEnd(exitCode);
+    this.events?.onShellEnd(exitCode);
   }
 }

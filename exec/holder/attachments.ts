@@ -1,0 +1,81 @@
+// People at the session's terminal: any number who watch, one who types. What they type goes to the terminal
+// and nowhere else; what they see they read from the log.
+import { HoldfastError } from '../../contracts/errors';
+import type { AttachedState, TerminalSize, Verbs } from '../protocol';
+import type { Session } from './session';
+
+interface Typist {
+  who: string;
+  /** Aborts when the connection is gone: it stands for the person. */
+  connection: AbortSignal;
+}
+
+export class Attachments {
+  private typist: Typist | null = null;
+
+  constructor(
+    private readonly session: Session,
+    private readonly number: number,
+  ) {}
+
+  /** Throws `typist_busy` when another types and `take` does not say to replace it. */
+  attach({ typist, size }: Verbs['attach']['request'], connection: AbortSignal): AttachedState {
+    if (typist) {
+      if (this.typist && this.typist.connection !== connection && !typist.take)
+        throw new HoldfastError('typist_busy', { session: this.number, who: this.typist.who });
+      this.typist = { who: typist.who, connection };
+      connection.addEventListener('abort', () => this.leave(connection), { once: true });
+      if (size) this.session.resize(size);
+      this.session.notify();
+    }
+    return this.state();
+  }
+
+  /** Answers when there is more than `from`, or anything else than `seen` to tell. */
+  watch({ from, seen }: Verbs['watch']['request'], connection: AbortSignal): Promise<AttachedState> {
+    return new Promise((resolve) => {
+      const isNews = (state: AttachedState): boolean =>
+        state.end > from || describe(state) !== describe(seen);
+      const stop = this.session.onChange(() => {
+        const state = this.state();
+        if (!isNews(state)) return;
+        stop();
+        resolve(state);
+      });
+      connection.addEventListener('abort', stop, { once: true });
+      // What came since the caller's last look.
+      const state = this.state();
+      if (!isNews(state)) return;
+      stop();
+      resolve(state);
+    });
+  }
+
+  /** False where nothing runs that could read it, or another types now: then nothing is typed. */
+  type({ bytes }: Verbs['type']['request'], connection: AbortSignal): { typed: boolean } {
+    const isMine = this.typist?.connection === connection;
+    return { typed: isMine && this.session.typeRaw(Buffer.from(bytes, 'base64')) };
+  }
+
+  resize(size: Verbs['resize']['request'], connection: AbortSignal): Record<string, never> {
+    if (this.typist?.connection === connection) this.session.resize(size);
+    return {};
+  }
+
+  private leave(connection: AbortSignal): void {
+    if (this.typist?.connection !== connection) return;
+    this.typist = null;
+    // Programs that nobody looks at get the size again that views of them are made for.
+    this.session.resize(null);
+    this.session.notify();
+  }
+
+  private state(): AttachedState {
+    const { command, epoch, end } = this.session.snapshot();
+    const running = command !== null && command.endedAt === null ? command.id : null;
+    return { end, epoch, running, typist: this.typist?.who ?? null, size: this.session.size };
+  }
+}
+
+const describe = ({ epoch, running, typist, size }: Omit<AttachedState, 'end'>): string =>
+  JSON.stringify([epoch, running, typist, size satisfies TerminalSize]);

@@ -1,0 +1,128 @@
+// Keeps one holder ready with an open shell, so that the first command of a session costs little more than
+// any other. It ends with the worker that started it, unless it has become a session's by then.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { TreeKill } from '../contracts/session';
+import { readJson, writeJson } from './json-file';
+import { compiledEntry } from './package-root';
+import { isAlive, type Identity } from './process-identity';
+import type { SessionPaths } from './session-paths';
+
+/** What a spare is started with, beside its folder. */
+export interface SpareConfig {
+  cwd: string;
+  env: Record<string, string>;
+  treeKill: TreeKill;
+}
+
+/** The first command is to have the processor for itself. */
+const PREPARE_AFTER_MS = 250;
+
+interface Spare {
+  process: ChildProcess;
+  directory: string;
+  ready: Promise<unknown>;
+}
+
+/** What lies beside the folder of a spare's shell. */
+export const spareFiles = (directory: string): { config: string; log: string; owner: string } => ({
+  config: `${directory}.json`,
+  log: `${directory}.log`,
+  owner: `${directory}.owner`,
+});
+
+export class SpareHolder {
+  private spare: Spare | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly folder: string;
+
+  constructor(private readonly options: SpareConfig & { dataDir: string }) {
+    this.folder = join(options.dataDir, 'spares');
+    removeLeftOver(this.folder);
+  }
+
+  /** Starts one in the background where none waits. */
+  prepare(): void {
+    if (this.spare || !existsSync(this.options.cwd)) return;
+    const spare = startSpare(this.folder, this.options);
+    this.spare = spare;
+    // One that fails is missed by nobody: sessions then start a holder of their own, which says why.
+    spare.ready.catch(() => undefined);
+    spare.process.once('exit', () => {
+      if (this.spare === spare) this.spare = null;
+    });
+  }
+
+  /** A holder that was told its session and will say when it listens; undefined where none is ready. */
+  async take(paths: SessionPaths): Promise<ChildProcess | undefined> {
+    const { spare } = this;
+    this.spare = null;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.prepare(), PREPARE_AFTER_MS).unref();
+    if (!spare) return undefined;
+    try {
+      await spare.ready;
+      const files = spareFiles(spare.directory);
+      rmSync(files.config, { force: true });
+      renameSync(files.log, paths.holderLog);
+      spare.process.send(paths.directory);
+      return spare.process;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Ends the spare, and resolves when it is gone. */
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    const { spare } = this;
+    this.spare = null;
+    if (!spare || spare.process.exitCode !== null || spare.process.signalCode !== null) return;
+    const ended = once(spare.process, 'exit');
+    spare.process.ref();
+    spare.process.kill('SIGTERM');
+    await ended;
+    remove(spare.directory);
+  }
+}
+
+function startSpare(folder: string, { cwd, env, treeKill }: SpareConfig): Spare {
+  const directory = join(folder, randomBytes(8).toString('hex'));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const config: SpareConfig = { cwd, env, treeKill };
+  const files = spareFiles(directory);
+  writeJson(files.config, config);
+  const log = openSync(files.log, 'a', 0o600);
+  const child = spawn(process.execPath, [compiledEntry('exec/holder/main.js'), directory, 'spare'], {
+    detached: true,
+    cwd: '/',
+    env: { PATH: env.PATH ?? '' },
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  const ready = Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error('the spare holder ended'))),
+  ]);
+  child.unref();
+  child.channel?.unref();
+  return { process: child, directory, ready };
+}
+
+/** Folders and files of spares that were killed, or whose sessions have ended since. */
+function removeLeftOver(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  for (const name of new Set(names.map((file) => file.replace(/\..*$/, '')))) {
+    const directory = join(folder, name);
+    const owner = readJson<Identity>(spareFiles(directory).owner);
+    if (!owner || !isAlive(owner)) remove(directory);
+  }
+}
+
+function remove(directory: string): void {
+  for (const path of [directory, ...Object.values(spareFiles(directory))])
+    rmSync(path, { recursive: true, force: true });
+}

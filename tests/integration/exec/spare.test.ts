@@ -1,0 +1,102 @@
+// The spare holder: a session that is opened with it cannot be told from any other.
+import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isAlive, type Identity } from '../../../exec/process-identity';
+import { SessionHost } from '../../../exec/session-host';
+import { runDist } from '../../helpers/dist-process';
+import { processesNaming } from '../../helpers/engine-of-its-own';
+import { testHost, type TestHost } from '../../helpers/session-host';
+import { until } from '../../helpers/until';
+
+let t: TestHost;
+let host: SessionHost;
+beforeEach(() => {
+  t = testHost();
+  host = new SessionHost({ ...t.host.options, keepSpare: true });
+});
+afterEach(async () => {
+  await host.endSpare();
+  host.detach();
+  await t.end();
+  expect(processesNaming(t.dataDir)).toEqual([]);
+});
+
+const spares = (): string[] =>
+  processesNaming(join(t.dataDir, 'spares')).filter((line) => line.includes('holder/main.js'));
+const files = (): string[] => readdirSync(join(t.dataDir, 'spares'));
+const ownerOfSpare = (): Identity => {
+  const name = files().find((file) => file.endsWith('.owner')) ?? '';
+  return JSON.parse(readFileSync(join(t.dataDir, 'spares', name), 'utf8')) as Identity;
+};
+const untilSpare = (): Promise<void> => until(() => spares().length > 0 && files().length >= 4);
+
+async function outputOf(session: number, code: string, cwd?: string): Promise<string> {
+  const ref = { ...t.ref, session };
+  await host.run(ref, { id: `c${session}`, runtime: 'terminal', code, cwd });
+  return (await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref)).output;
+}
+
+test('a session that takes the spare has the same folder, environment and limits as one that does not', async () => {
+  const code =
+    'pwd; echo "[$OLDPWD]"; env | grep -v HOLDFAST_SESSION_MARK | sort; ls -l /dev/fd | wc -l; tty >/dev/null && stty size';
+  await untilSpare();
+  const before = spares();
+  const fromSpare = await outputOf(1, code);
+  expect(spares()).toEqual(before);
+  const cold = new SessionHost(t.host.options);
+  await cold.run({ ...t.ref, session: 2 }, { id: 'c2', runtime: 'terminal', code });
+  const ref = { ...t.ref, session: 2 };
+  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref)).output).toBe(fromSpare);
+  cold.detach();
+});
+
+test('a session that takes the spare begins in the folder it asks for, whatever its name', async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast 'spare' $HOME ; "));
+  await untilSpare();
+  expect(await outputOf(1, 'pwd; echo "[$OLDPWD]"', folder)).toBe(`${realpathSync(folder)}\n[]\n`);
+  rmSync(folder, { recursive: true });
+});
+
+test('when a spare is taken another takes its place, and sessions that find none start as ever', async () => {
+  await untilSpare();
+  const all = await Promise.all([1, 2, 3].map((session) => outputOf(session, `echo ${session}`)));
+  expect(all).toEqual(['1\n', '2\n', '3\n']);
+  // One that became a session's keeps the name it was started with.
+  await until(() => spares().length === 2);
+});
+
+test('a reset of a session that took the spare leaves nothing of it running, and the next shell is fresh', async () => {
+  await untilSpare();
+  await host.run(t.ref, { id: 'long', runtime: 'terminal', code: 'setsid sleep 12321 & sleep 12321' });
+  await until(() => processesNaming('sleep 12321').length === 2);
+  await host.reset(t.ref, { id: 'r', reason: null, by: 'reset' });
+  expect(processesNaming('sleep 12321')).toEqual([]);
+  expect(await t.run('echo next')).toMatchObject({ output: 'next\n', epoch: 2, freshShell: true });
+});
+
+test('a spare ends with its worker, killed or not, and what a killed one left is removed by the next', async () => {
+  await host.endSpare();
+  expect([spares(), files()]).toEqual([[], []]);
+  const worker = runDist(
+    `const { SessionHost } = load('exec/session-host');
+     new SessionHost({ ...JSON.parse(args[0]), keepSpare: true });
+     setInterval(() => undefined, 1e6); console.log('up');`,
+    JSON.stringify(t.host.options),
+  );
+  await worker.nextLine();
+  await untilSpare();
+  const left = ownerOfSpare();
+  worker.child.kill('SIGKILL');
+  await until(() => !isAlive(left));
+  expect(spares()).toEqual([]);
+  const next = new SessionHost({ ...t.host.options, keepSpare: true });
+  await next.endSpare();
+  expect(existsSync(join(t.dataDir, 'spares')) && files()).toEqual([]);
+});
+
+test('a spare that was killed is missed by nobody', async () => {
+  await untilSpare();
+  process.kill(ownerOfSpare().pid, 'SIGKILL');
+  expect(await outputOf(1, 'echo fine')).toBe('fine\n');
+});
