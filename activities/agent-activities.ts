@@ -11,30 +11,39 @@ import { toFailure } from '../contracts/failure';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { agentJson } from '../models/dialects/agent-json';
-import { providerFor } from '../models/providers';
-import { callTool, describeTools } from '../tools/registry';
+import type { FindProvider } from '../models/providers';
+import type { ToolRegistry } from '../tools/registry';
 import { TranscriptCache } from './transcript-cache';
 
 const HEARTBEAT_MS = 2_000;
 /** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
 const CLOSE_MS = 20_000;
 
-export function createAgentActivities({ client }: { client: HoldfastClient }): AgentActivities {
+export interface AgentDependencies {
+  client: HoldfastClient;
+  tools: ToolRegistry;
+  findProvider: FindProvider;
+}
+
+export function createAgentActivities({ client, tools, findProvider }: AgentDependencies): AgentActivities {
   const transcripts = new TranscriptCache(client);
   return {
     callModel: (input: ModelCall) =>
       beating(async (signal): Promise<ModelReply> => {
         const { agent, model, turn, earlier } = input;
-        const provider = providerFor(model);
+        const provider = findProvider(model);
         const before = { workflowId: agentWorkflowId(agent), ...earlier };
         const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
-        const system = agentJson.instructions(describeTools());
+        const system = agentJson.instructions(tools.describe());
         const { text } = await provider.reply({ system, messages, signal });
         return { text, parsed: agentJson.parse(text) };
       }),
 
     callTool: ({ agent, key, call, settings }: ToolInvocation) =>
-      beating((signal): Promise<ToolResult> => callTool(call, { agent, key, settings, client, signal })),
+      beating((signal): Promise<ToolResult> => {
+        const { attempt } = Context.current().info;
+        return tools.call(call, { agent, key, attempt, settings, client, signal });
+      }),
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
       beating(async () => {

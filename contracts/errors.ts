@@ -35,6 +35,32 @@ const CATALOGUE = {
     (f) => `No tool has this name: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Call one of the allowed tools.',
   ),
+  tool_invalid: entry(
+    78,
+    false,
+    (f) => `A tool is not one: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Mend the tool; `defineTool` of holdfast/tools has its types.',
+  ),
+  tool_name_taken: entry(
+    78,
+    false,
+    (f) =>
+      `Two tools have names that a model cannot tell apart: got ${f.got} beside ${f.before}, allowed names that ` +
+      'differ in more than case, "-" and "_".',
+    () => 'Give one of them another name.',
+  ),
+  tools_not_loaded: entry(
+    78,
+    false,
+    (f) => `The tools of ${f.got} could not be loaded: ${f.reason}.`,
+    () => 'Mend the module, or name others: `holdfast up --tools FILE`, `holdfast up --no-tools` for none.',
+  ),
+  tool_failed: entry(
+    70,
+    false,
+    (f) => `The tool ${f.tool} failed, got ${f.attempts} attempts: ${f.reason}`,
+    () => 'Look at the reason; another call or another tool may help.',
+  ),
   not_found: entry(
     66,
     false,
@@ -206,6 +232,13 @@ const CATALOGUE = {
     true,
     (f) => `The worker did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
+  ),
+  worker_running: entry(
+    75,
+    true,
+    (f) => `Another worker serves host ${f.host} on ${f.dataDir}: got two, allowed one.`,
+    () =>
+      'Stop the other one first (`holdfast down` for that of the command line), or name another data folder.',
   ),
   model_unknown: entry(
     78,

@@ -18,14 +18,25 @@ export interface LockOptions {
 
 /** Runs `fn` while no other process or call holds the lock file at `path`; the file and its folder are created. */
 export async function withLock<T>(path: string, fn: () => Promise<T>, options: LockOptions = {}): Promise<T> {
+  const release = await holdLock(path, options);
+  try {
+    return await fn();
+  } finally {
+    release();
+  }
+}
+
+/** Takes the lock file at `path` until what is returned is called, or this process ends. */
+export async function holdLock(path: string, options: LockOptions = {}): Promise<() => void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const db = new DatabaseSync(path);
   try {
     await acquire(db, options);
-    return await fn();
-  } finally {
+  } catch (err) {
     db.close();
+    throw err;
   }
+  return () => db.close();
 }
 
 async function acquire(db: DatabaseSync, { signal, onWait }: LockOptions): Promise<void> {

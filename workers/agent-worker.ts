@@ -1,31 +1,29 @@
 // The worker of task queue `holdfast`: all workflows, and the activities of agents.
 import { join } from 'node:path';
 import { Worker, type NativeConnection } from '@temporalio/worker';
-import { createAgentActivities } from '../activities/agent-activities';
-import type { HoldfastClient } from '../client/holdfast-client';
+import { createAgentActivities, type AgentDependencies } from '../activities/agent-activities';
 import { MAIN_TASK_QUEUE } from '../contracts/ids';
 import { packageRoot } from '../exec/package-root';
 import type { TaskJournal } from './task-journal';
 
-export interface AgentWorkerOptions {
+export interface AgentWorkerOptions extends AgentDependencies {
   connection: NativeConnection;
   namespace: string;
-  client: HoldfastClient;
-  journal?: TaskJournal;
+  journal: TaskJournal;
 }
 
 export function createAgentWorker({
   connection,
   namespace,
-  client,
   journal,
+  ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
   return Worker.create({
     connection,
     namespace,
     taskQueue: MAIN_TASK_QUEUE,
     workflowBundle: { codePath: join(packageRoot(), 'dist', 'workflow-bundle.js') },
-    activities: { ...createAgentActivities({ client }) },
+    activities: { ...createAgentActivities(dependencies) },
     // Tools wait: for a command's yield, for output. Waiting costs little.
     maxConcurrentActivityTaskExecutions: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
@@ -33,6 +31,6 @@ export function createAgentWorker({
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '2s',
     shutdownForceTime: '5s',
-    ...(journal && { interceptors: { activity: [(context) => journal.interceptor(context)] } }),
+    interceptors: { activity: [(context) => journal.interceptor(context)] },
   });
 }

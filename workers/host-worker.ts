@@ -14,7 +14,7 @@ export interface HostWorkerOptions extends SessionHostOptions {
   connection: NativeConnection;
   namespace: string;
   client: HoldfastClient;
-  journal?: TaskJournal;
+  journal: TaskJournal;
   log: (message: string, facts: object) => void;
 }
 
@@ -50,7 +50,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     maxHeartbeatThrottleInterval: '2s',
     shutdownGraceTime: '2s',
     shutdownForceTime: '5s',
-    ...(journal && { interceptors: { activity: [(context) => journal.interceptor(context)] } }),
+    interceptors: { activity: [(context) => journal.interceptor(context)] },
   });
   sweep.start();
   const detach = async (): Promise<void> => {

@@ -11,14 +11,19 @@ import { WORKER_LOST } from '../contracts/failure';
 import { readJson, writeJson } from '../exec/json-file';
 import { identityOf, isAlive, type Identity } from '../exec/process-identity';
 
+const PARTIAL = '.partial';
+
 export class TaskJournal {
   private readonly directory: string;
 
   /** One folder per worker process below `root`. */
   constructor(private readonly root: string) {
     this.directory = join(root, randomUUID());
-    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    writeJson(join(this.directory, 'owner.json'), identityOf(process.pid));
+    // By rename: a folder without an owner is an orphan to a worker that starts at the same time.
+    const partial = `${this.directory}${PARTIAL}`;
+    mkdirSync(partial, { recursive: true, mode: 0o700 });
+    writeJson(join(partial, 'owner.json'), identityOf(process.pid));
+    renameSync(partial, this.directory);
   }
 
   /** For the worker option `interceptors.activity`. */
@@ -59,6 +64,7 @@ export class TaskJournal {
 
   private orphans(): string[] {
     return readdirSync(this.root)
+      .filter((name) => !name.endsWith(PARTIAL))
       .map((name) => join(this.root, name))
       .filter((folder) => {
         const owner = readJson<Identity>(join(folder, 'owner.json'));

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { HoldfastError } from '../contracts/errors';
 import { withLock } from '../engine/lock';
 import { logSize, logTail, rotateLog } from '../engine/log-tail';
@@ -9,6 +10,7 @@ import { endGroup } from '../engine/process-end';
 import { readJson } from '../exec/json-file';
 import { compiledEntry } from '../exec/package-root';
 import { isAlive } from '../exec/process-identity';
+import { recordTools, recordedTools } from './tool-modules';
 import { workerPaths, type WorkerRecord } from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
@@ -21,6 +23,8 @@ export interface WorkerChoice {
   profile?: string | undefined;
   /** Working folder of new shells. */
   workdir?: string | undefined;
+  /** Modules of own tools, by absolute path; default: those of the data folder's worker before. */
+  tools?: readonly string[] | undefined;
   env: NodeJS.ProcessEnv;
 }
 
@@ -50,8 +54,10 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
   return record !== undefined;
 }
 
-const serves = (record: WorkerRecord, { address, namespace }: WorkerChoice): boolean =>
-  record.address === address && record.namespace === namespace;
+const serves = (record: WorkerRecord, { address, namespace, tools }: WorkerChoice): boolean =>
+  record.address === address &&
+  record.namespace === namespace &&
+  (tools === undefined || isDeepStrictEqual(tools, record.tools));
 
 async function startWorker({
   dataDir,
@@ -59,6 +65,7 @@ async function startWorker({
   namespace,
   profile,
   workdir,
+  tools = recordedTools(dataDir),
   env,
 }: WorkerChoice): Promise<WorkerRecord> {
   const paths = workerPaths(dataDir);
@@ -68,6 +75,7 @@ async function startWorker({
   const args = ['--data', dataDir, '--address', address, '--namespace', namespace];
   if (profile) args.push('--profile', profile);
   if (workdir) args.push('--workdir', workdir);
+  for (const file of tools) args.push('--tools', file);
   const worker = spawn(process.execPath, [compiledEntry('workers/serve.js'), ...args], {
     detached: true,
     cwd: dataDir,
@@ -83,6 +91,8 @@ async function startWorker({
     if (record && record.identity.pid === worker.pid) {
       worker.removeAllListeners();
       worker.unref();
+      // Only now: a module that cannot be loaded must not keep every later worker from starting.
+      recordTools(dataDir, tools);
       return record;
     }
     if (failure)

@@ -9,6 +9,8 @@ export interface WorkerRecord {
   host: string;
   /** Working folder of new shells. */
   cwd: string;
+  /** Modules of own tools, by absolute path. */
+  tools: string[];
   /** When it began to poll, in milliseconds since the Unix epoch. */
   pollingSince: number;
 }

@@ -1,13 +1,13 @@
 // Checks a value against its shape and says everything that is wrong with it, in the catalogue's words.
 import { HoldfastError } from '../errors';
-import type { z } from './zod';
+import { z } from './zod';
 
 /**
  * The checked value. Throws `invalid_input` that names `what` and every fault with its place; of a `secret`
- * value, such as input that may be a password, it shows the keys alone.
+ * value, such as input that may be a password, it shows the keys alone. Takes schemas of `zod` and of `zod/mini`.
  */
-export function parseWith<T>(schema: z.ZodMiniType<T>, what: string, value: unknown, secret = false): T {
-  const result = schema.safeParse(value ?? {});
+export function parseWith<T>(schema: z.core.$ZodType<T>, what: string, value: unknown, secret = false): T {
+  const result = z.core.safeParse(schema, value ?? {});
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${describe(issue)}`);
   throw new HoldfastError('invalid_input', {

@@ -10,6 +10,10 @@ import {
 const FACTS: Record<ErrorCode, ErrorFacts> = {
   invalid_input: { what: 'The session', got: '-1', allowed: 'a whole number' },
   unknown_tool: { got: 'x', allowed: 'input' },
+  tool_invalid: { got: 'x y', allowed: 'name: a-z' },
+  tool_name_taken: { got: 'My-Tool', before: 'my_tool' },
+  tools_not_loaded: { got: '/tools.mjs', reason: 'no such file' },
+  tool_failed: { tool: 'look_up', attempts: 5, reason: 'x' },
   not_found: { what: 'The agent', got: 'a' },
   busy: { session: 0, from: 0 },
   no_running_process: { session: 0 },
@@ -34,6 +38,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   engine_moved: { got: 'a:1', before: 'a:2' },
   port_in_use: { got: 1 },
   worker_failed: { reason: 'x', log: '/log' },
+  worker_running: { host: 'local', dataDir: '/data' },
   model_unknown: { got: 'x', allowed: 'scripted:NAME' },
   model_script_invalid: { file: 'f', faults: 'A' },
   model_script_exhausted: { got: 2, allowed: 1, last: 'hello', file: 'f' },

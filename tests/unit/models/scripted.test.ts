@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '../../../contracts/agent';
-import { providerFor } from '../../../models/providers';
+import { createProviders } from '../../../models/providers';
 import { loadReplies, scriptedProvider } from '../../../models/scripted';
 
 let folder: string;
@@ -125,6 +125,8 @@ describe('a faulty file', () => {
 });
 
 describe('the name of a model', () => {
+  const providerFor = createProviders();
+
   test('leads to its provider, colons in the rest included', async () => {
     const odd = join(folder, 'a:b.yaml');
     writeFileSync(odd, '- text: odd');

@@ -1,0 +1,20 @@
+import { createProviders } from '../../../models/providers';
+import type { ModelProvider } from '../../../models/provider';
+
+const echo = (name: string): ModelProvider => ({ reply: async () => ({ text: name }) });
+const request = { system: '', messages: [], signal: new AbortController().signal };
+
+test('an own provider gets the rest of the model’s name, colons included', async () => {
+  const provider = createProviders({ mine: echo })('mine:a:b');
+  expect(await provider.reply(request)).toEqual({ text: 'a:b' });
+});
+
+test('a name that is not there is refused with all that are, the own ones too', () => {
+  expect(() => createProviders({ mine: echo })('other:x')).toThrow('allowed scripted:NAME, mine:NAME');
+});
+
+test('a name that a built-in provider has, or that no agent could ask for, is refused with every fault', () => {
+  expect(() => createProviders({ scripted: echo, 'My Own': echo })).toThrow(
+    /scripted: the name is taken.*"My Own": allowed a-z/,
+  );
+});

@@ -1,0 +1,142 @@
+import * as mini from 'zod/mini';
+import { z } from 'zod';
+import { HoldfastError } from '../../../contracts/errors';
+import { createToolRegistry } from '../../../tools/registry';
+import { defineTool, type Tool, type ToolContext } from '../../../tools/tool';
+
+const named = (name: string): Tool =>
+  defineTool({
+    name,
+    description: 'Does nothing.',
+    args: z.object({}),
+    effects: 'read_only',
+    run: async () => name,
+  });
+
+const context = (changes: Partial<ToolContext> = {}): ToolContext =>
+  ({ attempt: 1, signal: new AbortController().signal, ...changes }) as ToolContext;
+
+const throwing = (effects: Tool['effects'], err: Error): Tool =>
+  defineTool({ ...named('throwing'), effects, run: () => Promise.reject(err) });
+
+const call = (
+  tool: string,
+  args: Record<string, unknown> = {},
+): { callId: string; tool: string; args: typeof args } => ({
+  callId: 'c',
+  tool,
+  args,
+});
+
+describe('a name', () => {
+  test.each([
+    ['my-tool', 'my_tool'],
+    ['MyTool', 'mytool'],
+    ['input', 'Input'],
+    ['same', 'same'],
+  ])('%s beside %s is refused at registration, never taken by the first', (one, other) => {
+    const own = one === 'input' ? [named(other)] : [named(one), named(other)];
+    expect(() => createToolRegistry(own)).toThrow(
+      expect.objectContaining({ code: 'tool_name_taken', facts: { got: other, before: one } }) as Error,
+    );
+  });
+
+  test('that differs in a letter is another tool', async () => {
+    const registry = createToolRegistry([named('tool_a'), named('tool_b')]);
+    expect(await registry.call(call('tool_b'), context())).toMatchObject({
+      content: 'tool_b',
+      isError: false,
+    });
+  });
+});
+
+test('what is no tool is refused at registration with every fault', () => {
+  const faulty = {
+    name: 'two words',
+    description: ' ',
+    args: {},
+    effects: 'some',
+    run: 'x',
+  } as unknown as Tool;
+  expect(() => createToolRegistry([faulty])).toThrow(
+    /tool_invalid|got two words, allowed name: .*description.*args.*effects.*run/,
+  );
+});
+
+test('a registry knows its own tools and no other registry’s', async () => {
+  createToolRegistry([named('elsewhere')]);
+  const result = await createToolRegistry().call(call('elsewhere'), context());
+  expect(result).toMatchObject({
+    isError: true,
+    content: expect.stringMatching(/^Error unknown_tool/) as string,
+  });
+});
+
+test.each([
+  ['zod', z.object({ count: z.number().describe('how many') })],
+  ['zod/mini', mini.object({ count: mini.number() })],
+])('arguments by a schema of %s are described, checked and typed', async (_name, args) => {
+  const tool = defineTool<{ count: number }>({
+    ...named('counts'),
+    args,
+    run: async ({ count }) => `got ${count + 1}`,
+  });
+  const registry = createToolRegistry([tool]);
+  expect(registry.describe().at(-1)).toMatchObject({
+    name: 'counts',
+    parameters: { type: 'object', properties: { count: { type: 'number' } }, required: ['count'] },
+  });
+  expect(await registry.call(call('counts', { count: 1 }), context())).toMatchObject({ content: 'got 2' });
+  expect(await registry.call(call('counts', { count: 'x' }), context())).toMatchObject({
+    isError: true,
+    content: expect.stringMatching(/^Error invalid_input: The arguments of counts.*"count"/) as string,
+  });
+});
+
+describe('a tool that throws', () => {
+  const run = (
+    effects: Tool['effects'],
+    changes: Partial<ToolContext>,
+    err = new Error('connection reset'),
+  ) => createToolRegistry([throwing(effects, err)]).call(call('throwing'), context(changes));
+
+  test.each(['read_only', 'idempotent'] as const)(
+    'is tried again, and after the last attempt the model is told: %s',
+    async (effects) => {
+      await expect(run(effects, { attempt: 4 })).rejects.toThrow('connection reset');
+      expect(await run(effects, { attempt: 5 })).toMatchObject({
+        isError: true,
+        content: expect.stringMatching(/^Error tool_failed.*5 attempts: connection reset/) as string,
+      });
+    },
+  );
+
+  test('and may have had its effect is not run again: its outcome is unknown', async () => {
+    expect(await run('once', {})).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/^Error unknown_outcome.*connection reset/) as string,
+    });
+  });
+
+  test('an error of the catalogue tells the model what to mend', async () => {
+    const err = new HoldfastError('not_found', { what: 'The article', got: 'x' });
+    expect(await run('once', {}, err)).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/^Error not_found/) as string,
+    });
+  });
+
+  test('because its turn was stopped is cancelled, not answered', async () => {
+    await expect(run('once', { signal: AbortSignal.abort() })).rejects.toThrow('connection reset');
+  });
+});
+
+test('a tool that may run once does not run in a second attempt', async () => {
+  let runs = 0;
+  const tool = defineTool({ ...named('deploy'), effects: 'once', run: async () => `${(runs += 1)}` });
+  expect(await createToolRegistry([tool]).call(call('deploy'), context({ attempt: 2 }))).toMatchObject({
+    isError: true,
+    content: expect.stringMatching(/^Error unknown_outcome/) as string,
+  });
+  expect(runs).toBe(0);
+});

@@ -1,0 +1,88 @@
+// Composes the workers: agents on `holdfast`, and one host's shells. `holdfast up` runs them in a process of
+// their own, an embedder in his. The only place that puts the parts together.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Runtime } from '@temporalio/worker';
+import { reasonOf } from '../contracts/errors';
+import { LOCAL_HOST, checkedId } from '../contracts/ids';
+import { detectTreeKill } from '../exec/holder/process-tree';
+import { sessionEnvironment } from '../exec/session-environment';
+import { createProviders, type ModelProviders } from '../models/providers';
+import { createToolRegistry } from '../tools/registry';
+import type { Tool } from '../tools/tool';
+import { createAgentWorker } from './agent-worker';
+import { claimHost } from './claim-host';
+import { createHostWorker, type HostWorker } from './host-worker';
+import { registerSearchAttributes } from './search-attributes';
+import { connectServer, type ConnectOptions, type ServerConnection } from './server-connection';
+import { TaskJournal } from './task-journal';
+import { Workers, type WorkersLog } from './workers';
+
+export interface WorkersOptions extends ConnectOptions {
+  /** Where logs of shells and the journals lie; made where it is missing. One worker per host and folder. */
+  dataDir: string;
+  /** The host whose shells run here, default `local`; null for agents alone. */
+  host?: string | null | undefined;
+  /** Working folder of new shells. Default: `work` in the data folder. */
+  workdir?: string | undefined;
+  /** Variables of new shells, beside PATH, HOME, USER, language and time zone of this process. */
+  env?: Readonly<Record<string, string>>;
+  /** Tools beside the built-in ones. */
+  tools?: readonly Tool[];
+  /** Model providers beside the built-in ones: `{ mine: (name) => provider }` serves the model `mine:NAME`. */
+  models?: ModelProviders;
+  /** Default: the logger of the SDK's Runtime. */
+  log?: WorkersLog;
+}
+
+/**
+ * Connects and makes the workers; `run()` starts them. Throws `tool_invalid`, `tool_name_taken` and
+ * `config_invalid` before anything is connected, `worker_running` and `no_server`.
+ */
+export async function createWorkers(options: WorkersOptions): Promise<Workers> {
+  const tools = createToolRegistry(options.tools);
+  const findProvider = createProviders(options.models);
+  const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
+  const { dataDir } = options;
+  const log: WorkersLog = options.log ?? Runtime.instance().logger;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const release = host === null ? (): void => undefined : await claimHost(dataDir, host);
+  let server: ServerConnection | undefined;
+  try {
+    server = await connectServer(options);
+    const { connection, namespace, client } = server;
+    await registerSearchAttributes(client.temporal).catch((err: unknown) =>
+      log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
+    );
+    const journal = new TaskJournal(join(dataDir, 'tasks'));
+    const shared = { connection, namespace, client, journal };
+    const agentWorker = await createAgentWorker({ ...shared, tools, findProvider });
+    const hostWorker = host === null ? undefined : await hostWorkerOf(host, { ...shared, log }, options);
+    return new Workers({ server, journal, agentWorker, hostWorker, release, log });
+  } catch (err) {
+    // It may still be held by a worker that never ran; nothing is sent on it.
+    await server?.close().catch(() => undefined);
+    release();
+    throw err;
+  }
+}
+
+type Shared = Pick<Parameters<typeof createHostWorker>[0], 'connection' | 'namespace' | 'client' | 'journal'>;
+
+function hostWorkerOf(
+  host: string,
+  { log, ...shared }: Shared & { log: WorkersLog },
+  { dataDir, workdir, env }: WorkersOptions,
+): Promise<HostWorker> {
+  const cwd = workdir ?? join(dataDir, 'work');
+  mkdirSync(cwd, { recursive: true });
+  return createHostWorker({
+    ...shared,
+    host,
+    dataDir,
+    cwd,
+    env: { ...sessionEnvironment(process.env), ...env },
+    treeKill: detectTreeKill(),
+    log: (message, facts) => log.warn(message, { ...facts }),
+  });
+}

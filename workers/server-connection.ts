@@ -1,0 +1,44 @@
+// The worker's two ways to the server: the native connection that polls, and the client that answers.
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
+import { HoldfastClient } from '../client/holdfast-client';
+
+export interface ConnectOptions extends ServerChoice {
+  /** A connection that is there already and stays its owner's to close; of the rest only `namespace` counts. */
+  connection?: NativeConnection;
+}
+
+export interface ServerConnection {
+  connection: NativeConnection;
+  client: HoldfastClient;
+  namespace: string;
+  close(): Promise<void>;
+}
+
+/** Without a connection: flags, TEMPORAL_ADDRESS or a Temporal profile, else localhost:7233. Throws `no_server`. */
+export async function connectServer({
+  connection: given,
+  ...choice
+}: ConnectOptions): Promise<ServerConnection> {
+  if (given) {
+    const { namespace = 'default', address = 'the given connection' } = choice;
+    const client = new HoldfastClient(new Client({ connection: given, namespace }), address);
+    return { connection: given, client, namespace, close: () => Promise.resolve() };
+  }
+  const server = resolveServer(choice, process.env);
+  const { address, namespace } = server;
+  const client = new HoldfastClient(await connectTemporal(server), address);
+  const { tls, apiKey, metadata } = server.connection ?? {};
+  const connection = await NativeConnection.connect({
+    address,
+    ...(tls && { tls }),
+    ...(typeof apiKey === 'string' && { apiKey }),
+    ...(metadata && { metadata }),
+  });
+  const close = async (): Promise<void> => {
+    await client.close();
+    await connection.close();
+  };
+  return { connection, client, namespace, close };
+}

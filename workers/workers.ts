@@ -1,0 +1,98 @@
+// Runs a set of workers: takes over what a killed one was at, and lets go of the sessions at the end.
+import type { Worker } from '@temporalio/worker';
+import type { HoldfastClient } from '../client/holdfast-client';
+import type { HostWorker } from './host-worker';
+import { resetStickyQueues } from './reset-sticky';
+import type { ServerConnection } from './server-connection';
+import type { TaskJournal } from './task-journal';
+
+/** Any logger that takes a message and its facts, the SDK's `Logger` among them. */
+export interface WorkersLog {
+  info(message: string, facts: Record<string, unknown>): void;
+  warn(message: string, facts: Record<string, unknown>): void;
+}
+
+interface Parts {
+  server: ServerConnection;
+  journal: TaskJournal;
+  agentWorker: Worker;
+  hostWorker: HostWorker | undefined;
+  /** Lets the next worker have the host. */
+  release: () => void;
+  log: WorkersLog;
+}
+
+/** What was found at the start. */
+export interface WorkersReady {
+  /** When polling began, in milliseconds since the Unix epoch. */
+  pollingSince: number;
+  /** Running commands of an earlier worker that are seen to their ends now. */
+  adopted: number;
+  /** Activities that an earlier worker was killed at, given back for a new attempt. */
+  orphans: number;
+  /** Open workflows whose cache the killed worker took with it. */
+  open: number;
+}
+
+export class Workers {
+  private isStopping = false;
+
+  constructor(private readonly parts: Parts) {}
+
+  /** For starting agents and talking to sessions; usable while the workers run. */
+  get client(): HoldfastClient {
+    return this.parts.server.client;
+  }
+
+  /**
+   * Serves until `shutdown`, SIGINT or SIGTERM. Sessions live on and are taken over by the next worker of the data
+   * folder. Throws what made a worker fail; all of them have ended then. Can be called once.
+   */
+  async run({ onReady }: { onReady?: (ready: WorkersReady) => void } = {}): Promise<void> {
+    try {
+      await this.serve(onReady);
+    } catch (err) {
+      await this.close().catch(() => undefined);
+      throw err;
+    }
+    // Not after a failure: what is on record there is given back by the next worker.
+    this.parts.journal.close();
+    await this.close();
+  }
+
+  /** Ends `run` gracefully. */
+  shutdown(): void {
+    this.isStopping = true;
+    for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  }
+
+  private get workers(): Worker[] {
+    const { agentWorker, hostWorker } = this.parts;
+    return hostWorker ? [agentWorker, hostWorker.worker] : [agentWorker];
+  }
+
+  private async serve(onReady?: (ready: WorkersReady) => void): Promise<void> {
+    const { journal, hostWorker, log } = this.parts;
+    const { temporal } = this.client;
+    // Before anything of the dead worker's is answered: each answer is a workflow task that must come to us.
+    const open = journal.hasOrphans() ? await resetStickyQueues(temporal) : 0;
+    const pollingSince = Date.now();
+    const runs = this.workers.map((worker) => worker.run().finally(() => this.shutdown()));
+    const ended = Promise.allSettled(runs);
+    if (this.isStopping) this.shutdown();
+    // Only now: what is answered is handed out at once, and must find us polling.
+    const adopted = hostWorker?.adopt() ?? 0;
+    const orphans = await journal.failOrphans(temporal);
+    const ready = { pollingSince, adopted, orphans, open };
+    onReady?.(ready);
+    log.info('ready', { address: this.client.address, namespace: temporal.options.namespace, ...ready });
+    for (const run of await ended) if (run.status === 'rejected') throw run.reason;
+  }
+
+  private async close(): Promise<void> {
+    const { hostWorker, release, server } = this.parts;
+    await hostWorker?.detach();
+    release();
+    await server.close();
+  }
+}
