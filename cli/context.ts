@@ -47,6 +47,8 @@ export interface OpenOptions {
   port?: number | undefined;
   uiPort?: number | undefined;
   workdir?: string | undefined;
+  /** Modules of own tools, by absolute path; default: as before. */
+  tools?: string[] | undefined;
 }
 
 /** Throws `no_server` when nothing is named, nothing runs and nothing may be started. */
@@ -65,6 +67,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     namespace,
     profile: options.profile,
     workdir: open.workdir,
+    tools: open.tools,
     env: process.env,
   };
   const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);

@@ -25,7 +25,7 @@ const port = (text: string): number => {
   return Number(text);
 };
 const sessionNumber = (text: string): number => checkedSession(/^\d+$/.test(text) ? Number(text) : text);
-const collect = (value: string, all: string[] = []): string[] => [...all, value];
+const collect = (value: string, all: string[] | false = []): string[] => [...(all || []), value];
 const runtime = (text: string): Runtime => {
   if (!(RUNTIMES as readonly string[]).includes(text)) {
     throw new HoldfastError('invalid_input', { what: '--runtime', got: text, allowed: RUNTIMES.join(', ') });
@@ -73,6 +73,8 @@ function program(): Command {
     .option('--port <n>', 'port of the server', port)
     .option('--ui-port <n>', 'port of the web UI', port)
     .option('--workdir <dir>', 'where new shells begin')
+    .option('--tools <file>', 'module of own tools, kept for later starts; may be repeated', collect)
+    .option('--no-tools', 'no own tools any more')
     .action(action(up));
   command('down', 'stop the embedded server and the worker')
     .option('--sessions', 'end the shells too')

@@ -1,5 +1,6 @@
 // `holdfast up` and `down`: the embedded server and its worker; or only a worker, for a server that is named.
 import { existsSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { stopServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { SessionHost } from '../../exec/session-host';
@@ -11,6 +12,8 @@ export interface UpOptions extends GlobalOptions {
   port?: number;
   uiPort?: number;
   workdir?: string;
+  /** False for `--no-tools`. */
+  tools?: string[] | false;
 }
 export interface DownOptions extends GlobalOptions {
   sessions?: boolean;
@@ -18,7 +21,15 @@ export interface DownOptions extends GlobalOptions {
 
 export async function up(options: UpOptions): Promise<number> {
   const { port, uiPort, workdir } = options;
-  const context = await openContext(options, { start: true, startWorker: true, port, uiPort, workdir });
+  const tools = options.tools === false ? [] : options.tools?.map((file) => resolve(file));
+  const context = await openContext(options, {
+    start: true,
+    startWorker: true,
+    port,
+    uiPort,
+    workdir,
+    tools,
+  });
   const { client, namespace, uiUrl, dataDir, worker } = context;
   const facts = {
     address: client.address,

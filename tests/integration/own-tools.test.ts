@@ -1,0 +1,105 @@
+// Own tools in the command line's worker, as a person loads them.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../exec/package-root';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { call, scratch, uniqueId, type Scratch } from '../helpers/temporal';
+
+const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');
+
+const engine = new EngineOfItsOwn();
+let files: Scratch;
+beforeAll(async () => {
+  files = scratch();
+  await engine.start();
+}, 60_000);
+afterAll(async () => {
+  const left = await engine.end();
+  files.remove();
+  expect(left).toEqual([]);
+}, 60_000);
+
+/** An agent that calls one tool and answers; resolves with what the tool gave it. */
+async function resultOf(
+  tool: string,
+  args: object,
+  meanwhile = async (): Promise<void> => undefined,
+): Promise<string> {
+  const agent = engine.client.agent(uniqueId('tools'));
+  await agent.start({ task: 'x', model: files.model([{ text: call(tool, args) }, { text: 'done' }]) });
+  await meanwhile();
+  await agent.result();
+  const { messages } = await agent.transcript();
+  return messages.flatMap((message) => (message.role === 'tool' ? [message.content] : [])).join();
+}
+
+async function untilWritten(file: string): Promise<void> {
+  for (;;) {
+    try {
+      if (readFileSync(file, 'utf8') !== '') return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+test('a module that does not load, or holds no tools, is a clear error, and the next start goes without it', async () => {
+  const broken = join(files.directory, 'broken.mjs');
+  writeFileSync(broken, 'throw new Error("no key in the environment");');
+  const empty = join(files.directory, 'empty.mjs');
+  writeFileSync(empty, 'export const tool = 1;');
+  for (const [file, reason] of [
+    [broken, 'no key in the environment'],
+    [empty, 'it has no `export const tools = [...]`'],
+    [join(files.directory, 'absent.mjs'), 'Cannot find module'],
+  ] as const) {
+    const { code, stderr } = await engine.cli(['up', '--tools', file]);
+    expect(code).toBe(70);
+    expect(stderr).toContain(`tools_not_loaded: The tools of ${file} could not be loaded`);
+    expect(stderr).toContain(reason);
+  }
+  expect((await engine.cli(['up'])).code).toBe(0);
+}, 60_000);
+
+test('a module with a tool whose name is taken is refused by name', async () => {
+  const file = join(files.directory, 'taken.mjs');
+  writeFileSync(
+    file,
+    `const args = { _zod: {} }, run = async () => '';
+     export const tools = [{ name: 'INPUT', description: 'x', args, effects: 'once', run }];`,
+  );
+  const { stderr } = await engine.cli(['up', '--tools', file]);
+  expect(stderr).toContain('tool_name_taken');
+  expect(stderr).toContain('got INPUT beside input');
+}, 60_000);
+
+test('a worker that is started again loads the tools again, until they are taken away', async () => {
+  const file = join(files.directory, 'loaded');
+  expect((await engine.cli(['up', '--tools', MODULE])).code).toBe(0);
+  expect(await resultOf('write_again', { file })).toBe('written');
+  await engine.killWorker();
+  await engine.startWorker();
+  expect(await resultOf('write_again', { file })).toBe('written');
+  expect((await engine.cli(['up', '--no-tools'])).code).toBe(0);
+  expect(await resultOf('write_again', { file })).toContain('unknown_tool');
+  expect(readFileSync(file, 'utf8')).toBe('write_again 1\nwrite_again 1\n');
+}, 60_000);
+
+test.each([
+  ['write_once', 'once', /unknown_outcome.*it is not to run twice/, 'write_once 1\n'],
+  ['write_again', 'again', /^written$/, 'write_again 1\nwrite_again 2\n'],
+])(
+  'a worker that is killed in a call of %s: it has run %s',
+  async (tool, _times, result, runs) => {
+    expect((await engine.cli(['up', '--tools', MODULE])).code).toBe(0);
+    const file = join(files.directory, `killed-${tool}`);
+    const kill = async (): Promise<void> => {
+      await untilWritten(file);
+      await engine.killWorker();
+      await engine.startWorker();
+    };
+    expect(await resultOf(tool, { file, ms: 600_000 }, kill)).toMatch(result);
+    expect(readFileSync(file, 'utf8')).toBe(runs);
+  },
+  60_000,
+);
