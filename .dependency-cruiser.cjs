@@ -48,7 +48,7 @@ module.exports = {
     {
       name: 'only-workers-and-cli-compose',
       severity: 'error',
-      from: { pathNot: '^(workers|cli|bench|tests)/' },
+      from: { pathNot: '^(workers|cli|bench|examples|tests)/' },
       to: { path: '^(workers|cli)/' },
     },
     only('contracts', ['contracts/', 'node_modules/zod/', sdk('common')]),

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HoldfastClient } from '../client';
+import { HoldfastClient } from 'holdfast';
 
 const call = (tool: string, args: object): { text: string } => ({
   text: JSON.stringify({ thoughts: [], headline: `calls ${tool}`, tool_name: tool, tool_args: args }),
