@@ -22,6 +22,12 @@ module.exports = {
       to: { path: '^tests/' },
     },
     {
+      name: 'only-tests-import-testing',
+      severity: 'error',
+      from: { pathNot: '^(testing|tests|examples|scripts)/' },
+      to: { path: '^testing/' },
+    },
+    {
       name: 'contracts-are-pure',
       severity: 'error',
       from: { path: '^contracts/' },
@@ -48,7 +54,7 @@ module.exports = {
     {
       name: 'only-workers-and-cli-compose',
       severity: 'error',
-      from: { pathNot: '^(workers|cli|bench|examples|tests)/' },
+      from: { pathNot: '^(workers|cli|testing|bench|examples|tests)/' },
       to: { path: '^(workers|cli)/' },
     },
     only('contracts', ['contracts/', 'node_modules/zod/', sdk('common')]),

@@ -201,6 +201,22 @@ const CATALOGUE = {
       'Install the Temporal CLI (`temporal` on PATH or HOLDFAST_TEMPORAL_CLI), or install Go so that it can be ' +
       'built, or name a running server with --address.',
   ),
+  test_server_missing: entry(
+    69,
+    false,
+    (f) => `No time-skipping test server could be had: ${f.reason}`,
+    () =>
+      'Let this machine reach the vendor’s download or Maven’s repository (with `mvn` and `java` on PATH), or name ' +
+      'an executable in HOLDFAST_TEST_SERVER; `createLocal` needs none, but skips no time.',
+  ),
+  replay_failed: entry(
+    70,
+    false,
+    (f) => `The history of ${f.got} does not replay: ${f.reason}`,
+    () =>
+      'The workflow’s code schedules other commands than it did. Take the change back, or guard it with `patched` ' +
+      'so that open workflows go the old way.',
+  ),
   engine_failed: entry(
     70,
     true,

@@ -70,10 +70,18 @@ function spawnGate(binary: string, args: string[], paths: EnginePaths, env: Node
   }
 }
 
-/** The command line of `temporal server start-dev`. */
-export function serverArguments(ports: EnginePorts, dbFile: string): string[] {
+/** What every server of ours is told, whichever ports it has. */
+export function configArguments(): string[] {
   const repeated = (flag: string, values: Readonly<Record<string, unknown>>): string[] =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${String(value)}`]);
+  return [
+    ...repeated('--dynamic-config-value', DYNAMIC_CONFIG),
+    ...repeated('--search-attribute', SEARCH_ATTRIBUTE_TYPES),
+  ];
+}
+
+/** The command line of `temporal server start-dev`. */
+export function serverArguments(ports: EnginePorts, dbFile: string): string[] {
   return [
     ...['server', 'start-dev', '--ip', LOOPBACK],
     ...[
@@ -85,7 +93,6 @@ export function serverArguments(ports: EnginePorts, dbFile: string): string[] {
       String(ports.httpPort),
     ],
     ...['--db-filename', dbFile, '--namespace', 'default', '--log-level', 'warn', '--log-format', 'json'],
-    ...repeated('--dynamic-config-value', DYNAMIC_CONFIG),
-    ...repeated('--search-attribute', SEARCH_ATTRIBUTE_TYPES),
+    ...configArguments(),
   ];
 }

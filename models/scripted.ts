@@ -1,6 +1,6 @@
-// The scripted provider: a YAML file of raw replies, exactly what a model would have written. It keeps no
-// state: the reply is chosen by how many replies the conversation already holds, so a repeated call after a
-// crash gives the same one.
+// The scripted provider: raw replies, exactly what a model would have written, from a YAML file or from a test's
+// own code. It keeps no state: the reply is chosen by how many replies the conversation already holds, so a
+// repeated call after a crash gives the same one.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseDocument } from 'yaml';
@@ -17,17 +17,21 @@ const replySchema = z.strictObject({
   /** The call fails with this reason instead of answering. */
   fail: z.optional(z.string()),
 });
-type ScriptedReply = z.infer<typeof replySchema>;
+export type ScriptedReply = z.infer<typeof replySchema>;
 
 const SHOWN_CHARACTERS = 500;
 
-export function scriptedProvider(file: string): ModelProvider {
+export const scriptedProvider = (file: string): ModelProvider =>
+  repliesProvider(file, () => loadReplies(file));
+
+/** Replies from anywhere; `file` is what errors call it. */
+export function repliesProvider(file: string, load: () => Promise<readonly ScriptedReply[]>): ModelProvider {
   return {
     async check() {
-      await loadReplies(file);
+      await load();
     },
     async reply({ messages, signal }) {
-      const replies = await loadReplies(file);
+      const replies = await load();
       const index = messages.filter((message) => message.role === 'assistant').length;
       const last = shorten(textOf(messages.at(-1)));
       const reply = replies[index];
@@ -60,7 +64,14 @@ export async function loadReplies(file: string): Promise<ScriptedReply[]> {
   }
   const document = parseDocument(source);
   const content: unknown = document.errors.length === 0 ? document.toJS() : undefined;
-  const faults = document.errors.length > 0 ? document.errors.map((err) => err.message) : faultsOf(content);
+  if (document.errors.length === 0) return checkedReplies(file, content);
+  const faults = document.errors.map((err) => err.message).join('; ');
+  throw new HoldfastError('model_script_invalid', { file, faults });
+}
+
+/** Throws `model_script_invalid` with every fault. */
+export function checkedReplies(file: string, content: unknown): ScriptedReply[] {
+  const faults = faultsOf(content);
   if (faults.length > 0) throw new HoldfastError('model_script_invalid', { file, faults: faults.join('; ') });
   return content as ScriptedReply[];
 }

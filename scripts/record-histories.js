@@ -5,7 +5,7 @@ const { join } = require('node:path');
 const { mkdtempSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { HoldfastClient } = require('../dist/client');
-const { historyToJSON } = require('@temporalio/common/lib/proto-utils');
+const { recordHistory, toolCall: call } = require('../dist/testing');
 
 const { version } = require('../package.json');
 const folder = join(__dirname, '..', 'tests', 'histories');
@@ -13,8 +13,6 @@ const folder = join(__dirname, '..', 'tests', 'histories');
 async function main(address) {
   const client = await HoldfastClient.connect({ address });
   const directory = mkdtempSync(join(tmpdir(), 'histories-'));
-  const call = (tool, args) =>
-    JSON.stringify({ thoughts: [], headline: 'a step', tool_name: tool, tool_args: args });
   const replies = [
     { text: call('code_execution_tool', { runtime: 'terminal', code: 'read -r x; echo "got $x"' }) },
     { text: call('input', { session: 0, keyboard: 'y' }) },
@@ -38,9 +36,7 @@ async function main(address) {
     ['turn', `agent/${id}/turn/1`],
     ['exec-session', `exec/${id}/local/0`],
   ]) {
-    const history = await client.temporal.workflow.getHandle(workflowId).fetchHistory();
-    const content = { workflowId, history: JSON.parse(historyToJSON(history)) };
-    writeFileSync(join(folder, `${name}-${version}.json`), `${JSON.stringify(content, null, 1)}\n`);
+    await recordHistory(client, workflowId, join(folder, `${name}-${version}.json`));
   }
   await client.close();
 }

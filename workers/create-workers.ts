@@ -7,12 +7,14 @@ import { reasonOf } from '../contracts/errors';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
 import { detectTreeKill } from '../exec/holder/process-tree';
 import { sessionEnvironment } from '../exec/session-environment';
+import { SessionHost } from '../exec/session-host';
 import { createProviders, type ModelProviders } from '../models/providers';
 import { createToolRegistry } from '../tools/registry';
 import type { Tool } from '../tools/tool';
 import { createAgentWorker } from './agent-worker';
 import { claimHost } from './claim-host';
 import { createHostWorker, type HostWorker } from './host-worker';
+import { sessionOwner } from './orphan-sweep';
 import { registerSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions, type ServerConnection } from './server-connection';
 import { TaskJournal } from './task-journal';
@@ -69,20 +71,28 @@ export async function createWorkers(options: WorkersOptions): Promise<Workers> {
 
 type Shared = Pick<Parameters<typeof createHostWorker>[0], 'connection' | 'namespace' | 'client' | 'journal'>;
 
-function hostWorkerOf(
+async function hostWorkerOf(
   host: string,
   { log, ...shared }: Shared & { log: WorkersLog },
   { dataDir, workdir, env }: WorkersOptions,
 ): Promise<HostWorker> {
   const cwd = workdir ?? join(dataDir, 'work');
   mkdirSync(cwd, { recursive: true });
-  return createHostWorker({
-    ...shared,
-    host,
+  const sessions = new SessionHost({
     dataDir,
     cwd,
     env: { ...sessionEnvironment(process.env), ...env },
     treeKill: detectTreeKill(),
+    owner: await sessionOwner(shared.client.temporal),
+    keepSpare: true,
+  });
+  return createHostWorker({
+    ...shared,
+    host,
+    sessions,
     log: (message, facts) => log.warn(message, { ...facts }),
+  }).catch(async (err: unknown) => {
+    await sessions.endSpare();
+    throw err;
   });
 }

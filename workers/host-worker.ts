@@ -5,12 +5,13 @@ import { CommandCompletion } from '../activities/command-completion';
 import { createHostActivities } from '../activities/host-activities';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue } from '../contracts/ids';
-import { SessionHost, type SessionHostOptions } from '../exec/session-host';
-import { OrphanSweep, sessionOwner } from './orphan-sweep';
+import type { SessionHost } from '../exec/session-host';
+import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from './task-journal';
 
-export interface HostWorkerOptions extends SessionHostOptions {
+export interface HostWorkerOptions {
   host: string;
+  sessions: SessionHost;
   connection: NativeConnection;
   namespace: string;
   client: HoldfastClient;
@@ -27,17 +28,12 @@ export interface HostWorker {
 }
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
-  const { host, connection, namespace, client, journal, log } = options;
-  const sessions = new SessionHost({
-    ...options,
-    owner: await sessionOwner(client.temporal),
-    keepSpare: true,
-  });
+  const { host, sessions, connection, namespace, client, journal, log } = options;
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const completion = new CommandCompletion(
     client.temporal,
     sessions,
-    join(options.dataDir, 'commands', host),
+    join(sessions.options.dataDir, 'commands', host),
     log,
   );
   const worker = await Worker.create({

@@ -1,17 +1,28 @@
 // Registers the search attributes where the server allows it; the embedded one has them from its start.
-import type { Client, Connection } from '@temporalio/client';
+import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 
 /** temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3 } as const;
 
+/** gRPC status codes: the time-skipping test server cannot list, and another worker may have been faster. */
+const UNIMPLEMENTED = 12;
+const ALREADY_EXISTS = 6;
+
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { operatorService } = client.connection as Connection;
   const { namespace } = client.options;
-  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const known = await operatorService.listSearchAttributes({ namespace }).catch(ifCode(UNIMPLEMENTED));
   const missing = Object.entries(SEARCH_ATTRIBUTE_TYPES)
-    .filter(([name]) => customAttributes[name] === undefined)
+    .filter(([name]) => known?.customAttributes[name] === undefined)
     .map(([name, type]) => [name, INDEXED_VALUE_TYPES[type]] as const);
   if (missing.length === 0) return;
-  await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) });
+  const searchAttributes = Object.fromEntries(missing);
+  await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(ifCode(ALREADY_EXISTS));
 }
+
+const ifCode =
+  (code: number) =>
+  (err: unknown): undefined => {
+    if (!isGrpcServiceError(err) || Number(err.code) !== code) throw err;
+  };

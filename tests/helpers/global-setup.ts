@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureWorker } from '../../workers/worker-process';
 import { startServer } from './start-server';
-import { locateTestServer } from './time-skipping';
+import { findTestServer } from '../../testing';
 
 export default async function setup(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
@@ -15,7 +15,7 @@ export default async function setup(): Promise<void> {
   process.env.HOLDFAST_TEST_DATA = dataDir;
   process.env.HOLDFAST_TEST_ADDRESS = server.address;
   process.env.HOLDFAST_TEST_HTTP = server.httpUrl;
-  const timeSkipping = await locateTestServer();
+  const timeSkipping = await findTestServer();
   if ('server' in timeSkipping) process.env.HOLDFAST_TEST_SERVER = timeSkipping.server;
   else process.stderr.write(`Time skipping is not tested: ${timeSkipping.missing}\n`);
 }

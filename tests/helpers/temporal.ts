@@ -27,9 +27,7 @@ export interface Reply {
   fail?: string;
 }
 
-/** A tool call in the agent JSON dialect, as a model writes it. */
-export const call = (tool: string, args: object, headline = 'a step'): string =>
-  JSON.stringify({ thoughts: ['thinking'], headline, tool_name: tool, tool_args: args });
+export { toolCall as call } from '../../testing/scripted-model';
 
 export interface Scratch {
   directory: string;

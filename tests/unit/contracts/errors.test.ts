@@ -34,6 +34,8 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   missing_program: { runtime: 'python', program: 'python3' },
   config_invalid: { faults: 'A; B' },
   engine_missing: { reason: 'none' },
+  test_server_missing: { reason: 'no answer' },
+  replay_failed: { got: 'turn agent/a/turn/1', reason: 'another activity' },
   engine_failed: { reason: 'port', log: '/log' },
   engine_moved: { got: 'a:1', before: 'a:2' },
   port_in_use: { got: 1 },

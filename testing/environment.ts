@@ -1,0 +1,128 @@
+// A server, Holdfast's workers and a host, all for one test file. Everything but the model and, where it is
+// simulated, the host is what runs in production.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { AgentHandle } from '../client/agent-handle';
+import { HoldfastClient } from '../client/holdfast-client';
+import type { SessionHandle } from '../client/session-handle';
+import type { TurnResult } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { turnWorkflowId } from '../contracts/ids';
+import type { ModelProvider } from '../models/provider';
+import type { ModelProviders } from '../models/providers';
+import type { Tool } from '../tools/tool';
+import { startLocalServer } from './local-server';
+import { quietenRuntime } from './quiet-runtime';
+import type { RealHost } from './real-host';
+import { serve, type Serving } from './serve';
+import { simulatedHost, type SimulatedHost } from './simulated-host';
+import { startTestServer } from './test-server';
+
+export interface TestEnvironmentOptions {
+  /** Default: a simulated host that knows no command. */
+  host?: SimulatedHost | RealHost;
+  /** Tools beside the built-in ones. */
+  tools?: readonly Tool[];
+  /** Model providers beside the built-in ones and those of `model()`. */
+  models?: ModelProviders;
+  /** Is told of downloads and builds, which take minutes the first time. Default: standard error. */
+  progress?: (line: string) => void;
+}
+
+export class HoldfastTestEnvironment {
+  private readonly providers = new Map<string, ModelProvider>();
+  private serving: Serving | undefined;
+  /** Waiting for a result through this client skips time, where the server can. */
+  readonly client: HoldfastClient;
+
+  private constructor(
+    /** Temporal's own test environment: its `nativeConnection` is for workers of one's own workflows. */
+    readonly temporal: TestWorkflowEnvironment,
+    private readonly dataDir: string,
+  ) {
+    this.client = new HoldfastClient(temporal.client, temporal.address);
+  }
+
+  /**
+   * On a server that skips time while a result is waited for: days pass in seconds. Time is the server's, so tests
+   * of one environment run one after the other; it stands still while an activity runs. That server lists no
+   * workflows. Throws `test_server_missing`.
+   */
+  static async createTimeSkipping(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
+    quietenRuntime();
+    return HoldfastTestEnvironment.create(await startTestServer(), options);
+  }
+
+  /** On a whole Temporal server, in real time. Throws `engine_missing`. */
+  static async createLocal(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
+    quietenRuntime();
+    const { progress = (line: string): void => void process.stderr.write(`${line}\n`) } = options;
+    return HoldfastTestEnvironment.create(await startLocalServer(progress), options);
+  }
+
+  private static async create(
+    temporal: TestWorkflowEnvironment,
+    options: TestEnvironmentOptions,
+  ): Promise<HoldfastTestEnvironment> {
+    const env = new HoldfastTestEnvironment(temporal, mkdtempSync(join(tmpdir(), 'holdfast-testing-')));
+    const { host = simulatedHost(), tools = [] } = options;
+    const test = (name: string): ModelProvider => env.provider(name);
+    try {
+      const models = { ...options.models, test };
+      env.serving = await serve({ temporal, dataDir: env.dataDir, host, tools, models });
+      return env;
+    } catch (err) {
+      await env.close();
+      throw err;
+    }
+  }
+
+  agent(id: string): AgentHandle {
+    return this.client.agent(id);
+  }
+
+  session(...args: Parameters<HoldfastClient['session']>): SessionHandle {
+    return this.client.session(...args);
+  }
+
+  /** Takes a model in; returns the name by which an agent asks for it. */
+  model(provider: ModelProvider): string {
+    const name = String(this.providers.size + 1);
+    this.providers.set(name, provider);
+    return `test:${name}`;
+  }
+
+  /** What became of an agent's turn, once it has ended. For `turnMatchers`, `assertTurn` and `toolCallsOf`. */
+  turn(agent: string, number = 1): Promise<TurnResult> {
+    return this.temporal.client.workflow
+      .getHandle(turnWorkflowId(agent, number))
+      .result() as Promise<TurnResult>;
+  }
+
+  /** Lets so much time pass on the server: at once where it skips time. */
+  sleep(ms: number): Promise<void> {
+    return this.temporal.sleep(ms);
+  }
+
+  /** Ends workers, shells and server, and removes what they wrote. */
+  async close(): Promise<void> {
+    try {
+      await this.serving?.end();
+    } finally {
+      await this.temporal.teardown();
+      rmSync(this.dataDir, { recursive: true, force: true });
+    }
+  }
+
+  private provider(name: string): ModelProvider {
+    const provider = this.providers.get(name);
+    if (provider) return provider;
+    const allowed = [...this.providers.keys()].map((known) => `test:${known}`).join(', ');
+    throw new HoldfastError('model_unknown', {
+      got: `test:${name}`,
+      allowed: allowed || 'what model() returns',
+    });
+  }
+}

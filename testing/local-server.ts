@@ -1,0 +1,14 @@
+// A whole Temporal server for one test process: in memory, on a free port, gone with the environment.
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { defaultCacheDir } from '../engine/data-dir';
+import { configArguments } from '../engine/launch';
+import { locateServerBinary } from '../engine/locate';
+
+/** Throws `engine_missing` with every way that was tried to get it. */
+export async function startLocalServer(progress: (line: string) => void): Promise<TestWorkflowEnvironment> {
+  const { env } = process;
+  const { path } = await locateServerBinary({ env, cacheDir: defaultCacheDir(env), progress });
+  return TestWorkflowEnvironment.createLocal({
+    server: { executable: { type: 'existing-path', path }, extraArgs: configArguments() },
+  });
+}

@@ -1,0 +1,90 @@
+// Replays recorded histories against today's workflow code: whether workflows that are open now would go on.
+import { join } from 'node:path';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import type { HoldfastClient } from '../client/holdfast-client';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { packageRoot } from '../exec/package-root';
+import { quietenRuntime } from './quiet-runtime';
+import { fetchHistories, readHistories, type RecordedHistory } from './history-file';
+
+export interface ReplaySources {
+  /** Files, or folders whose `.json` files are meant. */
+  files?: readonly string[];
+  /** Ids of workflows on the server of `client`. */
+  workflowIds?: readonly string[];
+  client?: HoldfastClient;
+  /**
+   * The code: `{ workflowsPath }` or `{ workflowBundle }`, with sinks and interceptors where it has some. Default:
+   * Holdfast's own.
+   */
+  workflows?: ReplayWorkerOptions;
+}
+
+export interface ReplayVerdict {
+  /** File, or workflow id on a server. */
+  source: string;
+  workflowId: string;
+  workflowType: string;
+  replays: boolean;
+  /** Why it does not. */
+  error: HoldfastError | null;
+}
+
+/**
+ * Replays each history. What differs in the order, the kind or the names of commands is found; other arguments of an
+ * activity, and a signal handler that is gone, are not: assert those yourself.
+ */
+export async function replayHistories(sources: ReplaySources): Promise<ReplayVerdict[]> {
+  const { files = [], workflowIds = [], client, workflows = ownWorkflows() } = sources;
+  const fetched = client ? await fetchHistories(client, workflowIds) : [];
+  const histories = [...files.flatMap(readHistories), ...fetched];
+  // Nothing to replay is no proof that everything does.
+  if (histories.length === 0 || (workflowIds.length > 0 && !client)) {
+    const got = `${files.length} files and ${workflowIds.length} workflow ids without a history`;
+    throw new HoldfastError('invalid_input', {
+      what: 'What to replay',
+      got,
+      allowed: 'at least one history',
+    });
+  }
+  quietenRuntime();
+  const verdicts: ReplayVerdict[] = [];
+  for await (const { error } of Worker.runReplayHistories(workflows, histories)) {
+    const recorded = histories[verdicts.length];
+    if (recorded) verdicts.push(verdictOf(recorded, error));
+  }
+  return verdicts;
+}
+
+/** Throws `replay_failed` with every history that does not replay. */
+export function assertReplays(verdicts: readonly ReplayVerdict[]): void {
+  const failed = verdicts.filter(({ replays }) => !replays);
+  if (failed.length === 0) return;
+  const [first] = failed;
+  if (failed.length === 1 && first?.error) throw first.error;
+  const got = `${failed.length} of ${verdicts.length} workflows`;
+  const reason = failed.map(({ source, error }) => `\n  ${source}: ${String(error?.facts.reason)}`).join('');
+  throw new HoldfastError('replay_failed', { got, reason });
+}
+
+const ownWorkflows = (): ReplayWorkerOptions => ({
+  workflowBundle: { codePath: join(packageRoot(), 'dist', 'workflow-bundle.js') },
+});
+
+function verdictOf(
+  { source, workflowId, workflowType }: RecordedHistory,
+  failure: Error | undefined,
+): ReplayVerdict {
+  const where = source === workflowId ? '' : ` (${source})`;
+  const got = `${workflowType} ${workflowId}${where}`;
+  const error = failure
+    ? new HoldfastError('replay_failed', { got, reason: detailOf(reasonOf(failure)) })
+    : null;
+  return { source, workflowId, workflowType, replays: error === null, error };
+}
+
+/** The SDK's text without what it wraps around the one sentence that says which command differs. */
+function detailOf(message: string): string {
+  const detail = /Nondeterminism error: (.*)$/s.exec(message)?.[1] ?? message;
+  return detail.replaceAll(/\s+/g, ' ').replace(/[.\s"})]*$/, '.');
+}

@@ -1,0 +1,33 @@
+// A scripted model in a test's own code: raw replies, exactly what a model would write. The same implementation
+// as of the provider `scripted:FILE`.
+import type { ModelProvider, ModelRequest } from '../models/provider';
+import { checkedReplies, repliesProvider, type ScriptedReply } from '../models/scripted';
+
+export interface ScriptedModel extends ModelProvider {
+  /** Every request that was made of it, the first one first; one that was repeated stands there twice. */
+  readonly requests: readonly ModelRequest[];
+}
+
+const NAME = 'scriptedModel(...)';
+
+/**
+ * A model that gives these replies one after the other; a text stands for `{ text }`. Which one is next follows from
+ * the conversation, so one model may serve several agents. Throws `model_script_invalid`.
+ */
+export function scriptedModel(replies: readonly (string | ScriptedReply)[]): ScriptedModel {
+  const all = replies.map((reply) => (typeof reply === 'string' ? { text: reply } : reply));
+  const checked = checkedReplies(NAME, all);
+  const provider = repliesProvider(NAME, () => Promise.resolve(checked));
+  const requests: ModelRequest[] = [];
+  return {
+    requests,
+    reply(request) {
+      requests.push(request);
+      return provider.reply(request);
+    },
+  };
+}
+
+/** A reply that calls a tool, in the agent JSON dialect. */
+export const toolCall = (tool: string, args: object, headline = 'a step'): string =>
+  JSON.stringify({ thoughts: [], headline, tool_name: tool, tool_args: args });

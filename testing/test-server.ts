@@ -1,0 +1,113 @@
+// The time-skipping test server: the vendor's download, or Maven's build of the same where that cannot be
+// reached, kept in Holdfast's cache.
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { defaultCacheDir } from '../engine/data-dir';
+import { withLock } from '../engine/lock';
+
+const VERSION = '1.32.1';
+const DOWNLOAD_MS = 20_000;
+const MAVEN_MS = 300_000;
+/** In place of a path: the vendor's program, which the SDK keeps itself. */
+const VENDORS = 'vendor';
+
+const run = promisify(execFile);
+
+/**
+ * Finds or gets the server, once for many tests: put `server` into HOLDFAST_TEST_SERVER, and each process finds it
+ * without looking again. `missing` says why there is none, for skipping tests by name.
+ */
+export async function findTestServer(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ server: string } | { missing: string }> {
+  try {
+    const { server, started } = await obtain(env);
+    await started?.teardown();
+    return { server };
+  } catch (err) {
+    return { missing: err instanceof HoldfastError ? String(err.facts.reason) : reasonOf(err) };
+  }
+}
+
+/** Throws `test_server_missing` with every way that was tried. */
+export async function startTestServer(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<TestWorkflowEnvironment> {
+  const { server, started } = await obtain(env);
+  return started ?? start(server);
+}
+
+interface Obtained {
+  server: string;
+  /** Where finding it meant starting it. */
+  started?: TestWorkflowEnvironment;
+}
+
+async function obtain(env: NodeJS.ProcessEnv): Promise<Obtained> {
+  if (env.HOLDFAST_TEST_SERVER) return { server: env.HOLDFAST_TEST_SERVER };
+  const folder = join(defaultCacheDir(env), `temporal-test-server-${VERSION}`);
+  const server = join(folder, 'temporal-test-server');
+  if (existsSync(server)) return { server };
+  const missing = (reason: string): never => {
+    throw new HoldfastError('test_server_missing', { reason });
+  };
+  if (env.HOLDFAST_NO_DOWNLOAD && env.HOLDFAST_NO_DOWNLOAD !== '0')
+    return missing(`no ${server}; downloads are switched off by HOLDFAST_NO_DOWNLOAD.`);
+  try {
+    return { server: VENDORS, started: await inTime(start(VENDORS)) };
+  } catch (download) {
+    try {
+      await withLock(`${folder}.lock`, () => buildWithMaven(folder));
+      return { server };
+    } catch (err) {
+      const maven = reasonOf(err).split('\n')[0];
+      return missing(`the vendor's download: ${reasonOf(download)}; Maven: ${maven}.`);
+    }
+  }
+}
+
+function start(server: string): Promise<TestWorkflowEnvironment> {
+  if (server === VENDORS) return TestWorkflowEnvironment.createTimeSkipping();
+  const executable = { type: 'existing-path', path: server } as const;
+  return TestWorkflowEnvironment.createTimeSkipping({ server: { executable } });
+}
+
+/** A network that swallows packets must not hold a test up; what comes too late is stopped. */
+async function inTime(starting: Promise<TestWorkflowEnvironment>): Promise<TestWorkflowEnvironment> {
+  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), DOWNLOAD_MS).unref());
+  const first = await Promise.race([starting, late]);
+  if (first) return first;
+  starting.then(
+    (environment) => environment.teardown(),
+    () => undefined,
+  );
+  throw new Error(`no answer within ${DOWNLOAD_MS} ms`);
+}
+
+/** Called under the lock. */
+async function buildWithMaven(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  const partial = mkdtempSync(`${folder}.partial-`);
+  try {
+    writeFileSync(
+      join(partial, 'pom.xml'),
+      `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+       <groupId>holdfast</groupId><artifactId>test-server</artifactId><version>1</version>
+       <dependencies><dependency><groupId>io.temporal</groupId><artifactId>temporal-test-server</artifactId>
+       <version>${VERSION}</version></dependency></dependencies></project>`,
+    );
+    const args = ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=jars'];
+    await run('mvn', args, { cwd: partial, timeout: MAVEN_MS });
+    const options = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+    const java = `exec java ${options} -cp "$(dirname "$0")/jars/*" io.temporal.testserver.TestServer "$@"`;
+    writeFileSync(join(partial, 'temporal-test-server'), `#!/bin/sh\n${java}\n`);
+    chmodSync(join(partial, 'temporal-test-server'), 0o755);
+    renameSync(partial, folder);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+}
