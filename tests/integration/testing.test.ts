@@ -257,7 +257,9 @@ skippingTest(
     });
     const args = ['patient', skipping.model(scriptedModel(['hello yourself']))];
     const options = { taskQueue: 'orders', workflowId: 'talk/1', args };
-    const answer: unknown = await worker.runUntil(skipping.temporal.client.workflow.execute('talkToAgent', options));
+    const answer: unknown = await worker.runUntil(
+      skipping.temporal.client.workflow.execute('talkToAgent', options),
+    );
     expect(answer).toBe('hello yourself');
     await skipping.close();
   },
