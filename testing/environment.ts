@@ -67,10 +67,14 @@ export class HoldfastTestEnvironment {
     options: TestEnvironmentOptions,
   ): Promise<HoldfastTestEnvironment> {
     const env = new HoldfastTestEnvironment(temporal, mkdtempSync(join(tmpdir(), 'holdfast-testing-')));
-    const { host = simulatedHost(), tools = [] } = options;
+    const { host = simulatedHost(), tools = [], models: own = {} } = options;
     const test = (name: string): ModelProvider => env.provider(name);
     try {
-      const models = { ...options.models, test };
+      if (Object.hasOwn(own, 'test'))
+        throw new HoldfastError('config_invalid', {
+          faults: 'model provider test: the name is that of model()',
+        });
+      const models = { ...own, test };
       env.serving = await serve({ temporal, dataDir: env.dataDir, host, tools, models });
       return env;
     } catch (err) {

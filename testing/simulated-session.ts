@@ -69,11 +69,13 @@ export class SimulatedSession {
     if (known && known.contentHash !== request.contentHash)
       throw new HoldfastError('id_conflict', { got: request.id });
     if (known) return this.snapshot(known);
+    // First: where the test itself throws, nothing has begun.
+    const first = answer();
     const ending = { to: null, exitCode: null, signal: null, killedBy: null, endedAt: null, lost: false };
     const { epoch, isFresh: freshShell, end: from } = this;
     this.keep({ ...request, epoch, freshShell, from, startedAt: Date.now(), ...ending });
     this.isFresh = false;
-    this.go(answer());
+    this.go(first);
     return this.snapshot();
   }
 
@@ -122,6 +124,7 @@ export class SimulatedSession {
           resolve({ ...outcome, snapshot: this.snapshot() });
         }
       };
+      signal?.throwIfAborted();
       signal?.addEventListener('abort', () => (stop(), reject(signal.reason as Error)), { once: true });
       this.observers.add(check);
       check();

@@ -79,13 +79,19 @@ export class Workers {
     const pollingSince = Date.now();
     const runs = this.workers.map((worker) => worker.run().finally(() => this.shutdown()));
     const ended = Promise.allSettled(runs);
-    if (this.isStopping) this.shutdown();
-    // Only now: what is answered is handed out at once, and must find us polling.
-    const adopted = hostWorker?.adopt() ?? 0;
-    const orphans = await journal.failOrphans(temporal);
-    const ready = { pollingSince, adopted, orphans, open };
-    onReady?.(ready);
-    log.info('ready', { address: this.client.address, namespace: temporal.options.namespace, ...ready });
+    try {
+      if (this.isStopping) this.shutdown();
+      // Only now: what is answered is handed out at once, and must find us polling.
+      const adopted = hostWorker?.adopt() ?? 0;
+      const orphans = await journal.failOrphans(temporal);
+      const ready = { pollingSince, adopted, orphans, open };
+      onReady?.(ready);
+      log.info('ready', { address: this.client.address, namespace: temporal.options.namespace, ...ready });
+    } catch (err) {
+      this.shutdown();
+      await ended;
+      throw err;
+    }
     for (const run of await ended) if (run.status === 'rejected') throw run.reason;
   }
 

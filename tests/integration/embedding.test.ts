@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { isGrpcServiceError } from '@temporalio/client';
 import { HoldfastClient } from '../../client/holdfast-client';
 import { packageRoot } from '../../exec/package-root';
@@ -73,6 +73,15 @@ test('the example of a child agent gives its workflow the agent’s answer', asy
   const serving = await serve();
   expect(await example('child-agent')).toBe('the version: All tests pass.\n');
   await serving.end();
+}, 60_000);
+
+test('an agent as a child adds no workflow, no schema and no Node module to its parent’s bundle', async () => {
+  const workflowsPath = join(packageRoot(), 'dist', 'examples', 'child-agent-workflow.js');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const bundle = code.split('//# sourceMappingURL')[0] ?? '';
+  expect(bundle).toContain('dist/workflows/children.js');
+  for (const forbidden of ['node_modules/zod/', 'dist/workflows/agent.js', 'dist/client/', 'dist/exec/'])
+    expect([forbidden, bundle.includes(forbidden)]).toEqual([forbidden, false]);
 }, 60_000);
 
 describe('an agent as a child', () => {
@@ -166,6 +175,15 @@ test('workers that are shut down before they run end at once and let go of the h
   await workers.run();
   const serving = await serve();
   await serving.end();
+}, 60_000);
+
+test('workers whose start fails end all together, and another may have the host', async () => {
+  const workers = await createWorkers({ connection, dataDir: engine.dataDir });
+  const onReady = (): never => {
+    throw new Error('the disk is full');
+  };
+  await expect(workers.run({ onReady })).rejects.toThrow('the disk is full');
+  await (await serve()).end();
 }, 60_000);
 
 test('shells get the variables of `env` and the working folder, and nothing else of the process', async () => {

@@ -85,6 +85,15 @@ test('a worker that is started again loads the tools again, until they are taken
   expect(readFileSync(file, 'utf8')).toBe('write_again 1\nwrite_again 1\n');
 }, 60_000);
 
+test('a module of CommonJS loads as well, and its tool tells the model what to mend', async () => {
+  const example = join(packageRoot(), 'dist', 'examples', 'own-tools.js');
+  expect((await engine.cli(['up', '--tools', example])).code).toBe(0);
+  expect(await resultOf('stock_level', { article: 'bolts' })).toBe('12 pieces of bolts');
+  expect(await resultOf('stock_level', { article: 'nails' })).toMatch(
+    /^Error invalid_input.*allowed bolts, nuts/,
+  );
+}, 60_000);
+
 test.each([
   ['write_once', 'once', /unknown_outcome.*it is not to run twice/, 'write_once 1\n'],
   ['write_again', 'again', /^written$/, 'write_again 1\nwrite_again 2\n'],
