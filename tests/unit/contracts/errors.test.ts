@@ -50,6 +50,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   unknown_outcome: { what: 'the call', reason: 'x' },
   node_too_old: { got: '18', allowed: '20' },
   output_failed: { reason: 'no space left on device' },
+  typist_busy: { session: 0, who: 'alice' },
   internal: { reason: 'x' },
 };
 
