@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
 import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
 import { RUNTIMES, type Runtime } from '../contracts/session';
+import { attach } from './commands/attach';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
@@ -106,6 +107,12 @@ function program(): Command {
   sessionCommand('reset', 'end everything that runs in a session')
     .option('--reason <text>', 'recorded and shown')
     .action(action(reset));
+  sessionCommand('attach', 'the terminal of a session in your own; ctrl-] leaves')
+    .option('--run <code>', 'run this with you at the terminal; its exit code is passed on')
+    .option('--watch', 'only look')
+    .option('--take', 'type, even where somebody else does')
+    .option('--detach-key <key>', 'the key that leaves', 'ctrl-]')
+    .action(action(attach));
   sessionCommand('close', 'end everything in a session, and the session')
     .option('--reason <text>', 'recorded and shown')
     .action(action(close));

@@ -1,0 +1,123 @@
+// `holdfast attach`: the terminal of a session in one's own. Needs no server, only the machine that it runs on.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { userInfo } from 'node:os';
+import { HoldfastError } from '../../contracts/errors';
+import { LOCAL_HOST } from '../../contracts/ids';
+import type { CommandView } from '../../contracts/session';
+import { Attachment } from '../../exec/attachment';
+import { logEnd } from '../../exec/log-reader';
+import { sessionPaths } from '../../exec/session-paths';
+import { dataDirOf, isLocal, openContext, type SessionOptions } from '../context';
+import { showTerminal, sizeOf, type Person } from '../person-at-terminal';
+import { note } from '../terminal-style';
+import { exitCodeOf } from './exec';
+
+export interface AttachOptions extends SessionOptions {
+  run?: string;
+  watch?: boolean;
+  take?: boolean;
+  detachKey: string;
+}
+
+/** The longest that a wait may be. */
+const FOR_EVER_MS = 30 * 24 * 3_600_000;
+
+/** Exits with 0; with `--run` with the command's code, unless the person left before. */
+export async function attach(options: AttachOptions): Promise<number> {
+  const types = !options.watch && !options.json && process.stdin.isTTY;
+  const detachKey = { byte: detachByte(options.detachKey), name: options.detachKey };
+  const person: Person = { types, detachKey, from: null, json: options.json ?? false };
+  if (options.run !== undefined) return runAttached(options.run, options, person);
+  const place = await openPlace(dataDirOf(options), options, person);
+  const hasLeft = await showTerminal(place, person);
+  if (!options.json) note(hasLeft ? 'detached; the session goes on' : 'the terminal is gone');
+  return 0;
+}
+
+/** Runs code in the session with a person at its terminal: they answer it, and see it end. */
+async function runAttached(code: string, options: AttachOptions, person: Person): Promise<number> {
+  const context = await openContext(options, { start: true });
+  try {
+    if (!isLocal(context, options.host)) throw notHere(options);
+    const cwd = options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined;
+    const session = context.client.session(options, cwd ? { cwd } : {});
+    const id = randomUUID();
+    const from = logEnd(sessionPaths(context.dataDir, session.ref).log);
+    const over = new AbortController();
+    const running = session
+      .exec({ code, yield: { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 } }, id)
+      .then((view) => (isOver(view) ? view : session.output({ wait: 'exit', waitMs: FOR_EVER_MS })));
+    // Its end is looked at below; until then it only ends the wait for the terminal.
+    running.then(
+      () => over.abort(),
+      () => over.abort(),
+    );
+    const place = await openWhenThere(() => openPlace(context.dataDir, options, person), over.signal);
+    const hasLeft = place && (await showTerminal(place, { ...person, from }, atEnd(place, running)));
+    if (hasLeft) {
+      note('detached; the command goes on');
+      return 0;
+    }
+    return exitCodeOf(await running, options);
+  } finally {
+    await context.close();
+  }
+}
+
+const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
+
+/** Aborts when the command is over and what it printed was shown: the log's end is known by then. */
+function atEnd(place: Attachment, running: Promise<CommandView>): AbortSignal {
+  const shown = new AbortController();
+  const settle = async (): Promise<void> => {
+    const view = await running.catch(() => undefined);
+    while (view && place.printedTo < view.to) await delay(5);
+    shown.abort();
+  };
+  void settle();
+  return shown.signal;
+}
+
+function openPlace(dataDir: string, options: AttachOptions, { types }: Person): Promise<Attachment> {
+  if (options.host !== LOCAL_HOST) return Promise.reject(notHere(options));
+  const typist = types
+    ? { who: `${userInfo().username}, pid ${process.pid}`, take: Boolean(options.take) }
+    : null;
+  return Attachment.open(dataDir, options, { typist, size: types ? sizeOf(process.stdout) : null });
+}
+
+/** Undefined when the command was over before its terminal could be opened. */
+async function openWhenThere(
+  open: () => Promise<Attachment>,
+  over: AbortSignal,
+): Promise<Attachment | undefined> {
+  while (!over.aborted) {
+    try {
+      return await open();
+    } catch (err) {
+      if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+      await delay(10);
+    }
+  }
+  return undefined;
+}
+
+/** The byte of a key such as `ctrl-]`. */
+function detachByte(name: string): number {
+  const key = /^ctrl-([a-z[\]\\^_])$/.exec(name)?.[1];
+  if (key) return key.toUpperCase().charCodeAt(0) & 0x1f;
+  throw new HoldfastError('invalid_input', {
+    what: '--detach-key',
+    got: name,
+    allowed: 'ctrl- and one of a to z, ], \\, ^ or _',
+  });
+}
+
+const notHere = ({ host }: AttachOptions): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: 'A terminal to attach to',
+    got: `host ${host}`,
+    allowed: LOCAL_HOST,
+    next: `Attach on the machine of host ${host}, or watch it with \`holdfast output --host ${host} --wait output\`.`,
+  });

@@ -1,0 +1,114 @@
+// Connects a person's terminal with a session's: keys there, drawing here, until one of the two is gone or the
+// person leaves.
+import type { Attachment, Change } from '../exec/attachment';
+import { readLog } from '../exec/log-reader';
+import type { AttachedState } from '../exec/protocol';
+import { repaint } from '../exec/repaint';
+import { AttachedOutput } from './attached-output';
+import { inertFor } from './follow-log';
+import { note } from './terminal-style';
+
+/** So much of the log is drawn again, for the screen that a person finds. */
+const REPAINT_BYTES = 256 * 1024;
+
+export interface Person {
+  types: boolean;
+  /** Leaves, wherever it is pressed. */
+  detachKey: { byte: number; name: string };
+  /** Offset to print from; null for the screen as it is. */
+  from: number | null;
+  json: boolean;
+}
+
+/** Resolves with true when the person has left, with false when the terminal is gone or `leave` aborted. */
+export async function showTerminal(place: Attachment, person: Person, leave?: AbortSignal): Promise<boolean> {
+  const screen = new AttachedOutput(person.types);
+  const isRaw = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !person.json;
+  let hasLeft = false;
+  const close = (): void => place.close();
+  const onKeys = (keys: Buffer): void => {
+    const at = keys.indexOf(person.detachKey.byte);
+    if (person.types && at !== 0) void place.type(at < 0 ? keys : keys.subarray(0, at)).then(ringIfRefused);
+    if (at < 0) return;
+    hasLeft = true;
+    close();
+  };
+  const onResize = (): void => void place.resize(sizeOf(process.stdout));
+  leave?.addEventListener('abort', close, { once: true });
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.once(signal, close);
+  if (isRaw) {
+    process.stdin.setRawMode(true).on('data', onKeys).resume();
+    process.stdout.on('resize', onResize);
+  }
+  try {
+    await print(place, person, isRaw ? screen : null);
+  } finally {
+    process.stdout.off('resize', onResize);
+    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.off(signal, close);
+    if (isRaw) {
+      process.stdin.off('data', onKeys).pause().setRawMode(false);
+      await write(screen.restore());
+    }
+  }
+  return hasLeft;
+}
+
+export const sizeOf = ({ columns, rows }: NodeJS.WriteStream): { cols: number; rows: number } => ({
+  cols: columns,
+  rows,
+});
+
+async function print(place: Attachment, person: Person, screen: AttachedOutput | null): Promise<void> {
+  const filter = screen ?? inertFor(process.stdout);
+  let from = person.from;
+  if (from === null) {
+    from = place.state.end;
+    const data = readLog(place.logPath, Math.max(0, from - REPAINT_BYTES), from);
+    if (screen) await write(screen.push(Buffer.from(await repaint(data, place.state.size))));
+  }
+  // Who has just started a command knows where they are.
+  if (screen && person.from === null) {
+    remark(`attached${person.types ? '' : ' to watch'}; ${person.detachKey.name} leaves`);
+    if (place.state.running === null) remark(IDLE);
+  }
+  let before = place.state;
+  for await (const change of place.changes(from)) {
+    if (person.json) process.stdout.write(`${JSON.stringify(asJson(change))}\n`);
+    else if (change.kind === 'output') await write(filter.push(change.data));
+    else {
+      if (screen) tell(before, change.state, person);
+      before = change.state;
+    }
+  }
+}
+
+const IDLE = 'nothing runs here now; what is typed goes nowhere';
+
+function tell(
+  before: AttachedState,
+  { epoch, running, typist }: AttachedState,
+  { types, from }: Person,
+): void {
+  if (epoch !== before.epoch) remark(`it was reset: epoch ${epoch}`);
+  else if (from === null && running === null && before.running !== null) remark(IDLE);
+  if (types && typist !== before.typist) remark(typist ? `${typist} types now` : 'nobody types now');
+}
+
+/** Beside the session's own output, on lines of their own. */
+function remark(text: string): void {
+  process.stderr.write('\r\n');
+  note(`[${text}]\r`);
+}
+
+function ringIfRefused(typed: boolean): void {
+  if (!typed) process.stderr.write('\x07');
+}
+
+const asJson = (change: Change): object =>
+  change.kind === 'output'
+    ? { output: change.data.toString('utf8'), to: change.to }
+    : { state: change.state };
+
+function write(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+}

@@ -1,0 +1,101 @@
+// A person's place at a session's terminal: what is printed, from the log; what is typed, straight to the holder.
+// Knows no Temporal and needs none.
+import { HoldfastError } from '../contracts/errors';
+import type { SessionRef } from '../contracts/ids';
+import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
+import { readJson } from './json-file';
+import { readLog } from './log-reader';
+import { isAlive } from './process-identity';
+import type { AttachedState, TerminalSize, Verbs } from './protocol';
+import { sessionPaths } from './session-paths';
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** What came: a piece of the output, or that something beside it is different. */
+export type Change = { kind: 'output'; data: Buffer; to: number } | { kind: 'state'; state: AttachedState };
+
+export class Attachment {
+  /** Up to where `changes` has given out the log. */
+  printedTo = 0;
+
+  private constructor(
+    private readonly client: HolderClient,
+    readonly logPath: string,
+    /** As it was last told. */
+    public state: AttachedState,
+  ) {}
+
+  /**
+   * Attaches to a session on this machine. With `typist` this connection may type.
+   * Throws `not_found` when no holder lives, `typist_busy` when somebody else types.
+   */
+  static async open(
+    dataDir: string,
+    ref: SessionRef,
+    request: Verbs['attach']['request'],
+  ): Promise<Attachment> {
+    const paths = sessionPaths(dataDir, ref);
+    const record = readJson<HolderRecord>(paths.holder);
+    if (!record || !isAlive(record.identity)) throw noTerminal(ref);
+    const client = await HolderClient.connect(record).catch((err: unknown) => {
+      throw err instanceof HolderGone ? noTerminal(ref) : err;
+    });
+    try {
+      return new Attachment(client, paths.log, await client.request('attach', request));
+    } catch (err) {
+      client.close();
+      throw err;
+    }
+  }
+
+  /** Everything from byte `from` on as it comes, until the session's terminal is gone or `close`. */
+  async *changes(from: number): AsyncGenerator<Change> {
+    for (this.printedTo = from; ;) {
+      while (this.printedTo < this.state.end) {
+        const at = this.printedTo;
+        const data = readLog(this.logPath, at, Math.min(this.state.end, at + CHUNK_BYTES));
+        if (data.length === 0) break;
+        yield { kind: 'output', data, to: at + data.length };
+        this.printedTo = at + data.length;
+      }
+      const seen = this.state;
+      const next = await this.client.request('watch', { from: this.printedTo, seen }).catch(endOfTerminal);
+      if (!next) return;
+      this.state = next;
+      if (isDifferent(seen, next)) yield { kind: 'state', state: next };
+    }
+  }
+
+  /** False where nothing runs, or somebody else has taken the keyboard over: then nothing was typed. */
+  async type(bytes: Buffer): Promise<boolean> {
+    const answer = await this.client
+      .request('type', { bytes: bytes.toString('base64') })
+      .catch(endOfTerminal);
+    return answer?.typed ?? false;
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    await this.client.request('resize', size).catch(endOfTerminal);
+  }
+
+  /** Leaves; the session goes on. */
+  close(): void {
+    this.client.close();
+  }
+}
+
+function endOfTerminal(err: unknown): undefined {
+  if (!(err instanceof HolderGone)) throw err;
+}
+
+const isDifferent = (
+  before: Omit<AttachedState, 'end'>,
+  { epoch, running, typist }: AttachedState,
+): boolean => before.epoch !== epoch || before.running !== running || before.typist !== typist;
+
+const noTerminal = ({ agent, session }: SessionRef): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: 'A terminal to attach to',
+    got: `session ${session} of agent ${agent}`,
+    next: 'Start something in it (`holdfast exec`, or `holdfast attach --run CODE`), or see `holdfast ps`.',
+  });

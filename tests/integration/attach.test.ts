@@ -1,0 +1,251 @@
+// People at the terminals of sessions, each in a real terminal of their own.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as pty from 'node-pty';
+import { packageRoot } from '../../exec/package-root';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { testHost, type TestHost } from '../helpers/session-host';
+import { until } from '../helpers/until';
+
+/** The command line in a terminal, as a person has it before them. */
+class Person {
+  text = '';
+  exitCode: number | null = null;
+  private readonly terminal: pty.IPty;
+
+  constructor(dataDir: string, args: string[], cwd?: string) {
+    const env = {
+      PATH: process.env.PATH ?? '',
+      HOME: dataDir,
+      HOLDFAST_DATA: dataDir,
+      TERM: 'xterm-256color',
+    };
+    const command = [join(packageRoot(), 'bin', 'holdfast.js'), 'attach', ...args];
+    this.terminal = pty.spawn(process.execPath, command, { cols: 80, rows: 24, env, ...(cwd && { cwd }) });
+    this.terminal.onData((data) => (this.text += data));
+    this.terminal.onExit(({ exitCode }) => (this.exitCode = exitCode));
+  }
+
+  async sees(text: string): Promise<void> {
+    await until(() => this.text.includes(text) || this.exitCode !== null);
+    expect(this.text).toContain(text);
+  }
+  types(text: string): void {
+    this.terminal.write(text);
+  }
+  resize(cols: number, rows: number): void {
+    this.terminal.resize(cols, rows);
+  }
+  async exits(): Promise<number | null> {
+    await until(() => this.exitCode !== null);
+    return this.exitCode;
+  }
+}
+const LEAVE = '\x1d';
+
+describe('without a server, with the session alone', () => {
+  let t: TestHost;
+  beforeEach(() => (t = testHost()));
+  afterEach(() => t.end());
+  const attach = (...args: string[]): Person => new Person(t.dataDir, ['--agent', 'test', ...args]);
+  const background = (code: string): Promise<unknown> => t.run(code, { yield: { firstOutputMs: 0 } });
+
+  test('what is typed reaches the program, what it prints is seen, and the detach key leaves it running', async () => {
+    await background('echo hello; read -r answer; echo "got $answer"; sleep 1000');
+    const person = attach();
+    await person.sees('attached; ctrl-] leaves');
+    await person.sees('hello');
+    person.types('fine\r');
+    await person.sees('got fine');
+    person.types(LEAVE);
+    expect(await person.exits()).toBe(0);
+    expect(person.text).toContain('detached; the session goes on');
+    expect((await t.host.status(t.ref)).command?.endedAt).toBeNull();
+  });
+
+  test('another detach key can be chosen, and ctrl-] then reaches the program', async () => {
+    await background('stty -echo; IFS= read -r -n1 key; printf "%q\\n" "$key"; stty echo; sleep 1000');
+    const person = attach('--detach-key', 'ctrl-a');
+    await person.sees('attached; ctrl-a leaves');
+    person.types(LEAVE);
+    await person.sees(String.raw`$'\035'`);
+    person.types('\x01');
+    expect(await person.exits()).toBe(0);
+  });
+
+  test('ctrl-c goes to the program and not to the command line', async () => {
+    await background(`bash -c 'trap "echo caught; exit 7" INT; echo ready; while :; do sleep 0.02; done'`);
+    const person = attach();
+    await person.sees('ready');
+    person.types('\x03');
+    await person.sees('caught');
+    await person.sees('nothing runs here now');
+    person.types(LEAVE);
+    expect(await person.exits()).toBe(0);
+    expect((await t.host.status(t.ref)).command).toMatchObject({ exitCode: 7 });
+  });
+
+  test('the size of who types is the session’s, also when it changes; afterwards it is the usual one again', async () => {
+    await background(`bash -c 'trap "stty size" WINCH; echo ready; while :; do sleep 0.02; done'`);
+    const person = attach();
+    await person.sees('24 80');
+    person.resize(101, 33);
+    await person.sees('33 101');
+    person.types(LEAVE);
+    await person.exits();
+    const { end } = await t.host.status(t.ref);
+    const view = await t.until({ kind: 'output', from: end - 1, timeoutMs: 5_000 });
+    await until(async () =>
+      (await t.until({ kind: 'idle', from: 0, timeoutMs: 2_000 })).output.endsWith('40 120\n'),
+    );
+    expect(view.state).toBe('running');
+  });
+
+  test('one types at a time: a second is refused, may watch, and may take the keyboard over', async () => {
+    await background('while read -r line; do echo "read: $line"; done');
+    const first = attach();
+    await first.sees('attached');
+    const refused = attach();
+    expect(await refused.exits()).toBe(75);
+    expect(refused.text).toContain('typist_busy');
+    const watcher = attach('--watch');
+    await watcher.sees('attached to watch');
+    watcher.types('not typed\r');
+    first.types('one\r');
+    await watcher.sees('read: one');
+    const second = attach('--take');
+    await first.sees('types now');
+    second.types('two\r');
+    await Promise.all([first, second, watcher].map((person) => person.sees('read: two')));
+    first.types('three\r');
+    await first.sees('\x07');
+    for (const person of [first, second, watcher]) person.types(LEAVE);
+    await Promise.all([first, second, watcher].map((person) => person.exits()));
+    expect(watcher.text).not.toContain('not typed');
+    expect(first.text).not.toContain('read: three');
+  });
+
+  test('who comes later finds the screen as a full-screen program has drawn it, inert', async () => {
+    await background(
+      String.raw`printf '\e[?1049h\e[2J\e[5;10Hmenu\e]52;c;aGFja2Vk\a\e]0;title\a'; read -r -s _; printf '\e[?1049l'`,
+    );
+    await t.until({ kind: 'needs_input', from: 0, timeoutMs: 5_000 });
+    const person = attach();
+    await person.sees('menu');
+    expect(person.text).toContain('\x1b[?1049h');
+    expect(person.text).not.toMatch(/aGFja2Vk|title/);
+    person.types(LEAVE);
+    await person.exits();
+    expect(person.text).toContain('\x1b[?1049l');
+  });
+
+  test('whoever watches a flood gets its last line', async () => {
+    await background('sleep 0.5; yes 0123456789 | head -c 3000000; echo; echo the end');
+    const person = attach('--watch');
+    await person.sees('attached');
+    await person.sees('the end');
+    person.types(LEAVE);
+    expect(await person.exits()).toBe(0);
+  });
+
+  test('the end of the session ends the attachment', async () => {
+    await background('sleep 1000');
+    const person = attach();
+    await person.sees('attached');
+    await t.host.close(t.ref, 'enough');
+    expect(await person.exits()).toBe(0);
+    expect(person.text).toContain('the terminal is gone');
+  });
+
+  test.each([
+    ['a session that was never opened', ['--session', '9'], 66, 'not_found'],
+    ['a key that is none', ['--detach-key', 'x'], 64, 'invalid_input'],
+    ['a host elsewhere', ['--host', 'far'], 66, 'not_found'],
+  ])('%s is refused with code and next step', async (_, args, code, name) => {
+    const person = attach(...args);
+    expect(await person.exits()).toBe(code);
+    expect(person.text).toContain(name);
+    expect(person.text).toContain('Next:');
+  });
+});
+
+describe('with a server', () => {
+  const engine = new EngineOfItsOwn();
+  let cwd: string;
+  beforeAll(async () => {
+    cwd = mkdtempSync(join(tmpdir(), 'holdfast-attach-'));
+    await engine.start();
+  }, 60_000);
+  afterAll(async () => {
+    expect(await engine.end()).toEqual([]);
+    rmSync(cwd, { recursive: true, force: true });
+  }, 60_000);
+
+  test('attach --run gives the terminal to a person and passes the exit code on; a password they type is in no file', async () => {
+    const person = new Person(
+      engine.dataDir,
+      ['--run', 'read -r -s -p "password: " p; echo; echo "${#p}"; exit 5'],
+      cwd,
+    );
+    await person.sees('password: ');
+    await until(
+      async () =>
+        (await engine.client.session({ agent: 'cli', session: 0 }).output({ wait: 'needs_input' })).waiting
+          ?.echo === false,
+    );
+    person.types('correct-horse-battery\r');
+    expect(await person.exits()).toBe(5);
+    expect(person.text).toContain('21');
+    const { workflowId } = engine.client.session({ agent: 'cli', session: 0 });
+    const history = await engine.client.temporal.workflow.getHandle(workflowId).fetchHistory();
+    const payloads = [...JSON.stringify(history).matchAll(/"data":"([^"]*)"/g)]
+      .map(([, data]) => Buffer.from(data ?? '', 'base64').toString('utf8'))
+      .join('\n');
+    expect(payloads).toContain('read -r -s');
+    expect(payloads).not.toContain('correct-horse');
+    const found = (text: string): string => {
+      try {
+        return execFileSync('grep', ['-rlaF', text, engine.dataDir], { encoding: 'utf8' });
+      } catch {
+        return '';
+      }
+    };
+    // The control: what was run is found by the same search.
+    expect(found('read -r -s -p')).not.toBe('');
+    expect(found('correct-horse')).toBe('');
+  });
+
+  test('who leaves attach --run leaves the command running', async () => {
+    const person = new Person(engine.dataDir, ['--session', '1', '--run', 'echo begun; sleep 1000'], cwd);
+    await person.sees('begun');
+    person.types(LEAVE);
+    expect(await person.exits()).toBe(0);
+    expect(await engine.client.session({ agent: 'cli', session: 1 }).output()).toMatchObject({
+      state: 'running',
+    });
+  });
+
+  test('a person goes on typing while the worker is dead', async () => {
+    const person = new Person(
+      engine.dataDir,
+      ['--session', '2', '--run', 'read -r a; read -r b; echo "$a $b"; exit 3'],
+      cwd,
+    );
+    await until(
+      async () =>
+        (
+          await engine.client
+            .session({ agent: 'cli', session: 2 })
+            .output()
+            .catch(() => undefined)
+        )?.state === 'waiting_input',
+    );
+    person.types('one\r');
+    await engine.killWorker();
+    person.types('two\r');
+    await person.sees('one two');
+    expect(await person.exits()).toBe(3);
+  });
+});
