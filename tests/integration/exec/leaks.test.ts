@@ -1,0 +1,107 @@
+// S17: sessions that have ended hold nothing: no descriptor, process, thread or CPU, in the host and in the system.
+import { readdirSync } from 'node:fs';
+import { testHost, type TestHost } from '../../helpers/session-host';
+import { childrenOf } from '../../../exec/proc';
+import {
+  cpuTicks,
+  endWithoutTrace,
+  eventually,
+  holderOf,
+  linksOf,
+  logOf,
+  otherSession,
+  processesMarked,
+} from './session-processes';
+
+let t: TestHost;
+beforeAll(() => (t = testHost()));
+afterAll(() => endWithoutTrace(t));
+
+interface Held {
+  descriptors: number;
+  threads: number;
+  children: number;
+  processes: string[];
+  terminals: number;
+}
+
+/** What this process, which is the host, and the system hold for sessions. */
+const held = (): Held => ({
+  descriptors: linksOf('self').filter(
+    (link) => /^(socket|pipe|\/dev\/ptmx|\/dev\/pts)/.test(link) || link.includes(t.dataDir),
+  ).length,
+  threads: readdirSync('/proc/self/task').length,
+  // Zombies too.
+  children: childrenOf(process.pid).length,
+  processes: processesMarked(t.dataDir, t.cwd),
+  terminals: linksOf('self').filter((link) => link === '/dev/ptmx').length,
+});
+
+async function openAndClose(session: number): Promise<void> {
+  const ref = otherSession(t, session);
+  const view = await t.run('sleep 600 & echo "$((40 + 2))"', { ref });
+  expect(view).toMatchObject({ exitCode: 0 });
+  expect(logOf(t, ref).toString()).toContain('42\r\n');
+  await t.host.close(ref, 'done');
+}
+
+/** Four at a time: on two cores the starts of holders are what it costs. */
+async function many(from: number, to: number): Promise<void> {
+  let next = from;
+  const one = async (): Promise<void> => {
+    while (next < to) await openAndClose(next++);
+  };
+  await Promise.all([one(), one(), one(), one()]);
+}
+
+test('1,000 sessions, opened and closed, leave no descriptor, thread, zombie, process or CPU behind', async () => {
+  await many(0, 8);
+  const before = held();
+  expect(before.processes).toEqual([]);
+  await many(8, 1_000);
+  const after = await eventually(
+    held,
+    (now) => now.descriptors <= before.descriptors && now.children <= before.children,
+  );
+  expect({ ...after, threads: after.threads <= before.threads }).toEqual({ ...before, threads: true });
+  const ticks = cpuTicks('self');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // Of one second less than a third, for jest itself: a loop that spins takes all of it.
+  expect(cpuTicks('self') - ticks).toBeLessThan(30);
+}, 600_000);
+
+test('a hundred epochs of one session leave its holder with what it held before', async () => {
+  const ref = otherSession(t, 2_000);
+  const again = async (times: number): Promise<void> => {
+    for (let n = 0; n < times; n++) {
+      await t.run(n % 2 ? 'exit 3' : 'sleep 600 & exit', { ref });
+    }
+    await t.run(':', { ref });
+  };
+  await again(3);
+  const holder = holderOf(t, ref);
+  const count = (): number[] => [
+    linksOf(holder).length,
+    readdirSync(`/proc/${holder}/task`).length,
+    childrenOf(holder).length,
+  ];
+  const before = count();
+  await again(100);
+  const after = await eventually(count, (now) => now.every((n, i) => n <= (before[i] ?? 0)));
+  expect(after).toEqual(before);
+}, 120_000);
+
+test('thousands of requests leave no descriptor and no observer behind', async () => {
+  await t.run('read -r x');
+  const before = linksOf('self').length;
+  for (let n = 0; n < 50; n++) {
+    await Promise.all(
+      Array.from({ length: 40 }, () => t.host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 1 })),
+    );
+  }
+  expect(linksOf('self').length).toBeLessThanOrEqual(before);
+  const holder = holderOf(t);
+  const ticks = cpuTicks(holder);
+  await t.until({ kind: 'exit', from: 0, timeoutMs: 1_500 });
+  expect(cpuTicks(holder) - ticks).toBeLessThan(15);
+});
