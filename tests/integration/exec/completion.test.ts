@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testHost, type TestHost } from '../../helpers/session-host';
-import { endWithoutTrace, logOf, otherSession, reset } from './session-processes';
+import { endWithoutTrace, holderOf, logOf, otherSession, reset } from './session-processes';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
@@ -158,4 +158,73 @@ test('a session that is closed tells that it was closed', async () => {
   const { command } = await t.host.close(ref, 'no longer needed');
   expect(command).toMatchObject({ killedBy: { by: 'closed', reason: 'no longer needed' } });
   expect(t.host.isOpen(ref)).toBe(false);
+});
+
+describe('who ended a command is recorded, and stays so for whoever asks later', () => {
+  const host = { by: 'host_lost', reason: 'the process that held the terminal died' };
+  const ends: [who: string, code: string, end: (ref: TestHost['ref']) => unknown, record: object][] = [
+    ['its own exit', '(exit 5)', () => undefined, { exitCode: 5, signal: null, killedBy: null, lost: false }],
+    [
+      'a signal to a child',
+      'sh -c "kill -TERM \\$\\$"',
+      () => undefined,
+      { exitCode: 143, signal: null, killedBy: null },
+    ],
+    [
+      'a signal to the shell',
+      'kill -SEGV $$',
+      () => undefined,
+      { exitCode: 139, signal: 'SIGSEGV', killedBy: { by: 'signal', reason: 'SIGSEGV' } },
+    ],
+    [
+      'a reset',
+      'sleep 600',
+      (ref) => reset(t, ref, 'in the way'),
+      { exitCode: null, signal: 'SIGKILL', killedBy: { by: 'reset', reason: 'in the way' } },
+    ],
+    [
+      'a reset without a reason',
+      'sleep 600',
+      (ref) => reset(t, ref),
+      { killedBy: { by: 'reset', reason: null } },
+    ],
+    [
+      'a close',
+      'sleep 600',
+      (ref) => t.host.close(ref, 'done'),
+      { killedBy: { by: 'closed', reason: 'done' } },
+    ],
+    [
+      'the loss of its holder',
+      'sleep 600',
+      (ref) => process.kill(holderOf(t, ref), 'SIGKILL'),
+      { exitCode: null, lost: true, killedBy: host },
+    ],
+  ];
+
+  test.each(ends)('%s', async (who, code, end, record) => {
+    const ref = otherSession(t, 50);
+    const id = `ended by ${who}`;
+    await t.run(code, { ref, id, yield: { firstOutputMs: 30 } });
+    await end(ref);
+    await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 }, ref);
+    expect((await t.host.status(ref)).command).toMatchObject({ id, ...record });
+    await t.run('echo another', { ref });
+    const again = await t.host.run(ref, { id, runtime: 'terminal', code });
+    expect(again.command).toMatchObject({ id, ...record });
+    expect(t.host.commandRecord(ref, id)).toMatchObject({ id, ...record });
+  });
+
+  test('no time-out: a command that outlives all of its times goes on, and ends by itself', async () => {
+    const ref = otherSession(t, 51);
+    const once = { firstOutputMs: 1, betweenOutputMs: 1, maxMs: 1, promptMs: 1 };
+    const running = await t.run('until [ -e late ]; do sleep 0.02; done; (exit 4)', { ref, yield: once });
+    expect(running).toMatchObject({ state: 'running', exitCode: null, killedBy: null });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 50 }, ref)).toMatchObject({ state: 'running' });
+    writeFileSync(join(t.cwd, 'late'), '');
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 }, ref)).toMatchObject({
+      exitCode: 4,
+      killedBy: null,
+    });
+  });
 });
