@@ -13,6 +13,7 @@ import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { agentJson } from '../models/dialects/agent-json';
 import type { FindProvider } from '../models/providers';
 import type { ToolRegistry } from '../tools/registry';
+import { fitReply, fitToolResult } from './fit-payload';
 import { TranscriptCache } from './transcript-cache';
 
 const HEARTBEAT_MS = 2_000;
@@ -36,13 +37,13 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
         const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
         const system = agentJson.instructions(tools.describe());
         const { text } = await provider.reply({ system, messages, signal });
-        return { text, parsed: agentJson.parse(text) };
+        return fitReply({ text, parsed: agentJson.parse(text) });
       }),
 
     callTool: ({ agent, key, call, settings }: ToolInvocation) =>
-      beating((signal): Promise<ToolResult> => {
+      beating(async (signal): Promise<ToolResult> => {
         const { attempt } = Context.current().info;
-        return tools.call(call, { agent, key, attempt, settings, client, signal });
+        return fitToolResult(await tools.call(call, { agent, key, attempt, settings, client, signal }));
       }),
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>

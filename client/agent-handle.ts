@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
-  WorkflowNotFoundError,
   type Client,
   type WorkflowHandle,
 } from '@temporalio/client';
@@ -75,7 +74,7 @@ export class AgentHandle {
   }
 
   /** One more message; answers with its turn's result. */
-  send(message: string, id: string = randomUUID()): Promise<AgentResult> {
+  async send(message: string, id: string = randomUUID()): Promise<AgentResult> {
     const request = parseWith(sendSchema, 'The message', { message });
     return deliver(this.delivery, () =>
       this.handle.executeUpdate<AgentResult, [object]>(AGENT_MESSAGES.send, {
@@ -95,11 +94,18 @@ export class AgentHandle {
     return deliver(this.delivery, () => this.handle.query<AgentState>(AGENT_MESSAGES.state));
   }
 
-  /** The messages of the turns that have ended, a page at a time. */
-  transcript(from = 0, limit = 100): Promise<TranscriptPage> {
-    return deliver(this.delivery, () =>
-      this.handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from, limit }),
-    );
+  /** The messages of the turns that have ended: `limit` of them, or as many as there are behind `from`. */
+  async transcript(from = 0, limit = 100): Promise<TranscriptPage> {
+    const messages: Message[] = [];
+    for (;;) {
+      const rest = { from: from + messages.length, limit: limit - messages.length };
+      const page = await deliver(this.delivery, () =>
+        this.handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, rest),
+      );
+      messages.push(...page.messages);
+      // Pages end by bytes: a short one is no sign of the end, an empty one is.
+      if (page.messages.length === 0 || messages.length >= limit) return { messages, total: page.total };
+    }
   }
 
   /** Every message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
@@ -114,18 +120,22 @@ export class AgentHandle {
         index = 0;
       } else if (status === 'ended' && turn > turns) {
         return;
-      } else {
+      } else if (!page || index >= page.total) {
         await delay(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
   private async turnMessages(turn: number, from: number): Promise<TranscriptPage | undefined> {
+    const workflowId = turnWorkflowId(this.id, turn);
+    const handle = this.client.workflow.getHandle(workflowId);
     try {
-      const handle = this.client.workflow.getHandle(turnWorkflowId(this.id, turn));
-      return await handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from });
+      return await deliver({ ...this.delivery, workflowId, what: 'The turn' }, () =>
+        handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from }),
+      );
     } catch (err) {
-      if (err instanceof WorkflowNotFoundError) return undefined;
+      // It is about to be started.
+      if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
       throw err;
     }
   }

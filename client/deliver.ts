@@ -16,6 +16,8 @@ const WORKER_CHECK_MS = 4_000;
 const POLLER_SECONDS = 75;
 /** A task that fails so often in a row is not a passing fault. */
 const STUCK_ATTEMPTS = 4;
+/** An agent, its turn, a sub-agent of that, its turn. */
+const MAX_DEPTH = 3;
 
 export interface Delivery {
   client: Client;
@@ -95,20 +97,34 @@ async function unableToAnswer(
     if (needsWorker && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
       throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });
     }
-    const attempts = await failingAttempts(client, workflowId);
-    if (attempts >= STUCK_ATTEMPTS) throw new HoldfastError('workflow_stuck', { got: workflowId, attempts });
+    const stuck = await findStuck(client, workflowId);
+    if (stuck) throw new HoldfastError('workflow_stuck', { ...stuck });
     await delay(WORKER_CHECK_MS, undefined, { signal });
   }
 }
 
-/** How often the workflow's present task was tried; 0 where there is none, or no workflow. */
-async function failingAttempts(client: Client, workflowId: string): Promise<number> {
+/**
+ * The workflow, or one that it waits for, whose present task was tried too often. Its children count: an agent
+ * whose turn is stuck is well itself, and would be waited for in vain.
+ */
+async function findStuck(
+  client: Client,
+  workflowId: string,
+  depth = 0,
+): Promise<{ got: string; attempts: number } | undefined> {
   try {
     const { raw } = await client.workflow.getHandle(workflowId).describe();
-    return raw.pendingWorkflowTask?.attempt ?? 0;
+    const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
+    if (attempts >= STUCK_ATTEMPTS) return { got: workflowId, attempts };
+    if (depth >= MAX_DEPTH) return undefined;
+    for (const child of raw.pendingChildren ?? []) {
+      const stuck = child.workflowId && (await findStuck(client, child.workflowId, depth + 1));
+      if (stuck) return stuck;
+    }
   } catch {
-    return 0;
+    // No such workflow, or the server cannot say: others notice that.
   }
+  return undefined;
 }
 
 /** Whether any worker has polled the queue lately; true where the server cannot say. */

@@ -37,8 +37,9 @@ export interface AgentInput extends AgentSettings {
   idleMs?: number;
 }
 
-/** Why a turn ended. */
-export type EndReason = 'answered' | 'step_limit' | 'time_limit' | 'format_error' | 'model_error' | 'stopped';
+/** Why a turn ended. `size_limit`: its messages are as many bytes as a turn may record; the next message goes on. */
+export type EndReason =
+  'answered' | 'step_limit' | 'time_limit' | 'size_limit' | 'format_error' | 'model_error' | 'stopped';
 
 /** An error of the catalogue, as data. */
 export interface TurnError {
@@ -138,7 +139,10 @@ export interface AgentState {
   refused: string[];
 }
 
-/** The answer of the query `transcript`: a page of messages. */
+/**
+ * The answer of the query `transcript`: a page of messages. It may hold fewer than were asked for, at least one
+ * where there is one: pages end by bytes, too.
+ */
 export interface TranscriptPage {
   messages: Message[];
   /** Messages in all. */

@@ -32,7 +32,7 @@ import {
 } from './agent-definitions';
 import type { StopRequest } from './agent-definitions';
 import { checked, refuse } from './refusal';
-import { transcriptPage } from './transcript';
+import { Transcript } from './transcript';
 import { turn } from './turn';
 
 const DAY_MS = 24 * 3_600_000;
@@ -57,7 +57,7 @@ interface Queued {
 }
 
 class Conversation {
-  private readonly messages: Message[] = [];
+  private readonly transcript = new Transcript();
   private readonly queue: Queued[] = [];
   private readonly sessions = new Set<number>();
   private readonly refused: string[] = [];
@@ -107,7 +107,7 @@ class Conversation {
       { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
     );
     setHandler(stateQuery, () => this.state());
-    setHandler(transcriptQuery, (request) => transcriptPage(this.messages, request));
+    setHandler(transcriptQuery, (request) => this.transcript.page(request));
   }
 
   async live(): Promise<AgentResult> {
@@ -151,7 +151,7 @@ class Conversation {
     try {
       const full = await this.executeTurn(number, message);
       const { messages, sessions, ...result } = full;
-      this.messages.push(...messages);
+      this.transcript.push(...messages);
       for (const session of sessions) this.sessions.add(session);
       this.lastResult = result;
       setCurrentDetails(`**${result.reason}** after ${result.steps} steps\n\n${result.answer ?? ''}`);
@@ -170,7 +170,7 @@ class Conversation {
       ...(limits && { limits }),
       ...(yielding && { yield: yielding }),
     };
-    const earlier = { count: this.messages.length, runId: workflowInfo().runId };
+    const earlier = { count: this.transcript.messages.length, runId: workflowInfo().runId };
     try {
       // A cancelled turn still returns what it has: nothing of the conversation is lost by a stop.
       return await executeChild(turn, {

@@ -1,10 +1,37 @@
+// The messages of an agent or a turn, with the bytes that they take: pages and turns end by them.
 import type { Message, TranscriptPage, TranscriptRequest } from '../contracts/agent';
+import { jsonBytes, MAX_TRANSCRIPT_PAGE_BYTES } from '../contracts/payload-size';
 
 const DEFAULT_LIMIT = 100;
 
-/** One page of a conversation. Out-of-range values give an empty page: a query must not throw. */
-export function transcriptPage(messages: Message[], request: TranscriptRequest | undefined): TranscriptPage {
-  const from = Math.max(0, Number(request?.from) || 0);
-  const limit = Math.max(1, Number(request?.limit) || DEFAULT_LIMIT);
-  return { messages: messages.slice(from, from + limit), total: messages.length };
+export class Transcript {
+  readonly messages: Message[] = [];
+  /** Of all messages as JSON. */
+  bytes = 0;
+  private readonly sizes: number[] = [];
+
+  push(...messages: Message[]): void {
+    for (const message of messages) {
+      const size = jsonBytes(message) + 1;
+      this.messages.push(message);
+      this.sizes.push(size);
+      this.bytes += size;
+    }
+  }
+
+  /**
+   * A page: at most `limit` messages, and no more than fit; at least one where there is one. Out-of-range
+   * values give an empty page: a query must not throw.
+   */
+  page(request: TranscriptRequest | undefined): TranscriptPage {
+    const from = Math.max(0, Math.trunc(Number(request?.from)) || 0);
+    const limit = Math.max(1, Math.trunc(Number(request?.limit)) || DEFAULT_LIMIT);
+    const last = Math.min(from + limit, this.messages.length);
+    let end = from;
+    for (let bytes = 0; end < last; end++) {
+      bytes += this.sizes[end] ?? 0;
+      if (bytes > MAX_TRANSCRIPT_PAGE_BYTES && end > from) break;
+    }
+    return { messages: this.messages.slice(from, end), total: this.messages.length };
+  }
 }

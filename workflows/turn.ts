@@ -3,6 +3,7 @@ import {
   ActivityFailure,
   CancellationScope,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -20,10 +21,11 @@ import {
   type TurnResult,
 } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-size';
 import { isSessionNumber } from '../contracts/ids';
 import { fromFailure } from '../contracts/failure';
 import { transcriptQuery } from './agent-definitions';
-import { transcriptPage } from './transcript';
+import { Transcript } from './transcript';
 
 const { callModel, callTool } = proxyActivities<AgentActivities>({
   startToCloseTimeout: '31 days',
@@ -33,7 +35,7 @@ const { callModel, callTool } = proxyActivities<AgentActivities>({
 
 export async function turn(input: TurnInput): Promise<TurnResult> {
   const current = new Turn(input);
-  setHandler(transcriptQuery, (request) => transcriptPage(current.messages, request));
+  setHandler(transcriptQuery, (request) => current.transcript.page(request));
   try {
     return await CancellationScope.withTimeout(current.limits.wallMs, () => current.run());
   } catch (err) {
@@ -44,19 +46,20 @@ export async function turn(input: TurnInput): Promise<TurnResult> {
 }
 
 class Turn {
-  readonly messages: Message[];
+  readonly transcript = new Transcript();
   readonly limits: typeof DEFAULT_LIMITS;
   private steps = 0;
   private readonly sessions = new Set<number>();
 
   constructor(private readonly input: TurnInput) {
-    this.messages = [{ role: 'user', text: input.message }];
+    this.transcript.push({ role: 'user', text: input.message });
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
   }
 
   async run(): Promise<TurnResult> {
     let repairs = 0;
     while (this.steps < this.limits.steps) {
+      if (this.isFull()) return this.result('size_limit');
       this.steps += 1;
       let reply: ModelReply;
       try {
@@ -66,7 +69,7 @@ class Turn {
         return this.result('model_error', null, errorOf(err));
       }
       const { text, parsed } = reply;
-      this.messages.push({ role: 'assistant', text, parsed });
+      this.transcript.push({ role: 'assistant', text, parsed });
       if (parsed.kind === 'answer') return this.result('answered', parsed.answer);
       if (parsed.kind === 'calls') {
         repairs = 0;
@@ -76,24 +79,34 @@ class Turn {
       }
       repairs += 1;
       const left = this.limits.formatRepairs - repairs;
+      const problem = fitText(parsed.problem, SHOWN_BYTES);
       if (left < 0) {
-        const error = new HoldfastError('format_error', { attempts: repairs, problem: parsed.problem });
+        const error = new HoldfastError('format_error', { attempts: repairs, problem });
         return this.result('format_error', null, asData(error));
       }
-      this.messages.push({ role: 'repair', text: repairText(parsed.problem, left) });
+      this.transcript.push({ role: 'repair', text: repairText(problem, left) });
     }
     return this.result('step_limit');
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
-    const { steps, messages, sessions } = this;
+    const { steps, sessions } = this;
+    const { messages } = this.transcript;
     return { answer: answer ?? lastProse(messages), reason, error, steps, messages, sessions: [...sessions] };
+  }
+
+  /**
+   * What a turn returns is one payload, and a reply is its largest addition. Up to 0.1.0 a turn went on until
+   * its result could not be recorded; the patch may go when no turn of 0.1.0 runs any more.
+   */
+  private isFull(): boolean {
+    return this.transcript.bytes >= FULL_TURN_BYTES && patched('turn-size-limit');
   }
 
   private askModel(): Promise<ModelReply> {
     const { workflowId, runId } = workflowInfo();
     const { agent, settings, earlier } = this.input;
-    const turn = { workflowId, runId, count: this.messages.length };
+    const turn = { workflowId, runId, count: this.transcript.messages.length };
     const call = { agent, model: settings.model, turn, earlier };
     return callModel.executeWithOptions({ summary: `step ${this.steps}: ${settings.model}` }, [call]);
   }
@@ -110,9 +123,18 @@ class Turn {
         return callTool.executeWithOptions({ summary }, [{ agent, key, call, settings }]);
       }),
     );
-    for (const result of results) this.messages.push({ role: 'tool', ...result });
+    for (const [index, result] of results.entries()) {
+      // Near the end of the room each of the rest gets its part of it; the calls have run, so each is recorded.
+      const room = (MAX_TURN_BYTES - this.transcript.bytes) / (results.length - index);
+      const content = fitText(result.content, Math.max(0, room - MESSAGE_OVERHEAD_BYTES));
+      this.transcript.push({ role: 'tool', ...result, content });
+    }
   }
 }
+
+/** A tool's message without its content. */
+const MESSAGE_OVERHEAD_BYTES = 500;
+const SHOWN_BYTES = 4_000;
 
 const repairText = (problem: string, left: number): string =>
   `Your reply could not be used: ${problem} Nothing was run. ` +
@@ -130,7 +152,9 @@ function lastProse(messages: Message[]): string | null {
 
 function errorOf(err: unknown): TurnError {
   const cause = err instanceof ActivityFailure ? err.cause : err;
-  return asData(fromFailure(err) ?? new HoldfastError('model_failed', { reason: reasonOf(cause) }));
+  return asData(
+    fromFailure(err) ?? new HoldfastError('model_failed', { reason: fitText(reasonOf(cause), SHOWN_BYTES) }),
+  );
 }
 
 const asData = ({ code, message, facts }: HoldfastError): TurnError => ({ code, message, facts });

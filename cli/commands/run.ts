@@ -58,6 +58,8 @@ function inputOf(task: string, { model, host, cwd, keep, maxSteps }: RunOptions)
 async function watch(agent: AgentHandle, quiet: boolean): Promise<AgentResult> {
   const done = new AbortController();
   const following = quiet ? Promise.resolve() : printSteps(agent, done.signal);
+  // Told below: unheard until then, a rejection would end the process with a stack.
+  following.catch(() => undefined);
   try {
     const result = await agent.result();
     await following;

@@ -1,4 +1,5 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
+import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { idSchema, milliseconds, yieldSchema } from './session';
 import { z } from './zod';
 
@@ -6,7 +7,10 @@ const text = z.string().check(
   z.refine<string>((value) => value.trim() !== '', {
     error: 'got an empty text, allowed one with at least a word',
   }),
-  z.maxLength(500_000),
+  z.refine<string>((value) => jsonBytes(value) <= MAX_MESSAGE_BYTES, {
+    error: (issue) =>
+      `got ${jsonBytes(issue.input)} bytes as JSON, allowed ${MAX_MESSAGE_BYTES}; name a file instead`,
+  }),
 );
 const count = z.int().check(z.minimum(1), z.maximum(100_000));
 

@@ -1,0 +1,57 @@
+import type { ModelReply } from '../../../contracts/agent';
+import { fitReply, fitToolResult } from '../../../activities/fit-payload';
+import { fitText, jsonBytes, MAX_REPLY_BYTES, MAX_TOOL_RESULT_BYTES } from '../../../contracts/payload-size';
+
+test.each([
+  ['plain text', 'abc'.repeat(10)],
+  ['what JSON escapes', '"\\\n\u0001'],
+  ['letters of two and three bytes', 'äöü€'],
+  ['pairs and halves of pairs', '😀\ud800x\udc00'],
+])('the bytes of %s are those that Temporal’s converter writes', (_what, text) => {
+  expect(jsonBytes({ text })).toBe(Buffer.byteLength(JSON.stringify({ text })));
+});
+
+test('a text that fits stays as it is, to the last byte', () => {
+  const text = `${'x'.repeat(97)}\n`;
+  expect(fitText(text, 101)).toBe(text);
+  expect(fitText(text, 100)).not.toBe(text);
+});
+
+test.each([
+  ['plain text', 'x'.repeat(1_000_000)],
+  ['control characters, six bytes each', '\u0001'.repeat(100_000)],
+  ['pairs', '😀'.repeat(100_000)],
+  ['plain text with an end that is long as JSON', 'x'.repeat(100_000) + '\u0001'.repeat(20_000)],
+])('of a text that is too long, %s, beginning and end are kept and the rest counted', (_what, text) => {
+  const fitted = fitText(text, 10_000);
+  const [, head = '', left, tail = ''] =
+    /^(.*)\n\[… (\d+) characters left out …\]\n(.*)$/s.exec(fitted) ?? [];
+  expect(jsonBytes(fitted)).toBeLessThanOrEqual(10_000);
+  expect(jsonBytes(fitted)).toBeGreaterThan(2_000);
+  expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+  expect(head.length + Number(left) + tail.length).toBe(text.length);
+  // Half a pair would come back as another character.
+  expect(Buffer.from(fitted).toString()).toBe(fitted);
+});
+
+test('where nothing fits, the note alone remains', () => {
+  expect(fitText('x'.repeat(100), 0)).toBe('\n[… 100 characters left out …]\n');
+});
+
+test('a reply that is too long becomes a malformed one that says how long it may be', () => {
+  const answer = 'x'.repeat(MAX_REPLY_BYTES / 2);
+  const reply: ModelReply = { text: answer, parsed: { kind: 'answer', answer } };
+  const fitted = fitReply(reply);
+  expect(fitted.parsed).toMatchObject({ kind: 'malformed' });
+  expect(JSON.stringify(fitted.parsed)).toContain(`got ${jsonBytes(reply)} bytes`);
+  expect(jsonBytes(fitted)).toBeLessThan(10_000);
+  const short: ModelReply = { text: 'x', parsed: { kind: 'answer', answer: 'x' } };
+  expect(fitReply(short)).toBe(short);
+});
+
+test('a tool’s result that is too large keeps its beginning and its end', () => {
+  const content = `begin${'x'.repeat(3_000_000)}end`;
+  const fitted = fitToolResult({ callId: 'c', tool: 't', content, isError: false });
+  expect(jsonBytes(fitted)).toBeLessThan(MAX_TOOL_RESULT_BYTES + 100);
+  expect(fitted.content).toMatch(/^begin.*characters left out.*end$/s);
+});
