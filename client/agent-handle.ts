@@ -11,6 +11,7 @@ import type { AgentInput, AgentResult, AgentState, Message, TranscriptPage } fro
 import { HoldfastError } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId, turnWorkflowId } from '../contracts/ids';
+import { label } from '../contracts/labels';
 import { AGENT_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
 import { parseWith } from '../contracts/schemas/parse';
@@ -47,7 +48,7 @@ export class AgentHandle {
           workflowId: this.workflowId,
           taskQueue: MAIN_TASK_QUEUE,
           args: [checked],
-          staticSummary: (input.task ?? 'a conversation').slice(0, 100),
+          staticSummary: label(input.task ?? 'a conversation'),
         });
       } catch (err) {
         if (err instanceof WorkflowExecutionAlreadyStartedError)

@@ -20,6 +20,7 @@ import type { AgentInput, AgentResult, AgentState, Message, TurnResult } from '.
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import { LOCAL_HOST, checkedId, turnWorkflowId } from '../contracts/ids';
+import { inMarkdown, label } from '../contracts/labels';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages';
 import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
 import {
@@ -31,11 +32,13 @@ import {
   type SendRequest,
 } from './agent-definitions';
 import type { StopRequest } from './agent-definitions';
+import { agentDetails } from './agent-labels';
 import { checked, refuse } from './refusal';
 import { Transcript } from './transcript';
 import { turn } from './turn';
 
 const DAY_MS = 24 * 3_600_000;
+const AGENT_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.agent, 'KEYWORD');
 
 const { closeSessions } = proxyActivities<AgentActivities>({
   startToCloseTimeout: '2 minutes',
@@ -64,6 +67,9 @@ class Conversation {
   private readonly mode: 'task' | 'conversation';
   private turns = 0;
   private working = false;
+  /** What the turn is at. */
+  private message: string | null = null;
+  private shown = { status: 'idle', since: new Date() };
   private ended = false;
   private stopReason: string | null = null;
   private lastResult: AgentResult | null = null;
@@ -79,8 +85,7 @@ class Conversation {
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
     if (input.task !== undefined) this.queue.push({ message: input.task });
-    const key = defineSearchAttributeKey(SEARCH_ATTRIBUTES.agent, 'KEYWORD');
-    upsertSearchAttributes([{ key, value: id }]);
+    upsertSearchAttributes([{ key: AGENT_KEY, value: id }]);
   }
 
   listen(): void {
@@ -106,8 +111,13 @@ class Conversation {
         ),
       { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
     );
-    setHandler(stateQuery, () => this.state());
-    setHandler(transcriptQuery, (request) => this.transcript.page(request));
+    setHandler(stateQuery, () => this.state(), {
+      description: 'What it is at: status, turn, sessions, refused signals; no data',
+    });
+    setHandler(transcriptQuery, (request) => this.transcript.page(request), {
+      description: 'The messages of the turns that have ended, by pages: {} or {"from":0,"limit":100}',
+    });
+    this.show();
   }
 
   async live(): Promise<AgentResult> {
@@ -121,6 +131,7 @@ class Conversation {
     }
     const result: AgentResult = this.lastResult ?? { answer: null, reason: 'stopped', error: null, steps: 0 };
     for (const { done } of this.queue) done?.({ answer: null, reason: 'stopped', error: null, steps: 0 });
+    this.show();
     await condition(allHandlersFinished);
     if (this.mode === 'task' && result.error) {
       throw toFailure(new HoldfastError(result.error.code, result.error.facts));
@@ -148,16 +159,19 @@ class Conversation {
   private async runTurn(message: string): Promise<AgentResult> {
     const number = (this.turns += 1);
     this.working = true;
+    this.message = message;
+    this.show();
     try {
       const full = await this.executeTurn(number, message);
       const { messages, sessions, ...result } = full;
       this.transcript.push(...messages);
       for (const session of sessions) this.sessions.add(session);
       this.lastResult = result;
-      setCurrentDetails(`**${result.reason}** after ${result.steps} steps\n\n${result.answer ?? ''}`);
       return result;
     } finally {
       this.working = false;
+      this.message = null;
+      this.show();
     }
   }
 
@@ -186,7 +200,10 @@ class Conversation {
           },
         ],
         parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-        staticSummary: message.slice(0, 100),
+        staticSummary: label(message),
+        staticDetails: inMarkdown(message, 2_000),
+        // So that the list of an agent's workflows shows its turns, too.
+        typedSearchAttributes: [{ key: AGENT_KEY, value: this.id }],
       });
     } catch (err) {
       if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
@@ -203,7 +220,10 @@ class Conversation {
 
   private async send(request?: SendRequest): Promise<AgentResult> {
     const { message } = checked(sendSchema, 'The message', request);
-    return new Promise<AgentResult>((done) => this.queue.push({ message, done }));
+    return new Promise<AgentResult>((done) => {
+      this.queue.push({ message, done });
+      this.show();
+    });
   }
 
   private stop(reason: string): void {
@@ -215,7 +235,10 @@ class Conversation {
     if (this.turns === 0) return;
     const reason = this.stopReason ?? 'its agent ended';
     const host = this.input.host ?? LOCAL_HOST;
-    await closeSessions({ agent: this.id, host, sessions: [...this.sessions], reason });
+    const summary = label(`close the sessions: ${reason}`);
+    await closeSessions.executeWithOptions({ summary }, [
+      { agent: this.id, host, sessions: [...this.sessions], reason },
+    ]);
   }
 
   private signalled(take: () => void): void {
@@ -225,6 +248,15 @@ class Conversation {
       this.refused.push(err instanceof Error ? err.message : String(err));
       if (this.refused.length > 5) this.refused.shift();
     }
+    this.show();
+  }
+
+  /** What the agent's page shows; to be called where the state changes. No command. */
+  private show(): void {
+    const { namespace } = workflowInfo();
+    const state = this.state();
+    if (state.status !== this.shown.status) this.shown = { status: state.status, since: new Date() };
+    setCurrentDetails(agentDetails({ state, namespace, message: this.message, since: this.shown.since }));
   }
 
   private state(): AgentState {

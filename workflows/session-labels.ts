@@ -1,13 +1,12 @@
-// What a session shows of itself in Temporal's web UI. Markdown; terminal output is fenced.
+// What a session shows of itself in Temporal's web UI: what its command is at, and what to send it.
+import { atTime, fenced, label, messageList } from '../contracts/labels';
 import type { CommandView } from '../contracts/session';
 import type { RunningCommand } from './session-record';
 
 const SHOWN_CHARACTERS = 2_000;
 
-const firstLine = (text: string): string => text.trim().split('\n')[0]?.slice(0, 80) ?? '';
-
 export const summaryOfCommand = ({ runtime, code }: RunningCommand): string =>
-  `${runtime}: ${firstLine(code)}`;
+  `${runtime}: ${label(code.trim().split('\n')[0] ?? '', 80)}`;
 
 /** What was typed may be a password: a summary shows only how much. */
 export function summaryOfInput(text: string | null, keys: readonly string[]): string {
@@ -16,17 +15,57 @@ export function summaryOfInput(text: string | null, keys: readonly string[]): st
     .join(', ');
 }
 
-export function detailsOf(view: CommandView): string {
+const ANSWER = [
+  ['answer with a line', 'Signal `input`', '{"keyboard":"Y"}'],
+  ['press a key', 'Signal `input`', '{"keys":["ctrl-c"]}'],
+] as const;
+const LOOK = ['see new output here', 'Signal `poll` without data, then press R', null] as const;
+const RESET = ['end what runs, keep the session', 'Signal `reset`', '{"reason":"it hangs"}'] as const;
+const EXEC = ['run a command', 'Update `exec`', '{"code":"ls -la"}'] as const;
+const CLOSE = ['end the session', 'Request Cancellation, or Signal `close`', '{"reason":"done"}'] as const;
+
+const MESSAGES = {
+  waiting_input: [...ANSWER, LOOK, RESET, CLOSE],
+  running: [LOOK, ...ANSWER, RESET, CLOSE],
+  exited: [EXEC, CLOSE],
+  lost: [EXEC, CLOSE],
+};
+
+/** Markdown; `seenAt` is workflow time. */
+export function detailsOf(view: CommandView, seenAt: Date = new Date()): string {
   const facts = [
-    `**${view.state.replace('_', ' ')}**`,
-    view.exitCode === null ? null : `exit code ${view.exitCode}`,
-    view.waiting && (view.waiting.echo ? 'waits for input' : 'waits for a password'),
+    `as of ${atTime(seenAt)}, ${Math.round(view.durationMs / 1_000)} s after it began`,
     `epoch ${view.epoch}`,
-    `bytes ${view.from} to ${view.to}`,
+    `bytes ${view.from} to ${view.to} of the log`,
+    view.omittedBytes > 0 ? `${view.omittedBytes} of them left out` : null,
   ];
-  // Longer than any run of backquotes in the output, so that none of it ends the fence (CommonMark 4.5).
-  const longest = Math.max(2, ...[...view.output.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  const shown = view.output.slice(-SHOWN_CHARACTERS);
-  return `${facts.filter((fact) => fact).join(', ')}\n\n${fence}\n${shown}\n${fence}`;
+  return [
+    `### ${stateOf(view)}`,
+    facts.filter((fact) => fact).join(', '),
+    fenced(view.output, SHOWN_CHARACTERS),
+    messageList(MESSAGES[view.state]),
+  ].join('\n\n');
+}
+
+function stateOf(view: CommandView): string {
+  switch (view.state) {
+    case 'waiting_input':
+      return `Waits for ${view.waiting?.echo === false ? 'a password' : 'input'}${certaintyOf(view)}`;
+    case 'running':
+      return 'Still running';
+    case 'lost':
+      return 'Lost: its terminal is gone';
+    case 'exited':
+      return view.commandId === null ? 'Nothing was run yet' : endOf(view);
+  }
+}
+
+const certaintyOf = ({ waiting }: CommandView): string =>
+  waiting && waiting.certainty !== 'certain' ? ` (${waiting.certainty})` : '';
+
+function endOf({ exitCode, signal, killedBy }: CommandView): string {
+  if (killedBy && killedBy.by !== 'signal') {
+    return `Ended by ${killedBy.by.replace('_', ' ')}${killedBy.reason ? `: ${label(killedBy.reason)}` : ''}`;
+  }
+  return `Ended with exit code ${exitCode ?? 'none'}${signal ? `, signal ${signal}` : ''}`;
 }

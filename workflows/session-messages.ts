@@ -19,8 +19,12 @@ import { recordRefusal, sessionState } from './session-record';
 export function listen(session: SessionActor): void {
   listenToUpdates(session);
   listenToSignals(session);
-  setHandler(messages.outputQuery, () => session.record.view, { description: 'The last known view' });
-  setHandler(messages.stateQuery, () => sessionState(session.record, session.phase));
+  setHandler(messages.outputQuery, () => session.record.view, {
+    description: 'The last known view of the command; the signal "poll" makes it fresh; no data',
+  });
+  setHandler(messages.stateQuery, () => sessionState(session.record, session.phase), {
+    description: 'Status, command, last view and refused signals; no data',
+  });
 }
 
 function listenToUpdates(session: SessionActor): void {
@@ -81,7 +85,7 @@ function listenToSignals(session: SessionActor): void {
     },
   );
   setHandler(messages.pollSignal, () => signalled(() => session.output({})), {
-    description: 'Look at the output again; then read the query "output"',
+    description: 'Look at the output again, no data; then read the query "output" or the current details',
   });
   setHandler(messages.resetSignal, (request?: ResetRequest) => signalled(() => session.reset(request)), {
     description: 'End everything that runs here: {"reason":"it hangs"}',

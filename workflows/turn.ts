@@ -5,7 +5,6 @@ import {
   isCancellation,
   patched,
   proxyActivities,
-  setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -22,10 +21,11 @@ import {
 } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-size';
-import { isSessionNumber } from '../contracts/ids';
 import { fromFailure } from '../contracts/failure';
+import { label } from '../contracts/labels';
 import { transcriptQuery } from './agent-definitions';
 import { Transcript } from './transcript';
+import { sessionOf, TurnProgress } from './turn-progress';
 
 const { callModel, callTool } = proxyActivities<AgentActivities>({
   startToCloseTimeout: '31 days',
@@ -35,7 +35,9 @@ const { callModel, callTool } = proxyActivities<AgentActivities>({
 
 export async function turn(input: TurnInput): Promise<TurnResult> {
   const current = new Turn(input);
-  setHandler(transcriptQuery, (request) => current.transcript.page(request));
+  setHandler(transcriptQuery, (request) => current.transcript.page(request), {
+    description: 'The messages so far, by pages: {} or {"from":0,"limit":100}',
+  });
   try {
     return await CancellationScope.withTimeout(current.limits.wallMs, () => current.run());
   } catch (err) {
@@ -50,10 +52,12 @@ class Turn {
   readonly limits: typeof DEFAULT_LIMITS;
   private steps = 0;
   private readonly sessions = new Set<number>();
+  private readonly progress: TurnProgress;
 
   constructor(private readonly input: TurnInput) {
     this.transcript.push({ role: 'user', text: input.message });
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
+    this.progress = new TurnProgress(input, this.limits.steps);
   }
 
   async run(): Promise<TurnResult> {
@@ -73,7 +77,7 @@ class Turn {
       if (parsed.kind === 'answer') return this.result('answered', parsed.answer);
       if (parsed.kind === 'calls') {
         repairs = 0;
-        setCurrentDetails(`**step ${this.steps}** ${parsed.headline ?? ''}\n\n${parsed.thoughts.join('\n')}`);
+        this.progress.runs(parsed);
         await this.callTools(parsed.calls, parsed.headline);
         continue;
       }
@@ -90,9 +94,12 @@ class Turn {
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
-    const { steps, sessions } = this;
+    const { steps } = this;
     const { messages } = this.transcript;
-    return { answer: answer ?? lastProse(messages), reason, error, steps, messages, sessions: [...sessions] };
+    const sessions = [...this.sessions];
+    const result = { answer: answer ?? lastProse(messages), reason, error, steps, messages, sessions };
+    this.progress.ended(result);
+    return result;
   }
 
   /**
@@ -108,7 +115,8 @@ class Turn {
     const { agent, settings, earlier } = this.input;
     const turn = { workflowId, runId, count: this.transcript.messages.length };
     const call = { agent, model: settings.model, turn, earlier };
-    return callModel.executeWithOptions({ summary: `step ${this.steps}: ${settings.model}` }, [call]);
+    this.progress.asksModel(this.steps);
+    return callModel.executeWithOptions({ summary: label(`step ${this.steps}: ${settings.model}`) }, [call]);
   }
 
   /** Calls of one reply run in parallel; their results are recorded in the order of the calls. */
@@ -116,11 +124,13 @@ class Turn {
     const { agent, born, turn: number, settings } = this.input;
     const results = await Promise.all(
       calls.map(async (call) => {
-        const { session = 0 } = call.args;
-        if (isSessionNumber(session)) this.sessions.add(session);
+        const session = sessionOf(call);
+        if (session !== null) this.sessions.add(session);
         const key = `${born}/turn/${number}/${this.steps}/${call.callId}`;
-        const summary = headline ?? call.tool;
-        return callTool.executeWithOptions({ summary }, [{ agent, key, call, settings }]);
+        const summary = label(headline ?? '') || label(call.tool);
+        const result = await callTool.executeWithOptions({ summary }, [{ agent, key, call, settings }]);
+        this.progress.saw(call, result);
+        return result;
       }),
     );
     for (const [index, result] of results.entries()) {

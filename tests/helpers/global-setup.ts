@@ -15,6 +15,8 @@ export default async function setup(): Promise<void> {
   process.env.HOLDFAST_TEST_DATA = dataDir;
   process.env.HOLDFAST_TEST_ADDRESS = server.address;
   process.env.HOLDFAST_TEST_HTTP = server.httpUrl;
+  process.env.HOLDFAST_TEST_UI = server.uiUrl;
+  process.env.HOLDFAST_TEST_CLI = server.binary;
   const timeSkipping = await findTestServer();
   if ('server' in timeSkipping) process.env.HOLDFAST_TEST_SERVER = timeSkipping.server;
   else process.stderr.write(`Time skipping is not tested: ${timeSkipping.missing}\n`);

@@ -1,0 +1,51 @@
+import { fenced, inMarkdown, label, listLink, messageList, workflowLink } from '../../../contracts/labels';
+
+test.each([
+  ['colours and titles', '\u001b[31mred\u001b[0m \u001b]0;title\u0007text', 'red text'],
+  ['an unfinished sequence', 'text\u001b[31', 'text'],
+  ['line ends and other controls', ' one\r\n\ttwo\u0000three\u0085 ', 'one two three'],
+  ['what turns the direction of a text', 'a\u202eb\u2066c', 'a b c'],
+])('a label has none of %s', (_what, text, expected) => {
+  expect(label(text)).toBe(expected);
+});
+
+test.each([['x'], ['語'], ['😀'], ['\u0001x']])(
+  'a label of many %j takes less than 400 bytes as JSON',
+  (text) => {
+    const short = label(text.repeat(100_000));
+    expect(Buffer.byteLength(JSON.stringify(short))).toBeLessThan(400);
+    expect(Buffer.from(short).toString()).toBe(short);
+  },
+);
+
+test('a label that is long enough stays whole', () => {
+  expect(label('x'.repeat(96))).toBe('x'.repeat(96));
+  expect(label('x'.repeat(97))).toBe(`${'x'.repeat(95)}…`);
+});
+
+test('inside Markdown, what others wrote means nothing', () => {
+  expect(inMarkdown('<b>*x*</b> [a](b) `c` # | & \u001b[1m~')).toBe(
+    '\\<b\\>\\*x\\*\\</b\\> \\[a\\]\\(b\\) \\`c\\` \\# \\| \\& \\~',
+  );
+});
+
+test('a fence is longer than any run of backquotes in its text, and shows the end', () => {
+  expect(fenced('a ``` b ```` c', 100)).toBe('`````\na ``` b ```` c\n`````');
+  expect(fenced('0123456789', 3)).toBe('```\n789\n```');
+});
+
+test('links leave the frame in which the web UI shows details', () => {
+  expect(workflowLink('default', 'exec/a/local/0')).toBe(
+    '<a href="/namespaces/default/workflows/exec%2Fa%2Flocal%2F0" target="_blank">exec/a/local/0</a>',
+  );
+  expect(listLink('default', 'A="b"', 'all')).toContain('workflows?query=A%3D%22b%22"');
+});
+
+test('messages are listed with their data, if they take any', () => {
+  expect(
+    messageList([
+      ['look', 'Signal `poll`', null],
+      ['type', 'Signal `input`', '{"keyboard":"Y"}'],
+    ]),
+  ).toBe('- to look: Signal `poll`\n- to type: Signal `input` with `{"keyboard":"Y"}`');
+});

@@ -1,0 +1,147 @@
+// What the pages of sessions, agents and turns say; how they look is for tests/browser.
+import type { AgentState } from '../../../contracts/agent';
+import type { CommandView } from '../../../contracts/session';
+import { agentDetails, factOf, turnDetails, type TurnFacts } from '../../../workflows/agent-labels';
+import { detailsOf, summaryOfInput } from '../../../workflows/session-labels';
+import { viewText } from '../../../tools/view-text';
+
+const since = new Date('2026-01-02T03:04:05Z');
+const view = (changes: Partial<CommandView>): CommandView => ({
+  session: 1,
+  commandId: 'c',
+  state: 'running',
+  exitCode: null,
+  signal: null,
+  killedBy: null,
+  output: 'out\n',
+  from: 0,
+  to: 4,
+  omittedBytes: 0,
+  epoch: 1,
+  freshShell: false,
+  yielded: null,
+  waiting: null,
+  durationMs: 1_600,
+  ...changes,
+});
+
+describe('the details of a session', () => {
+  test.each<[Partial<CommandView>, string, string]>([
+    [
+      { state: 'waiting_input', waiting: { echo: true, certainty: 'certain' } },
+      'Waits for input\n',
+      '{"keyboard":"Y"}',
+    ],
+    [
+      { state: 'waiting_input', waiting: { echo: true, certainty: 'hint' } },
+      'Waits for input (hint)\n',
+      '`poll`',
+    ],
+    [
+      { state: 'waiting_input', waiting: { echo: false, certainty: 'certain' } },
+      'Waits for a password\n',
+      '`reset`',
+    ],
+    [{ state: 'running' }, 'Still running\n', '`poll`'],
+    [{ state: 'exited', exitCode: 3 }, 'Ended with exit code 3\n', '{"code":"ls -la"}'],
+    [
+      { state: 'exited', killedBy: { by: 'reset', reason: 'it\nhangs' } },
+      'Ended by reset: it hangs\n',
+      '`exec`',
+    ],
+    [{ state: 'exited', commandId: null }, 'Nothing was run yet\n', '`exec`'],
+    [{ state: 'lost' }, 'Lost: its terminal is gone\n', '`exec`'],
+  ])('%j say what it is at and what to send', (changes, heading, message) => {
+    const details = detailsOf(view(changes), since);
+    expect(details).toContain(`### ${heading}`);
+    expect(details).toContain('as of 2026-01-02 03:04:05 UTC, 2 s after it began');
+    expect(details).toContain('```\nout\n\n```');
+    expect(details).toContain(message);
+  });
+
+  test('of what was typed, only the length is shown', () => {
+    expect(summaryOfInput('secret', ['enter'])).toBe('type 6 characters, enter');
+  });
+});
+
+describe('the details of an agent', () => {
+  const state: AgentState = {
+    agent: 'a',
+    mode: 'conversation',
+    status: 'working',
+    model: 'scripted:x',
+    host: 'local',
+    turns: 2,
+    currentTurn: 'agent/a/turn/2',
+    queued: 1,
+    lastResult: { answer: 'first **answer**', reason: 'answered', error: null, steps: 3 },
+    sessions: [0],
+    refused: ['The message is invalid'],
+  };
+  const detailsIn = (changes: Partial<AgentState>, message: string | null): string =>
+    agentDetails({ state: { ...state, ...changes }, namespace: 'default', message, since });
+
+  test('at work lead to its turn and to all that belongs to it', () => {
+    const details = detailsIn({}, 'go\u001b[1m on');
+    expect(details).toContain('/workflows/agent%2Fa%2Fturn%2F2"');
+    expect(details).toContain('query=HoldfastAgent%3D%22a%22"');
+    expect(details).toContain('/workflows/exec%2Fa%2Flocal%2F0"');
+    expect(details).toContain('1 more messages wait');
+    expect(details).toContain('“go on”');
+    expect(details).toContain('Refused signals: The message is invalid');
+    expect(details).not.toContain('first');
+  });
+
+  test('between turns show the last answer and how to go on', () => {
+    const details = detailsIn({ status: 'idle' }, null);
+    expect(details).toContain('```\nfirst **answer**\n```');
+    expect(details).toContain('`{"message":"and now?"}`');
+  });
+
+  test('at the end name no message that nobody takes any more', () => {
+    expect(detailsIn({ status: 'ended' }, null)).not.toContain('Signal `');
+  });
+});
+
+describe('the details of a turn', () => {
+  const facts: TurnFacts = {
+    agent: 'a',
+    host: 'local',
+    namespace: 'default',
+    step: 3,
+    maxSteps: 100,
+    doing: 'Runs code_execution_tool',
+    since,
+    headline: 'Look *around*',
+    thoughts: ['first', 'then'],
+    sessions: new Map([
+      [0, { calledAt: 1, seenAt: 1, fact: 'exit code 0' }],
+      [1, { calledAt: 3, seenAt: 2, fact: 'waiting for input' }],
+      [2, { calledAt: 3, seenAt: null, fact: '' }],
+    ]),
+  };
+
+  test('tell the step, the thoughts, and of each session what is known since when', () => {
+    const details = turnDetails(facts);
+    expect(details).toContain('### Step 3 of at most 100: Look \\*around\\*');
+    expect(details).toContain('“first then”');
+    expect(details).toMatch(/local\/0<\/a>: exit code 0 at step 1$/m);
+    expect(details).toMatch(/local\/1<\/a>: \*\*waiting for input\*\* at step 2; in use by this step$/m);
+    expect(details).toMatch(/local\/2<\/a>: in use by this step$/m);
+    expect(details).toContain('To answer, open the session');
+  });
+
+  test('say how to answer only where something waits', () => {
+    expect(turnDetails({ ...facts, sessions: new Map() })).not.toContain('To answer');
+  });
+
+  test.each<[Partial<CommandView>, string | undefined]>([
+    [{ state: 'waiting_input', waiting: { echo: true, certainty: 'certain' } }, 'waiting for input'],
+    [{ state: 'running', yielded: 'max' }, 'still running: it takes long'],
+    [{ state: 'exited', exitCode: 0 }, 'exit code 0'],
+    [{ state: 'exited', exitCode: 0, output: '[fake; session 9, offset 1]\n' }, 'exit code 0'],
+  ])('take the fact from the last line of a tool’s answer: %j', (changes, fact) => {
+    const content = viewText(view(changes));
+    expect(factOf({ callId: 'c', tool: 't', content, isError: false })).toBe(fact);
+  });
+});
