@@ -35,15 +35,15 @@ export function fenced(text: string, maxCharacters: number): string {
   return `${fence}\n${shown}\n${fence}`;
 }
 
-/** A link to a workflow's page; as HTML, because the UI shows details in a frame that must be left. */
+/** A link to a workflow's page, which the web UI opens in a new tab. */
 export const workflowLink = (namespace: string, workflowId: string): string =>
-  htmlLink(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, workflowId);
+  link(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, workflowId);
 
 /** A link to the list of the workflows that a query finds. */
 export const listLink = (namespace: string, query: string, text: string): string =>
-  htmlLink(`/namespaces/${namespace}/workflows?query=${encodeURIComponent(query)}`, text);
+  link(`/namespaces/${namespace}/workflows?query=${encodeURIComponent(query)}`, text);
 
-const htmlLink = (path: string, text: string): string => `<a href="${path}" target="_blank">${text}</a>`;
+const link = (path: string, text: string): string => `[${text}](${path})`;
 
 /** `2026-11-21 11:08:06 UTC`. */
 export const atTime = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -34,11 +34,11 @@ test('a fence is longer than any run of backquotes in its text, and shows the en
   expect(fenced('0123456789', 3)).toBe('```\n789\n```');
 });
 
-test('links leave the frame in which the web UI shows details', () => {
+test('links lead to a workflow’s page and to a list, whatever the address of the web UI', () => {
   expect(workflowLink('default', 'exec/a/local/0')).toBe(
-    '<a href="/namespaces/default/workflows/exec%2Fa%2Flocal%2F0" target="_blank">exec/a/local/0</a>',
+    '[exec/a/local/0](/namespaces/default/workflows/exec%2Fa%2Flocal%2F0)',
   );
-  expect(listLink('default', 'A="b"', 'all')).toContain('workflows?query=A%3D%22b%22"');
+  expect(listLink('default', 'A="b"', 'all')).toContain('workflows?query=A%3D%22b%22)');
 });
 
 test('messages are listed with their data, if they take any', () => {

@@ -83,9 +83,9 @@ describe('the details of an agent', () => {
 
   test('at work lead to its turn and to all that belongs to it', () => {
     const details = detailsIn({}, 'go\u001b[1m on');
-    expect(details).toContain('/workflows/agent%2Fa%2Fturn%2F2"');
-    expect(details).toContain('query=HoldfastAgent%3D%22a%22"');
-    expect(details).toContain('/workflows/exec%2Fa%2Flocal%2F0"');
+    expect(details).toContain('/workflows/agent%2Fa%2Fturn%2F2)');
+    expect(details).toContain('query=HoldfastAgent%3D%22a%22)');
+    expect(details).toContain('/workflows/exec%2Fa%2Flocal%2F0)');
     expect(details).toContain('1 more messages wait');
     expect(details).toContain('“go on”');
     expect(details).toContain('Refused signals: The message is invalid');
@@ -125,9 +125,9 @@ describe('the details of a turn', () => {
     const details = turnDetails(facts);
     expect(details).toContain('### Step 3 of at most 100: Look \\*around\\*');
     expect(details).toContain('“first then”');
-    expect(details).toMatch(/local\/0<\/a>: exit code 0 at step 1$/m);
-    expect(details).toMatch(/local\/1<\/a>: \*\*waiting for input\*\* at step 2; in use by this step$/m);
-    expect(details).toMatch(/local\/2<\/a>: in use by this step$/m);
+    expect(details).toMatch(/local%2F0\): exit code 0 at step 1$/m);
+    expect(details).toMatch(/local%2F1\): \*\*waiting for input\*\* at step 2; in use by this step$/m);
+    expect(details).toMatch(/local%2F2\): in use by this step$/m);
     expect(details).toContain('To answer, open the session');
   });
 
