@@ -1,5 +1,5 @@
 // What a session shows of itself in Temporal's web UI: what its command is at, and what to send it.
-import { atTime, fenced, label, messageList } from '../contracts/labels';
+import { atTime, fenced, inMarkdown, label, messageList } from '../contracts/labels';
 import type { CommandView } from '../contracts/session';
 import type { RunningCommand } from './session-record';
 
@@ -42,9 +42,18 @@ export function detailsOf(view: CommandView, seenAt: Date = new Date()): string 
   return [
     `### ${stateOf(view)}`,
     facts.filter((fact) => fact).join(', '),
+    ...troublesOf(view),
     fenced(view.output, SHOWN_CHARACTERS),
     messageList(MESSAGES[view.state]),
   ].join('\n\n');
+}
+
+/** A view that an older release recorded has neither field. */
+function troublesOf({ degraded, survivors }: Partial<CommandView>): string[] {
+  return [
+    ...(degraded ? [`**The host's disk takes nothing, programs stall:** ${inMarkdown(degraded)}`] : []),
+    ...(survivors?.length ? [`**Still running after a reset:** process ${survivors.join(', ')}`] : []),
+  ];
 }
 
 function stateOf(view: CommandView): string {

@@ -116,6 +116,7 @@ const haveCurl = findOnPath('curl', process.env.PATH) !== undefined;
       expect(await story.answerOf(2)).toBe('it was reset');
       expect(await story.run('Ask the agent and wait for its answer')).toContain('I am.');
       expect(await story.run('Run a command')).toContain('from an operator');
+      expect(await story.run('Wait for several sessions')).toMatch(/"met": ?true|met\W+true/);
       await story.run('Close a session');
       await story.session.closed();
       await story.run('Open a session of your own');

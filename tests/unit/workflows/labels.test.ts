@@ -22,6 +22,9 @@ const view = (changes: Partial<CommandView>): CommandView => ({
   yielded: null,
   waiting: null,
   durationMs: 1_600,
+  treeKill: 'process-search',
+  degraded: null,
+  survivors: [],
   ...changes,
 });
 
@@ -57,6 +60,12 @@ describe('the details of a session', () => {
     expect(details).toContain('as of 2026-01-02 03:04:05 UTC, 2 s after it began');
     expect(details).toContain('```\nout\n\n```');
     expect(details).toContain(message);
+  });
+
+  test('tell of a full disk and of processes that survived a reset', () => {
+    const details = detailsOf(view({ degraded: 'No space left', survivors: [17, 18] }), since);
+    expect(details).toContain('programs stall:** No space left');
+    expect(details).toContain('after a reset:** process 17, 18');
   });
 
   test('of what was typed, only the length is shown', () => {
