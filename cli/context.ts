@@ -112,6 +112,9 @@ async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOpti
 export const workflowLink = ({ uiUrl, namespace }: CliContext, workflowId: string): string | null =>
   uiUrl && `${uiUrl}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
 
-/** Whether this machine holds the shells that are spoken of: then the log can be read directly. */
+/**
+ * Whether this machine holds the shells that are spoken of: then the log can be read directly. The embedded server
+ * is this data folder's own, also while its worker is dead.
+ */
 export const isLocal = (context: CliContext, host: string): boolean =>
-  host === LOCAL_HOST && context.worker?.address === context.client.address;
+  host === LOCAL_HOST && (context.uiUrl !== null || context.worker?.address === context.client.address);

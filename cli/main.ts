@@ -9,7 +9,7 @@ import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
 import { close, input, output, reset } from './commands/output';
-import { ps } from './commands/ps';
+import { ps, tree } from './commands/ps';
 import { run } from './commands/run';
 import { down, up } from './commands/up';
 import { wait, type WaitOptions } from './commands/wait';
@@ -123,7 +123,14 @@ function program(): Command {
     .option('--any', 'one of them is enough')
     .option('--timeout-ms <ms>', 'the longest wait', wholeNumber, 3_600_000)
     .action(action((sessions: string[], options: WaitOptions) => wait(sessions.map(sessionNumber), options)));
-  command('ps', 'show agents and sessions').action(action(ps));
+  command('ps', 'agents, turns and sessions: what each is at, what it waits for, who ended what')
+    .option('--all', 'also what has ended lately, and who ended it')
+    .option('--watch', 'again and again')
+    .action(action(ps));
+  command('tree', 'the same, each agent with its turns and sessions')
+    .option('--all', 'also what has ended lately, and who ended it')
+    .option('--watch', 'again and again')
+    .action(action(tree));
   command('doctor', 'check each part and say what is missing').action(action(doctor));
   command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));
   return root;

@@ -131,6 +131,8 @@ export interface Waiting {
   /** False when the terminal does not echo what is typed (a password). */
   echo: boolean;
   certainty: WaitingCertainty;
+  /** When the wait was first seen, ISO 8601; absent where the host does not say. */
+  since?: string;
 }
 
 /** A PID namespace (as root, or through a user namespace), or a search of the process table that can miss some. */

@@ -2,6 +2,7 @@
 // Terminating runs no code of the workflow, so the host has to look for itself.
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { describeEnd } from '../client/workflow-end';
 import { reasonOf } from '../contracts/errors';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES } from '../contracts/messages';
@@ -87,13 +88,15 @@ export class OrphanSweep {
     if (agent?.status.name !== 'TERMINATED' && agent?.status.name !== 'TIMED_OUT') return;
     // An id that is used again: the session was opened after that agent's end.
     if (!agent.closeTime || agent.closeTime < session.startTime) return;
-    const reason = await this.endOf(agent, 'its agent');
+    const reason = `its agent was ${await describeEnd(this.options.client, agent)}`;
     await this.options.client.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
     this.options.log('a session of an ended agent is closed', { workflowId, reason });
   }
 
   private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<void> {
-    const reason = session ? await this.endOf(session, 'its workflow') : 'its workflow is gone';
+    const reason = session
+      ? `its workflow was ${await describeEnd(this.options.client, session)}`
+      : 'its workflow is gone';
     await this.options.sessions.close(ref, reason);
     this.options.log('a session without a workflow was ended', { ...ref, reason });
   }
@@ -105,21 +108,5 @@ export class OrphanSweep {
       if (err instanceof WorkflowNotFoundError) return undefined;
       throw err;
     }
-  }
-
-  /** How a workflow ended and, where it was terminated, who did it and why. */
-  private async endOf(
-    { workflowId, runId, status }: WorkflowExecutionDescription,
-    what: string,
-  ): Promise<string> {
-    if (status.name !== 'TERMINATED') return `${what} ended as ${status.name.toLowerCase()}`;
-    const { client } = this.options;
-    const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
-      namespace: client.options.namespace,
-      execution: { workflowId, runId },
-      maximumPageSize: 1,
-    });
-    const { identity, reason } = history?.events?.[0]?.workflowExecutionTerminatedEventAttributes ?? {};
-    return `${what} was terminated${identity ? ` by ${identity}` : ''}${reason ? `: ${reason}` : ''}`;
   }
 }

@@ -12,6 +12,7 @@ import {
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { fromFailure } from '../contracts/failure';
 import { LOCAL_HOST, parseSessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { label } from '../contracts/labels';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages';
 import { sessionInputSchema } from '../contracts/schemas/session';
 import type { SessionInput } from '../contracts/session';
@@ -96,7 +97,7 @@ async function close(session: SessionActor, reason: string): Promise<void> {
   const { record } = session;
   const { ref } = record;
   try {
-    await repeatable(ref.host).closeSession.executeWithOptions({ summary: reason }, [{ ref, reason }]);
+    await repeatable(ref.host).closeSession.executeWithOptions({ summary: label(reason) }, [{ ref, reason }]);
     // Interleaves with the end of its command, which the host reports as any end.
     await condition(() => record.command === null, '10s');
   } catch (err) {

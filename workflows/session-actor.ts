@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Yielded } from '../contracts/host';
+import { label } from '../contracts/labels';
 import {
   execSchema,
   inputSchema,
@@ -26,7 +27,7 @@ import type {
 } from '../contracts/session';
 import { hostFailure, repeatable, runCommand } from './host-activities';
 import { checked, refuse } from './refusal';
-import { detailsOf, summaryOfCommand, summaryOfInput } from './session-labels';
+import { detailsOf, detailsOfStart, summaryOfCommand, summaryOfInput } from './session-labels';
 import {
   forgetInput,
   rememberInput,
@@ -93,6 +94,7 @@ export class SessionActor {
         yield: { ...this.record.yield, ...yielding },
         yielded: null,
       };
+      setCurrentDetails(detailsOfStart(this.record.command));
       this.track(this.record.command, false);
     }
     const command = this.record.command;
@@ -154,7 +156,7 @@ export class SessionActor {
     this.usedAt = Date.now();
     const { ref, readers } = this.record;
     const start = from ?? (reader ? readers[reader] : undefined) ?? null;
-    const summary = wait ? `wait for ${wait}` : 'look';
+    const summary = label(wait ? `wait for ${wait}` : 'look');
     const input = { ref, from: start, maxBytes, wait, waitMs };
     return this.onHost((host) => host.readOutput.executeWithOptions({ summary }, [input]), reader);
   }
@@ -174,7 +176,8 @@ export class SessionActor {
         ? { session: target, from: null }
         : { session: target.session, from: target.from ?? null },
     );
-    const summary = `wait for ${wait} of ${mode} of ${targets.map(({ session }) => session).join(', ')}`;
+    const numbers = targets.map(({ session }) => session).join(', ');
+    const summary = label(`wait for ${wait} of ${mode} of ${numbers}`);
     const input = { ref, targets, wait, mode, waitMs };
     try {
       return await this.waiting(() =>
@@ -190,7 +193,7 @@ export class SessionActor {
     this.usedAt = Date.now();
     const input = { ref: this.record.ref, resetId: id, reason };
     return this.onHost((host) =>
-      host.resetSession.executeWithOptions({ summary: reason ?? 'reset' }, [input]),
+      host.resetSession.executeWithOptions({ summary: label(reason ?? 'reset') }, [input]),
     );
   }
 

@@ -31,6 +31,14 @@ const MESSAGES = {
   lost: [EXEC, CLOSE],
 };
 
+/** What is shown of a command before anything is known of it. */
+export const detailsOfStart = (command: RunningCommand): string =>
+  [
+    `### Running: ${inMarkdown(summaryOfCommand(command))}`,
+    `since ${atTime(new Date(command.startedAt))}`,
+    messageList(MESSAGES.running),
+  ].join('\n\n');
+
 /** Markdown; `seenAt` is workflow time. */
 export function detailsOf(view: CommandView, seenAt: Date = new Date()): string {
   const facts = [

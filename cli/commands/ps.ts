@@ -1,82 +1,91 @@
-// `holdfast ps`: agents, turns and sessions that are open, and what each is at.
-import type { CommandView, SessionState } from '../../contracts/session';
-import { parseSessionWorkflowId } from '../../contracts/ids';
+// `holdfast ps` and `holdfast tree`: agents, turns and sessions, what each waits for, and who ended what.
 import { WORKFLOWS } from '../../contracts/messages';
-import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { openContext, type GlobalOptions } from '../context';
+import { inert } from '../print-message';
 import { styled } from '../terminal-style';
+import { watch } from '../watch';
+import { allWork, type Work } from '../work';
 
-interface Row {
-  workflowId: string;
-  type: string;
-  since: string;
-  /** What it is at; null when no worker answers. */
-  doing: string | null;
-  session?: SessionState;
+export interface PsOptions extends GlobalOptions {
+  all?: boolean;
+  watch?: boolean;
 }
 
-const QUERY_MS = 3_000;
+export const ps = (options: PsOptions): Promise<number> => show(options, table);
+export const tree = (options: PsOptions): Promise<number> => show(options, forest);
 
-export async function ps(options: GlobalOptions): Promise<number> {
+async function show(options: PsOptions, draw: (work: Work[]) => string): Promise<number> {
   const context = await openContext(options, { start: false });
+  const render = async (): Promise<string> => {
+    const work = await allWork(context, options.all ?? false);
+    return options.json ? `${JSON.stringify(work)}\n` : draw(work);
+  };
   try {
-    const rows = await openWorkflows(context);
-    if (options.json) process.stdout.write(`${JSON.stringify(rows)}\n`);
-    else printTable(rows);
+    if (options.watch) return await watch(render);
+    process.stdout.write(await render());
     return 0;
   } finally {
     await context.close();
   }
 }
 
-async function openWorkflows({ client }: CliContext): Promise<Row[]> {
-  const types = Object.values(WORKFLOWS).map((type) => `"${type}"`);
-  const query = `WorkflowType IN (${types.join(', ')}) AND ExecutionStatus = "Running"`;
-  const pending: Promise<Row>[] = [];
-  for await (const { workflowId, type, startTime } of client.temporal.workflow.list({ query })) {
-    const row = { workflowId, type, since: startTime.toISOString(), doing: null };
-    const ref = parseSessionWorkflowId(workflowId);
-    pending.push(
-      ref
-        ? inTime(client.session(ref).state()).then((session) =>
-            session ? { ...row, doing: describe(session), session } : row,
-          )
-        : inTime(describeOther(client, workflowId, type)).then((doing) => ({ ...row, doing: doing ?? null })),
-    );
+const NOTHING = 'nothing is open\n';
+
+function table(all: Work[]): string {
+  if (all.length === 0) return NOTHING;
+  const width = Math.max(...all.map(({ workflowId }) => workflowId.length));
+  return all
+    .map(
+      (work) =>
+        `${styled('bold', work.workflowId.padEnd(width))}  ${age(work.since).padStart(7)}  ${facts(work)}\n`,
+    )
+    .join('');
+}
+
+/** Below each agent its turns and sessions; sessions whose agent is none stand below its name. */
+function forest(all: Work[]): string {
+  if (all.length === 0) return NOTHING;
+  const lines: string[] = [];
+  for (const agent of new Set(all.map((work) => work.agent))) {
+    const family = all.filter((work) => work.agent === agent);
+    const heads = family.filter(({ type }) => type === WORKFLOWS.agent);
+    const rest = family.filter(({ type }) => type !== WORKFLOWS.agent);
+    if (heads.length === 0) lines.push(`${styled('bold', agent)}  no agent is open`);
+    for (const head of heads)
+      lines.push(`${styled('bold', head.workflowId)}  ${age(head.since)}  ${facts(head)}`);
+    rest.forEach((work, index) => {
+      const branch = index === rest.length - 1 ? '└─' : '├─';
+      lines.push(`${branch} ${styled('bold', nameOf(work))}  ${age(work.since)}  ${facts(work)}`);
+    });
   }
-  return (await Promise.all(pending)).sort((a, b) => a.workflowId.localeCompare(b.workflowId));
+  return `${lines.join('\n')}\n`;
 }
 
-async function describeOther(
-  client: CliContext['client'],
-  workflowId: string,
-  type: string,
-): Promise<string> {
-  if (type !== WORKFLOWS.agent) return 'at work';
-  const { status, currentTurn, queued } = await client.agent(workflowId.replace(/^agent\//, '')).state();
-  return [status, currentTurn, queued > 0 ? `${queued} queued` : null].filter((part) => part).join(', ');
+const nameOf = ({ workflowId, type }: Work): string =>
+  type === WORKFLOWS.turn
+    ? `turn ${workflowId.split('/').at(-1)}`
+    : `session ${workflowId.split('/').slice(2).join('/')}`;
+
+function facts({ doing, waits, killed, end }: Work): string {
+  if (end) return styled('dim', inert(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
+  const parts = [
+    doing ?? 'no worker answers',
+    waits && styled('yellow', `waits for ${waits.for} since ${age(waits.since)}`),
+    killed &&
+      `last ended by ${killed.by}${killed.reason ? ` (${inert(killed.reason)})` : ''}${killed.at ? ` ${age(killed.at)} ago` : ''}`,
+  ];
+  return parts.filter((part) => part).join('; ');
 }
 
-/** A table must not hang on one workflow whose worker is gone. */
-function inTime<T>(work: Promise<T>): Promise<T | undefined> {
-  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), QUERY_MS).unref());
-  return Promise.race([work, late]).catch(() => undefined);
-}
-
-function describe({ status, command, epoch, view }: SessionState): string {
-  const what = command ? `${command.runtime} since ${command.startedAt}` : view && lastEnd(view);
-  return [status.replace('_', ' '), what, `epoch ${epoch}`].filter((part) => part).join(', ');
-}
-
-function lastEnd({ exitCode, killedBy, state }: CommandView): string {
-  return exitCode === null ? `last ended by ${killedBy?.by ?? state}` : `last exit code ${exitCode}`;
-}
-
-function printTable(rows: Row[]): void {
-  if (rows.length === 0) process.stdout.write('nothing is open\n');
-  const width = Math.max(0, ...rows.map(({ workflowId }) => workflowId.length));
-  for (const { workflowId, since, doing } of rows) {
-    process.stdout.write(
-      `${styled('bold', workflowId.padEnd(width))}  ${since}  ${doing ?? 'no worker answers'}\n`,
-    );
-  }
+/** How long ago, in the two largest units. */
+function age(since: string): string {
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1_000));
+  const [minutes, hours, days] = [60, 3_600, 86_400].map((unit) => Math.floor(seconds / unit)) as [
+    number,
+    number,
+    number,
+  ];
+  if (days > 0) return `${days}d${hours % 24}h`;
+  if (hours > 0) return `${hours}h${minutes % 60}m`;
+  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
 }

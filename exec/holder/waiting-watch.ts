@@ -52,7 +52,8 @@ export class WaitingWatch {
       if (round !== this.round) return;
       this.since = Date.now();
       // A program that edits lines itself (readline) also echoes itself: only a silent line is a password.
-      this.set({ echo: echo || !canonical, certainty: sample.certainty });
+      const since = new Date(this.since).toISOString();
+      this.set({ echo: echo || !canonical, certainty: sample.certainty, since });
     } else if (!sample) {
       this.set(null);
     }

@@ -1,0 +1,160 @@
+// What is open, or was lately: agents, turns and sessions, what each is at and waits for, and who ended what.
+// Reads only: nothing here costs history.
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { HoldfastClient } from '../client/holdfast-client';
+import { describeEnd } from '../client/workflow-end';
+import { parseSessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { WORKFLOWS } from '../contracts/messages';
+import type { KilledBy, SessionState, Waiting } from '../contracts/session';
+import { detectTreeKill } from '../exec/holder/process-tree';
+import type { Snapshot } from '../exec/protocol';
+import { SessionHost } from '../exec/session-host';
+import { isLocal, type CliContext } from './context';
+
+/** One workflow, as `ps` and `tree` show it. Times are ISO 8601. */
+export interface Work {
+  workflowId: string;
+  type: string;
+  agent: string;
+  since: string;
+  /** Null while it is open. */
+  end: { at: string | null; how: string } | null;
+  /** What it is at; null when nobody can say, because no worker answers. */
+  doing: string | null;
+  /** What it waits for, and since when. */
+  waits: { for: string; since: string } | null;
+  /** How the last thing that ran in it ended, where somebody or something ended it. */
+  killed: { at: string | null; by: KilledBy['by']; reason: string | null } | null;
+  session: SessionState | null;
+}
+
+type Told = Partial<Pick<Work, 'doing' | 'waits' | 'killed' | 'session'>>;
+
+const QUERY_MS = 3_000;
+const ENDED_SHOWN = 50;
+
+/** Everything open, sorted by id; with `ended` also the last that have ended. */
+export async function allWork(context: CliContext, ended: boolean): Promise<Work[]> {
+  const types = Object.values(WORKFLOWS).map((type) => `"${type}"`);
+  const kind = `WorkflowType IN (${types.join(', ')})`;
+  const list = context.client.temporal.workflow;
+  const pending: Promise<Work>[] = [];
+  for await (const info of list.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
+    pending.push(openWork(context, info));
+  if (ended) {
+    const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
+    let shown = 0;
+    for await (const info of list.list({ query, pageSize: ENDED_SHOWN })) {
+      pending.push(endedWork(context.client, info));
+      if (++shown === ENDED_SHOWN) break;
+    }
+  }
+  return (await Promise.all(pending)).sort(
+    (a, b) =>
+      a.workflowId.localeCompare(b.workflowId, 'en', { numeric: true }) || a.since.localeCompare(b.since),
+  );
+}
+
+async function openWork(context: CliContext, info: WorkflowExecutionInfo): Promise<Work> {
+  const ref = parseSessionWorkflowId(info.workflowId);
+  const told = ref
+    ? sessionAt(context, ref)
+    : info.type === WORKFLOWS.turn
+      ? turnAt(context.client, info)
+      : agentAt(context.client, info);
+  return { ...workOf(info), ...(await inTime(told)) };
+}
+
+async function endedWork(client: HoldfastClient, info: WorkflowExecutionInfo): Promise<Work> {
+  const how = await inTime(describeEnd(client.temporal, info));
+  const end = { at: info.closeTime?.toISOString() ?? null, how: how ?? info.status.name.toLowerCase() };
+  return { ...workOf(info), end };
+}
+
+function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
+  const agent = parseSessionWorkflowId(workflowId)?.agent ?? workflowId.split('/')[1] ?? workflowId;
+  const nothing = { end: null, doing: null, waits: null, killed: null, session: null };
+  return { workflowId, type, agent, since: startTime.toISOString(), ...nothing };
+}
+
+async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
+  const { status, currentTurn, queued, turns } = await client
+    .agent(workflowId.replace(/^agent\//, ''))
+    .state();
+  const more = queued > 0 ? `, ${queued} more messages wait` : '';
+  if (currentTurn) return { doing: `${status}: turn ${currentTurn.split('/').at(-1)}${more}` };
+  return { doing: `${status} after ${turns} ${turns === 1 ? 'turn' : 'turns'}${more}` };
+}
+
+/** Told by the activities that it has open: its steps are model calls and tool calls. */
+async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExecutionInfo): Promise<Told> {
+  const { raw } = await client.temporal.workflow.getHandle(workflowId, runId).describe();
+  const open = (raw.pendingActivities ?? []).map((activity) => ({
+    what: activity.activityType?.name === 'callModel' ? 'the model' : 'a tool',
+    attempt: activity.attempt ?? 1,
+    since: new Date(
+      Number((activity.lastStartedTime ?? activity.scheduledTime)?.seconds ?? 0) * 1_000,
+    ).toISOString(),
+  }));
+  const first = open[0];
+  if (!first) return { doing: 'between two steps' };
+  const what = open.length > 1 ? `${open.length} tool calls` : first.what;
+  return {
+    doing: first.attempt > 1 ? `attempt ${first.attempt}` : 'at work',
+    waits: { for: what, since: first.since },
+  };
+}
+
+async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
+  const [session, snapshot] = await Promise.all([
+    inTime(context.client.session(ref).state()),
+    isLocal(context, ref.host) ? inTime(look(context.dataDir, ref)) : undefined,
+  ]);
+  if (snapshot) return { ...fromHolder(snapshot), session: session ?? null };
+  if (!session) return {};
+  const { command, view, status, epoch } = session;
+  const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
+  const doing = [status.replace('_', ' '), command?.runtime, `epoch ${epoch}`].filter(Boolean).join(', ');
+  const killed = view?.killedBy ? { at: null, ...view.killedBy } : null;
+  return { doing, waits, killed, session };
+}
+
+async function look(dataDir: string, ref: SessionRef): Promise<Snapshot> {
+  const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: treeKill() });
+  try {
+    return await host.status(ref);
+  } finally {
+    host.detach();
+  }
+}
+
+let found: ReturnType<typeof detectTreeKill> | undefined;
+const treeKill = (): ReturnType<typeof detectTreeKill> => (found ??= detectTreeKill());
+
+/** What the holder itself knows: fresher than what the workflow was last told. */
+function fromHolder({ command, epoch, waiting, degraded }: Snapshot): Told {
+  if (!command) return { doing: 'nothing was run yet' };
+  const since = new Date(command.startedAt).toISOString();
+  const faults = degraded ? [`degraded: ${degraded}`] : [];
+  if (command.endedAt === null) {
+    const doing = [`running ${command.runtime}`, `epoch ${epoch}`, ...faults].join(', ');
+    return { doing, waits: waiting && waitOf(waiting, since) };
+  }
+  const { killedBy, exitCode, lost } = command;
+  const last = lost ? ['lost'] : exitCode === null ? [] : [`last exit code ${exitCode}`];
+  return {
+    doing: ['idle', ...last, `epoch ${epoch}`, ...faults].join(', '),
+    killed: killedBy && { at: new Date(command.endedAt).toISOString(), ...killedBy },
+  };
+}
+
+const waitOf = ({ echo, certainty, since }: Waiting, startedAt: string): Work['waits'] => ({
+  for: `${echo ? 'input' : 'a password'}${certainty === 'hint' ? ', perhaps' : ''}`,
+  since: since ?? startedAt,
+});
+
+/** A table must not hang on one workflow whose worker is gone. */
+function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), QUERY_MS).unref());
+  return Promise.race([work, late]).catch(() => undefined);
+}

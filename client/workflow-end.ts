@@ -1,0 +1,20 @@
+// How a workflow ended; for a terminated one also by whom and why, which only its history tells.
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+
+export type EndedWorkflow = Pick<WorkflowExecutionInfo, 'workflowId' | 'runId' | 'status'>;
+
+/** For example `completed`, or `terminated by root@host: too dear`. */
+export async function describeEnd(
+  client: Client,
+  { workflowId, runId, status }: EndedWorkflow,
+): Promise<string> {
+  const name = status.name.toLowerCase().replaceAll('_', ' ');
+  if (status.name !== 'TERMINATED') return name;
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const { identity, reason } = history?.events?.[0]?.workflowExecutionTerminatedEventAttributes ?? {};
+  return `${name}${identity ? ` by ${identity}` : ''}${reason ? `: ${reason}` : ''}`;
+}
