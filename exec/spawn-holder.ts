@@ -83,8 +83,10 @@ async function untilListening(holder: ChildProcess, log: string): Promise<void> 
   holder.ref();
   holder.channel?.ref();
   await new Promise<void>((resolve, reject) => {
-    const failed = (what: string): void =>
+    const failed = (what: string): void => {
+      clearTimeout(timer);
       reject(new HoldfastError('terminal_failed', { reason: `${what}: ${lastLines(log)}` }));
+    };
     const timer = setTimeout(() => {
       holder.kill('SIGKILL');
       failed(`the holder was not ready within ${READY_MS} ms`);

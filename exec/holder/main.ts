@@ -15,8 +15,12 @@ const leave = (): never => process.exit(0);
 process.once('disconnect', leave);
 // The shell outlives the terminal and the command line it was started from.
 for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
-// A fault in here must not end somebody's terminal: it is written down, and the next request goes on.
-process.on('uncaughtException', (err) => console.error(new Date().toISOString(), err));
+// A fault in here must not end somebody's terminal: it is written down, and the next request goes on. Before there is
+// one, while its starter listens, it is the starter's to tell.
+process.on('uncaughtException', (err) => {
+  console.error(new Date().toISOString(), err);
+  if (process.connected) process.exit(1);
+});
 
 const [place = '', kind] = process.argv.slice(2);
 if (kind === 'spare') waitForSession(place);

@@ -37,7 +37,8 @@ export function detectTreeKill(): TreeKill {
 export async function killTree(kind: TreeKill, leader: number, mark: string): Promise<number[]> {
   if (kind !== 'process-search') return killNamespace(kind, leader);
   const tty = readLink(`/proc/${leader}/fd/0`);
-  const find = (): number[] => bySearch({ leader, mark, tty }).filter(isRunning);
+  const strangers = new Set<number>();
+  const find = (): number[] => bySearch({ leader, mark, tty, strangers }).filter(isRunning);
   await terminate(find(), [leader, ...shellsOf(leader, kind)]);
   let left = find();
   // Again and again: what forks while it is searched for leaves its children to the next search.
@@ -81,18 +82,27 @@ function byNamespace(leader: number): number[] {
   return listNumeric('/proc').filter((pid) => mine.has(pid) || readLink(`/proc/${pid}/ns/pid`) === namespace);
 }
 
+interface Traces {
+  leader: number;
+  mark: string;
+  tty: string | undefined;
+  /** Processes that were looked at before and are not ours: a search again must outrun what forks. */
+  strangers: Set<number>;
+}
+
 /** By parentage, session, environment and open terminal: a process has to give up all four to be missed. */
-function bySearch(of: { leader: number; mark: string; tty: string | undefined }): number[] {
-  const mine = new Set(descendantsOf(of.leader));
-  return listNumeric('/proc').filter(
-    (pid) =>
-      pid !== of.leader &&
-      pid !== process.pid &&
-      (mine.has(pid) ||
-        processStat(pid)?.session === of.leader ||
-        readText(`/proc/${pid}/environ`)?.includes(of.mark) ||
-        (of.tty !== undefined && hasOpen(pid, of.tty))),
-  );
+function bySearch({ leader, mark, tty, strangers }: Traces): number[] {
+  const mine = new Set(descendantsOf(leader));
+  return listNumeric('/proc').filter((pid) => {
+    if (pid === leader || pid === process.pid || strangers.has(pid)) return false;
+    const isOurs =
+      mine.has(pid) ||
+      processStat(pid)?.session === leader ||
+      readText(`/proc/${pid}/environ`)?.includes(mark) ||
+      (tty !== undefined && hasOpen(pid, tty));
+    if (!isOurs) strangers.add(pid);
+    return isOurs;
+  });
 }
 
 const hasOpen = (pid: number, path: string): boolean =>
