@@ -22,8 +22,10 @@ afterEach(async () => {
   expect(processesNaming(t.dataDir)).toEqual([]);
 });
 
-const spares = (): string[] =>
-  processesNaming(join(t.dataDir, 'spares')).filter((line) => line.includes('holder/main.js'));
+/** Each once: a child that it has forked has its command line too until it runs its own program. */
+const spares = (): string[] => [
+  ...new Set(processesNaming(join(t.dataDir, 'spares')).filter((line) => line.includes('holder/main.js'))),
+];
 const files = (): string[] => readdirSync(join(t.dataDir, 'spares'));
 const ownerOfSpare = (): Identity => {
   const name = files().find((file) => file.endsWith('.owner')) ?? '';

@@ -30,7 +30,6 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   no_server: { address: 'a:1', reason: 'refused' },
   deadline: { what: 'The session', waitedMs: 10 },
   storage_failed: { reason: 'no space left on device' },
-  typist_busy: { session: 0, who: 'somebody' },
   terminal_failed: { reason: 'no pty' },
   missing_program: { runtime: 'python', program: 'python3' },
   config_invalid: { faults: 'A; B' },
