@@ -43,17 +43,13 @@ export function followLog(path: string, from: number): Follower {
   return { finish, stop: () => stopped.abort() };
 }
 
-/** For hosts elsewhere: the text of each page, once a second at most. */
-export function followSession(session: SessionHandle): Follower {
+/** For hosts elsewhere: the text of each page from now on, once a second at most. */
+export async function followSession(session: SessionHandle): Promise<Follower> {
   const stopped = new AbortController();
-  let at: number | undefined;
+  let at = await endOf(session);
   const look = async (wait: boolean): Promise<number> => {
     const waiting = wait ? ({ wait: 'output', waitMs: 5_000 } as const) : {};
-    const view = await session.output({
-      maxBytes: MAX_PAGE_BYTES,
-      ...(at !== undefined && { from: at }),
-      ...waiting,
-    });
+    const view = await session.output({ maxBytes: MAX_PAGE_BYTES, from: at, ...waiting });
     at = view.to;
     await write(view.output);
     return view.to - view.from;
@@ -62,18 +58,31 @@ export function followSession(session: SessionHandle): Follower {
     while (!stopped.signal.aborted) {
       await look(true).catch((err: unknown) => {
         // The session may not have been opened yet.
-        if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+        if (!isMissing(err)) throw err;
       });
       await delay(1_000, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   })();
+  // Told by `finish`: unheard until then, a rejection would end the process with a stack.
+  loop.catch(() => undefined);
   const finish = async (offset: number): Promise<void> => {
     stopped.abort();
     await loop;
-    while ((at ?? 0) < offset && (await look(false)) > 0);
+    while (at < offset && (await look(false)) > 0);
   };
   return { finish, stop: () => stopped.abort() };
 }
+
+async function endOf(session: SessionHandle): Promise<number> {
+  try {
+    return (await session.output()).to;
+  } catch (err) {
+    if (isMissing(err)) return 0;
+    throw err;
+  }
+}
+
+const isMissing = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';
 
 /** Colours only in a terminal that wants them. */
 export const inertFor = (stream: NodeJS.WriteStream): InertText =>

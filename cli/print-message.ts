@@ -40,7 +40,9 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
 function describeCall({ tool, args }: ToolCall): string {
   const { runtime, session, code, keyboard, ...rest } = args;
   const where = typeof session === 'number' ? ` session ${session}` : '';
-  const what = code ?? keyboard ?? '';
+  // What is typed may be a password.
+  const typed = typeof keyboard === 'string' ? `(${keyboard.length} characters)` : '';
+  const what = code ?? typed;
   const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
   const text = typeof what === 'string' ? what : JSON.stringify(what);
   return `${tool}${runtime ? ` ${JSON.stringify(runtime).slice(1, -1)}` : ''}${where}${more}${text ? `: ${text}` : ''}`;

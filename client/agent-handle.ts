@@ -6,6 +6,7 @@ import {
   type Client,
   type WorkflowHandle,
 } from '@temporalio/client';
+import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentInput, AgentResult, AgentState, Message, TranscriptPage } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
@@ -18,6 +19,8 @@ import { parseWith } from '../contracts/schemas/parse';
 import { deliver, type Delivery } from './deliver';
 
 const FOLLOW_MS = 150;
+/** In the agent's memo: which call started it. */
+const START_ID = 'startId';
 
 /** A message as it appears, with the number of its turn and its place in it. */
 export interface FollowedMessage {
@@ -42,6 +45,8 @@ export class AgentHandle {
   /** Throws `invalid_input`, or `id_conflict` when an agent of this id runs. */
   async start(input: AgentInput): Promise<void> {
     const checked = parseWith(agentInputSchema, 'The input of agent', input);
+    // Tells our own first attempt, whose answer was lost, from another agent of this id.
+    const startId = randomUUID();
     await deliver(this.delivery, async () => {
       try {
         await this.client.workflow.start(WORKFLOWS.agent, {
@@ -49,11 +54,12 @@ export class AgentHandle {
           taskQueue: MAIN_TASK_QUEUE,
           args: [checked],
           staticSummary: label(input.task ?? 'a conversation'),
+          memo: { [START_ID]: startId },
         });
       } catch (err) {
-        if (err instanceof WorkflowExecutionAlreadyStartedError)
-          throw new HoldfastError('id_conflict', { got: this.id });
-        throw err;
+        if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
+        const { memo } = await this.handle.describe();
+        if (memo?.[START_ID] !== startId) throw new HoldfastError('id_conflict', { got: this.id });
       }
     });
   }
@@ -64,12 +70,8 @@ export class AgentHandle {
       try {
         return (await this.handle.result()) as AgentResult;
       } catch (err) {
-        const known = err instanceof WorkflowFailedError ? fromFailure(err.cause) : undefined;
-        if (known) throw known;
-        if (err instanceof WorkflowFailedError) {
-          throw new HoldfastError('model_failed', { reason: err.cause?.message ?? err.message });
-        }
-        throw err;
+        if (!(err instanceof WorkflowFailedError)) throw err;
+        throw fromFailure(err.cause) ?? new HoldfastError('agent_ended', { agent: this.id, how: endOf(err) });
       }
     });
   }
@@ -144,4 +146,11 @@ export class AgentHandle {
   private get handle(): WorkflowHandle {
     return this.client.workflow.getHandle(this.workflowId);
   }
+}
+
+/** How an agent ended that could not say so itself. */
+function endOf({ cause, message }: WorkflowFailedError): string {
+  if (cause instanceof CancelledFailure) return 'it was cancelled';
+  if (cause instanceof TerminatedFailure) return `it was terminated: ${cause.message}`;
+  return cause?.message ?? message;
 }

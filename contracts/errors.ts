@@ -282,6 +282,12 @@ const CATALOGUE = {
       `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
     (f) => `Compare both sides and mend ${f.file} or what came before it.`,
   ),
+  agent_ended: entry(
+    75,
+    false,
+    (f) => `Agent ${f.agent} ended without a result: ${f.how}.`,
+    () => 'Its turns and its sessions’ logs are kept: look at them, then start another agent.',
+  ),
   model_failed: entry(
     69,
     false,

@@ -25,7 +25,7 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
   try {
     const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
     const session = context.client.session(options, cwd ? { cwd } : {});
-    const follower = options.json ? undefined : follow(context, session);
+    const follower = options.json ? undefined : await follow(context, session);
     const view = await interruptible(session, run(session, code, options)).catch((err: unknown) => {
       follower?.stop();
       throw err;
@@ -48,7 +48,7 @@ function run(
   return session.exec({ runtime, code, yield: settings }, id ?? randomUUID());
 }
 
-function follow(context: CliContext, session: SessionHandle): Follower {
+async function follow(context: CliContext, session: SessionHandle): Promise<Follower> {
   if (!isLocal(context, session.ref.host)) return followSession(session);
   const { log } = sessionPaths(context.dataDir, session.ref);
   return followLog(log, logEnd(log));

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import { AgentHandle } from '../../client/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { Message } from '../../contracts/agent';
 import {
@@ -242,6 +244,43 @@ test('an agent’s id is taken once: a second start is refused and the first goe
   await expect(second).rejects.toMatchObject({ code: 'id_conflict' });
   expect(await client.agent(id).send('x')).toMatchObject({ answer: 'hi' });
   await client.agent(id).stop();
+});
+
+test('a start whose answer is lost is sent again and starts one agent', async () => {
+  const id = uniqueId('lost-answer');
+  let starts = 0;
+  const workflow = new Proxy(client.temporal.workflow, {
+    get(target, key): unknown {
+      if (key !== 'start') return Reflect.get(target, key) as unknown;
+      return async (...args: Parameters<typeof target.start>): Promise<unknown> => {
+        const handle = await target.start(...args);
+        // As gRPC says it when the connection breaks before the answer is there.
+        if (++starts === 1) throw Object.assign(new Error('cut'), { code: 14, details: 'cut', metadata: {} });
+        return handle;
+      };
+    },
+  });
+  const temporal = Object.create(client.temporal, {
+    workflow: { value: workflow },
+  }) as typeof client.temporal;
+  const agent = new AgentHandle(temporal, id, 'here');
+  await agent.start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
+  expect(await client.agent(id).send('x')).toMatchObject({ answer: 'hi' });
+  await client.agent(id).stop();
+});
+
+test.each([
+  ['cancelled', 'it was cancelled', (h: WorkflowHandle): Promise<unknown> => h.cancel()],
+  ['terminated', 'it was terminated', (h: WorkflowHandle): Promise<unknown> => h.terminate('enough')],
+])('whoever waits for an agent that is %s is told so', async (_, how, end) => {
+  const agent = client.agent(uniqueId('ended'));
+  await agent.start({ mode: 'conversation', ...settings([]) });
+  const told = expect(agent.result()).rejects.toMatchObject({
+    code: 'agent_ended',
+    message: expect.stringContaining(how) as string,
+  });
+  await end(client.temporal.workflow.getHandle(agent.workflowId));
+  await told;
 });
 
 test('a step with one quick command writes at most 30 events over turn and session', async () => {

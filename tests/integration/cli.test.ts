@@ -1,5 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -213,6 +214,33 @@ test('the demo kills its own worker, loses and repeats nothing, and exits 0', as
   expect(code).toBe(0);
 }, 120_000);
 
+test('exec on a host elsewhere prints the output of its own command alone', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'holdfast-far-'));
+  const serve = join(packageRoot(), 'dist', 'workers', 'serve.js');
+  const args = [
+    serve,
+    '--data',
+    data,
+    '--address',
+    engine.server().address,
+    '--host',
+    'far',
+    '--workdir',
+    cwd,
+  ];
+  const worker = execFile(process.execPath, args);
+  try {
+    const far = (code: string): Promise<CliResult> => hf('exec', '--host', 'far', code);
+    expect(await far('echo one; sleep 0.1; echo two')).toMatchObject({ code: 0, stdout: 'one\ntwo\n' });
+    expect(await far('echo three; exit 4')).toMatchObject({ code: 4, stdout: 'three\n' });
+    await hf('close', '--host', 'far');
+  } finally {
+    worker.kill('SIGTERM');
+    await once(worker, 'exit');
+    rmSync(data, { recursive: true, force: true });
+  }
+}, 60_000);
+
 test('down --sessions leaves no process', async () => {
   expect((await hf('exec', '--session', '8', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
   expect((await hf('down', '--sessions')).code).toBe(0);
@@ -234,5 +262,5 @@ test('wait exits with 0 when what it waits for came, with 75 at its time-out; cl
   expect(asked.met).toBe(true);
   expect(await hf('close', '--session', '31', '--reason', 'enough')).toMatchObject({ code: 0 });
   expect((await hf('close', '--session', '32')).code).toBe(66);
-  expect(processesNaming('cli.local.31')).toEqual([]);
+  expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.31', 'holder.json'))).toBe(false);
 });

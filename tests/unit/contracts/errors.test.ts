@@ -45,6 +45,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   model_script_invalid: { file: 'f', faults: 'A' },
   model_script_exhausted: { got: 2, allowed: 1, last: 'hello', file: 'f' },
   model_script_mismatch: { index: 1, allowed: '/a/s', got: 'b', file: 'f' },
+  agent_ended: { agent: 'a', how: 'it was cancelled' },
   model_failed: { reason: 'x' },
   format_error: { attempts: 3, problem: 'x' },
   unknown_outcome: { what: 'the call', reason: 'x' },
