@@ -4,13 +4,17 @@ export interface Row {
   name: string;
   /** Ours in the row's unit, the median. */
   ours: number;
-  /** What it is measured against; null for a plain limit. */
+  /** What it is measured against; null for a plain figure. */
   base: number | null;
-  unit: 'ms' | 'MB/s';
-  /** `ours / base`, or `ours` where there is no base. */
-  ratio: number;
-  target: string;
-  met: boolean;
+  unit: 'ms' | 'MB/s' | 'MB' | '%';
+  /** Null for a row that only explains another. */
+  target: string | null;
+  met: boolean | null;
+}
+
+export interface Pair {
+  ours: number;
+  base: number;
 }
 
 export const median = (values: number[]): number =>
@@ -27,7 +31,7 @@ export async function inTurn(
   rounds: number,
   ours: () => Promise<number>,
   base: () => Promise<number>,
-): Promise<{ ours: number; base: number }> {
+): Promise<Pair> {
   const times = { ours: [] as number[], base: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     times.ours.push(await ours());
@@ -36,21 +40,35 @@ export async function inTurn(
   return { ours: median(times.ours), base: median(times.base) };
 }
 
-export function atMost(name: string, { ours, base }: { ours: number; base: number }, limit: number): Row {
-  const ratio = ours / base;
-  return { name, ours, base, unit: 'ms', ratio, target: `at most ${limit}x`, met: ratio <= limit };
+export function atMost(name: string, { ours, base }: Pair, limit: number): Row {
+  return { name, ours, base, unit: 'ms', target: `at most ${limit}x`, met: ours / base <= limit };
 }
 
+/** A pair without a target. */
+export const explaining = (name: string, { ours, base }: Pair): Row => ({
+  name,
+  ours,
+  base,
+  unit: 'ms',
+  target: null,
+  met: null,
+});
+
+export function below(name: string, ours: number, unit: Row['unit'], limit: number): Row {
+  return { name, ours, base: null, unit, target: `under ${limit} ${unit}`, met: ours < limit };
+}
+
+const number = (value: number, unit: string): string => `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
+
 export function printTable(rows: Row[], machine: string): void {
-  const number = (value: number, unit: string): string => `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
-  const lines = rows.map(({ name, ours, base, unit, ratio, target, met }) =>
+  const lines = rows.map(({ name, ours, base, unit, target, met }) =>
     [
       name,
       number(ours, unit),
       base === null ? '-' : number(base, unit),
-      base === null ? '-' : `${ratio.toFixed(2)}x`,
-      target,
-      met ? 'met' : 'MISSED',
+      base === null ? '-' : `${(ours / base).toFixed(2)}x`,
+      target ?? '-',
+      met === null ? '' : met ? 'met' : 'MISSED',
     ].join(' | '),
   );
   process.stdout.write(

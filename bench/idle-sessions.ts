@@ -1,0 +1,60 @@
+// What a hundred open sessions cost while nobody uses them.
+import { setTimeout as delay } from 'node:timers/promises';
+import { LOCAL_HOST, type SessionRef } from '../contracts/ids';
+import { below, type Row } from './measure';
+import { cpuPercent, cpuSeconds, proportionalMb, residentMb, sessionProcesses } from './processes';
+import { uniqueId, type Bench } from './setting';
+
+const SESSIONS = 100;
+/** An agent may have 64. */
+const PER_AGENT = 25;
+const AT_ONCE = 8;
+/** As often the worker looks at all open sessions: one look is in the figure. */
+const SECONDS = 15;
+const QUIET_SECONDS = 2;
+
+export async function idleSessions(bench: Bench): Promise<Row[]> {
+  const { client, dataDir } = bench;
+  const worker = (await bench.worker()).identity.pid;
+  const [alone = NaN] = await cpuPercent(SECONDS, [[worker]]);
+  const names = Array.from({ length: SESSIONS / PER_AGENT }, () => uniqueId('idle'));
+  const refs = names.flatMap((agent) =>
+    Array.from({ length: PER_AGENT }, (_, session) => ({ agent, host: LOCAL_HOST, session })),
+  );
+  await eightAtOnce(refs, (ref) => client.session(ref).exec({ code: 'true' }));
+  const pids = refs.flatMap((ref) => sessionProcesses(dataDir, ref));
+  await untilQuiet([worker, ...pids]);
+  const [sessions = NaN, serving = NaN] = await cpuPercent(SECONDS, [pids, [worker]]);
+  const memory = proportionalMb(pids) / SESSIONS;
+  const resident = residentMb(worker);
+  await eightAtOnce(refs, async (ref) => {
+    await client.session(ref).close('measured');
+    await client.session(ref).closed();
+  });
+  const name = `${SESSIONS} idle sessions`;
+  const plain = { base: null, target: null, met: null };
+  const more = Math.max(0, serving - alone);
+  return [
+    below(`${name}: processor time, of one core`, sessions + more, '%', 1),
+    { ...plain, name: '- of which holders and shells', ours: sessions, unit: '%' },
+    { ...plain, name: '- of which the worker, above what it takes without them', ours: more, unit: '%' },
+    { ...plain, name: 'memory of an idle session (PSS of holder and shell)', ours: memory, unit: 'MB' },
+    { ...plain, name: `memory of the worker with ${SESSIONS} of them (RSS)`, ours: resident, unit: 'MB' },
+  ];
+}
+
+async function eightAtOnce(refs: SessionRef[], work: (ref: SessionRef) => Promise<unknown>): Promise<void> {
+  const left = [...refs];
+  const lane = async (): Promise<void> => {
+    for (let ref = left.pop(); ref; ref = left.pop()) await work(ref);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
+
+/** Until they have used no processor time for a while. */
+async function untilQuiet(pids: number[]): Promise<void> {
+  for (let before = -1, now = cpuSeconds(pids); now !== before; now = cpuSeconds(pids)) {
+    before = now;
+    await delay(QUIET_SECONDS * 1e3);
+  }
+}

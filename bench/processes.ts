@@ -1,0 +1,71 @@
+// What processes cost, from Linux's /proc (proc(5)).
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HolderRecord } from '../exec/holder-client';
+import type { SessionRef } from '../contracts/ids';
+import { readJson } from '../exec/json-file';
+import { descendantsOf } from '../exec/proc';
+import { sessionPaths } from '../exec/session-paths';
+
+const SAMPLE_MS = 20;
+/** Clock ticks in a second: what the kernel counts processor time in for user space. */
+const TICKS = 100;
+
+export function holderPid(dataDir: string, ref: SessionRef): number {
+  const record = readJson<HolderRecord>(sessionPaths(dataDir, ref).holder);
+  if (!record) throw new Error(`session ${ref.session} of ${ref.agent} has no holder`);
+  return record.identity.pid;
+}
+
+/** The holder and all that runs in its session. */
+export function sessionProcesses(dataDir: string, ref: SessionRef): number[] {
+  const holder = holderPid(dataDir, ref);
+  return [holder, ...descendantsOf(holder)];
+}
+
+/** Resident memory in MB. */
+export const residentMb = (pid: number): number => kilobytes(`/proc/${pid}/status`, 'VmRSS') / 1e3;
+
+/** Memory in MB, of which shared pages count by their share. */
+export const proportionalMb = (pids: number[]): number =>
+  pids.reduce((sum, pid) => sum + kilobytes(`/proc/${pid}/smaps_rollup`, 'Pss'), 0) / 1e3;
+
+function kilobytes(path: string, field: string): number {
+  const match = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(path, 'latin1'));
+  return (Number(match?.[1]) * 1024) / 1e3;
+}
+
+/** User and system time of all of them, in seconds. */
+export function cpuSeconds(pids: number[]): number {
+  const ticks = pids.map((pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // From field 3 on; 14 and 15 are user and system time.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS;
+}
+
+/** The most resident memory in MB that each process had while `work` ran. */
+export async function peakMb(pids: number[], work: () => Promise<unknown>): Promise<number[]> {
+  const peaks = pids.map(residentMb);
+  const sample = (): void =>
+    pids.forEach((pid, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentMb(pid))));
+  const timer = setInterval(sample, SAMPLE_MS);
+  try {
+    await work();
+    sample();
+  } finally {
+    clearInterval(timer);
+  }
+  return peaks;
+}
+
+/** Percent of one core that each group of processes takes in so many seconds. */
+export async function cpuPercent(seconds: number, groups: number[][]): Promise<number[]> {
+  const before = groups.map(cpuSeconds);
+  const began = performance.now();
+  await delay(seconds * 1e3);
+  const took = (performance.now() - began) / 1e3;
+  return groups.map((pids, index) => ((cpuSeconds(pids) - (before[index] ?? 0)) / took) * 100);
+}

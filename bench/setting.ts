@@ -1,0 +1,73 @@
+// What everything is measured in: a server, Holdfast's worker and a worker of the bare workflows, in processes and
+// a data folder of their own.
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastClient } from '../client/holdfast-client';
+import { defaultCacheDir } from '../engine/data-dir';
+import { ensureServer, stopServer } from '../engine/server';
+import { detectTreeKill } from '../exec/holder/process-tree';
+import { SessionHost } from '../exec/session-host';
+import { ensureWorker, stopWorker } from '../workers/worker-process';
+import type { WorkerRecord } from '../workers/worker-record';
+import type { Row } from './measure';
+
+export interface Bench {
+  client: HoldfastClient;
+  dataDir: string;
+  /** Holdfast's worker, started where none runs. */
+  worker: () => Promise<WorkerRecord>;
+}
+
+/** Rows that belong together, and leave nothing running. */
+export type Group = (bench: Bench) => Promise<Row[]>;
+
+export async function withBench(
+  progress: (line: string) => void,
+  measure: (bench: Bench) => Promise<void>,
+): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  const cacheDir = defaultCacheDir(process.env);
+  const { address } = await ensureServer({ dataDir, cacheDir, env: process.env, progress });
+  const choice = { dataDir, address, namespace: 'default', workdir: dataDir, env: process.env };
+  await ensureWorker(choice);
+  const bare = await startBareWorker(address);
+  const client = await HoldfastClient.connect({ address }, {});
+  try {
+    await measure({ client, dataDir, worker: () => ensureWorker(choice) });
+  } finally {
+    bare.kill('SIGTERM');
+    await client.close();
+    await stopWorker(dataDir);
+    const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
+    await host.closeAll('the bench has ended');
+    host.detach();
+    await stopServer(dataDir);
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function startBareWorker(address: string): Promise<ChildProcess> {
+  const child = fork(join(__dirname, 'bare-worker.js'), [address]);
+  return new Promise((resolve, reject) => {
+    child.once('message', () => resolve(child));
+    child.once('exit', (code) => reject(new Error(`the bare worker ended with ${code}`)));
+  });
+}
+
+export const uniqueId = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
+
+/** Starts a workflow that answers updates by one activity; the signal `end` ends it. */
+export async function bareSession({ client }: Bench): Promise<string> {
+  const workflowId = uniqueId('bare-session');
+  await client.temporal.workflow.start('bareSession', { workflowId, taskQueue: 'bare' });
+  return workflowId;
+}
+
+/** Waits for a fact that nobody announces. */
+export async function until(fact: () => boolean, everyMs = 5): Promise<void> {
+  while (!fact()) await delay(everyMs);
+}

@@ -1,0 +1,60 @@
+// Single steps in what is open already: a quick command, and a step of a turn.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { atMost, inTurn, timed, type Row } from './measure';
+import { bareSession, uniqueId, type Bench } from './setting';
+
+const STEPS = 20;
+
+export async function steps(bench: Bench): Promise<Row[]> {
+  return [await quickExec(bench), await turnStep(bench)];
+}
+
+async function quickExec(bench: Bench): Promise<Row> {
+  const session = bench.client.session({ agent: uniqueId('quick'), session: 0 });
+  const bare = bench.client.temporal.workflow.getHandle(await bareSession(bench));
+  const ours = (): Promise<number> => timed(() => session.exec({ code: 'true' }));
+  const base = (): Promise<number> => timed(() => bare.executeUpdate('exec', { args: [{ code: 'true' }] }));
+  await inTurn(10, ours, base);
+  const result = await inTurn(100, ours, base);
+  await bare.signal('end');
+  await session.close('measured');
+  return atMost('quick exec / update -> activity -> result', result, 2);
+}
+
+async function turnStep(bench: Bench): Promise<Row> {
+  const model = scriptedModel(bench, STEPS);
+  const session = await bareSession(bench);
+  const ours = async (): Promise<number> => {
+    const id = uniqueId('turn');
+    const agent = bench.client.agent(id);
+    const total = await timed(async () => {
+      await agent.start({ task: 'x', model, keep: true });
+      await agent.result();
+    });
+    await bench.client.session({ agent: id, session: 0 }).close('measured');
+    return total / STEPS;
+  };
+  const base = async (): Promise<number> => {
+    const options = {
+      workflowId: uniqueId('bare-turn'),
+      taskQueue: 'bare',
+      args: [{ steps: STEPS, session }],
+    };
+    return (await timed(() => bench.client.temporal.workflow.execute('bareTurn', options))) / STEPS;
+  };
+  await inTurn(1, ours, base);
+  const result = await inTurn(7, ours, base);
+  await bench.client.temporal.workflow.getHandle(session).signal('end');
+  return atMost('turn step / bare workflow with as many durable steps', result, 1.5);
+}
+
+/** A model that runs `true` in session 0 for so many steps and then answers. */
+export function scriptedModel({ dataDir }: Bench, count: number): string {
+  const tool_args = { runtime: 'terminal', session: 0, code: 'true' };
+  const call = { thoughts: [], headline: 'step', tool_name: 'code_execution_tool', tool_args };
+  const replies = Array.from({ length: count }, () => ({ text: JSON.stringify(call) }));
+  const file = join(dataDir, `replies-${count}.yaml`);
+  writeFileSync(file, JSON.stringify([...replies, { text: 'done' }]));
+  return `scripted:${file}`;
+}
