@@ -17,6 +17,7 @@ import { commandView } from '../exec/command-view';
 import { readJson, writeJson } from '../exec/json-file';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
+import { crashPoint } from './crash-point';
 
 const HEARTBEAT_MS = 4_000;
 /** `exit` has no time-out of its own: the largest that a timer takes. */
@@ -86,6 +87,7 @@ export class CommandCompletion {
     try {
       const snapshot = await this.observe(entry, abort.signal);
       const result = await this.view(input, snapshot);
+      crashPoint('end-due');
       await this.finish(entry, abort, () => this.client.activity.complete(token, result));
     } catch (err) {
       if (abort.signal.aborted) return;
@@ -103,7 +105,9 @@ export class CommandCompletion {
     if (reason !== 'exit' && snapshot.command?.id === commandId) {
       const view = await this.view(entry.input, snapshot, reason);
       const session = this.client.workflow.getHandle(workflowId);
+      crashPoint('yield-due');
       await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, { commandId, view }), signal);
+      crashPoint('yield-told');
       // Recorded after the signal: said twice it is ignored, said never it would leave the caller waiting.
       entry.yielded = true;
       writeJson(this.path(entry.input), entry);
@@ -147,6 +151,7 @@ export class CommandCompletion {
 
   private async finish(entry: JournalEntry, abort: AbortController, say: () => Promise<void>): Promise<void> {
     await this.untilTaken(say, abort.signal);
+    crashPoint('end-told');
     if (!abort.signal.aborted) this.forget(entry, abort);
   }
 

@@ -17,6 +17,7 @@ import { commandView, type ViewRequest } from '../exec/command-view';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { CommandCompletion } from './command-completion';
+import { crashPoint } from './crash-point';
 import { waitForOutput, waitForSessions } from './wait-for-output';
 
 export interface HostDependencies {
@@ -51,8 +52,11 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
   const activities: HostActivities = {
     async runCommand(input: RunCommandInput): Promise<CommandView> {
       const { ref, commandId: id, runtime, code, cwd } = input;
+      crashPoint('command-arrived');
       await sessions.run(ref, { id, runtime, code, cwd });
+      crashPoint('command-recorded');
       completion.start(Context.current().info.taskToken, input);
+      crashPoint('command-journalled');
       throw new CompleteAsyncError();
     },
 
@@ -64,7 +68,9 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
       from,
       yield: settings,
     }: SendInputInput): Promise<CommandView> {
+      crashPoint('input-arrived');
       const typed = await sessions.input(ref, { id, text, keys });
+      crashPoint('input-typed');
       if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
       const start = from ?? typed.at;
       if (!settings) return view({ ref, from: start }, typed.snapshot);
@@ -93,11 +99,16 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
     },
 
     async resetSession({ ref, resetId: id, reason }: ResetSessionInput): Promise<CommandView> {
-      return view({ ref, from: null }, await sessions.reset(ref, { id, reason, by: 'reset' }));
+      crashPoint('reset-arrived');
+      const snapshot = await sessions.reset(ref, { id, reason, by: 'reset' });
+      crashPoint('reset-done');
+      return view({ ref, from: null }, snapshot);
     },
 
     async closeSession({ ref, reason }: CloseSessionInput): Promise<void> {
+      crashPoint('close-arrived');
       await sessions.close(ref, reason);
+      crashPoint('close-done');
     },
   };
   return guarded(host, activities);

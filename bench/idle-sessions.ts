@@ -16,6 +16,7 @@ const QUIET_SECONDS = 2;
 export async function idleSessions(bench: Bench): Promise<Row[]> {
   const { client, dataDir } = bench;
   const worker = (await bench.worker()).identity.pid;
+  await untilQuiet([worker]);
   const [alone = NaN] = await cpuPercent(SECONDS, [[worker]]);
   const names = Array.from({ length: SESSIONS / PER_AGENT }, () => uniqueId('idle'));
   const refs = names.flatMap((agent) =>
@@ -31,15 +32,14 @@ export async function idleSessions(bench: Bench): Promise<Row[]> {
     await client.session(ref).close('measured');
     await client.session(ref).closed();
   });
-  const name = `${SESSIONS} idle sessions`;
-  const plain = { base: null, target: null, met: null };
   const more = Math.max(0, serving - alone);
+  const plain = { base: null, target: null, met: null };
   return [
-    below(`${name}: processor time, of one core`, sessions + more, '%', 1),
+    below(`${SESSIONS} idle sessions: what they take of one core`, sessions + more, '%', 1),
     { ...plain, name: '- of which holders and shells', ours: sessions, unit: '%' },
-    { ...plain, name: '- of which the worker, above what it takes without them', ours: more, unit: '%' },
-    { ...plain, name: 'memory of an idle session (PSS of holder and shell)', ours: memory, unit: 'MB' },
-    { ...plain, name: `memory of the worker with ${SESSIONS} of them (RSS)`, ours: resident, unit: 'MB' },
+    { ...plain, name: '- the worker with them / without', ours: serving, base: alone, unit: '%' },
+    { ...plain, name: '- memory of one (PSS of holder and shell)', ours: memory, unit: 'MB' },
+    { ...plain, name: '- memory of the worker with them (RSS)', ours: resident, unit: 'MB' },
   ];
 }
 

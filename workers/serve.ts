@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Runtime, makeTelemetryFilterString, DefaultLogger } from '@temporalio/worker';
+import { armCrashPoint } from '../activities/crash-point';
 import { resolveServer } from '../client/connect';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
@@ -27,6 +28,7 @@ async function main(): Promise<void> {
   });
   const { data: dataDir, host, tools: files } = values;
   if (!dataDir) throw new Error('--data is missing');
+  armCrashPoint(process.env.HOLDFAST_CRASH_AT);
   const log = new DefaultLogger('INFO');
   Runtime.install({
     logger: log,

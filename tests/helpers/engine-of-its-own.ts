@@ -38,9 +38,11 @@ export class EngineOfItsOwn {
     return startServer(this.dataDir, () => undefined);
   }
 
-  startWorker(): Promise<WorkerRecord> {
-    const address = this.server().address;
-    return ensureWorker({ dataDir: this.dataDir, address, namespace: 'default', env: process.env });
+  /** `env` counts where no worker runs yet. */
+  startWorker({ env = {} }: { env?: NodeJS.ProcessEnv } = {}): Promise<WorkerRecord> {
+    const { address } = this.server();
+    const choice = { dataDir: this.dataDir, address, namespace: 'default' };
+    return ensureWorker({ ...choice, env: { ...process.env, ...env } });
   }
 
   server(): EngineRecord {

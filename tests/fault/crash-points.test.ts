@@ -1,0 +1,149 @@
+// D2: the worker dies at each named point of a command's life (activities/crash-point.ts).
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CrashPoint } from '../../activities/crash-point';
+import type { SessionHandle } from '../../client/session-handle';
+import { isAlive } from '../../exec/process-identity';
+import { stopWorker } from '../../workers/worker-process';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { until } from '../helpers/until';
+import { processesMarked } from '../integration/exec/session-processes';
+
+const engine = new EngineOfItsOwn();
+let sessions = 0;
+let session: SessionHandle;
+/** Working folder of the shell, by which its processes are known too. */
+let cwd: string;
+
+beforeAll(() => engine.start(), 60_000);
+afterAll(async () => {
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
+  session = engine.client.session({ agent: 'crash', session: sessions++ }, { cwd });
+});
+afterEach(async () => {
+  await engine.startWorker();
+  await session.close('the test has ended').catch(() => undefined);
+  await session.closed();
+  expect(processesMarked(cwd)).toEqual([]);
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+/** Does `work` with a worker that dies at `point` and, once it is dead, with another. */
+async function crashingAt<T>(point: CrashPoint, work: () => Promise<T>): Promise<T> {
+  await stopWorker(engine.dataDir);
+  const doomed = await engine.startWorker({ env: { HOLDFAST_CRASH_AT: point } });
+  const done = work();
+  // Handled where it is awaited, behind the crash.
+  done.catch(() => undefined);
+  await until(() => !isAlive(doomed.identity));
+  await engine.startWorker();
+  return done;
+}
+
+const effect = (): string =>
+  existsSync(join(cwd, 'effect')) ? readFileSync(join(cwd, 'effect'), 'utf8') : '';
+const shells = (): string[] => processesMarked(cwd).filter((line) => /^\d+ bash /.test(line));
+const QUICKLY = { firstOutputMs: 100, betweenOutputMs: 100, maxMs: 300 };
+
+const COMMAND_POINTS: [string, CrashPoint][] = [
+  ['before the holder gets it', 'command-arrived'],
+  ['after the holder recorded it, before the journal', 'command-recorded'],
+  ['after the journal', 'command-journalled'],
+  ['when its end is known, before the server is told', 'end-due'],
+  ['after the server was told of its end', 'end-told'],
+];
+test.each(COMMAND_POINTS)(
+  'a command whose worker dies %s runs once, and its caller gets the result',
+  async (_when, point) => {
+    const code = 'echo ran >> effect; echo done; (exit 5)';
+    const view = await crashingAt(point, () => session.exec({ code }));
+    expect(view).toMatchObject({ state: 'exited', exitCode: 5, output: 'done\n' });
+    expect(await session.exec({ code: 'true' })).toMatchObject({ exitCode: 0, epoch: 1, freshShell: false });
+    expect(effect()).toBe('ran\n');
+    expect(shells()).toHaveLength(1);
+  },
+);
+
+const YIELD_POINTS: [string, CrashPoint][] = [
+  ['before the session is told of its yield', 'yield-due'],
+  ['after the session was told of its yield', 'yield-told'],
+];
+test.each(YIELD_POINTS)(
+  'a long command whose worker dies %s answers its caller, goes on, and is seen to its end',
+  async (_when, point) => {
+    const code = 'echo ran >> effect; echo begun; until [ -e go-on ]; do sleep 0.02; done; (exit 6)';
+    const view = await crashingAt(point, () => session.exec({ code, yield: QUICKLY }));
+    expect(view).toMatchObject({ state: 'running', output: 'begun\n' });
+    writeFileSync(join(cwd, 'go-on'), '');
+    expect(await session.output({ wait: 'exit' })).toMatchObject({ state: 'exited', exitCode: 6, epoch: 1 });
+    expect(effect()).toBe('ran\n');
+    expect(shells()).toHaveLength(1);
+  },
+);
+
+const INPUT_POINTS: [string, CrashPoint][] = [
+  ['before it is typed', 'input-arrived'],
+  ['after it was typed', 'input-typed'],
+];
+test.each(INPUT_POINTS)(
+  'an input whose worker dies %s is typed once, into the same process',
+  async (_when, point) => {
+    const code = 'for i in 1 2; do read -r x; echo "$x" >> effect; done; (exit 7)';
+    expect(await session.exec({ code })).toMatchObject({ state: 'waiting_input' });
+    // Typed twice it would end the command.
+    expect(await crashingAt(point, () => session.input({ keyboard: 'one' }))).toMatchObject({
+      state: 'waiting_input',
+    });
+    expect(await session.input({ keyboard: 'two' })).toMatchObject({
+      state: 'exited',
+      exitCode: 7,
+      epoch: 1,
+    });
+    expect(effect()).toBe('one\ntwo\n');
+    expect(shells()).toHaveLength(1);
+  },
+);
+
+const RESET_POINTS: [string, CrashPoint][] = [
+  ['before the tree is ended', 'reset-arrived'],
+  ['after the tree was ended', 'reset-done'],
+];
+test.each(RESET_POINTS)(
+  'a reset whose worker dies %s ends the command, and one fresh shell takes the next',
+  async (_when, point) => {
+    await session.exec({ code: 'echo ran >> effect; sleep 1000', yield: QUICKLY });
+    const view = await crashingAt(point, () => session.reset({ reason: 'it hangs' }));
+    expect(view).toMatchObject({ state: 'exited', killedBy: { by: 'reset', reason: 'it hangs' } });
+    expect(processesMarked(cwd)).toEqual([]);
+    expect(await session.exec({ code: 'echo on' })).toMatchObject({
+      output: 'on\n',
+      epoch: 2,
+      freshShell: true,
+    });
+    expect(effect()).toBe('ran\n');
+    expect(shells()).toHaveLength(1);
+  },
+);
+
+const CLOSE_POINTS: [string, CrashPoint][] = [
+  ['before the tree is ended', 'close-arrived'],
+  ['after the tree was ended', 'close-done'],
+];
+test.each(CLOSE_POINTS)(
+  'a close whose worker dies %s ends the session and all that runs in it',
+  async (_when, point) => {
+    const code = 'echo ran >> effect; sleep 1000';
+    await session.exec({ code, yield: QUICKLY });
+    await crashingAt(point, async () => {
+      await session.close('done');
+      await session.closed();
+    });
+    expect(processesMarked(cwd)).toEqual([]);
+    expect(effect()).toBe('ran\n');
+    expect((await session.state()).view).toMatchObject({ state: 'exited', killedBy: { by: 'closed' } });
+  },
+);
