@@ -71,7 +71,8 @@ test('1,000 sessions, opened and closed, leave no descriptor, thread, zombie, pr
     now.threads <= before.threads &&
     now.processes.length === 0;
   const after = await eventually(held, isBack);
-  expect({ ...after, threads: after.threads <= before.threads }).toEqual({ ...before, threads: true });
+  // Less is no leak: what an earlier test file of this process held may have ended meanwhile.
+  expect(isBack(after) ? before : after).toEqual(before);
   // Of one second less than a third: jest may be collecting garbage in one, what spins takes all of each.
   expect(await eventually(ticksOfASecond, (ticks) => ticks < 30, 10_000)).toBeLessThan(30);
 }, 600_000);
