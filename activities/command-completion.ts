@@ -20,6 +20,7 @@ import type { SessionHost } from '../exec/session-host';
 import { crashPoint } from './crash-point';
 
 const HEARTBEAT_MS = 4_000;
+const KEEP_AGAIN_MS = 1_000;
 /** `exit` has no time-out of its own: the largest that a timer takes. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 
@@ -59,8 +60,8 @@ export class CommandCompletion {
     // Without the code: the holder has it, and a journal of secrets is none.
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
     const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false };
-    writeJson(this.path(input), entry);
     this.watch(entry);
+    this.keep(entry);
   }
 
   /** Stops watching; the commands and their journal stay for the next worker. */
@@ -79,6 +80,23 @@ export class CommandCompletion {
     this.complete(entry, abort).catch((err: unknown) => {
       if (!abort.signal.aborted) this.log('runCommand could not be completed', { error: reasonOf(err) });
     });
+  }
+
+  /**
+   * Writes the entry for the next worker. A disk that takes nothing must not decide what becomes of a command that
+   * was handed over: it is tried again; a worker that dies meanwhile is missed by its heartbeat.
+   */
+  private keep(entry: JournalEntry): void {
+    const path = this.path(entry.input);
+    try {
+      writeJson(path, entry);
+    } catch (err) {
+      this.log('the journal takes nothing, trying again', { error: reasonOf(err) });
+      const isWatched = this.watched.get(path);
+      setTimeout(() => {
+        if (isWatched && this.watched.get(path) === isWatched) this.keep(entry);
+      }, KEEP_AGAIN_MS).unref();
+    }
   }
 
   private async complete(entry: JournalEntry, abort: AbortController): Promise<void> {
@@ -110,7 +128,7 @@ export class CommandCompletion {
       crashPoint('yield-told');
       // Recorded after the signal: said twice it is ignored, said never it would leave the caller waiting.
       entry.yielded = true;
-      writeJson(this.path(entry.input), entry);
+      this.keep(entry);
       while (reason !== 'exit') ({ reason, snapshot } = await this.sessions.observe(ref, exit, signal));
     }
     // A later command may have begun in the same session since: the record tells of ours.

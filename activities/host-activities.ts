@@ -9,6 +9,8 @@ import type {
   ResetSessionInput,
   RunCommandInput,
   SendInputInput,
+  SendInputsInput,
+  SentInputs,
   WaitForSessionsInput,
 } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
@@ -79,6 +81,20 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
       return view({ ref, from: start }, snapshot, reason);
     },
 
+    async sendInputs({ ref, inputs }: SendInputsInput): Promise<SentInputs> {
+      const refused: string[] = [];
+      for (const { inputId: id, text, keys } of inputs) {
+        try {
+          const typed = await sessions.input(ref, { id, text, keys });
+          if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
+        } catch (err) {
+          if (!(err instanceof HoldfastError)) throw err;
+          refused.push(err.message);
+        }
+      }
+      return { view: await view({ ref, from: null }, await sessions.status(ref)), refused };
+    },
+
     async readOutput({ ref, from, maxBytes, wait, waitMs }: ReadOutputInput): Promise<CommandView> {
       if (!wait) return view({ ref, from, maxBytes }, await sessions.status(ref));
       const request = { ref, from, wait, waitMs: leftOf(waitMs) };
@@ -134,6 +150,7 @@ function guarded(host: string, activities: HostActivities): HostActivities {
   return {
     runCommand: guard((input: RunCommandInput) => activities.runCommand(input)),
     sendInput: guard((input: SendInputInput) => activities.sendInput(input)),
+    sendInputs: guard((input: SendInputsInput) => activities.sendInputs(input)),
     readOutput: guard((input: ReadOutputInput) => activities.readOutput(input)),
     waitForSessions: guard((input: WaitForSessionsInput) => activities.waitForSessions(input)),
     resetSession: guard((input: ResetSessionInput) => activities.resetSession(input)),

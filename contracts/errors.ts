@@ -90,6 +90,13 @@ const CATALOGUE = {
       `A line of input is too long for the terminal: got ${f.got} bytes, allowed ${f.allowed} bytes in a line.`,
     () => 'Write the text to a file and let the program read that; nothing was typed.',
   ),
+  input_queue_full: entry(
+    75,
+    true,
+    (f) =>
+      `Too many inputs wait to be typed in session ${f.session}: allowed ${f.allowed} bytes; this one is not typed.`,
+    () => 'Send it again when those before it are typed.',
+  ),
   offset_out_of_range: entry(
     65,
     false,
@@ -111,6 +118,12 @@ const CATALOGUE = {
       f.closable
         ? `Use one of its idle sessions (${f.closable}), or close them with \`holdfast close --session N\`.`
         : 'All of them are at work: wait for one, or end one with runtime "reset" and use it again.',
+  ),
+  wait_ended: entry(
+    69,
+    false,
+    (f) => `The wait is over, because session ${f.session}, which was asked for it, is closed (${f.reason}).`,
+    () => 'Ask one of the other sessions, or look at each with `output`.',
   ),
   typist_busy: entry(
     75,

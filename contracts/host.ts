@@ -24,6 +24,25 @@ export interface SendInputInput {
   yield: YieldSettings | null;
 }
 
+/** Inputs that came as signals, in their order. */
+export interface SendInputsInput {
+  ref: SessionRef;
+  inputs: SignalledInput[];
+}
+
+export interface SignalledInput {
+  inputId: string;
+  text: string | null;
+  keys: Key[];
+}
+
+export interface SentInputs {
+  /** After the last of them. */
+  view: CommandView;
+  /** What was refused, in the catalogue's words: whoever signals has nobody to be told by. */
+  refused: string[];
+}
+
 export interface ReadOutputInput {
   ref: SessionRef;
   from: number | null;
@@ -63,6 +82,7 @@ export interface HostActivities {
   /** Completes when the command has ended, however long that takes; `yielded` tells what happens before. */
   runCommand(input: RunCommandInput): Promise<CommandView>;
   sendInput(input: SendInputInput): Promise<CommandView>;
+  sendInputs(input: SendInputsInput): Promise<SentInputs>;
   readOutput(input: ReadOutputInput): Promise<CommandView>;
   waitForSessions(input: WaitForSessionsInput): Promise<WaitResult>;
   resetSession(input: ResetSessionInput): Promise<CommandView>;

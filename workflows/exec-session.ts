@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  patched,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -27,6 +28,7 @@ const CONTINUE_AT_EVENTS = 2_000;
 /** Above this, callers that wait long no longer hold back continue-as-new. */
 const CONTINUE_AT_ANY_COST_EVENTS = 8_000;
 const DRAIN_MS = 5_000;
+const HANDLERS_MS = 15_000;
 
 /** Starts anew from `input`, or goes on from `carried` after continue-as-new. */
 export async function execSession(input?: SessionInput, carried?: SessionRecord): Promise<void> {
@@ -40,7 +42,7 @@ export async function execSession(input?: SessionInput, carried?: SessionRecord)
     if (isCancellation(err)) {
       await CancellationScope.nonCancellable(async () => {
         await close(session, 'the session was cancelled');
-        await condition(allHandlersFinished, '15s');
+        await condition(allHandlersFinished, HANDLERS_MS);
       });
     }
     throw err;
@@ -89,7 +91,10 @@ async function live(session: SessionActor): Promise<void> {
     }
   }
   await close(session, session.closing);
-  await condition(allHandlersFinished);
+  if (allHandlersFinished()) return;
+  // Since 0.2.0 bounded: nobody's wait keeps a closed session's workflow open.
+  if (patched('bounded-close')) await condition(allHandlersFinished, HANDLERS_MS);
+  else await condition(allHandlersFinished);
 }
 
 async function close(session: SessionActor, reason: string): Promise<void> {

@@ -4,6 +4,8 @@ import {
   CancellationScope,
   condition,
   currentUpdateInfo,
+  isCancellation,
+  patched,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -30,6 +32,10 @@ import { checked, refuse } from './refusal';
 import { detailsOf, detailsOfStart, summaryOfCommand, summaryOfInput } from './session-labels';
 import {
   forgetInput,
+  MAX_QUEUED_INPUT_BYTES,
+  nextInputs,
+  queueInput,
+  recordRefusal,
   rememberInput,
   showView,
   type RunningCommand,
@@ -42,8 +48,10 @@ const SETTLE_MS = 10_000;
 
 export class SessionActor {
   phase: 'open' | 'draining' | 'closed' = 'open';
-  /** Why the session is to end; null while it is not. */
-  closing: string | null = null;
+  private closingReason: string | null = null;
+  /** Waits for other sessions: they must not hold back the end of this one. */
+  private readonly waits = new Set<CancellationScope>();
+  private isTyping = false;
   /** When the last message came, in workflow time. */
   usedAt = Date.now();
   /** Handlers that may wait long: continue-as-new lets them finish first. */
@@ -53,9 +61,19 @@ export class SessionActor {
 
   constructor(readonly record: SessionRecord) {}
 
-  /** After continue-as-new: the command that ran before is still running. */
+  /** Why the session is to end; null while it is not. */
+  get closing(): string | null {
+    return this.closingReason;
+  }
+  set closing(reason: string | null) {
+    this.closingReason = reason;
+    if (reason !== null) for (const scope of this.waits) scope.cancel();
+  }
+
+  /** After continue-as-new: the command that ran before is still running, and inputs may wait to be typed. */
   reattach(): void {
     if (this.record.command) this.track(this.record.command, true);
+    if (this.record.queuedInputs?.length) void this.typeQueued();
   }
 
   checkExec(request: ExecRequest | undefined): ExecRequest {
@@ -125,11 +143,58 @@ export class SessionActor {
     this.show(view);
   }
 
+  /** Takes an input from a signal: they are typed in their order, many by one activity. */
+  signalInput(request: InputRequest | undefined): Promise<unknown> | void {
+    // Since 0.2.0. Before, each was an activity of its own: they overtook each other, and 2,000 that waited were
+    // the most that a workflow may have. The old way may go when no session of 0.1.0 is open.
+    if (!patched('inputs-in-order')) return this.input(request, false);
+    const { id: inputId = this.nextId(), keyboard, keys = [] } = this.checkInput(request);
+    this.usedAt = Date.now();
+    if (!rememberInput(this.record, inputId)) return;
+    const text = keyboard ?? (keys.length > 0 ? null : '');
+    if (!queueInput(this.record, { inputId, text, keys })) {
+      forgetInput(this.record, inputId);
+      refuse('input_queue_full', { session: this.record.ref.session, allowed: MAX_QUEUED_INPUT_BYTES });
+    }
+    void this.typeQueued();
+  }
+
+  /** Not a part of any handler. What is not typed by a continue-as-new is sent again: the host knows the ids. */
+  private async typeQueued(): Promise<void> {
+    if (this.isTyping) return;
+    this.isTyping = true;
+    const { record } = this;
+    for (let inputs = nextInputs(record); inputs.length > 0; inputs = nextInputs(record)) {
+      const [first] = inputs;
+      const summary =
+        inputs.length > 1
+          ? `type ${inputs.length} inputs`
+          : summaryOfInput(first?.text ?? null, first?.keys ?? []);
+      try {
+        const { view, refused } = await repeatable(record.ref.host).sendInputs.executeWithOptions(
+          { summary },
+          [{ ref: record.ref, inputs }],
+        );
+        for (const message of refused) recordRefusal(record, message);
+        this.show(view);
+      } catch (err) {
+        if (isCancellation(err)) break;
+        for (const { inputId } of inputs) forgetInput(record, inputId);
+        const failure = hostFailure(err, record.ref.host);
+        recordRefusal(record, failure instanceof Error ? failure.message : String(failure));
+      }
+      record.queuedInputs = record.queuedInputs?.slice(inputs.length) ?? [];
+    }
+    this.isTyping = false;
+  }
+
   /** With `answer` it waits for the program's reaction; without, it only sees that the input is typed. */
   async input(request: InputRequest | undefined, answer = true): Promise<CommandView> {
     const { id = this.nextId(), keyboard, keys = [], reader, yield: yielding } = this.checkInput(request);
     this.usedAt = Date.now();
     if (!rememberInput(this.record, id)) return this.output(reader ? { reader } : {});
+    // Behind what was signalled before it; a mere key, which may be to interrupt, goes at once.
+    if (keyboard !== undefined && this.isTyping) await condition(() => !this.isTyping);
     const { ref, readers } = this.record;
     const text = keyboard ?? (keys.length > 0 ? null : '');
     const from = reader ? (readers[reader] ?? null) : null;
@@ -179,12 +244,17 @@ export class SessionActor {
     const numbers = targets.map(({ session }) => session).join(', ');
     const summary = label(`wait for ${wait} of ${mode} of ${numbers}`);
     const input = { ref, targets, wait, mode, waitMs };
+    const scope = new CancellationScope();
+    this.waits.add(scope);
     try {
       return await this.waiting(() =>
-        repeatable(ref.host).waitForSessions.executeWithOptions({ summary }, [input]),
+        scope.run(() => repeatable(ref.host).waitForSessions.executeWithOptions({ summary }, [input])),
       );
     } catch (err) {
+      if (isCancellation(err)) refuse('wait_ended', { session: ref.session, reason: this.closing });
       throw hostFailure(err, ref.host);
+    } finally {
+      this.waits.delete(scope);
     }
   }
 

@@ -79,7 +79,7 @@ function listenToSignals(session: SessionActor): void {
   };
   setHandler(
     messages.inputSignal,
-    (request?: InputRequest) => signalled(() => session.input(request, false)),
+    (request?: InputRequest) => signalled(() => session.signalInput(request)),
     {
       description: 'Type into the waiting process: {"keyboard":"Y"} or {"keys":["ctrl-c"]}',
     },

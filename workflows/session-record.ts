@@ -1,6 +1,8 @@
 // What an exec session knows of itself, as plain data that goes over continue-as-new, and its pure changes.
+import type { SignalledInput } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
 import type { CommandView, Runtime, SessionInput, SessionState, YieldSettings } from '../contracts/session';
+import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
 
 /** Input ids that are remembered for "typed before", over continue-as-new too. */
@@ -27,6 +29,8 @@ export interface SessionRecord {
   view: CommandView | null;
   readers: Record<string, number>;
   inputIds: string[];
+  /** Signalled inputs that are not typed yet; absent in records of 0.1.0. */
+  queuedInputs?: SignalledInput[];
   /** Numbers the messages that came without an id. */
   sequence: number;
   refused: string[];
@@ -71,6 +75,34 @@ export function showView(record: SessionRecord, view: CommandView, reader?: stri
   const names = Object.keys(record.readers);
   if (names.length > REMEMBERED_READERS) delete record.readers[names[0] ?? ''];
 }
+
+/** Continue-as-new carries the queue in one payload, of 2 MB at the most. */
+export const MAX_QUEUED_INPUT_BYTES = 1_000_000;
+const MAX_BATCH = 100;
+const MAX_BATCH_BYTES = 300_000;
+
+/** False when the queue is full. */
+export function queueInput(record: SessionRecord, input: SignalledInput): boolean {
+  const queue = (record.queuedInputs ??= []);
+  const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(input));
+  if (bytes > MAX_QUEUED_INPUT_BYTES) return false;
+  queue.push(input);
+  return true;
+}
+
+/** The first of the queue, as many as one activity types. They stay queued until they are typed. */
+export function nextInputs({ queuedInputs = [] }: SessionRecord): SignalledInput[] {
+  let bytes = 0;
+  const end = queuedInputs.findIndex((input, index) => {
+    bytes += bytesOf(input);
+    return index > 0 && (index >= MAX_BATCH || bytes > MAX_BATCH_BYTES);
+  });
+  return queuedInputs.slice(0, end < 0 ? undefined : end);
+}
+
+/** As JSON at the worst: each character of a text may take six bytes. */
+const bytesOf = ({ inputId, text, keys }: SignalledInput): number =>
+  100 + inputId.length + utf8Length(text ?? '') + 12 * keys.length;
 
 export function recordRefusal(record: SessionRecord, message: string): void {
   record.refused.push(message);

@@ -6,6 +6,7 @@ import type { SessionHandle } from '../../client/session-handle';
 import type { Message } from '../../contracts/agent';
 import type { Wait } from '../../contracts/session';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { until } from '../helpers/until';
 
 let client: HoldfastClient;
 let files: Scratch;
@@ -77,6 +78,22 @@ test('a wait for all of several sessions is over when the last of them is, and a
     return scheduled.filter((name) => name === 'waitForSessions').length;
   };
   expect([await waits(first), await waits(second)]).toEqual([1, 0]);
+});
+
+test('a session closes at once though somebody waits through it for another, and is told so', async () => {
+  const first = await running(1, 'true');
+  await running(2, 'sleep 1000');
+  const told = expect(first.wait({ sessions: [2], waitMs: 600_000 })).rejects.toMatchObject({
+    code: 'wait_ended',
+  });
+  const waits = async (): Promise<boolean> =>
+    (await client.temporal.workflow.getHandle(first.workflowId).describe()).raw.pendingActivities?.length ===
+    1;
+  await until(waits);
+  const run = client.temporal.workflow.getHandle(first.workflowId);
+  await run.signal('close', { reason: 'enough' });
+  await Promise.all([run.result(), told]);
+  opened.shift();
 });
 
 test.each<[Wait, string, string]>([

@@ -18,6 +18,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   busy: { session: 0, from: 0 },
   no_running_process: { session: 0 },
   input_too_long: { got: 5_000, allowed: 4_095 },
+  input_queue_full: { session: 1, allowed: 1_000_000 },
   offset_out_of_range: { got: 9, allowed: 0 },
   id_conflict: { got: 'id' },
   session_limit: { agent: 'a', allowed: 64, closable: '1, 2' },
@@ -51,6 +52,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   unknown_outcome: { what: 'the call', reason: 'x' },
   node_too_old: { got: '18', allowed: '20' },
   output_failed: { reason: 'no space left on device' },
+  wait_ended: { session: 1, reason: 'enough' },
   typist_busy: { session: 0, who: 'alice' },
   internal: { reason: 'x' },
 };
