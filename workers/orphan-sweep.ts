@@ -1,14 +1,27 @@
 // Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
 // Terminating runs no code of the workflow, so the host has to look for itself.
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { describeEnd } from '../client/workflow-end';
+import type { AgentInput } from '../contracts/agent';
 import { reasonOf } from '../contracts/errors';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES } from '../contracts/messages';
 import type { SessionHost } from '../exec/session-host';
 
 const LOOK_EVERY_MS = 15_000;
+
+/** Whatever else a server says, `PAUSED` and what this SDK does not know yet among it, is a workflow that lives. */
+const OVER: readonly WorkflowExecutionStatusName[] = [
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'TERMINATED',
+  'TIMED_OUT',
+];
+
+const isOver = (workflow: WorkflowExecutionDescription | undefined): boolean =>
+  !workflow || OVER.includes(workflow.status.name);
 
 export interface OrphanSweepOptions {
   client: Client;
@@ -32,6 +45,10 @@ export class OrphanSweep {
   private timer: NodeJS.Timeout | undefined;
   /** Seen without a workflow at the last look; at the second look running they are ended. */
   private suspects = new Set<string>();
+  /** Sessions that were told to close, by the run of their agent: once is enough, it is in their history. */
+  private readonly told = new Set<string>();
+  /** Whether the run of an agent that was terminated leaves its sessions open. */
+  private readonly keeps = new Map<string, Promise<boolean>>();
 
   constructor(private readonly options: OrphanSweepOptions) {}
 
@@ -65,13 +82,12 @@ export class OrphanSweep {
     for (const ref of mine) {
       const workflowId = sessionWorkflowId(ref);
       const session = await this.describe(workflowId);
-      if (session?.status.name === 'RUNNING') {
+      if (session && !isOver(session)) {
         const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
         agents.set(ref.agent, agent);
         await this.closeAfterAgent(workflowId, session, await agent);
       } else if (before.has(workflowId)) {
-        await this.end(ref, session);
-        ended.push(ref);
+        if (await this.end(ref, session)) ended.push(ref);
       } else {
         this.suspects.add(workflowId);
       }
@@ -86,24 +102,65 @@ export class OrphanSweep {
     agent: WorkflowExecutionDescription | undefined,
   ): Promise<void> {
     if (agent?.status.name !== 'TERMINATED' && agent?.status.name !== 'TIMED_OUT') return;
+    const key = `${agent.runId} ${workflowId}`;
+    if (this.told.has(key) || (await this.keepsSessions(agent))) return;
     // An id that is used again: the session was opened after that agent's end.
-    if (!agent.closeTime || agent.closeTime < session.startTime) return;
+    if (!agent.closeTime || agent.closeTime < (await this.openedAt(session))) return;
     const reason = `its agent was ${await describeEnd(this.options.client, agent)}`;
     await this.options.client.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
+    this.told.add(key);
     this.options.log('a session of an ended agent is closed', { workflowId, reason });
   }
 
-  private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<void> {
+  /** Only its input tells: an agent that was terminated answers no query for certain. */
+  private keepsSessions({ workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
+    const known = this.keeps.get(runId) ?? this.readKeep(workflowId, runId);
+    this.keeps.set(runId, known);
+    // Not remembered: the next look asks again.
+    known.catch(() => this.keeps.delete(runId));
+    return known;
+  }
+
+  private async readKeep(workflowId: string, runId: string): Promise<boolean> {
+    const { options, workflowService } = this.options.client;
+    const { history } = await workflowService.getWorkflowExecutionHistory({
+      namespace: options.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: 1,
+    });
+    const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    if (!payload) return false;
+    const input = options.loadedDataConverter.payloadConverter.fromPayload<Partial<AgentInput> | null>(
+      payload,
+    );
+    return input?.keep === true;
+  }
+
+  /** A session that continued as new or was reset is as old as its first run. */
+  private async openedAt({ workflowId, runId, startTime, raw }: WorkflowExecutionDescription): Promise<Date> {
+    const firstRunId = raw.workflowExecutionInfo?.firstRunId;
+    if (!firstRunId || firstRunId === runId) return startTime;
+    // Where the server has forgotten that run, it is older than all that the server knows.
+    return (await this.describe(workflowId, firstRunId))?.startTime ?? new Date(0);
+  }
+
+  /** False where a run of it was opened since it was looked at. */
+  private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<boolean> {
     const reason = session
       ? `its workflow was ${await describeEnd(this.options.client, session)}`
       : 'its workflow is gone';
+    if (!isOver(await this.describe(sessionWorkflowId(ref)))) return false;
     await this.options.sessions.close(ref, reason);
     this.options.log('a session without a workflow was ended', { ...ref, reason });
+    return true;
   }
 
-  private async describe(workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  private async describe(
+    workflowId: string,
+    runId?: string,
+  ): Promise<WorkflowExecutionDescription | undefined> {
     try {
-      return await this.options.client.workflow.getHandle(workflowId).describe();
+      return await this.options.client.workflow.getHandle(workflowId, runId).describe();
     } catch (err) {
       if (err instanceof WorkflowNotFoundError) return undefined;
       throw err;

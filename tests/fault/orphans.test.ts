@@ -2,6 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { LOCAL_HOST, agentWorkflowId } from '../../contracts/ids';
 import { SessionHost } from '../../exec/session-host';
@@ -117,6 +119,169 @@ describe('a sweep', () => {
     expect([await sweep.look(), await sweep.look()]).toEqual([[], []]);
     expect(host.isOpen(t.ref)).toBe(true);
     host.detach();
+  });
+});
+
+test('the sessions of an agent that was to keep them are left open when it is terminated', async () => {
+  const files = scratch();
+  const id = uniqueId('keeper');
+  const sleeping = call('code_execution_tool', { runtime: 'terminal', session: 3, code: 'sleep 1000' });
+  const replies = [{ text: sleeping }, { text: 'late', delayMs: 600_000 }];
+  await client.agent(id).start({ task: 'x', keep: true, model: files.model(replies), yield: QUICK_YIELD });
+  const host = runHost();
+  const session = client.session({ agent: id, session: 3 });
+  await until(() => host.isOpen(session.ref));
+  await client.temporal.workflow.getHandle(agentWorkflowId(id)).terminate('too dear');
+  const sessions = new SessionHost({ ...host.options, owner: await sessionOwner(client.temporal) });
+  const sweep = new OrphanSweep({ client: client.temporal, sessions, host: 'local', log: () => undefined });
+  await sweep.look();
+  await sweep.look();
+  expect(await session.state()).not.toMatchObject({ status: 'closed' });
+  expect(host.isOpen(session.ref)).toBe(true);
+  await session.close('test ended');
+  await session.closed();
+  sessions.detach();
+  host.detach();
+  files.remove();
+}, 60_000);
+
+interface FakeWorkflow {
+  status: string;
+  runId?: string;
+  firstRunId?: string;
+  startTime?: Date;
+  closeTime?: Date;
+  input?: object;
+}
+
+/** Workflows in states that this server cannot be brought to: by id, or by id and run. */
+class FakeServer {
+  readonly signals: string[] = [];
+  histories = 0;
+
+  constructor(readonly workflows: Record<string, FakeWorkflow | undefined>) {}
+
+  readonly client = {
+    options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
+    workflow: {
+      getHandle: (workflowId: string, run?: string) => ({
+        describe: async () => this.describe(workflowId, run),
+        signal: async (name: string) => void this.signals.push(`${workflowId} ${name}`),
+      }),
+    },
+    workflowService: {
+      getWorkflowExecutionHistoryReverse: async () => ({}),
+      getWorkflowExecutionHistory: async ({ execution }: { execution: { workflowId: string } }) => {
+        this.histories += 1;
+        const payload = defaultPayloadConverter.toPayload(this.workflows[execution.workflowId]?.input ?? {});
+        const workflowExecutionStartedEventAttributes = { input: { payloads: [payload] } };
+        return { history: { events: [{ workflowExecutionStartedEventAttributes }] } };
+      },
+    },
+  } as unknown as Client;
+
+  private describe(workflowId: string, run?: string): object {
+    const found = this.workflows[run ? `${workflowId}#${run}` : workflowId];
+    if (!found) throw new WorkflowNotFoundError('not found', workflowId, run);
+    const { status: name, firstRunId, ...rest } = found;
+    const raw = { workflowExecutionInfo: { firstRunId } };
+    return { workflowId, runId: 'run', startTime: at(0), ...rest, status: { name }, raw };
+  }
+}
+
+const at = (minute: number): Date => new Date(Date.UTC(2030, 0, 1, 0, minute));
+
+describe('a sweep of one session', () => {
+  const SESSION = 'exec/test/local/0';
+  const AGENT = 'agent/test';
+  const closed: string[] = [];
+  beforeEach(() => void closed.splice(0));
+
+  const sweepOf = ({ client: fake }: FakeServer): OrphanSweep => {
+    const sessions = {
+      options: { owner: 'c/default' },
+      list: () => [{ agent: 'test', host: 'local', session: 0 }],
+      isOpen: () => closed.length === 0,
+      ownerOf: () => 'c/default',
+      close: async (_ref: object, reason: string) => void closed.push(reason),
+    } as unknown as SessionHost;
+    return new OrphanSweep({ client: fake, sessions, host: 'local', log: () => undefined });
+  };
+
+  test.each(['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW', 'UNSPECIFIED', 'UNKNOWN', 'OF_THE_FUTURE'])(
+    'spares it while its workflow is %s',
+    async (status) => {
+      const sweep = sweepOf(new FakeServer({ [SESSION]: { status } }));
+      for (let looks = 0; looks < 3; looks += 1) await sweep.look();
+      expect(closed).toEqual([]);
+    },
+  );
+
+  test.each(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT'])(
+    'ends it when its workflow is %s',
+    async (status) => {
+      const sweep = sweepOf(new FakeServer({ [SESSION]: { status } }));
+      await sweep.look();
+      expect(closed).toEqual([]);
+      await sweep.look();
+      expect(closed).toHaveLength(1);
+    },
+  );
+
+  test('spares it when it was opened anew just before its end', async () => {
+    const server = new FakeServer({ [SESSION]: { status: 'TERMINATED' } });
+    const sweep = sweepOf(server);
+    await sweep.look();
+    // Between the second look at it and its end.
+    Object.assign(server.client.workflowService, {
+      getWorkflowExecutionHistoryReverse: async () => {
+        server.workflows[SESSION] = { status: 'RUNNING' };
+        return {};
+      },
+    });
+    expect(await sweep.look()).toEqual([]);
+    expect(closed).toEqual([]);
+  });
+
+  test('tells it once, not at each look, that its agent was terminated', async () => {
+    const agent = { status: 'TERMINATED', runId: 'one', closeTime: at(10) };
+    const server = new FakeServer({ [SESSION]: { status: 'RUNNING' }, [AGENT]: agent });
+    const sweep = sweepOf(server);
+    for (let looks = 0; looks < 3; looks += 1) await sweep.look();
+    expect(server.signals).toEqual([`${SESSION} close`]);
+    server.workflows[AGENT] = { ...agent, runId: 'two' };
+    await sweep.look();
+    expect(server.signals).toHaveLength(2);
+  });
+
+  test('reads once what its agent was to keep', async () => {
+    const agent = { status: 'TERMINATED', closeTime: at(10), input: { task: 'x', keep: true } };
+    const server = new FakeServer({ [SESSION]: { status: 'RUNNING' }, [AGENT]: agent });
+    const sweep = sweepOf(server);
+    for (let looks = 0; looks < 3; looks += 1) await sweep.look();
+    expect([server.signals, server.histories]).toEqual([[], 1]);
+  });
+
+  test.each([
+    ['closes it', 'before', 5, 1],
+    ['spares it', 'after', 15, 0],
+  ])('%s when its first run began %s its agent’s end, whenever the run of now did', async (...row) => {
+    const server = new FakeServer({
+      [SESSION]: { status: 'RUNNING', runId: 'now', firstRunId: 'first', startTime: at(20) },
+      [`${SESSION}#first`]: { status: 'CONTINUED_AS_NEW', runId: 'first', startTime: at(row[2]) },
+      [AGENT]: { status: 'TERMINATED', closeTime: at(10) },
+    });
+    await sweepOf(server).look();
+    expect(server.signals).toHaveLength(row[3]);
+  });
+
+  test('closes it when its first run is so old that the server has forgotten it', async () => {
+    const server = new FakeServer({
+      [SESSION]: { status: 'RUNNING', runId: 'now', firstRunId: 'first', startTime: at(20) },
+      [AGENT]: { status: 'TERMINATED', closeTime: at(10) },
+    });
+    await sweepOf(server).look();
+    expect(server.signals).toHaveLength(1);
   });
 });
 
