@@ -5,6 +5,7 @@ import type { AgentInput, AgentResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { fromFailure, toFailure } from '../contracts/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';
+import { label } from '../contracts/labels';
 import { WORKFLOWS } from '../contracts/messages';
 import { sendSignal, stopSignal } from './agent-definitions';
 
@@ -66,7 +67,7 @@ function childOptions(
   input: AgentInput,
   options: AgentChildOptions,
 ): ChildWorkflowOptions & { workflowId: string; args: [AgentInput] } {
-  const summary = (input.task ?? 'a conversation').slice(0, 100);
+  const summary = label(input.task ?? 'a conversation');
   return {
     staticSummary: summary,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
