@@ -40,7 +40,8 @@ export function createToolRegistry(own: readonly Tool[] = []): ToolRegistry {
       [...tools.values()].map(({ name, description, args }) => ({
         name,
         description,
-        parameters: z.toJSONSchema(args, { unrepresentable: 'any' }),
+        // As the model is to write them: what has a default may be left out.
+        parameters: z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' }),
       })),
     async call({ callId, tool: name, args }, context) {
       try {

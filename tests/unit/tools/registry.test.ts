@@ -93,6 +93,17 @@ test.each([
   });
 });
 
+test.each([
+  ['code_execution_tool', ['runtime']],
+  ['input', undefined],
+  ['wait', ['sessions']],
+])('the model is told that %s requires what has no default: %j', (name, required) => {
+  const described = createToolRegistry()
+    .describe()
+    .find((tool) => tool.name === name);
+  expect((described?.parameters as { required?: string[] }).required).toEqual(required);
+});
+
 describe('a tool that throws', () => {
   const run = (
     effects: Tool['effects'],
