@@ -10,6 +10,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { writeJson } from '../exec/json-file';
 import { identityOf } from '../exec/process-identity';
+import { createToolRegistry } from '../tools/registry';
 import { createWorkers } from './create-workers';
 import { loadTools } from './tool-modules';
 import { workerPaths, type WorkerRecord } from './worker-record';
@@ -24,10 +25,16 @@ async function main(): Promise<void> {
       host: { type: 'string', default: LOCAL_HOST },
       workdir: { type: 'string' },
       tools: { type: 'string', multiple: true, default: [] },
+      check: { type: 'boolean', default: false },
     },
   });
   const { data: dataDir, host, tools: files } = values;
   if (!dataDir) throw new Error('--data is missing');
+  if (values.check) {
+    // Whether the tools could be served is all that is asked; a module may keep the process from ending.
+    createToolRegistry(await loadTools(files));
+    process.exit(0);
+  }
   armCrashPoint(process.env.HOLDFAST_CRASH_AT);
   const log = new DefaultLogger('INFO');
   Runtime.install({

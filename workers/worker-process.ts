@@ -1,8 +1,8 @@
 // Starts, finds and stops the detached worker process of a data folder: at most one.
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { appendFileSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { HoldfastError } from '../contracts/errors';
 import { withLock } from '../engine/lock';
 import { logSize, logTail, rotateLog } from '../engine/log-tail';
@@ -15,6 +15,8 @@ import { workerPaths, type WorkerRecord } from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
 const LOOK_EVERY_MS = 20;
+/** A module may ask somebody for its settings while it loads. */
+const LOAD_MS = 60_000;
 
 export interface WorkerChoice {
   dataDir: string;
@@ -42,7 +44,10 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
     // It polls a server that is not wanted any more; its sessions live on under the next one.
-    if (before) await endGroup(before.identity, STOP_GRACE_MS);
+    if (before) {
+      await checkTools(choice, before);
+      await endGroup(before.identity, STOP_GRACE_MS);
+    }
     return startWorker(choice);
   });
 }
@@ -58,6 +63,26 @@ const serves = (record: WorkerRecord, { address, namespace, tools }: WorkerChoic
   record.address === address &&
   record.namespace === namespace &&
   (tools === undefined || isDeepStrictEqual(tools, record.tools));
+
+/** Loads the modules in a process that is thrown away: for ones that do not load, the worker of before stays. */
+async function checkTools(
+  { dataDir, env, tools = recordedTools(dataDir) }: WorkerChoice,
+  before: WorkerRecord,
+): Promise<void> {
+  if (tools.length === 0) return;
+  const args = ['--check', '--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
+  const { log } = workerPaths(dataDir);
+  const options = { cwd: dataDir, env, timeout: LOAD_MS, killSignal: 'SIGKILL' } as const;
+  try {
+    await promisify(execFile)(process.execPath, [compiledEntry('workers/serve.js'), ...args], options);
+  } catch (err) {
+    const { stderr = '', killed } = err as { stderr?: string; killed?: boolean };
+    const said = killed ? `the modules were not loaded after ${LOAD_MS} ms\n${stderr}` : stderr;
+    appendFileSync(log, said);
+    const reason = `the one before goes on (pid ${before.identity.pid}), because: ${said.trim()}`;
+    throw new HoldfastError('worker_failed', { reason, log });
+  }
+}
 
 async function startWorker({
   dataDir,

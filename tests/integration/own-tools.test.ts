@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../exec/package-root';
+import { runningWorker } from '../../workers/worker-process';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, scratch, uniqueId, type Scratch } from '../helpers/temporal';
 
@@ -60,6 +61,36 @@ test('a module that does not load, or holds no tools, is a clear error, and the 
   }
   expect((await engine.cli(['up'])).code).toBe(0);
 }, 60_000);
+
+test.each([
+  [
+    'does not load',
+    'throw new Error("no key in the environment");',
+    /tools_not_loaded.*no key in the environ/,
+  ],
+  [
+    'holds a tool whose name is taken',
+    `export const tools = [{ name: 'INPUT', description: 'x', args: { _zod: {} }, effects: 'once', run() {} }];`,
+    /tool_name_taken/,
+  ],
+])(
+  'a module that %s leaves the worker that runs with its tools',
+  async (what, source, reason) => {
+    const file = join(files.directory, 'written');
+    expect((await engine.cli(['up', '--tools', MODULE])).code).toBe(0);
+    const before = runningWorker(engine.dataDir);
+    const faulty = join(files.directory, `${what.replaceAll(' ', '-')}.mjs`);
+    writeFileSync(faulty, source);
+    const { code, stderr } = await engine.cli(['up', '--tools', faulty]);
+    expect(code).toBe(70);
+    expect(stderr).toMatch(reason);
+    expect(stderr).toContain(`the one before goes on (pid ${before?.identity.pid})`);
+    expect(runningWorker(engine.dataDir)).toEqual(before);
+    expect(await resultOf('write_again', { file })).toBe('written');
+    expect((await engine.cli(['up', '--no-tools'])).code).toBe(0);
+  },
+  60_000,
+);
 
 test('a module with a tool whose name is taken is refused by name', async () => {
   const file = join(files.directory, 'taken.mjs');
