@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
+import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
 import { detectTreeKill } from '../exec/holder/process-tree';
@@ -16,9 +17,9 @@ import { claimHost } from './claim-host';
 import { createHostWorker, type HostWorker } from './host-worker';
 import { sessionOwner } from './orphan-sweep';
 import { registerSearchAttributes } from './search-attributes';
-import { connectServer, type ConnectOptions, type ServerConnection } from './server-connection';
+import { connectServer, type ConnectOptions } from './server-connection';
 import { TaskJournal } from './task-journal';
-import { Workers, type WorkersLog } from './workers';
+import { endUnused, Workers, type WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
   /** Where logs of shells and the journals lie; made where it is missing. One worker per host and folder. */
@@ -38,61 +39,66 @@ export interface WorkersOptions extends ConnectOptions {
 }
 
 /**
- * Connects and makes the workers; `run()` starts them. Throws `tool_invalid`, `tool_name_taken` and
- * `config_invalid` before anything is connected, `worker_running` and `no_server`.
+ * Connects and makes the workers; `run()` starts them, `close()` lets go of them. Throws `tool_invalid`,
+ * `tool_name_taken` and `config_invalid` before anything is connected, `worker_running` and `no_server`.
  */
-export async function createWorkers(options: WorkersOptions): Promise<Workers> {
+export function createWorkers(options: WorkersOptions): Promise<Workers> {
+  return composeWorkers(options, openSessions);
+}
+
+/** The sessions of a host: real ones, or those that a test wants in their place. */
+type OpenSessions = (options: WorkersOptions, client: HoldfastClient) => Promise<SessionHost>;
+
+/** As `createWorkers`, with the host's sessions to be said. */
+export async function composeWorkers(options: WorkersOptions, open: OpenSessions): Promise<Workers> {
   const tools = createToolRegistry(options.tools);
   const findProvider = createProviders(options.models);
   const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
   const { dataDir } = options;
   const log: WorkersLog = options.log ?? Runtime.instance().logger;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const release = host === null ? (): void => undefined : await claimHost(dataDir, host);
-  let server: ServerConnection | undefined;
+  // What was made is let go of where the rest cannot be: the last first.
+  const made: (() => unknown)[] = [];
   try {
-    server = await connectServer(options);
+    const release = host === null ? (): void => undefined : await claimHost(dataDir, host);
+    made.push(release);
+    const server = await connectServer(options);
+    made.push(() => server.close());
     const { connection, namespace, client } = server;
     await registerSearchAttributes(client.temporal).catch((err: unknown) =>
       log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
     );
     const journal = new TaskJournal(join(dataDir, 'tasks'));
+    made.push(() => journal.close());
     const shared = { connection, namespace, client, journal };
     const agentWorker = await createAgentWorker({ ...shared, tools, findProvider });
-    const hostWorker = host === null ? undefined : await hostWorkerOf(host, { ...shared, log }, options);
+    made.push(() => endUnused(agentWorker));
+    let hostWorker: HostWorker | undefined;
+    if (host !== null) {
+      const sessions = await open(options, client);
+      made.push(() => sessions.endSpare());
+      const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
+      hostWorker = await createHostWorker({ ...shared, host, sessions, log: warn });
+    }
     return new Workers({ server, journal, agentWorker, hostWorker, release, log });
   } catch (err) {
-    // It may still be held by a worker that never ran; nothing is sent on it.
-    await server?.close().catch(() => undefined);
-    release();
+    for (const letGo of made.reverse()) await Promise.resolve(letGo()).catch(() => undefined);
     throw err;
   }
 }
 
-type Shared = Pick<Parameters<typeof createHostWorker>[0], 'connection' | 'namespace' | 'client' | 'journal'>;
-
-async function hostWorkerOf(
-  host: string,
-  { log, ...shared }: Shared & { log: WorkersLog },
+async function openSessions(
   { dataDir, workdir, env }: WorkersOptions,
-): Promise<HostWorker> {
+  client: HoldfastClient,
+): Promise<SessionHost> {
   const cwd = workdir ?? join(dataDir, 'work');
   mkdirSync(cwd, { recursive: true });
-  const sessions = new SessionHost({
+  return new SessionHost({
     dataDir,
     cwd,
     env: { ...sessionEnvironment(process.env), ...env },
     treeKill: detectTreeKill(),
-    owner: await sessionOwner(shared.client.temporal),
+    owner: await sessionOwner(client.temporal),
     keepSpare: true,
-  });
-  return createHostWorker({
-    ...shared,
-    host,
-    sessions,
-    log: (message, facts) => log.warn(message, { ...facts }),
-  }).catch(async (err: unknown) => {
-    await sessions.endSpare();
-    throw err;
   });
 }

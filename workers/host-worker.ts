@@ -21,7 +21,10 @@ export interface HostWorkerOptions {
 
 export interface HostWorker {
   worker: Worker;
-  /** Takes over the commands of an earlier worker; returns how many. Call it once, when workflows are served. */
+  /**
+   * Takes over the commands of an earlier worker and returns how many; begins to look for orphans. Call it once, when
+   * workflows are served.
+   */
   adopt(): number;
   /** Lets go of the sessions; they live on. */
   detach(): Promise<void>;
@@ -48,12 +51,15 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     shutdownForceTime: '5s',
     interceptors: { activity: [(context) => journal.interceptor(context)] },
   });
-  sweep.start();
+  const adopt = (): number => {
+    sweep.start();
+    return completion.adopt();
+  };
   const detach = async (): Promise<void> => {
     sweep.stop();
     completion.detach();
     sessions.detach();
     await sessions.endSpare();
   };
-  return { worker, adopt: () => completion.adopt(), detach };
+  return { worker, adopt, detach };
 }

@@ -1,6 +1,7 @@
 // Runs a set of workers: takes over what a killed one was at, and lets go of the sessions at the end.
 import type { Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
+import { reasonOf } from '../contracts/errors';
 import type { HostWorker } from './host-worker';
 import { resetStickyQueues } from './reset-sticky';
 import type { ServerConnection } from './server-connection';
@@ -34,8 +35,20 @@ export interface WorkersReady {
   open: number;
 }
 
+/**
+ * Lets go of what a worker has that never ran. The SDK has no other way: a worker gives its connection back when it
+ * has run.
+ */
+export async function endUnused(worker: Worker): Promise<void> {
+  const run = worker.run();
+  worker.shutdown();
+  await run;
+}
+
 export class Workers {
   private isStopping = false;
+  private running: Promise<void> | undefined;
+  private closing: Promise<void> | undefined;
 
   constructor(private readonly parts: Parts) {}
 
@@ -45,25 +58,35 @@ export class Workers {
   }
 
   /**
-   * Serves until `shutdown`, SIGINT or SIGTERM. Sessions live on and are taken over by the next worker of the data
-   * folder. Throws what made a worker fail; all of them have ended then. Can be called once.
+   * Serves until `shutdown`, `close`, SIGINT or SIGTERM. Sessions live on and are taken over by the next worker of the
+   * data folder. Throws what made a worker fail; all of them have ended then. Can be called once.
    */
   async run({ onReady }: { onReady?: (ready: WorkersReady) => void } = {}): Promise<void> {
-    try {
-      await this.serve(onReady);
-    } catch (err) {
-      await this.close().catch(() => undefined);
-      throw err;
-    }
-    // Not after a failure: what is on record there is given back by the next worker.
-    this.parts.journal.close();
-    await this.close();
+    if (this.isStopping) return this.close();
+    this.running ??= this.serveAndLetGo(onReady);
+    return this.running;
   }
 
-  /** Ends `run` gracefully. */
+  /** Ends `run` gracefully; workers that have not run are closed. */
   shutdown(): void {
     this.isStopping = true;
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    const { log } = this.parts;
+    if (!this.running)
+      this.close().catch((err: unknown) => log.warn('workers did not close', { reason: reasonOf(err) }));
+  }
+
+  /**
+   * As `shutdown`, and resolves when all is let go of: the host, the connections, what was kept ready. What made a
+   * worker fail is told by `run`. May be called again and at any time.
+   */
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   private get workers(): Worker[] {
@@ -95,10 +118,36 @@ export class Workers {
     for (const run of await ended) if (run.status === 'rejected') throw run.reason;
   }
 
-  private async close(): Promise<void> {
+  private async serveAndLetGo(onReady?: (ready: WorkersReady) => void): Promise<void> {
+    try {
+      await this.serve(onReady);
+    } catch (err) {
+      await this.letGo().catch(() => undefined);
+      throw err;
+    }
+    // Not after a failure: what is on record there is given back by the next worker.
+    this.parts.journal.close();
+    await this.letGo();
+  }
+
+  private async end(): Promise<void> {
+    this.isStopping = true;
+    if (this.running) {
+      this.shutdown();
+      return this.running.catch(() => undefined);
+    }
+    await Promise.allSettled(this.workers.map(endUnused));
+    this.parts.journal.close();
+    await this.letGo();
+  }
+
+  private async letGo(): Promise<void> {
     const { hostWorker, release, server } = this.parts;
-    await hostWorker?.detach();
-    release();
-    await server.close();
+    try {
+      await hostWorker?.detach();
+    } finally {
+      release();
+      await server.close();
+    }
   }
 }

@@ -1,6 +1,6 @@
 // Holdfast inside somebody's own process: on a server without any other worker.
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -11,7 +11,7 @@ import { detectTreeKill } from '../../exec/holder/process-tree';
 import { SessionHost } from '../../exec/session-host';
 import { createWorkers, type WorkersOptions } from '../../workers';
 import type { Workers, WorkersReady } from '../../workers';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { EngineOfItsOwn, processesNaming } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../helpers/temporal';
 
 const engine = new EngineOfItsOwn();
@@ -175,6 +175,44 @@ test('workers that are shut down before they run end at once and let go of the h
   await workers.run();
   const serving = await serve();
   await serving.end();
+}, 60_000);
+
+test.each(['shutdown', 'close'])(
+  'a process that made workers and never ran them ends by itself after %s(), and leaves nothing',
+  async (how) => {
+    const dataDir = mkdtempSync(join(files.directory, 'unused-'));
+    const code = `const [address, dataDir, how] = process.argv.slice(1);
+      require(${JSON.stringify(join(packageRoot(), 'dist', 'workers'))})
+        .createWorkers({ address, dataDir }).then((workers) => workers[how]());`;
+    const args = ['-e', code, address, dataDir, how];
+    await promisify(execFile)(process.execPath, args, { timeout: 15_000 });
+    expect(processesNaming(dataDir)).toEqual([]);
+    expect(readdirSync(join(dataDir, 'tasks'))).toEqual([]);
+  },
+  60_000,
+);
+
+test('workers may be closed at any time and again, and `await using` closes them', async () => {
+  const own = { connection: undefined, address };
+  {
+    await using workers = await createWorkers({ ...own, dataDir: engine.dataDir });
+    await workers.close();
+    await workers.close();
+    await workers.run();
+  }
+  const serving = await serve(own);
+  await Promise.all([serving.workers.close(), serving.workers.close(), serving.end()]);
+  await (await serve()).end();
+}, 60_000);
+
+test('where not all of the workers can be made, those that were are let go of', async () => {
+  const own = await NativeConnection.connect({ address });
+  const workdir = join(files.model([]).replace('scripted:', ''), 'below-a-file');
+  const options = { connection: own, dataDir: engine.dataDir, workdir };
+  await expect(createWorkers(options)).rejects.toMatchObject({ code: 'ENOTDIR' });
+  // Refused while a worker holds it.
+  await own.close();
+  await (await serve()).end();
 }, 60_000);
 
 test('workers whose start fails end all together, and another may have the host', async () => {

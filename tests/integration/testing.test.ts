@@ -244,6 +244,15 @@ test('a host with real terminals runs commands, and closing the environment leav
   rmSync(workdir, { recursive: true });
 }, 60_000);
 
+test('an environment whose workers cannot be made says why, and leaves no file', async () => {
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('holdfast-testing-'));
+  const workdir = join(__filename, 'below-a-file');
+  const made = HoldfastTestEnvironment.createLocal({ host: realHost({ workdir }) });
+  await expect(made).rejects.toMatchObject({ code: 'ENOTDIR' });
+  const after = readdirSync(tmpdir()).filter((name) => name.startsWith('holdfast-testing-'));
+  expect(after.filter((name) => !before.includes(name))).toEqual([]);
+}, 60_000);
+
 const skippingTest = process.env.HOLDFAST_TEST_SERVER ? test : test.skip;
 
 skippingTest(

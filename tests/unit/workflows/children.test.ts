@@ -8,7 +8,7 @@ jest.mock('@temporalio/workflow', () => ({
 
 const summaryOf = async (task: string): Promise<unknown> => {
   await executeAgent('a', { task, model: 'scripted:x' });
-  return jest.mocked(workflow.executeChild).mock.lastCall?.[1];
+  return (jest.mocked(workflow.executeChild).mock.lastCall as unknown[] | undefined)?.[1];
 };
 
 test.each([
