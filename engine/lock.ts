@@ -2,8 +2,9 @@
 // us), so it ends with its owner, kill -9 included, and nobody has to guess whether a lock is stale.
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requireNode } from './node-version';
 
 const SQLITE_BUSY = 5;
 const RETRY_MS = 25;
@@ -26,8 +27,11 @@ export async function withLock<T>(path: string, fn: () => Promise<T>, options: L
   }
 }
 
-/** Takes the lock file at `path` until what is returned is called, or this process ends. */
+/** Takes the lock file at `path` until what is returned is called, or this process ends. Throws `node_too_old`. */
 export async function holdLock(path: string, options: LockOptions = {}): Promise<() => void> {
+  requireNode();
+  // Only now: whoever merely imports Holdfast on an older Node is to be told so in words.
+  const { DatabaseSync } = await import('node:sqlite');
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const db = new DatabaseSync(path);
   try {

@@ -10,6 +10,7 @@ import type { SessionHandle } from '../client/session-handle';
 import type { TurnResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { turnWorkflowId } from '../contracts/ids';
+import { requireNode } from '../engine/node-version';
 import type { ModelProvider } from '../models/provider';
 import type { ModelProviders } from '../models/providers';
 import type { Tool } from '../tools/tool';
@@ -48,15 +49,17 @@ export class HoldfastTestEnvironment {
   /**
    * On a server that skips time while a result is waited for: days pass in seconds. Time is the server's, so tests
    * of one environment run one after the other; it stands still while an activity runs. That server lists no
-   * workflows. Throws `test_server_missing`.
+   * workflows. Throws `test_server_missing` and `node_too_old`.
    */
   static async createTimeSkipping(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
+    requireNode();
     quietenRuntime();
     return HoldfastTestEnvironment.create(await startTestServer(), options);
   }
 
-  /** On a whole Temporal server, in real time. Throws `engine_missing`. */
+  /** On a whole Temporal server, in real time. Throws `engine_missing` and `node_too_old`. */
   static async createLocal(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
+    requireNode();
     quietenRuntime();
     const { progress = (line: string): void => void process.stderr.write(`${line}\n`) } = options;
     return HoldfastTestEnvironment.create(await startLocalServer(progress), options);

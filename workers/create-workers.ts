@@ -6,6 +6,7 @@ import { Runtime } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
+import { requireNode } from '../engine/node-version';
 import { detectTreeKill } from '../exec/holder/process-tree';
 import { sessionEnvironment } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
@@ -40,7 +41,7 @@ export interface WorkersOptions extends ConnectOptions {
 
 /**
  * Connects and makes the workers; `run()` starts them, `close()` lets go of them. Throws `tool_invalid`,
- * `tool_name_taken` and `config_invalid` before anything is connected, `worker_running` and `no_server`.
+ * `tool_name_taken` and `config_invalid` before anything is connected, `worker_running` and `no_server`; `node_too_old` before Node 24.
  */
 export function createWorkers(options: WorkersOptions): Promise<Workers> {
   return composeWorkers(options, openSessions);
@@ -51,6 +52,7 @@ type OpenSessions = (options: WorkersOptions, client: HoldfastClient) => Promise
 
 /** As `createWorkers`, with the host's sessions to be said. */
 export async function composeWorkers(options: WorkersOptions, open: OpenSessions): Promise<Workers> {
+  requireNode();
   const tools = createToolRegistry(options.tools);
   const findProvider = createProviders(options.models);
   const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);

@@ -258,6 +258,26 @@ test('a faulty tool is refused before anything is connected', async () => {
   });
 });
 
+test.each([
+  ['workers', 'createWorkers({ dataDir: process.argv[1] })'],
+  ['testing', 'HoldfastTestEnvironment.createLocal()'],
+  ['testing', 'HoldfastTestEnvironment.createTimeSkipping()'],
+])('on an older Node holdfast/%s can be imported, and %s says which Node it takes', async (entry, made) => {
+  // What an older Node says of itself, and has not.
+  const code = `
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } });
+    const { Module } = require('node:module');
+    const load = Module._load;
+    Module._load = (name, ...rest) => {
+      if (name === 'node:sqlite') throw new Error('No such built-in module: node:sqlite');
+      return load(name, ...rest);
+    };
+    const holdfast = require(${JSON.stringify(join(packageRoot(), 'dist', entry))});
+    holdfast.${made}.catch((err) => console.log(err.code, err.facts));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', code, join(files.directory, 'old')]);
+  expect(stdout).toBe("node_too_old { got: '20.20.2', allowed: '24 or newer' }\n");
+});
+
 test('a client on the worker’s own connection tells errors apart as any other does', async () => {
   const serving = await serve({ host: null });
   const missing = serving.workers.client.agent('nobody').state();
