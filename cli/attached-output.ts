@@ -1,37 +1,43 @@
 // A session's output on its way to the terminal of a person who is attached: drawing passes, whatever reads or
-// changes that terminal beyond drawing (clipboard, titles, device strings, window reports) does not.
-import { StringDecoder } from 'node:string_decoder';
+// changes that terminal beyond drawing (clipboard, titles, device strings, window reports) does not, nor what
+// would have its keys arrive in another form (the detach key must stay what it is).
+import { TerminalSequences } from './terminal-sequences';
 
 /* eslint-disable no-control-regex -- control characters are the point */
-/** A control sequence, a string sequence, any other escape sequence (ECMA-48 5.3 to 5.6). */
-const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[P\]X^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z\\^-~]/g;
-const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[P\]X^_][^\x07\x1b]*\x1b?|[ -/]*)?$/;
-const CONTROL = /[\x00-\x06\x10-\x1a\x1c-\x1f\x7f-\x9f]/g;
-/** Window operations and reports (XTWINOPS). */
-const WINDOW = /t$/;
+/** Bell, backspace, vertical tab, form feed, shifts of the character set. */
+const CONTROL = /[\x07\x08\x0b\x0c\x0e\x0f]/;
+/** Saved cursor, keypad, tab stop, line moves, reset, double size, character sets. */
+const ESCAPE = /^\x1b(?:[6-9=>DEHMc]|#[3-68]|[()*+][ -/]?[0-~])$/;
+/** Cursor, erasing, inserting, scrolling, colours; also selective erase, cursor shape, soft reset. */
+const DRAWING = /^\x1b\[(?:[0-9;:]*[@-MPSTXZ`abdefgmrsu]|4[hl]|\?[0-9;]*[JK]|[0-9]* q|!p)$/;
 /** What makes a terminal answer by typing: device status, attributes, modes, version. */
-const QUERY = /(?:n|c|x|\$p|>[0-9;]*q)$/;
-const MAX_HELD = 4_096;
-/** Ends the modes that a program may have set: mouse, pasting, keypad, colours, scroll region, hidden cursor. */
+const QUERY = /^\x1b(?:\[(?:\??[0-9;]*n|[>=]?[0-9;]*c|[0-9;]*x|\??[0-9;]*\$p|>[0-9;]*q)|Z)$/;
+const PRIVATE_MODES = /^\x1b\[\?([0-9;]*)([hl])$/;
+/** The screen of full-screen programs. */
+const ALTERNATE_SCREEN = ['47', '1047', '1049'];
+/** DEC private modes that are off in a terminal that nobody has changed: cursor keys, mouse, pasting, margins. */
+const OFF = '1 5 9 66 69 1000 1002 1003 1005 1006 1015 1016 2004 2026 2027'.split(' ');
+const MODES = new Set([...OFF, ...ALTERNATE_SCREEN, '7', '12', '25', '1007', '1048']);
+/** Ends what a program may have set, the last the cursor that it hid. 1004: reports of focus, as a precaution. */
 const RESTORE =
-  '\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1l\x1b>\x1b[0m\x1b(B\x1b7\x1b[r\x1b8\x1b[?25h';
-/** DEC private modes 47, 1047 and 1049: the screen of full-screen programs. */
-const ALTERNATE_SCREEN = /^\x1b\[\?(?:47|1047|1049)([hl])$/;
+  [...OFF, '1004'].map((mode) => `\x1b[?${mode}l`).join('') +
+  '\x1b[?7h\x1b[4l\x1b>\x1b[0m\x0f\x1b(B\x1b7\x1b[r\x1b8\x1b[0 q\x1b[?25h';
+/** Images are strings too. */
+const MAX_STRING_LENGTH = 1024 * 1024;
 
 export class AttachedOutput {
   private isAlternate = false;
-  private readonly decoder = new StringDecoder('utf8');
-  private held = '';
+  private readonly sequences = new TerminalSequences({
+    passesControl: (char) => CONTROL.test(char),
+    rewrite: (sequence) => this.rewrite(sequence),
+    maxStringLength: MAX_STRING_LENGTH,
+  });
 
   /** @param answers whether what the terminal answers reaches the program; a watcher's answers would reach nobody */
   constructor(private readonly answers: boolean) {}
 
   push(chunk: Buffer): string {
-    const text = this.held + this.decoder.write(chunk);
-    const open = UNFINISHED.exec(text);
-    const cut = open && text.length - open.index <= MAX_HELD ? open.index : text.length;
-    this.held = text.slice(cut);
-    return this.clean(text.slice(0, cut));
+    return this.sequences.push(chunk);
   }
 
   /** What gives the person's terminal back as it was. */
@@ -39,22 +45,17 @@ export class AttachedOutput {
     return (this.isAlternate ? '\x1b[?1049l' : '') + RESTORE;
   }
 
-  private clean(text: string): string {
-    return (
-      text
-        .replace(SEQUENCE, (sequence) => (this.passes(sequence) ? sequence : ''))
-        .replace(CONTROL, '')
-        // An escape that begins no sequence.
-        .replace(/\x1b(?![[ -/0-Z\\^-~])/g, '')
-    );
+  private rewrite(sequence: string): string {
+    const [, modes, set] = PRIVATE_MODES.exec(sequence) ?? [];
+    if (modes !== undefined && set !== undefined) return this.setModes(modes.split(';'), set);
+    if (ESCAPE.test(sequence) || DRAWING.test(sequence)) return sequence;
+    return this.answers && QUERY.test(sequence) ? sequence : '';
   }
 
-  private passes(sequence: string): boolean {
-    const kind = sequence[1] ?? '';
-    if ('P]X^_'.includes(kind)) return false;
-    if (kind !== '[') return true;
-    const screen = ALTERNATE_SCREEN.exec(sequence)?.[1];
-    if (screen) this.isAlternate = screen === 'h';
-    return !WINDOW.test(sequence) && (this.answers || !QUERY.test(sequence));
+  /** Of several modes in one sequence, those that pass. */
+  private setModes(modes: string[], set: string): string {
+    const passing = modes.filter((mode) => MODES.has(mode));
+    if (passing.some((mode) => ALTERNATE_SCREEN.includes(mode))) this.isAlternate = set === 'h';
+    return passing.length > 0 ? `\x1b[?${passing.join(';')}${set}` : '';
   }
 }

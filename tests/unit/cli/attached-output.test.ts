@@ -39,6 +39,48 @@ test.each([
   expect([shown(query, true), shown(query, false)]).toEqual([query, '']);
 });
 
+test.each([
+  ['a window report behind a control character', '\x1b\x01[21t', ''],
+  ['a window report around one', '\x1b[2\x011t', ''],
+  ['a query behind a control character', '\x1b\x01[6n', ''],
+  ['a device string behind a control character', '\x1b\x01P$q"p\x1b\\', ''],
+  ['an application command behind a control character', '\x1b\x01_Gi=1;AAAA\x1b\\', ''],
+  ['a title behind NUL', '\x1b\x00]0;t\x07', ''],
+  ['a window report around a title', '\x1b\x1b]0;x\x07[21t', '[21t'],
+  ['the clipboard around a title', '\x1b\x1b]0;x\x07]52;c;YWJj\x07', ']52;c;YWJj\x07'],
+  ['the clipboard for an outer tmux', '\x1bPtmux;\x1b\x1b]52;c;YWJj\x07\x1b\\', ''],
+  ['a string inside a window operation', '\x1b\x1b[1t_Gi=1;AAAA\x1b\\', '_Gi=1;AAAA'],
+  ['a sequence that was given up', '\x1b[2\x181t\x1b\x1a[6n', '1t[6n'],
+  ['parameters behind intermediates', '\x1b[ 5n\x1b[!1p', ''],
+])('%s does not pass in pieces', (_, text, left) => {
+  expect(shown(`a${text}b`, false)).toBe(`a${left}b`);
+});
+
+test.each([
+  ['a title of screen and tmux', '\x1bkTITLE\x1b\\'],
+  ['printing', '\x1b[5i\x1b[?5i'],
+  ['a checksum of the screen', '\x1b[1;1;1;1;1;1*y'],
+  ['locking the keyboard', '\x1b[2h'],
+  ['another encoding', '\x1b%@'],
+  ['VT52', '\x1b[?2l'],
+  ['8-bit answers', '\x1b G'],
+  ['keys of kitty', '\x1b[>1u\x1b[=5;1u\x1b[<u\x1b[?u'],
+  ['modified other keys', '\x1b[>4;2m\x1b[?4m'],
+  ['keys of Windows', '\x1b[?9001h'],
+  ['reports of focus', '\x1b[?1004h'],
+])('%s does not pass, not even for who types', (_, text) => {
+  expect(shown(`a${text}b`)).toBe('ab');
+});
+
+test('of several modes in one sequence those that draw pass', () => {
+  expect(shown('\x1b[?1004;1000;2048;25h')).toBe('\x1b[?1000;25h');
+});
+
+test('an image is swallowed, and a string that never ends does not hide the output for ever', () => {
+  expect(shown(`a\x1bPq${'~'.repeat(300_000)}\x1b\\b`)).toBe('ab');
+  expect(shown(`\x1b]0;${'x'.repeat(2_000_000)}`)).toMatch(/^x{900000,}$/);
+});
+
 test('however the output is cut into pieces, the same passes', () => {
   const text = 'a\x1b[31mb\x1b]52;c;aGFja2Vk\x07c\x1b]0;t\x1b\\d\x1b[6ne\x1bPx\x1b\\f字\x1b[?1049hg';
   const whole = shown(text);
@@ -59,4 +101,5 @@ test('the alternate screen is left at the end only where it was entered', () => 
   expect(restoreAfter('\x1b[?1049h')).toContain('\x1b[?1049l');
   expect(restoreAfter('\x1b[?1049hx\x1b[?1049l')).not.toContain('\x1b[?1049l');
   expect(restoreAfter('plain')).not.toContain('\x1b[?1049l');
+  expect(restoreAfter('plain')).toContain('\x1b[?1004l');
 });
