@@ -2,7 +2,7 @@
 // person leaves.
 import type { Attachment, Change } from '../exec/attachment';
 import { readLog } from '../exec/log-reader';
-import type { AttachedState } from '../exec/protocol';
+import type { AttachedState, TerminalSize } from '../exec/protocol';
 import { repaint } from '../exec/repaint';
 import { AttachedOutput } from './attached-output';
 import { inertFor } from './follow-log';
@@ -28,12 +28,17 @@ export async function showTerminal(place: Attachment, person: Person, leave?: Ab
   const close = (): void => place.close();
   const onKeys = (keys: Buffer): void => {
     const at = keys.indexOf(person.detachKey.byte);
-    if (person.types && at !== 0) void place.type(at < 0 ? keys : keys.subarray(0, at)).then(ringIfRefused);
+    if (person.types && at !== 0)
+      place.type(at < 0 ? keys : keys.subarray(0, at)).then(ringIfRefused, () => ringIfRefused(false));
     if (at < 0) return;
     hasLeft = true;
     close();
   };
-  const onResize = (): void => void place.resize(sizeOf(process.stdout));
+  const onResize = (): void => {
+    const size = sizeOf(process.stdout);
+    // Where it fails the program goes on in the size that it has.
+    if (size) place.resize(size).catch(() => undefined);
+  };
   leave?.addEventListener('abort', close, { once: true });
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.once(signal, close);
   if (isRaw) {
@@ -53,10 +58,9 @@ export async function showTerminal(place: Attachment, person: Person, leave?: Ab
   return hasLeft;
 }
 
-export const sizeOf = ({ columns, rows }: NodeJS.WriteStream): { cols: number; rows: number } => ({
-  cols: columns,
-  rows,
-});
+/** Null for a terminal without one, as many libraries make them. */
+export const sizeOf = ({ columns, rows }: NodeJS.WriteStream): TerminalSize | null =>
+  columns >= 1 && rows >= 1 ? { cols: columns, rows } : null;
 
 async function print(place: Attachment, person: Person, screen: AttachedOutput | null): Promise<void> {
   const filter = screen ?? inertFor(process.stdout);

@@ -25,7 +25,7 @@ const FOR_EVER_MS = 30 * 24 * 3_600_000;
 
 /** Exits with 0; with `--run` with the command's code, unless the person left before. */
 export async function attach(options: AttachOptions): Promise<number> {
-  const types = !options.watch && !options.json && process.stdin.isTTY;
+  const types = !options.watch && !options.json && process.stdin.isTTY && process.stdout.isTTY;
   const detachKey = { byte: detachByte(options.detachKey), name: options.detachKey };
   const person: Person = { types, detachKey, from: null, json: options.json ?? false };
   if (options.run !== undefined) return runAttached(options.run, options, person);

@@ -9,21 +9,28 @@ import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { testHost, type TestHost } from '../helpers/session-host';
 import { until } from '../helpers/until';
 
+interface Setting {
+  cwd?: string;
+  shell?: string;
+}
+
 /** The command line in a terminal, as a person has it before them. */
 class Person {
   text = '';
   exitCode: number | null = null;
   private readonly terminal: pty.IPty;
 
-  constructor(dataDir: string, args: string[], cwd?: string) {
+  /** @param shell what a shell does before it becomes the command line, whose words are "$@" */
+  constructor(dataDir: string, args: string[], { cwd, shell = 'exec "$@"' }: Setting = {}) {
     const env = {
       PATH: process.env.PATH ?? '',
       HOME: dataDir,
       HOLDFAST_DATA: dataDir,
       TERM: 'xterm-256color',
     };
-    const command = [join(packageRoot(), 'bin', 'holdfast.js'), 'attach', ...args];
-    this.terminal = pty.spawn(process.execPath, command, { cols: 80, rows: 24, env, ...(cwd && { cwd }) });
+    const command = [process.execPath, join(packageRoot(), 'bin', 'holdfast.js'), 'attach', ...args];
+    const words = ['-c', shell, 'sh', ...command];
+    this.terminal = pty.spawn('/bin/sh', words, { cols: 80, rows: 24, env, ...(cwd && { cwd }) });
     this.terminal.onData((data) => (this.text += data));
     this.terminal.onExit(({ exitCode }) => (this.exitCode = exitCode));
   }
@@ -37,6 +44,9 @@ class Person {
   }
   resize(cols: number, rows: number): void {
     this.terminal.resize(cols, rows);
+  }
+  signals(signal: string): void {
+    this.terminal.kill(signal);
   }
   async exits(): Promise<number | null> {
     await until(() => this.exitCode !== null);
@@ -73,6 +83,45 @@ describe('without a server, with the session alone', () => {
     await person.sees(String.raw`$'\035'`);
     person.types('\x01');
     expect(await person.exits()).toBe(0);
+  });
+
+  test('a terminal without a size attaches, also one that loses its size while attached', async () => {
+    await background('while read -r line; do stty size; echo "read: $line"; done');
+    const shell = 'tty; stty rows 0 cols 0; exec "$@"';
+    const person = new Person(t.dataDir, ['--agent', 'test'], { shell });
+    await person.sees('attached');
+    person.types('one\r');
+    await person.sees('read: one');
+    expect(person.text).toContain('40 120');
+    const [device = ''] = /\/dev\/\S+/.exec(person.text) ?? [];
+    const setSize = (rows: string, cols: string): unknown =>
+      execFileSync('stty', ['-F', device, 'rows', rows, 'cols', cols]);
+    setSize('33', '101');
+    await until(async () => {
+      person.types('again\r');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return person.text.includes('33 101');
+    });
+    setSize('0', '0');
+    // Twice: the second is typed after the signal that the size is another was heard.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    person.types('two\r');
+    await person.sees('read: two');
+    person.types(LEAVE);
+    expect(await person.exits()).toBe(0);
+    expect(person.text).toContain('detached');
+  });
+
+  test('whose output goes elsewhere watches, and leaves the keyboard to others', async () => {
+    await background('while sleep 0.1; do echo tick; done');
+    const elsewhere = new Person(t.dataDir, ['--agent', 'test'], { shell: '"$@" | cat' });
+    await elsewhere.sees('tick');
+    const person = attach();
+    await person.sees('attached;');
+    person.types(LEAVE);
+    elsewhere.types('\x03');
+    expect(await person.exits()).toBe(0);
+    await elsewhere.exits();
   });
 
   test('ctrl-c goes to the program and not to the command line', async () => {
@@ -187,7 +236,7 @@ describe('with a server', () => {
     const person = new Person(
       engine.dataDir,
       ['--run', 'read -r -s -p "password: " p; echo; echo "${#p}"; exit 5'],
-      cwd,
+      { cwd },
     );
     await person.sees('password: ');
     await until(
@@ -218,7 +267,7 @@ describe('with a server', () => {
   });
 
   test('who leaves attach --run leaves the command running', async () => {
-    const person = new Person(engine.dataDir, ['--session', '1', '--run', 'echo begun; sleep 1000'], cwd);
+    const person = new Person(engine.dataDir, ['--session', '1', '--run', 'echo begun; sleep 1000'], { cwd });
     await person.sees('begun');
     person.types(LEAVE);
     expect(await person.exits()).toBe(0);
@@ -231,7 +280,7 @@ describe('with a server', () => {
     const person = new Person(
       engine.dataDir,
       ['--session', '2', '--run', 'read -r a; read -r b; echo "$a $b"; exit 3'],
-      cwd,
+      { cwd },
     );
     await until(
       async () =>
