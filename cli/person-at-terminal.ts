@@ -1,5 +1,6 @@
 // Connects a person's terminal with a session's: keys there, drawing here, until one of the two is gone or the
 // person leaves.
+import { constants } from 'node:os';
 import type { Attachment, Change } from '../exec/attachment';
 import { readLog } from '../exec/log-reader';
 import type { AttachedState, TerminalSize } from '../exec/protocol';
@@ -11,6 +12,9 @@ import { note } from './terminal-style';
 /** So much of the log is drawn again, for the screen that a person finds. */
 const REPAINT_BYTES = 256 * 1024;
 
+/** Each is leaving; what runs in the session goes on. */
+const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
+
 export interface Person {
   types: boolean;
   /** Leaves, wherever it is pressed. */
@@ -20,18 +24,31 @@ export interface Person {
   json: boolean;
 }
 
-/** Resolves with true when the person has left, with false when the terminal is gone or `leave` aborted. */
-export async function showTerminal(place: Attachment, person: Person, leave?: AbortSignal): Promise<boolean> {
+/** That the person left: by the key with code 0, by a signal with the code that a shell gives it. */
+export interface Left {
+  exitCode: number;
+}
+
+/** Resolves with null when the terminal is gone or `leave` aborted: then nobody left. */
+export async function showTerminal(
+  place: Attachment,
+  person: Person,
+  leave?: AbortSignal,
+): Promise<Left | null> {
   const screen = new AttachedOutput(person.types);
   const isRaw = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !person.json;
-  let hasLeft = false;
+  let left: Left | null = null;
   const close = (): void => place.close();
+  const onSignal = (signal: NodeJS.Signals): void => {
+    left ??= { exitCode: 128 + constants.signals[signal] };
+    close();
+  };
   const onKeys = (keys: Buffer): void => {
     const at = keys.indexOf(person.detachKey.byte);
     if (person.types && at !== 0)
       place.type(at < 0 ? keys : keys.subarray(0, at)).then(ringIfRefused, () => ringIfRefused(false));
     if (at < 0) return;
-    hasLeft = true;
+    left ??= { exitCode: 0 };
     close();
   };
   const onResize = (): void => {
@@ -40,7 +57,7 @@ export async function showTerminal(place: Attachment, person: Person, leave?: Ab
     if (size) place.resize(size).catch(() => undefined);
   };
   leave?.addEventListener('abort', close, { once: true });
-  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.once(signal, close);
+  for (const signal of SIGNALS) process.once(signal, onSignal);
   if (isRaw) {
     process.stdin.setRawMode(true).on('data', onKeys).resume();
     process.stdout.on('resize', onResize);
@@ -49,13 +66,13 @@ export async function showTerminal(place: Attachment, person: Person, leave?: Ab
     await print(place, person, isRaw ? screen : null);
   } finally {
     process.stdout.off('resize', onResize);
-    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.off(signal, close);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
     if (isRaw) {
       process.stdin.off('data', onKeys).pause().setRawMode(false);
       await write(screen.restore());
     }
   }
-  return hasLeft;
+  return left;
 }
 
 /** Null for a terminal without one, as many libraries make them. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { userInfo } from 'node:os';
+import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
 import type { CommandView } from '../../contracts/session';
@@ -23,46 +24,56 @@ export interface AttachOptions extends SessionOptions {
 /** The longest that a wait may be. */
 const FOR_EVER_MS = 30 * 24 * 3_600_000;
 
-/** Exits with 0; with `--run` with the command's code, unless the person left before. */
+/** Exits with 0, after a signal with 128 and its number; with `--run` with the command's code, unless left. */
 export async function attach(options: AttachOptions): Promise<number> {
   const types = !options.watch && !options.json && process.stdin.isTTY && process.stdout.isTTY;
   const detachKey = { byte: detachByte(options.detachKey), name: options.detachKey };
   const person: Person = { types, detachKey, from: null, json: options.json ?? false };
   if (options.run !== undefined) return runAttached(options.run, options, person);
   const place = await openPlace(dataDirOf(options), options, person);
-  const hasLeft = await showTerminal(place, person);
-  if (!options.json) note(hasLeft ? 'detached; the session goes on' : 'the terminal is gone');
-  return 0;
+  const left = await showTerminal(place, person);
+  if (!options.json) note(left ? 'detached; the session goes on' : 'the terminal is gone');
+  return left?.exitCode ?? 0;
 }
 
-/** Runs code in the session with a person at its terminal: they answer it, and see it end. */
+/**
+ * Runs code in the session with a person at its terminal: they answer it, and see it end. Where the session has a
+ * terminal already the place there is taken first: who is refused it (`typist_busy`) has run nothing.
+ */
 async function runAttached(code: string, options: AttachOptions, person: Person): Promise<number> {
   const context = await openContext(options, { start: true });
+  const open = (): Promise<Attachment> => openPlace(context.dataDir, options, person);
+  let place: Attachment | undefined;
   try {
     if (!isLocal(context, options.host)) throw notHere(options);
     const cwd = options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined;
     const session = context.client.session(options, cwd ? { cwd } : {});
-    const id = randomUUID();
+    place = await openIfThere(open);
     const from = logEnd(sessionPaths(context.dataDir, session.ref).log);
-    const over = new AbortController();
-    const running = session
-      .exec({ code, yield: { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 } }, id)
-      .then((view) => (isOver(view) ? view : session.output({ wait: 'exit', waitMs: FOR_EVER_MS })));
-    // Its end is looked at below; until then it only ends the wait for the terminal.
-    running.then(
-      () => over.abort(),
-      () => over.abort(),
-    );
-    const place = await openWhenThere(() => openPlace(context.dataDir, options, person), over.signal);
-    const hasLeft = place && (await showTerminal(place, { ...person, from }, atEnd(place, running)));
-    if (hasLeft) {
-      note('detached; the command goes on');
-      return 0;
-    }
-    return exitCodeOf(await running, options);
+    const running = run(code, session);
+    place ??= await openWhenThere(open, settled(running));
+    const left = place && (await showTerminal(place, { ...person, from }, atEnd(place, running)));
+    if (!left) return exitCodeOf(await running, options);
+    if (!options.json) note('detached; the command goes on');
+    return left.exitCode;
   } finally {
+    place?.close();
     await context.close();
   }
+}
+
+async function run(code: string, session: SessionHandle): Promise<CommandView> {
+  const atOnce = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 };
+  const view = await session.exec({ code, yield: atOnce }, randomUUID());
+  return isOver(view) ? view : session.output({ wait: 'exit', waitMs: FOR_EVER_MS });
+}
+
+/** Aborts at the command's end, also where that is a failure: it is told where the command is awaited. */
+function settled(running: Promise<CommandView>): AbortSignal {
+  const over = new AbortController();
+  const abort = (): void => over.abort();
+  running.then(abort, abort);
+  return over.signal;
 }
 
 const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
@@ -87,18 +98,25 @@ function openPlace(dataDir: string, options: AttachOptions, { types }: Person): 
   return Attachment.open(dataDir, options, { typist, size: types ? sizeOf(process.stdout) : null });
 }
 
+/** Undefined where the session has no terminal. */
+async function openIfThere(open: () => Promise<Attachment>): Promise<Attachment | undefined> {
+  try {
+    return await open();
+  } catch (err) {
+    if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
+    throw err;
+  }
+}
+
 /** Undefined when the command was over before its terminal could be opened. */
 async function openWhenThere(
   open: () => Promise<Attachment>,
   over: AbortSignal,
 ): Promise<Attachment | undefined> {
   while (!over.aborted) {
-    try {
-      return await open();
-    } catch (err) {
-      if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
-      await delay(10);
-    }
+    const place = await openIfThere(open);
+    if (place) return place;
+    await delay(10);
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 // People at the terminals of sessions, each in a real terminal of their own.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -199,6 +199,19 @@ describe('without a server, with the session alone', () => {
     expect(await person.exits()).toBe(0);
   });
 
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ])('%s is leaving: the session goes on, and the exit code names the signal', async (signal, code) => {
+    await background('sleep 1000');
+    const person = attach();
+    await person.sees('attached');
+    person.signals(signal);
+    expect(await person.exits()).toBe(code);
+    expect(person.text).toContain('detached; the session goes on');
+    expect((await t.host.status(t.ref)).command?.endedAt).toBeNull();
+  });
+
   test('the end of the session ends the attachment', async () => {
     await background('sleep 1000');
     const person = attach();
@@ -274,6 +287,36 @@ describe('with a server', () => {
     expect(await engine.client.session({ agent: 'cli', session: 1 }).output()).toMatchObject({
       state: 'running',
     });
+  });
+
+  test('a signal ends attach --run and leaves the command running', async () => {
+    const person = new Person(engine.dataDir, ['--session', '3', '--run', 'echo begun; sleep 1000'], { cwd });
+    await person.sees('begun\r');
+    person.signals('SIGTERM');
+    expect(await person.exits()).toBe(143);
+    expect(person.text).toContain('detached; the command goes on');
+    expect(await engine.client.session({ agent: 'cli', session: 3 }).output()).toMatchObject({
+      state: 'running',
+    });
+  });
+
+  test('attach --run that is refused the keyboard has run nothing; with --take it runs', async () => {
+    const session = engine.client.session({ agent: 'cli', session: 4 });
+    await session.exec({ code: 'echo here' });
+    const first = new Person(engine.dataDir, ['--session', '4'], { cwd });
+    await first.sees('attached');
+    const code = `echo ran >> ${join(cwd, 'ran')}; exit 6`;
+    const second = new Person(engine.dataDir, ['--session', '4', '--run', code], { cwd });
+    expect(await second.exits()).toBe(75);
+    expect(second.text).toContain('typist_busy');
+    // What was sent before is run before.
+    await session.exec({ code: 'echo after' });
+    expect(existsSync(join(cwd, 'ran'))).toBe(false);
+    const third = new Person(engine.dataDir, ['--session', '4', '--take', '--run', code], { cwd });
+    expect(await third.exits()).toBe(6);
+    expect(existsSync(join(cwd, 'ran'))).toBe(true);
+    first.types(LEAVE);
+    await first.exits();
   });
 
   test('a person goes on typing while the worker is dead', async () => {
