@@ -104,6 +104,6 @@ async function untilSpare(dataDir: string): Promise<void> {
   await delay(SHELL_MS);
 }
 
-/** One that was given away keeps its owner file, and not its configuration. */
+/** One that has opened its shell has a folder; one that was given away has no configuration. */
 const isWaiting = (folder: string, name: string): boolean =>
-  name.endsWith('.owner') && existsSync(join(folder, name.replace(/owner$/, 'json')));
+  !name.includes('.') && existsSync(join(folder, `${name}.json`));

@@ -5,10 +5,11 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { reasonOf } from '../contracts/errors';
 import type { TreeKill } from '../contracts/session';
 import { readJson, writeJson } from './json-file';
 import { compiledEntry } from './package-root';
-import { isAlive, type Identity } from './process-identity';
+import { identityOf, isAlive, type Identity } from './process-identity';
 import type { SessionPaths } from './session-paths';
 
 /** What a spare is started with, beside its folder. */
@@ -20,6 +21,8 @@ export interface SpareConfig {
 
 /** The first command is to have the processor for itself. */
 const PREPARE_AFTER_MS = 250;
+/** How long a session waits for one that is just starting, before it starts a holder of its own. */
+const READY_MS = 2_000;
 
 interface Spare {
   process: ChildProcess;
@@ -37,22 +40,29 @@ export const spareFiles = (directory: string): { config: string; log: string; ow
 export class SpareHolder {
   private spare: Spare | null = null;
   private timer: NodeJS.Timeout | undefined;
+  private warnedOf = '';
   private readonly folder: string;
 
   constructor(private readonly options: SpareConfig & { dataDir: string }) {
     this.folder = join(options.dataDir, 'spares');
-    removeLeftOver(this.folder);
+    this.orWithout(() => removeLeftOver(this.folder));
   }
 
-  /** Starts one in the background where none waits. */
+  /** Starts one in the background where none waits. Where that fails, it is tried again at the next `take`. */
   prepare(): void {
     if (this.spare || !existsSync(this.options.cwd)) return;
-    const spare = startSpare(this.folder, this.options);
-    this.spare = spare;
-    // One that fails is missed by nobody: sessions then start a holder of their own, which says why.
-    spare.ready.catch(() => undefined);
-    spare.process.once('exit', () => {
-      if (this.spare === spare) this.spare = null;
+    this.orWithout(() => {
+      const spare = startSpare(this.folder, this.options);
+      this.spare = spare;
+      // One that fails is missed by nobody: sessions then start a holder of their own, which says why.
+      spare.ready.catch(() => {
+        if (this.spare === spare) this.spare = null;
+      });
+      spare.process.once('exit', () => {
+        if (this.spare !== spare) return;
+        this.spare = null;
+        this.orWithout(() => removeSpare(spare.directory));
+      });
     });
   }
 
@@ -64,13 +74,16 @@ export class SpareHolder {
     this.timer = setTimeout(() => this.prepare(), PREPARE_AFTER_MS).unref();
     if (!spare) return undefined;
     try {
-      await spare.ready;
+      await readyInTime(spare);
       const files = spareFiles(spare.directory);
       rmSync(files.config, { force: true });
       renameSync(files.log, paths.holderLog);
       spare.process.send(paths.directory);
       return spare.process;
     } catch {
+      // It has begun nothing, and nobody else would ever end it.
+      spare.process.kill('SIGKILL');
+      this.orWithout(() => removeSpare(spare.directory));
       return undefined;
     }
   }
@@ -85,31 +98,67 @@ export class SpareHolder {
     spare.process.ref();
     spare.process.kill('SIGTERM');
     await ended;
-    remove(spare.directory);
+    this.orWithout(() => removeSpare(spare.directory));
+  }
+
+  /** A spare saves time and nothing else: what keeps one from being there must not end the worker. */
+  private orWithout(work: () => void): void {
+    try {
+      work();
+    } catch (err) {
+      const reason = reasonOf(err);
+      if (reason === this.warnedOf) return;
+      this.warnedOf = reason;
+      process.emitWarning(`no spare holder is kept ready: ${reason}`, { code: 'HOLDFAST_NO_SPARE' });
+    }
   }
 }
 
+/** Throws where it ended, or did not say in time that it is ready. */
+async function readyInTime({ ready }: Spare): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the spare holder is late')), READY_MS);
+  });
+  await Promise.race([ready, late]).finally(() => clearTimeout(timer));
+}
+
+/** Throws where there is no room for one, and leaves nothing then. */
 function startSpare(folder: string, { cwd, env, treeKill }: SpareConfig): Spare {
   const directory = join(folder, randomBytes(8).toString('hex'));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const config: SpareConfig = { cwd, env, treeKill };
-  const files = spareFiles(directory);
-  writeJson(files.config, config);
-  const log = openSync(files.log, 'a', 0o600);
-  const child = spawn(process.execPath, [compiledEntry('exec/holder/main.js'), directory, 'spare'], {
-    detached: true,
-    cwd: '/',
-    env: { PATH: env.PATH ?? '' },
-    stdio: ['ignore', log, log, 'ipc'],
-  });
-  closeSync(log);
-  const ready = Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('the spare holder ended'))),
-  ]);
-  child.unref();
-  child.channel?.unref();
-  return { process: child, directory, ready };
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const config: SpareConfig = { cwd, env, treeKill };
+    const files = spareFiles(directory);
+    // Its starter's until it has said who it is: the worker of another host here must not take it for a left-over.
+    writeJson(files.owner, identityOf(process.pid));
+    writeJson(files.config, config);
+    const child = startProcess(directory, files.log, env);
+    const ready = Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => Promise.reject(new Error('the spare holder ended'))),
+    ]);
+    child.unref();
+    child.channel?.unref();
+    return { process: child, directory, ready };
+  } catch (err) {
+    removeSpare(directory);
+    throw err;
+  }
+}
+
+function startProcess(directory: string, logPath: string, env: Record<string, string>): ChildProcess {
+  const log = openSync(logPath, 'a', 0o600);
+  try {
+    return spawn(process.execPath, [compiledEntry('exec/holder/main.js'), directory, 'spare'], {
+      detached: true,
+      cwd: '/',
+      env: { PATH: env.PATH ?? '' },
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+  } finally {
+    closeSync(log);
+  }
 }
 
 /** Folders and files of spares that were killed, or whose sessions have ended since. */
@@ -118,11 +167,11 @@ function removeLeftOver(folder: string): void {
   for (const name of new Set(names.map((file) => file.replace(/\..*$/, '')))) {
     const directory = join(folder, name);
     const owner = readJson<Identity>(spareFiles(directory).owner);
-    if (!owner || !isAlive(owner)) remove(directory);
+    if (!owner || !isAlive(owner)) removeSpare(directory);
   }
 }
 
-function remove(directory: string): void {
+function removeSpare(directory: string): void {
   for (const path of [directory, ...Object.values(spareFiles(directory))])
     rmSync(path, { recursive: true, force: true });
 }

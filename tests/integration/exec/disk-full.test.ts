@@ -1,6 +1,7 @@
 // D6: a full disk stalls whoever prints, is told as `degraded`, and loses nothing.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandView } from '../../../contracts/session';
 import { SessionHost } from '../../../exec/session-host';
 import { testHost, type TestHost } from '../../helpers/session-host';
@@ -183,5 +184,29 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     expect(await elsewhere.run('echo fine')).toMatchObject({ output: 'fine\n', degraded: null });
     await reset(t);
     await endWithoutTrace(elsewhere);
+  });
+
+  test('ends no worker that keeps a spare holder: there is one again once there is space', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const spares = join(disk.path, 'data', 'spares');
+    const shells = (): string[] =>
+      existsSync(spares) ? readdirSync(spares).filter((name) => !name.includes('.')) : [];
+    disk.fill();
+    const host = new SessionHost({ ...t.host.options, keepSpare: true });
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/^no spare holder.*ENOSPC/), expect.anything()]]);
+    disk.empty();
+    await host.run(otherSession(t, 1), { id: 'first', runtime: 'terminal', code: 'echo fine' });
+    expect(await eventually(shells, (found) => found.length === 1)).toHaveLength(1);
+    // The next one is prepared a moment later: by then there is no space again.
+    await host.run(otherSession(t, 2), { id: 'second', runtime: 'terminal', code: 'echo fine' });
+    disk.fill();
+    await delay(500);
+    expect(processesMarked(`${spares}/`).filter((line) => line.includes('holder/main.js'))).toHaveLength(1);
+    disk.empty();
+    await host.run(otherSession(t, 3), { id: 'third', runtime: 'terminal', code: 'echo fine' });
+    expect(await eventually(shells, (found) => found.length === 2)).toHaveLength(2);
+    warn.mockRestore();
+    await host.endSpare();
+    host.detach();
   });
 });

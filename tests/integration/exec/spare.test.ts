@@ -102,3 +102,32 @@ test('a spare that was killed is missed by nobody', async () => {
   process.kill(ownerOfSpare().pid, 'SIGKILL');
   expect(await outputOf(1, 'echo fine')).toBe('fine\n');
 });
+
+test('one that does not say that it is ready keeps no session waiting, and is ended', async () => {
+  await untilSpare();
+  await host.endSpare();
+  const other = new SessionHost({ ...host.options, keepSpare: true });
+  const { pid } = (other as unknown as { spare: { spare: { process: { pid: number } } } }).spare.spare
+    .process;
+  process.kill(pid, 'SIGSTOP');
+  await other.run({ ...t.ref, session: 1 }, { id: 'c1', runtime: 'terminal', code: 'echo fine' });
+  const ref = { ...t.ref, session: 1 };
+  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref)).output).toBe('fine\n');
+  await until(() => !existsSync(`/proc/${pid}`));
+  await other.endSpare();
+  other.detach();
+}, 15_000);
+
+test('one that cannot start keeps no session waiting', async () => {
+  const config = files().find((file) => file.endsWith('.json')) ?? '';
+  rmSync(join(t.dataDir, 'spares', config));
+  expect(await outputOf(1, 'echo fine')).toBe('fine\n');
+}, 15_000);
+
+test('the worker of another host on the same data leaves a spare alone that is just starting', async () => {
+  const other = new SessionHost({ ...t.host.options, keepSpare: true });
+  await until(() => spares().length === 2 && files().filter((file) => !file.includes('.')).length === 2);
+  expect(spares().length).toBe(2);
+  await other.endSpare();
+  other.detach();
+}, 15_000);
