@@ -2,7 +2,7 @@
 import type { TreeKill } from '../contracts/session';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, openSync, closeSync, readFileSync } from 'node:fs';
+import { mkdirSync, openSync, closeSync, readFileSync } from 'node:fs';
 import type { SessionRef } from '../contracts/ids';
 import { HoldfastError } from '../contracts/errors';
 import type { HolderRecord } from './holder-client';
@@ -11,6 +11,7 @@ import { compiledEntry } from './package-root';
 
 import { socketPathFor, type SessionPaths } from './session-paths';
 import type { SpareHolder } from './spare-holder';
+import { checkWorkingFolder } from './working-folder';
 
 export interface HolderOptions {
   dataDir: string;
@@ -42,15 +43,13 @@ export async function spawnHolder(
   options: HolderOptions,
 ): Promise<HolderRecord> {
   const { dataDir, cwd, env, treeKill, owner } = options;
-  if (!existsSync(cwd))
-    throw new HoldfastError('terminal_failed', { reason: `the working folder ${cwd} does not exist` });
+  checkWorkingFolder(cwd);
   mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   const socketPath = socketPathFor(dataDir, paths.directory);
   const token = randomBytes(24).toString('hex');
   const config: HolderConfig = { session: ref.session, socketPath, token, cwd, env, treeKill, owner };
   writeJson(paths.config, config);
-  // The driver takes the folder of a spare's first command in a line.
-  const spare = cwd.includes('\n') ? undefined : await options.spare?.take(paths);
+  const spare = await options.spare?.take(paths);
   // One that died while it waited has begun nothing: its place is taken by a holder of the session's own.
   const listens =
     spare &&

@@ -31,5 +31,24 @@ export function commandScript(
   ].join('\n');
 }
 
+/**
+ * What bash sources before a command that is to begin in `folder`. Where that cannot be entered the shell ends with
+ * the command, so that nothing runs elsewhere. A file of its own: the lines of the code keep their numbers.
+ */
+export function folderScript(folder: string): string {
+  const failure = new HoldfastError('terminal_failed', {
+    reason: `the working folder ${folder} cannot be entered`,
+  });
+  return [
+    `if builtin cd -P -- ${quote(folder)} 2>/dev/null; then`,
+    `  builtin unset OLDPWD`,
+    `else`,
+    `  builtin printf '%s\\n' ${quote(`${failure.code}: ${failure.message}`)} >&2`,
+    `  builtin exit ${failure.exitCode} 2>/dev/null`,
+    `fi`,
+    '',
+  ].join('\n');
+}
+
 /** One word of a shell's command line, whatever it holds. */
 export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

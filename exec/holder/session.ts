@@ -11,6 +11,7 @@ import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
 import { asStorageFailure } from '../storage-failure';
+import { checkWorkingFolder } from '../working-folder';
 import { InputWriter } from './input-writer';
 import { decide } from './observer';
 import { OutputLog } from './output-log';
@@ -203,9 +204,10 @@ export class Session {
 
   private openShell(): Shell {
     try {
+      const { cwd, env, treeKill } = this.config;
+      checkWorkingFolder(cwd);
       const { spare } = this;
       this.spare = null;
-      const { cwd, env, treeKill } = this.config;
       const directory = join(this.paths.directory, `epoch-${this.epoch}`);
       const shell = spare?.shell ?? new Shell({ directory, cwd, env, treeKill });
       const events = {

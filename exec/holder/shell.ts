@@ -20,7 +20,7 @@ import { childrenOf, processStat, readLink, readText } from '../proc';
 
 import type { TerminalSize } from '../protocol';
 import { FenceFilter } from './fence';
-import { commandScript, quote } from './command-script';
+import { commandScript, folderScript, quote } from './command-script';
 import { killTree, treeCommand } from './process-tree';
 
 /** How long an end waits for its fence when the terminal holds back output. */
@@ -89,7 +89,7 @@ export class Shell {
     this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
   }
 
-  /** Tells `events` from now on; the next command begins in `cwd`, where that is named. */
+  /** Tells `events` from now on; the next command begins in `cwd`, where that is named, or ends the shell. */
   serve(events: ShellEvents, cwd = ''): void {
     this.events = events;
     this.cwd = cwd;
@@ -133,11 +133,12 @@ export class Shell {
     await this.isReady;
     if (this.ended || this.isDown) return this.take();
     const name = String(++this.commands);
-    writeFileSync(join(this.options.directory, name), commandScript(this.options.directory, name, command), {
-      mode: 0o600,
-    });
+    const script = join(this.options.directory, name);
+    writeFileSync(script, commandScript(this.options.directory, name, command), { mode: 0o600 });
+    if (this.cwd) writeFileSync(`${script}.cwd`, folderScript(this.cwd), { mode: 0o600 });
     this.fences = 0;
-    writeSync(this.down, `${name} ${this.nonce} ${command.flush ? 'flush' : '-'} ${this.cwd}\n`);
+    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'}`;
+    writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
     this.cwd = '';
   }
 

@@ -29,8 +29,8 @@ while builtin :; do
     IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd <"$__hf_dir/down" || builtin :
   done
   builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up" || builtin :
-  if [[ -n $__hf_cwd ]]; then
-    builtin cd -- "$__hf_cwd" && builtin unset OLDPWD
+  if [[ $__hf_cwd == cwd ]]; then
+    builtin . "$__hf_dir/$__hf_id.cwd" || builtin exit 71 2>/dev/null
   fi
   if [[ $__hf_flush == flush ]]; then
     command stty sane -ixon iutf8 -icanon -echo min 0 time 0 </dev/tty || builtin :

@@ -1,7 +1,7 @@
 // The spare holder: a session that is opened with it cannot be told from any other.
-import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Shell } from '../../../exec/holder/shell';
 import { isAlive, type Identity } from '../../../exec/process-identity';
 import { SessionHost } from '../../../exec/session-host';
 import { runDist } from '../../helpers/dist-process';
@@ -31,7 +31,9 @@ const ownerOfSpare = (): Identity => {
   const name = files().find((file) => file.endsWith('.owner')) ?? '';
   return JSON.parse(readFileSync(join(t.dataDir, 'spares', name), 'utf8')) as Identity;
 };
-const untilSpare = (): Promise<void> => until(() => spares().length > 0 && files().length >= 4);
+/** Folders of shells that are open. */
+const shells = (): string[] => files().filter((file) => !file.includes('.'));
+const untilSpare = (): Promise<void> => until(() => spares().length > 0 && shells().length > 0);
 
 async function outputOf(session: number, code: string, cwd?: string): Promise<string> {
   const ref = { ...t.ref, session };
@@ -53,11 +55,56 @@ test('a session that takes the spare has the same folder, environment and limits
   cold.detach();
 });
 
-test('a session that takes the spare begins in the folder it asks for, whatever its name', async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast 'spare' $HOME ; "));
-  await untilSpare();
-  expect(await outputOf(1, 'pwd; echo "[$OLDPWD]"', folder)).toBe(`${realpathSync(folder)}\n[]\n`);
-  rmSync(folder, { recursive: true });
+test.each(["holdfast 'spare' $HOME ; ", 'two\nlines\n', '  ', '-'])(
+  'a session that takes the spare begins in the folder it asks for, whatever its name (%j)',
+  async (name) => {
+    const folder = join(t.cwd, name);
+    mkdirSync(folder);
+    await untilSpare();
+    const before = spares();
+    expect(await outputOf(1, 'pwd; echo "[$OLDPWD] $LINENO"', folder)).toBe(`${folder}\n[] 1\n`);
+    expect(spares()).toEqual(before);
+  },
+);
+
+test.each([true, false])(
+  'a session whose folder is a file or gone is refused, with a spare as without (spare: %s)',
+  async (keepSpare) => {
+    await untilSpare();
+    const file = join(t.cwd, 'file');
+    writeFileSync(file, '');
+    const one = keepSpare ? host : t.host;
+    for (const cwd of [file, join(t.cwd, 'gone')]) {
+      const run = one.run(t.ref, { id: 'c', runtime: 'terminal', code: `touch '${t.cwd}/ran'`, cwd });
+      await expect(run).rejects.toMatchObject({
+        code: 'terminal_failed',
+        facts: {
+          reason: expect.stringMatching(/working folder .*(is not a folder|does not exist)$/) as string,
+        },
+      });
+    }
+    expect(existsSync(join(t.cwd, 'ran'))).toBe(false);
+  },
+);
+
+test('a command whose folder is removed at the last moment does not run, and its shell ends', async () => {
+  const { cwd, env, treeKill } = t.host.options;
+  const shell = new Shell({ directory: join(t.dataDir, 'shell'), cwd, env, treeKill });
+  let output = '';
+  const exitCode = new Promise((resolve) =>
+    shell.serve(
+      { onOutput: (data) => (output += data.toString()), onCommandEnd: resolve, onShellEnd: resolve },
+      join(cwd, 'gone'),
+    ),
+  );
+  await shell.run({ runtime: 'terminal', code: `touch '${cwd}/ran'; (exit 0)`, flush: false });
+  expect(await exitCode).toBe(71);
+  await shell.end();
+  expect(output).toBe(
+    `terminal_failed: The terminal could not be started: the working folder ${cwd}/gone cannot be entered. ` +
+      'Next: Run `holdfast doctor`.\r\n',
+  );
+  expect(existsSync(join(cwd, 'ran'))).toBe(false);
 });
 
 test('when a spare is taken another takes its place, and sessions that find none start as ever', async () => {
@@ -126,7 +173,7 @@ test('one that cannot start keeps no session waiting', async () => {
 
 test('the worker of another host on the same data leaves a spare alone that is just starting', async () => {
   const other = new SessionHost({ ...t.host.options, keepSpare: true });
-  await until(() => spares().length === 2 && files().filter((file) => !file.includes('.')).length === 2);
+  await until(() => spares().length === 2 && shells().length === 2);
   expect(spares().length).toBe(2);
   await other.endSpare();
   other.detach();
