@@ -27,7 +27,7 @@ export class Attachment {
 
   /**
    * Attaches to a session on this machine. With `typist` this connection may type.
-   * Throws `not_found` when no holder lives, `typist_busy` when somebody else types.
+   * Throws `not_found` when no holder lives, or one of a release without attach, `typist_busy` when somebody else types.
    */
   static async open(
     dataDir: string,
@@ -41,7 +41,10 @@ export class Attachment {
       throw err instanceof HolderGone ? noTerminal(ref) : err;
     });
     try {
-      return new Attachment(client, paths.log, await client.request('attach', request));
+      // Holders before 0.2 answer a verb that they do not know with nothing.
+      const state = (await client.request('attach', request)) as AttachedState | undefined;
+      if (!state) throw olderRelease(ref);
+      return new Attachment(client, paths.log, state);
     } catch (err) {
       client.close();
       throw err;
@@ -98,4 +101,11 @@ const noTerminal = ({ agent, session }: SessionRef): HoldfastError =>
     what: 'A terminal to attach to',
     got: `session ${session} of agent ${agent}`,
     next: 'Start something in it (`holdfast exec`, or `holdfast attach --run CODE`), or see `holdfast ps`.',
+  });
+
+const olderRelease = ({ agent, session }: SessionRef): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: 'A terminal to attach to',
+    got: `session ${session} of agent ${agent}, which was opened by a release without attach`,
+    next: `Let it go on as it is, or close it (\`holdfast close --session ${session}\`) and open it anew.`,
   });

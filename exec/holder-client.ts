@@ -27,6 +27,8 @@ export class HolderGone extends Error {
 interface Pending {
   resolve: (value: unknown) => void;
   reject: (err: Error) => void;
+  /** Listens to the caller's signal no more. */
+  release: () => void;
 }
 
 export class HolderClient {
@@ -58,7 +60,7 @@ export class HolderClient {
     });
   }
 
-  /** Throws the holder's HoldfastError, or HolderGone. An abort only stops waiting. */
+  /** Throws the holder's HoldfastError, or HolderGone. An abort only stops waiting, here and at the holder. */
   request<V extends Verb>(
     verb: V,
     body: Verbs[V]['request'],
@@ -68,9 +70,11 @@ export class HolderClient {
     if (!this.isOpen) return Promise.reject(new HolderGone('connection closed'));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      signal?.addEventListener('abort', () => this.drop(id, signal), { once: true });
-      this.socket.write(encodeFrame({ id, token: this.token, version: PROTOCOL_VERSION, verb, body }));
+      const drop = (): void => this.drop(id, signal?.reason);
+      const release = (): void => signal?.removeEventListener('abort', drop);
+      this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject, release });
+      signal?.addEventListener('abort', drop, { once: true });
+      this.send(id, verb, body);
     });
   }
 
@@ -78,22 +82,31 @@ export class HolderClient {
     this.socket.destroy();
   }
 
-  private drop(id: number, signal: AbortSignal): void {
-    this.pending.get(id)?.reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+  private send<V extends Verb>(id: number, verb: V, body: Verbs[V]['request']): void {
+    this.socket.write(encodeFrame({ id, token: this.token, version: PROTOCOL_VERSION, verb, body }));
+  }
+
+  private drop(id: number, reason: unknown): void {
+    this.pending.get(id)?.reject(reason instanceof Error ? reason : new Error('aborted'));
     this.pending.delete(id);
+    // The answer of this one concerns nobody; holders before 0.2 know no such verb, and go on.
+    if (this.isOpen) this.send(this.nextId++, 'cancel', { id });
   }
 
   private settle(frame: AnswerFrame): void {
     const pending = this.pending.get(frame.id);
     this.pending.delete(frame.id);
+    pending?.release();
     if (frame.error) pending?.reject(new HoldfastError(frame.error.code, frame.error.facts));
     else pending?.resolve(frame.ok);
   }
 
   private onClose(): void {
     this.isOpen = false;
-    for (const { reject } of this.pending.values())
+    for (const { reject, release } of this.pending.values()) {
+      release();
       reject(new HolderGone('the holder closed the connection'));
+    }
     this.pending.clear();
   }
 }

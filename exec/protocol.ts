@@ -1,4 +1,5 @@
-// The holder's socket protocol: one request, one answer, matched by id; answers may come in any order.
+// The holder's socket protocol: one request, one answer, matched by id; answers may come in any order. Only a request
+// that was cancelled may stay without one.
 // A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. A released version stays
 // understood, so that holders of the previous release can be re-attached.
 import type {
@@ -101,6 +102,8 @@ export interface Verbs {
   type: { request: { bytes: string }; answer: { typed: boolean } };
   resize: { request: TerminalSize; answer: Record<string, never> };
   reset: { request: { id: string; reason: string | null; by: KilledBy['by'] }; answer: Snapshot };
+  /** Nobody waits any more for this connection's request with this id: what waits is let go, and is not answered. */
+  cancel: { request: { id: number }; answer: Record<string, never> };
   /** Kills the tree and ends the holder. */
   close: { request: { reason: string | null }; answer: Snapshot };
 }

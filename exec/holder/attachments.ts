@@ -4,6 +4,9 @@ import { HoldfastError } from '../../contracts/errors';
 import type { AttachedState, TerminalSize, Verbs } from '../protocol';
 import type { Session } from './session';
 
+/** Where there is no window, its size is told as 0; above this nobody has one. */
+const MAX_CELLS = 9_999;
+
 interface Typist {
   who: string;
   /** Aborts when the connection is gone: it stands for the person. */
@@ -18,31 +21,38 @@ export class Attachments {
     private readonly number: number,
   ) {}
 
-  /** Throws `typist_busy` when another types and `take` does not say to replace it. */
+  /**
+   * Throws `typist_busy` when another types and `take` does not say to replace it. A size that no terminal can have
+   * counts as none.
+   */
   attach({ typist, size }: Verbs['attach']['request'], connection: AbortSignal): AttachedState {
     if (typist) {
       if (this.typist && this.typist.connection !== connection && !typist.take)
         throw new HoldfastError('typist_busy', { session: this.number, who: this.typist.who });
       this.typist = { who: typist.who, connection };
       connection.addEventListener('abort', () => this.leave(connection), { once: true });
-      if (size) this.session.resize(size);
+      if (size && isUsable(size)) this.session.resize(size);
       this.session.notify();
     }
     return this.state();
   }
 
   /** Answers when there is more than `from`, or anything else than `seen` to tell. */
-  watch({ from, seen }: Verbs['watch']['request'], connection: AbortSignal): Promise<AttachedState> {
+  watch({ from, seen }: Verbs['watch']['request'], cancelled: AbortSignal): Promise<AttachedState> {
     return new Promise((resolve) => {
       const isNews = (state: AttachedState): boolean =>
         state.end > from || describe(state) !== describe(seen);
-      const stop = this.session.onChange(() => {
+      const forget = this.session.onChange(() => {
         const state = this.state();
         if (!isNews(state)) return;
         stop();
         resolve(state);
       });
-      connection.addEventListener('abort', stop, { once: true });
+      const stop = (): void => {
+        forget();
+        cancelled.removeEventListener('abort', stop);
+      };
+      cancelled.addEventListener('abort', stop, { once: true });
       // What came since the caller's last look.
       const state = this.state();
       if (!isNews(state)) return;
@@ -57,8 +67,9 @@ export class Attachments {
     return { typed: isMine && this.session.typeRaw(Buffer.from(bytes, 'base64')) };
   }
 
+  /** A size that no terminal can have changes nothing. */
   resize(size: Verbs['resize']['request'], connection: AbortSignal): Record<string, never> {
-    if (this.typist?.connection === connection) this.session.resize(size);
+    if (this.typist?.connection === connection && isUsable(size)) this.session.resize(size);
     return {};
   }
 
@@ -79,3 +90,6 @@ export class Attachments {
 
 const describe = ({ epoch, running, typist, size }: Omit<AttachedState, 'end'>): string =>
   JSON.stringify([epoch, running, typist, size satisfies TerminalSize]);
+
+const isUsable = ({ cols, rows }: TerminalSize): boolean =>
+  [cols, rows].every((cells) => Number.isInteger(cells) && cells >= 1 && cells <= MAX_CELLS);

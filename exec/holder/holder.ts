@@ -17,6 +17,15 @@ import type { HolderConfig } from '../spawn-holder';
 import { Attachments } from './attachments';
 import type { Session } from './session';
 
+interface Connection {
+  /** Aborts when the other side is gone. */
+  gone: AbortSignal;
+  /** What its requests wait for, by their ids. */
+  waiting: Map<number, AbortController>;
+}
+
+const VERBS = 'run, observe, status, input, attach, watch, type, resize, reset, cancel, close';
+
 export class Holder {
   private readonly server = createServer((socket) => this.serve(socket));
   private readonly attachments: Attachments;
@@ -68,39 +77,49 @@ export class Holder {
   private serve(socket: Socket): void {
     const decoder = new FrameDecoder<RequestFrame>();
     const gone = new AbortController();
+    const connection: Connection = { gone: gone.signal, waiting: new Map() };
     const send = (answer: AnswerFrame): void => {
       if (!socket.destroyed) socket.write(encodeFrame(answer));
     };
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const frame of decoder.push(chunk)) void this.answer(frame, gone.signal).then(send);
+        for (const frame of decoder.push(chunk)) void this.answer(frame, connection).then(send);
       } catch (err) {
         socket.destroy(err as Error);
       }
     });
-    socket.on('close', () => gone.abort());
+    socket.on('close', () => {
+      gone.abort();
+      for (const request of connection.waiting.values()) request.abort();
+      connection.waiting.clear();
+    });
     socket.on('error', () => socket.destroy());
   }
 
-  private async answer(frame: RequestFrame, gone: AbortSignal): Promise<AnswerFrame> {
+  private async answer(frame: RequestFrame, connection: Connection): Promise<AnswerFrame> {
     const { id } = frame;
+    const request = new AbortController();
+    connection.waiting.set(id, request);
     try {
       if (frame.token !== this.config.token) throw new HoldfastError('internal', { reason: 'wrong token' });
-      return { id, ok: await this.perform(frame, gone) };
+      return { id, ok: await this.perform(frame, connection, request.signal) };
     } catch (err) {
       const error =
         err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
       return { id, error: { code: error.code, facts: error.facts } };
+    } finally {
+      connection.waiting.delete(id);
     }
   }
 
-  private perform({ verb, body }: RequestFrame, gone: AbortSignal): unknown {
+  private perform({ verb, body }: RequestFrame, connection: Connection, cancelled: AbortSignal): unknown {
     const { session, attachments } = this;
+    const { gone, waiting } = connection;
     switch (verb) {
       case 'run':
         return session.run(body as Verbs['run']['request']);
       case 'observe':
-        return session.observe((body as Verbs['observe']['request']).until, gone);
+        return session.observe((body as Verbs['observe']['request']).until, cancelled);
       case 'status':
         return session.snapshot();
       case 'input':
@@ -108,15 +127,31 @@ export class Holder {
       case 'attach':
         return attachments.attach(body as Verbs['attach']['request'], gone);
       case 'watch':
-        return attachments.watch(body as Verbs['watch']['request'], gone);
+        return attachments.watch(body as Verbs['watch']['request'], cancelled);
       case 'type':
         return attachments.type(body as Verbs['type']['request'], gone);
       case 'resize':
         return attachments.resize(body as Verbs['resize']['request'], gone);
       case 'reset':
         return session.reset(body as Verbs['reset']['request']);
+      case 'cancel':
+        return cancel(waiting, (body as Verbs['cancel']['request']).id);
       case 'close':
         return this.end((body as Verbs['close']['request']).reason);
+      default:
+        // Of a later release than this holder, which lives on from before.
+        throw new HoldfastError('invalid_input', {
+          what: "A request to the session's holder",
+          got: String(verb),
+          allowed: VERBS,
+          next: 'The holder is of another release: close the session and open it anew with this one.',
+        });
     }
   }
+}
+
+function cancel(waiting: Connection['waiting'], id: number): Verbs['cancel']['answer'] {
+  waiting.get(id)?.abort();
+  waiting.delete(id);
+  return {};
 }

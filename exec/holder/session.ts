@@ -110,6 +110,7 @@ export class Session {
       const stop = (): void => {
         clearTimeout(timer);
         this.observers.delete(check);
+        abort.removeEventListener('abort', stop);
       };
       const check = (): void => {
         clearTimeout(timer);

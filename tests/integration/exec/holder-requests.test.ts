@@ -1,0 +1,171 @@
+// What a holder makes of requests that are odd, of another release, or waited for by nobody any more.
+import { getEventListeners, once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { Attachment } from '../../../exec/attachment';
+import { HolderClient, type HolderRecord } from '../../../exec/holder-client';
+import { Attachments } from '../../../exec/holder/attachments';
+import { Session } from '../../../exec/holder/session';
+import { readJson, writeJson } from '../../../exec/json-file';
+import { identityOf } from '../../../exec/process-identity';
+import {
+  FrameDecoder,
+  PROTOCOL_VERSION,
+  encodeFrame,
+  type AnswerFrame,
+  type RequestFrame,
+  type Verb,
+} from '../../../exec/protocol';
+import { sessionPaths } from '../../../exec/session-paths';
+import type { HolderConfig } from '../../../exec/spawn-holder';
+import { testHost, type TestHost } from '../../helpers/session-host';
+import { until } from '../../helpers/until';
+import { endWithoutTrace, otherSession } from './session-processes';
+
+let t: TestHost;
+beforeEach(() => (t = testHost()));
+afterEach(() => endWithoutTrace(t));
+
+const record = (): HolderRecord =>
+  readJson<HolderRecord>(sessionPaths(t.dataDir, t.ref).holder) as HolderRecord;
+
+/** A server in the place of a session's holder, which records what it is sent and answers as it is told. */
+async function pretend(
+  answer: (frame: RequestFrame) => object | undefined,
+): Promise<{ ref: TestHost['ref']; record: HolderRecord; frames: RequestFrame[]; end(): Promise<void> }> {
+  const ref = otherSession(t, 7);
+  const paths = sessionPaths(t.dataDir, ref);
+  mkdirSync(paths.directory, { recursive: true });
+  const frames: RequestFrame[] = [];
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    const decoder = new FrameDecoder<RequestFrame>();
+    sockets.push(socket);
+    socket.on('data', (chunk: Buffer) => {
+      for (const frame of decoder.push(chunk)) {
+        frames.push(frame);
+        const given = answer(frame);
+        if (given) socket.write(encodeFrame({ id: frame.id, ...given }));
+      }
+    });
+  });
+  const socketPath = join(t.dataDir, 'pretended.sock');
+  server.listen(socketPath);
+  await once(server, 'listening');
+  const own = { identity: identityOf(process.pid), socketPath, token: 'x', version: PROTOCOL_VERSION };
+  writeJson(paths.holder, own);
+  const end = async (): Promise<void> => {
+    writeJson(paths.holder, { ...own, identity: { ...own.identity, startTime: '0' } });
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  };
+  return { ref, record: own, frames, end };
+}
+
+test('a verb that the holder does not know is refused by its name, and the session goes on', async () => {
+  await t.run('kept=1');
+  const client = await HolderClient.connect(record());
+  await expect(client.request('frobnicate' as Verb, {})).rejects.toMatchObject({
+    code: 'invalid_input',
+    facts: { got: 'frobnicate' },
+  });
+  client.close();
+  expect((await t.run('echo $kept')).output).toBe('1\n');
+});
+
+test('attaching to a holder of a release without attach says so', async () => {
+  const older = await pretend(() => ({}));
+  await expect(Attachment.open(t.dataDir, older.ref, { typist: null, size: null })).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringMatching(/release without attach.*holdfast close --session 7/) as string,
+  });
+  await older.end();
+});
+
+test.each([
+  [0, 0],
+  [80, 0],
+  [-1, 24],
+  [80.5, 24],
+  [10_000, 24],
+  [80, 70_000],
+])('a size of %d x %d changes nothing, neither at the attach nor later', async (cols, rows) => {
+  await t.run(':');
+  const person = await Attachment.open(t.dataDir, t.ref, {
+    typist: { who: 'ada', take: false },
+    size: { cols, rows },
+  });
+  expect(person.state.size).toEqual({ cols: 120, rows: 40 });
+  await person.resize({ cols: 100, rows: 30 });
+  await person.resize({ cols, rows });
+  await t.host.reset(t.ref, { id: 'r', reason: null, by: 'reset' });
+  expect((await t.run('stty size')).output).toBe('30 100\n');
+  person.close();
+});
+
+test('a request that was cancelled is let go by the holder and never answered', async () => {
+  await t.run('read -r x', { yield: { firstOutputMs: 20 } });
+  const { socketPath, token } = record();
+  const socket = createConnection(socketPath);
+  const answers: AnswerFrame[] = [];
+  const decoder = new FrameDecoder<AnswerFrame>();
+  socket.on('data', (chunk: Buffer) => void answers.push(...decoder.push(chunk)));
+  const send = (id: number, verb: Verb, body: unknown): void =>
+    void socket.write(encodeFrame({ id, token, version: PROTOCOL_VERSION, verb, body }));
+  const exit = { until: { kind: 'exit', from: 0, timeoutMs: 60_000 } };
+  send(1, 'attach', { typist: null, size: null });
+  await until(() => answers.length === 1);
+  const seen = answers[0]?.ok;
+  for (const id of [2, 3]) send(id, 'observe', exit);
+  for (const id of [4, 5]) send(id, 'watch', { from: 1e9, seen });
+  for (const id of [2, 4, 99]) send(id + 100, 'cancel', { id });
+  await until(() => answers.length === 4);
+  await t.host.input(t.ref, { id: 'i', text: 'x\n', keys: [] });
+  await until(() => answers.some(({ id }) => id === 3));
+  send(6, 'status', {});
+  await until(() => answers.some(({ id }) => id === 6));
+  expect(answers.map(({ id }) => id).sort((a, b) => a - b)).toEqual([1, 3, 5, 6, 102, 104, 199]);
+  socket.destroy();
+});
+
+test('an abort is told to the holder, and a request that is settled listens to its signal no more', async () => {
+  const holder = await pretend(({ verb }) => (verb === 'status' ? { ok: {} } : undefined));
+  const client = await HolderClient.connect(holder.record);
+  const abort = new AbortController();
+  await client.request('status', {}, abort.signal);
+  expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  const observing = client.request(
+    'observe',
+    { until: { kind: 'exit', from: 0, timeoutMs: 1 } },
+    abort.signal,
+  );
+  abort.abort();
+  await expect(observing).rejects.toThrow('aborted');
+  await until(() => holder.frames.length === 3);
+  const [, observe, cancel] = holder.frames;
+  expect(cancel).toMatchObject({ verb: 'cancel', body: { id: observe?.id } });
+  const other = new AbortController();
+  const lost = client.request('observe', { until: { kind: 'exit', from: 0, timeoutMs: 1 } }, other.signal);
+  client.close();
+  await expect(lost).rejects.toThrow('closed');
+  expect(getEventListeners(other.signal, 'abort')).toEqual([]);
+  await holder.end();
+});
+
+test('what a session has answered leaves no listener at the connection that asked', async () => {
+  const paths = sessionPaths(t.dataDir, otherSession(t, 8));
+  mkdirSync(paths.directory, { recursive: true });
+  const session = new Session({ treeKill: 'process-search' } as HolderConfig, paths);
+  const { signal } = new AbortController();
+  await session.observe({ kind: 'exit', from: 0, timeoutMs: 1 }, signal);
+  const attachments = new Attachments(session, 8);
+  const { end, ...seen } = attachments.attach({ typist: null, size: null }, signal);
+  await attachments.watch({ from: end - 1, seen }, signal);
+  const later = attachments.watch({ from: end, seen: { ...seen, epoch: 1 } }, signal);
+  session.resize({ cols: 100, rows: 30 });
+  session.notify();
+  await later;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
