@@ -1,23 +1,38 @@
 // Serves the bare workflows, in a process of its own as Holdfast's worker has one.
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WithStartWorkflowOperation, type Workflow } from '@temporalio/client';
 import { NativeConnection, Worker, bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+
+/** As Holdfast's workers have them. */
+const SLOTS = { maxConcurrentActivityTaskExecutions: 500, maxConcurrentWorkflowTaskExecutions: 40 };
+const CODE = { args: [{ code: 'true' }] as [object] };
 
 async function main(address: string): Promise<void> {
   const logger = new DefaultLogger('ERROR');
   Runtime.install({ logger });
   const connection = await NativeConnection.connect({ address });
-  const client = new Client({ connection: await Connection.connect({ address }) });
+  const { workflow } = new Client({ connection: await Connection.connect({ address }) });
   const activities = {
     work: async ({ code }: { code: string }) => code,
     callSession: ({ workflowId }: { workflowId: string }) =>
-      client.workflow
-        .getHandle(workflowId)
-        .executeUpdate<string, [{ code: string }]>('exec', { args: [{ code: 'true' }] }),
+      workflow.getHandle(workflowId).executeUpdate<string, [object]>('exec', CODE),
+    callOwnSession: ({ workflowId }: { workflowId: string }) => {
+      const options = { workflowId, taskQueue: 'bare', workflowIdConflictPolicy: 'USE_EXISTING' } as const;
+      const startWorkflowOperation = new WithStartWorkflowOperation('bareSession', options);
+      return workflow.executeUpdateWithStart<Workflow, string, [object]>('exec', {
+        ...CODE,
+        startWorkflowOperation,
+      });
+    },
+    endSession: async ({ workflowId }: { workflowId: string }) => {
+      const session = workflow.getHandle(workflowId);
+      await session.signal('end');
+      await session.result();
+    },
   };
   const bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('./bare-workflows'), logger });
   const workers = [
-    await Worker.create({ connection, taskQueue: 'bare', workflowBundle: bundle, activities }),
-    await Worker.create({ connection, taskQueue: 'bare-host', activities }),
+    await Worker.create({ connection, taskQueue: 'bare', workflowBundle: bundle, activities, ...SLOTS }),
+    await Worker.create({ connection, taskQueue: 'bare-host', activities, ...SLOTS }),
   ];
   process.on('SIGTERM', () => workers.forEach((worker) => worker.shutdown()));
   const running = Promise.all(workers.map((worker) => worker.run()));

@@ -1,14 +1,26 @@
 // Bare Temporal: the same durable steps as Holdfast's, with nothing around them. What ours are measured against.
-import { condition, defineSignal, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  condition,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 
 interface BareActivities {
   work(input: { code: string }): Promise<string>;
   callSession(input: { workflowId: string }): Promise<string>;
+  callOwnSession(input: { workflowId: string }): Promise<string>;
+  endSession(input: { workflowId: string }): Promise<void>;
 }
 
+const PLAIN = { startToCloseTimeout: '1 minute' } as const;
 const options = { startToCloseTimeout: '1 minute', heartbeatTimeout: '10s' } as const;
 const { work, callSession } = proxyActivities<BareActivities>(options);
-const onHost = proxyActivities<BareActivities>({ ...options, taskQueue: 'bare-host' });
+/** Nothing here heartbeats: a hundred at once may each wait longer than such a time-out. */
+const patient = proxyActivities<BareActivities>(PLAIN);
+const onHost = proxyActivities<BareActivities>({ ...PLAIN, taskQueue: 'bare-host' });
 
 export const execUpdate = defineUpdate<string, [{ code: string }]>('exec');
 export const endSignal = defineSignal('end');
@@ -28,4 +40,15 @@ export async function bareTurn({ steps, session }: { steps: number; session: str
     await callSession({ workflowId: session });
   }
   await work({ code: 'answer' });
+}
+
+/** The same of an agent that opens a session of its own with its first step, and closes it at its end. */
+export async function bareAgent({ steps }: { steps: number }): Promise<void> {
+  const session = { workflowId: `${workflowInfo().workflowId}-session` };
+  for (let step = 0; step < steps; step++) {
+    await patient.work({ code: 'model' });
+    await patient.callOwnSession(session);
+  }
+  await patient.work({ code: 'answer' });
+  if (steps > 0) await patient.endSession(session);
 }

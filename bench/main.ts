@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util';
 import { firstCommand } from './first-command';
 import { flood } from './flood';
 import { idleSessions } from './idle-sessions';
+import { input } from './input';
+import { manyAgents } from './many-agents';
 import { printTable, type Row } from './measure';
 import { withBench, type Group } from './setting';
 import { steps } from './steps';
@@ -13,9 +15,11 @@ import { workerKilled } from './worker-killed';
 const GROUPS: Record<string, Group> = {
   steps,
   'first-command': firstCommand,
+  input,
   flood,
   'worker-killed': workerKilled,
   'idle-sessions': idleSessions,
+  'many-agents': manyAgents,
 };
 
 async function main(): Promise<void> {

@@ -44,7 +44,7 @@ async function turnStep(bench: Bench): Promise<Row> {
     return (await timed(() => bench.client.temporal.workflow.execute('bareTurn', options))) / STEPS;
   };
   await inTurn(1, ours, base);
-  const result = await inTurn(7, ours, base);
+  const result = await inTurn(5, ours, base);
   await bench.client.temporal.workflow.getHandle(session).signal('end');
   return atMost('turn step / bare workflow with as many durable steps', result, 1.5);
 }
