@@ -17,6 +17,8 @@ import type { Runtime, TreeKill } from '../contracts/session';
 const ATTEMPTS = 3;
 const GONE_MS = 1_000;
 const CONNECT_MS = 5_000;
+/** A holder that has ended its session ends itself within a moment; nothing of the session depends on it. */
+const CLOSED_MS = 5_000;
 /** Each open session is a process with its shell: an agent that forgets them must not fill the host. */
 const MAX_SESSIONS_PER_AGENT = 64;
 const NAMED_CLOSABLE = 10;
@@ -108,7 +110,8 @@ export class SessionHost {
     const holder = readJson<HolderRecord>(this.paths(ref).holder);
     const answer = await this.ask(ref, 'close', { reason });
     this.forget(ref);
-    while (answer && holder && isAlive(holder.identity)) await delay(5);
+    const until = Date.now() + CLOSED_MS;
+    while (answer && holder && isAlive(holder.identity) && Date.now() < until) await delay(5);
     return answer ?? this.deadSnapshot(ref);
   }
 
@@ -232,6 +235,9 @@ export class SessionHost {
 
   private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderClient> {
     const paths = this.paths(ref);
+    // Of those that found none in the same moment the first one starts it: one session has one holder.
+    const known = this.opening.has(paths.directory) ? this.clients.get(paths.directory) : undefined;
+    if (known) return known;
     const connecting = this.startHolder(ref, paths, cwd ?? this.options.cwd);
     this.clients.set(paths.directory, connecting);
     return connecting;

@@ -2,7 +2,17 @@
 // any other. It ends with the worker that started it, unless it has become a session's by then.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { reasonOf } from '../contracts/errors';
@@ -77,6 +87,8 @@ export class SpareHolder {
       await readyInTime(spare);
       const files = spareFiles(spare.directory);
       rmSync(files.config, { force: true });
+      // What earlier holders of the session said stays.
+      if (existsSync(paths.holderLog)) appendFileSync(files.log, readFileSync(paths.holderLog));
       renameSync(files.log, paths.holderLog);
       spare.process.send(paths.directory);
       return spare.process;
@@ -171,7 +183,8 @@ function removeLeftOver(folder: string): void {
   }
 }
 
-function removeSpare(directory: string): void {
+/** Removes the folder of its shell and what lies beside it. */
+export function removeSpare(directory: string): void {
   for (const path of [directory, ...Object.values(spareFiles(directory))])
     rmSync(path, { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@ import { readJson, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
-import { spareFiles, type SpareConfig } from '../spare-holder';
+import { removeSpare, spareFiles, type SpareConfig } from '../spare-holder';
 import { Holder } from './holder';
 import { Session } from './session';
 import { openSpareShell, type SpareShell } from './spare-shell';
@@ -32,6 +32,8 @@ function waitForSession(directory: string): void {
   const config = readJson<SpareConfig>(files.config);
   if (!config) throw new Error(`no configuration for ${directory}`);
   writeJson(files.owner, identityOf(process.pid));
+  // As a session's holder too: the shell's folder is there until its session ends it.
+  process.once('exit', () => removeSpare(directory));
   const spare = openSpareShell({ ...config, directory });
   process.off('disconnect', leave);
   const end = (): void => void spare.shell.end().finally(leave);

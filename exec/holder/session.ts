@@ -189,7 +189,7 @@ export class Session {
 
   private async ensureLife(): Promise<Life> {
     if (this.life && this.shellLives) return this.life;
-    await this.endLife(null);
+    if (this.life) await this.endLife(null);
     writeJson(this.paths.epoch, this.epoch);
     const shell = this.openShell();
     const life = {
@@ -312,7 +312,7 @@ export class Session {
 
   private async endLife(killedBy: KilledBy | null): Promise<void> {
     const { life } = this;
-    if (!life) return;
+    if (!life) return this.endSpare();
     this.shellLives = false;
     life.input.stop();
     if (this.heldEnd) this.finish(this.heldEnd);
@@ -329,6 +329,12 @@ export class Session {
       this.finish({ exitCode: null, signal: 'SIGKILL', killedBy });
     }
     this.notify();
+  }
+
+  /** Of a session that ends before its first command. */
+  private async endSpare(): Promise<void> {
+    await this.spare?.shell.end();
+    this.spare = null;
   }
 
   private onOutput(data: Buffer, shell: Shell): void {

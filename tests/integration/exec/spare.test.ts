@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Shell } from '../../../exec/holder/shell';
 import { isAlive, type Identity } from '../../../exec/process-identity';
 import { SessionHost } from '../../../exec/session-host';
+import { sessionPaths } from '../../../exec/session-paths';
 import { runDist } from '../../helpers/dist-process';
 import { processesNaming } from '../../helpers/engine-of-its-own';
 import { testHost, type TestHost } from '../../helpers/session-host';
@@ -178,3 +179,41 @@ test('the worker of another host on the same data leaves a spare alone that is j
   await other.endSpare();
   other.detach();
 }, 15_000);
+
+test('a session that took the spare leaves nothing of it, and keeps what its earlier holder said', async () => {
+  const { holderLog } = sessionPaths(t.dataDir, { ...t.ref, session: 1 });
+  await untilSpare();
+  await outputOf(1, ':');
+  writeFileSync(holderLog, 'said before\n', { flag: 'a' });
+  await host.close({ ...t.ref, session: 1 }, 'done');
+  await host.endSpare();
+  expect(files()).toEqual([]);
+  const next = new SessionHost({ ...host.options, keepSpare: true });
+  await untilSpare();
+  await next.run({ ...t.ref, session: 1 }, { id: 'again', runtime: 'terminal', code: ':' });
+  expect(readFileSync(holderLog, 'utf8')).toContain('said before\n');
+  await next.endSpare();
+  next.detach();
+});
+
+test('a session that is closed before its first command leaves nothing of the spare', async () => {
+  await untilSpare();
+  const open = host as unknown as { openHolder(ref: TestHost['ref'], cwd: null): Promise<unknown> };
+  await open.openHolder(t.ref, null);
+  await host.close(t.ref, 'done');
+  await host.endSpare();
+  expect([processesNaming(join(t.dataDir, 'spares')), files()]).toEqual([[], []]);
+});
+
+test('two commands that open a session in the same moment share its one holder', async () => {
+  const cold = new SessionHost(t.host.options);
+  const run = (id: string): Promise<unknown> =>
+    cold.run(t.ref, { id, runtime: 'terminal', code: 'read -r x' });
+  const outcomes = await Promise.allSettled([run('a'), run('b')]);
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'busy' } });
+  expect(processesNaming(t.dataDir).filter((line) => /holder\/main.js .*sessions/.test(line))).toHaveLength(
+    1,
+  );
+  cold.detach();
+});
