@@ -1,6 +1,7 @@
 // Connects a person's terminal with a session's: keys there, drawing here, until one of the two is gone or the
 // person leaves.
 import { constants } from 'node:os';
+import { StringDecoder } from 'node:string_decoder';
 import type { Attachment, Change } from '../exec/attachment';
 import { readLog } from '../exec/log-reader';
 import type { AttachedState, TerminalSize } from '../exec/protocol';
@@ -81,6 +82,8 @@ export const sizeOf = ({ columns, rows }: NodeJS.WriteStream): TerminalSize | nu
 
 async function print(place: Attachment, person: Person, screen: AttachedOutput | null): Promise<void> {
   const filter = screen ?? inertFor(process.stdout);
+  // A chunk may end within a character.
+  const decoder = new StringDecoder('utf8');
   let from = person.from;
   if (from === null) {
     from = place.state.end;
@@ -94,7 +97,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   }
   let before = place.state;
   for await (const change of place.changes(from)) {
-    if (person.json) process.stdout.write(`${JSON.stringify(asJson(change))}\n`);
+    if (person.json) process.stdout.write(`${JSON.stringify(asJson(change, decoder))}\n`);
     else if (change.kind === 'output') await write(filter.push(change.data));
     else {
       if (screen) tell(before, change.state, person);
@@ -125,10 +128,8 @@ function ringIfRefused(typed: boolean): void {
   if (!typed) process.stderr.write('\x07');
 }
 
-const asJson = (change: Change): object =>
-  change.kind === 'output'
-    ? { output: change.data.toString('utf8'), to: change.to }
-    : { state: change.state };
+const asJson = (change: Change, decoder: StringDecoder): object =>
+  change.kind === 'output' ? { output: decoder.write(change.data), to: change.to } : { state: change.state };
 
 function write(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));

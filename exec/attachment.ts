@@ -93,8 +93,13 @@ function endOfTerminal(err: unknown): undefined {
 
 const isDifferent = (
   before: Omit<AttachedState, 'end'>,
-  { epoch, running, typist }: AttachedState,
-): boolean => before.epoch !== epoch || before.running !== running || before.typist !== typist;
+  { epoch, running, typist, size }: AttachedState,
+): boolean =>
+  before.epoch !== epoch ||
+  before.running !== running ||
+  before.typist !== typist ||
+  before.size.cols !== size.cols ||
+  before.size.rows !== size.rows;
 
 const noTerminal = ({ agent, session }: SessionRef): HoldfastError =>
   new HoldfastError('not_found', {

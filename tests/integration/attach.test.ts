@@ -212,6 +212,24 @@ describe('without a server, with the session alone', () => {
     expect((await t.host.status(t.ref)).command?.endedAt).toBeNull();
   });
 
+  test('--json gives text of any language whole, however it came, and each size that the terminal gets', async () => {
+    await background(
+      String.raw`until read -r -t 0.1; do printf .; done; printf '\345'; sleep 0.3; printf '\255'; sleep 0.3; printf '\227!'; sleep 1000`,
+    );
+    const reader = attach('--json');
+    await reader.sees('"output":"."');
+    const person = attach();
+    await reader.sees('"cols":80');
+    person.resize(101, 33);
+    await reader.sees('"size":{"cols":101,"rows":33}');
+    person.types('\r');
+    await reader.sees('字');
+    await reader.sees('!');
+    expect(reader.text).not.toContain('\ufffd');
+    for (const each of [person, reader]) each.types(each === person ? LEAVE : '\x03');
+    expect([await person.exits(), await reader.exits()]).toEqual([0, 130]);
+  });
+
   test('the end of the session ends the attachment', async () => {
     await background('sleep 1000');
     const person = attach();
