@@ -20,7 +20,7 @@ const options = { startToCloseTimeout: '1 minute', heartbeatTimeout: '10s' } as 
 const { work, callSession } = proxyActivities<BareActivities>(options);
 /** Nothing here heartbeats: a hundred at once may each wait longer than such a time-out. */
 const patient = proxyActivities<BareActivities>(PLAIN);
-const onHost = proxyActivities<BareActivities>({ ...PLAIN, taskQueue: 'bare-host' });
+const onHost = proxyActivities<BareActivities>({ ...options, taskQueue: 'bare-host' });
 
 export const execUpdate = defineUpdate<string, [{ code: string }]>('exec');
 export const endSignal = defineSignal('end');

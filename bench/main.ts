@@ -7,7 +7,7 @@ import { flood } from './flood';
 import { idleSessions } from './idle-sessions';
 import { input } from './input';
 import { manyAgents } from './many-agents';
-import { printTable, type Row } from './measure';
+import { asLine, printTable, type Row } from './measure';
 import { withBench, type Group } from './setting';
 import { steps } from './steps';
 import { workerKilled } from './worker-killed';
@@ -34,8 +34,10 @@ async function main(): Promise<void> {
     for (const [name, group] of Object.entries(GROUPS)) {
       if (only !== undefined && only !== name) continue;
       const began = Date.now();
-      rows.push(...(await group(bench)));
-      progress(`measured: ${name}, ${Math.round((Date.now() - began) / 1e3)} s`);
+      const measured = await group(bench);
+      rows.push(...measured);
+      progress(`${name}, ${Math.round((Date.now() - began) / 1e3)} s`);
+      for (const row of measured) progress(asLine(row));
     }
   });
   const machine = `${cpus().length} cores, ${(totalmem() / 1024 ** 3).toFixed(0)} GiB, Node ${process.versions.node}`;

@@ -60,19 +60,22 @@ export function below(name: string, ours: number, unit: Row['unit'], limit: numb
 
 const number = (value: number, unit: string): string => `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
 
+/** One line of the table. */
+export const asLine = ({ name, ours, base, unit, target, met }: Row): string =>
+  [
+    '',
+    name,
+    number(ours, unit),
+    base === null ? '-' : number(base, unit),
+    base === null ? '-' : `${(ours / base).toFixed(2)}x`,
+    target ?? '-',
+    met === null ? '' : met ? 'met' : 'MISSED',
+    '',
+  ]
+    .join(' | ')
+    .trim();
+
 export function printTable(rows: Row[], machine: string): void {
-  const lines = rows.map(({ name, ours, base, unit, target, met }) =>
-    [
-      name,
-      number(ours, unit),
-      base === null ? '-' : number(base, unit),
-      base === null ? '-' : `${(ours / base).toFixed(2)}x`,
-      target ?? '-',
-      met === null ? '' : met ? 'met' : 'MISSED',
-    ].join(' | '),
-  );
-  process.stdout.write(
-    `${machine}\n\n| what | ours | base | ratio | target | |\n|---|---|---|---|---|---|\n`,
-  );
-  for (const line of lines) process.stdout.write(`| ${line} |\n`);
+  const head = '| what | ours | base | ratio | target | |\n|---|---|---|---|---|---|';
+  process.stdout.write(`${[machine, '', head, ...rows.map(asLine)].join('\n')}\n`);
 }

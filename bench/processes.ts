@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../exec/holder-client';
 import type { SessionRef } from '../contracts/ids';
 import { readJson } from '../exec/json-file';
-import { descendantsOf } from '../exec/proc';
+import { descendantsOf, isRunning } from '../exec/proc';
 import { sessionPaths } from '../exec/session-paths';
 
 const SAMPLE_MS = 20;
@@ -50,7 +50,10 @@ export function cpuSeconds(pids: number[]): number {
 export async function peakMb(pids: number[], work: () => Promise<unknown>): Promise<number[]> {
   const peaks = pids.map(residentMb);
   const sample = (): void =>
-    pids.forEach((pid, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentMb(pid))));
+    pids.forEach((pid, index) => {
+      // An interrupted bench ends them while they are looked at.
+      if (isRunning(pid)) peaks[index] = Math.max(peaks[index] ?? 0, residentMb(pid));
+    });
   const timer = setInterval(sample, SAMPLE_MS);
   try {
     await work();

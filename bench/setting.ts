@@ -33,21 +33,34 @@ export async function withBench(
   const cacheDir = defaultCacheDir(process.env);
   const { address } = await ensureServer({ dataDir, cacheDir, env: process.env, progress });
   const choice = { dataDir, address, namespace: 'default', workdir: dataDir, env: process.env };
-  await ensureWorker(choice);
-  const bare = await startBareWorker(address);
-  const client = await HoldfastClient.connect({ address }, {});
+  const stop: (() => unknown)[] = [() => endAll(dataDir)];
+  let ending: Promise<void> | undefined;
+  const end = (): Promise<void> =>
+    (ending ??= (async () => {
+      for (const each of stop.reverse()) await each();
+    })());
+  // Server, worker and shells are detached: they would outlive a bench that is interrupted.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void end().finally(() => process.exit(1)));
   try {
+    await ensureWorker(choice);
+    const bare = await startBareWorker(address);
+    stop.push(() => bare.kill('SIGTERM'));
+    const client = await HoldfastClient.connect({ address }, {});
+    stop.push(() => client.close());
     await measure({ client, dataDir, worker: () => ensureWorker(choice) });
   } finally {
-    bare.kill('SIGTERM');
-    await client.close();
-    await stopWorker(dataDir);
-    const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
-    await host.closeAll('the bench has ended');
-    host.detach();
-    await stopServer(dataDir);
-    rmSync(dataDir, { recursive: true, force: true });
+    await end();
   }
+}
+
+async function endAll(dataDir: string): Promise<void> {
+  await stopWorker(dataDir);
+  const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
+  await host.closeAll('the bench has ended');
+  host.detach();
+  await stopServer(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
 }
 
 function startBareWorker(address: string): Promise<ChildProcess> {
