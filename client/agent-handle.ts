@@ -13,7 +13,7 @@ import { HoldfastError } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
-import { AGENT_MESSAGES, WORKFLOWS } from '../contracts/messages';
+import { AGENT_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
 import { parseWith } from '../contracts/schemas/parse';
 import { deliver, type Delivery } from './deliver';
@@ -52,6 +52,7 @@ export class AgentHandle {
         await this.client.workflow.start(WORKFLOWS.agent, {
           workflowId: this.workflowId,
           taskQueue: MAIN_TASK_QUEUE,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           args: [checked],
           staticSummary: label(input.task ?? 'a conversation'),
           memo: { [START_ID]: startId },

@@ -8,7 +8,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { MAIN_TASK_QUEUE, sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
+import { SESSION_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
 import {
   execSchema,
@@ -55,6 +55,7 @@ export class SessionHandle {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
         workflowId: this.workflowId,
         taskQueue: MAIN_TASK_QUEUE,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         args: [this.settings],
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,

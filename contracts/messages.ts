@@ -40,3 +40,9 @@ export const SEARCH_ATTRIBUTE_TYPES: Readonly<Record<string, 'Keyword' | 'Int'>>
   [SEARCH_ATTRIBUTES.host]: 'Keyword',
   [SEARCH_ATTRIBUTES.session]: 'Int',
 };
+
+/**
+ * How long the server waits for a worker that was killed in a workflow task. Nothing else covers that moment;
+ * Temporal's own 10 s are long for whoever waits, and less would hurt the replay of long histories.
+ */
+export const WORKFLOW_TASK_TIMEOUT = '5s';

@@ -6,7 +6,7 @@ import { describeEnd } from '../client/workflow-end';
 import type { AgentInput } from '../contracts/agent';
 import { reasonOf } from '../contracts/errors';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import { SESSION_MESSAGES } from '../contracts/messages';
+import { SEARCH_ATTRIBUTES, SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import type { SessionHost } from '../exec/session-host';
 
 const LOOK_EVERY_MS = 15_000;
@@ -78,13 +78,16 @@ export class OrphanSweep {
     const before = this.suspects;
     this.suspects = new Set();
     const agents = new Map<string, Promise<WorkflowExecutionDescription | undefined>>();
+    const listed = mine.length > 0 ? await this.listOpen() : new Set<string>();
     const ended: SessionRef[] = [];
     for (const ref of mine) {
       const workflowId = sessionWorkflowId(ref);
+      const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
+      agents.set(ref.agent, agent);
+      // One that is listed as open is asked only where its agent's end may be its own.
+      if (listed.has(workflowId) && !wasEnded(await agent)) continue;
       const session = await this.describe(workflowId);
       if (session && !isOver(session)) {
-        const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
-        agents.set(ref.agent, agent);
         await this.closeAfterAgent(workflowId, session, await agent);
       } else if (before.has(workflowId)) {
         if (await this.end(ref, session)) ended.push(ref);
@@ -95,13 +98,28 @@ export class OrphanSweep {
     return ended;
   }
 
+  /** Open sessions of this host: spares a question for each. The list lags, so what it does not name is asked itself. */
+  private async listOpen(): Promise<Set<string>> {
+    const { client, host } = this.options;
+    const query =
+      `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
+      `AND ${SEARCH_ATTRIBUTES.host} = "${host}"`;
+    const open = new Set<string>();
+    try {
+      for await (const { workflowId } of client.workflow.list({ query })) open.add(workflowId);
+    } catch (err) {
+      this.options.log('open sessions could not be listed', { error: reasonOf(err) });
+    }
+    return open;
+  }
+
   /** The sessions of a terminated agent are closed as it would have closed them. */
   private async closeAfterAgent(
     workflowId: string,
     session: WorkflowExecutionDescription,
     agent: WorkflowExecutionDescription | undefined,
   ): Promise<void> {
-    if (agent?.status.name !== 'TERMINATED' && agent?.status.name !== 'TIMED_OUT') return;
+    if (!wasEnded(agent)) return;
     const key = `${agent.runId} ${workflowId}`;
     if (this.told.has(key) || (await this.keepsSessions(agent))) return;
     // An id that is used again: the session was opened after that agent's end.
@@ -167,3 +185,6 @@ export class OrphanSweep {
     }
   }
 }
+
+const wasEnded = (agent: WorkflowExecutionDescription | undefined): agent is WorkflowExecutionDescription =>
+  agent?.status.name === 'TERMINATED' || agent?.status.name === 'TIMED_OUT';

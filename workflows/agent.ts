@@ -21,7 +21,7 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import { LOCAL_HOST, checkedId, turnWorkflowId } from '../contracts/ids';
 import { inMarkdown, label } from '../contracts/labels';
-import { SEARCH_ATTRIBUTES } from '../contracts/messages';
+import { SEARCH_ATTRIBUTES, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
 import {
   sendSignal,
@@ -200,6 +200,7 @@ class Conversation {
           },
         ],
         parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         staticSummary: label(message),
         staticDetails: inMarkdown(message, 2_000),
         // So that the list of an agent's workflows shows its turns, too.

@@ -12,7 +12,9 @@ const MAX_QUEUED_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 1_024;
 /** After so long an input that the program does not read is left in the queue and its sender answered. */
 const ANSWER_MS = 500;
-const SIGNAL_TRIES = 100;
+const SIGNAL_TRIES = 300;
+/** A copy of bash that is one for longer is a subshell, which takes signals as any program does. */
+const STARTING_TRIES = 100;
 const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
   'ctrl-c': 'SIGINT',
   'ctrl-\\': 'SIGQUIT',
@@ -71,26 +73,39 @@ export class InputWriter {
     }
   }
 
-  /** A short job may end between the look at the foreground group and the signal: then it is looked at again. */
+  /**
+   * A short job may end between the look at the foreground group and the signal: then it is looked at again. A bash
+   * that is just starting a program keeps the signal to itself until that ends: the program is then given its own.
+   */
   private async signalForeground(signal: NodeJS.Signals): Promise<boolean> {
-    for (let tries = 0; tries < SIGNAL_TRIES; tries++) {
+    const { shellPid } = this.shell;
+    let isTaken = false;
+    let starting = 0;
+    for (let tries = 0; tries < SIGNAL_TRIES && !this.stopped; tries++) {
       const group = this.shell.foregroundGroup;
-      if (group === undefined) return false;
-      // A group of which only a zombie is left takes a signal, and nothing comes of it.
-      if (
-        isRunning(group) ||
-        descendantsOf(this.shell.leader).some((pid) => livingStat(pid)?.group === group)
-      ) {
+      if (group === undefined) return isTaken;
+      // bash's copy for a program that is just starting still has bash's handlers, and would lose the signal.
+      const isStarting = this.shell.isCopyOfShell(group) && ++starting < STARTING_TRIES;
+      const isSignalled = isTaken && group === shellPid;
+      if (!isStarting && !isSignalled && this.takesSignals(group)) {
         try {
           process.kill(-group, signal);
-          return true;
+          if (group !== shellPid) return true;
+          isTaken = true;
         } catch (err) {
-          if ((err as NodeJS.ErrnoException).code !== 'ESRCH') return false;
+          if ((err as NodeJS.ErrnoException).code !== 'ESRCH') return isTaken;
         }
       }
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    return false;
+    return isTaken || this.stopped;
+  }
+
+  /** A group of which only a zombie is left takes a signal, and nothing comes of it. */
+  private takesSignals(group: number): boolean {
+    return (
+      isRunning(group) || descendantsOf(this.shell.leader).some((pid) => livingStat(pid)?.group === group)
+    );
   }
 
   private enqueue(bytes: Buffer): void {

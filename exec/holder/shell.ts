@@ -106,6 +106,12 @@ export class Shell {
     return init === undefined ? undefined : childrenOf(init)[0];
   }
 
+  /** Whether a process is a copy of our bash that has not become a program yet, or is a subshell. */
+  isCopyOfShell(pid: number): boolean {
+    const commandLine = readText(`/proc/${pid}/cmdline`) ?? '';
+    return pid !== this.shellPid && commandLine.includes(join(this.options.directory, 'rc'));
+  }
+
   /** Whether a command such as `exec bash` has put another shell in the place of ours, which then waits. */
   get isReplaced(): boolean {
     const commandLine = (this.shellPid && readText(`/proc/${this.shellPid}/cmdline`)) || '';

