@@ -10,6 +10,9 @@ export const MAX_INPUT_BYTES = 262_144;
 /** The largest page that `output` returns when `maxBytes` is given. */
 export const MAX_PAGE_BYTES = 131_072;
 
+/** The longest wait that a message may ask for, in milliseconds. */
+export const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
+
 /** How long a command may go on before its caller gets an answer, in milliseconds. */
 export interface YieldSettings {
   /** Without any output since the command began. */

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
-import type { CommandView } from '../../contracts/session';
+import { LONGEST_WAIT_MS, type CommandView } from '../../contracts/session';
 import { Attachment } from '../../exec/attachment';
 import { logEnd } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
@@ -20,9 +20,6 @@ export interface AttachOptions extends SessionOptions {
   take?: boolean;
   detachKey: string;
 }
-
-/** The longest that a wait may be. */
-const FOR_EVER_MS = 30 * 24 * 3_600_000;
 
 /** Exits with 0, after a signal with 128 and its number; with `--run` with the command's code, unless left. */
 export async function attach(options: AttachOptions): Promise<number> {
@@ -65,7 +62,7 @@ async function runAttached(code: string, options: AttachOptions, person: Person)
 async function run(code: string, session: SessionHandle): Promise<CommandView> {
   const atOnce = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 };
   const view = await session.exec({ code, yield: atOnce }, randomUUID());
-  return isOver(view) ? view : session.output({ wait: 'exit', waitMs: FOR_EVER_MS });
+  return isOver(view) ? view : session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS });
 }
 
 /** Aborts at the command's end, also where that is a failure: it is told where the command is awaited. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
-import type { CommandView, Runtime, YieldSettings } from '../../contracts/session';
+import { LONGEST_WAIT_MS, type CommandView, type Runtime, type YieldSettings } from '../../contracts/session';
 import { logEnd } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
@@ -18,7 +18,7 @@ export interface ExecOptions extends SessionOptions {
 }
 
 /** A person at a command line waits for the end: only a prompt ends the wait before. */
-const PATIENT_MS = 30 * 24 * 3_600_000;
+const PATIENT_MS = LONGEST_WAIT_MS;
 
 export async function exec(code: string, options: ExecOptions): Promise<number> {
   const context = await openContext(options, { start: true });

@@ -3,6 +3,7 @@
 import { ID_PATTERN, MAX_SESSION_NUMBER, MESSAGE_ID_MAX_CHARS } from '../ids';
 import {
   KEYS,
+  LONGEST_WAIT_MS,
   MAX_CODE_BYTES,
   MAX_INPUT_BYTES,
   MAX_PAGE_BYTES,
@@ -41,11 +42,10 @@ const wholeNumber = (from: number, to: number): z.ZodMiniNumber =>
       }),
     );
 
-const DAY_MS = 24 * 3_600_000;
 export const idSchema = z.string().check(z.regex(ID_PATTERN));
 const messageId = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 export const sessionNumber = wholeNumber(0, MAX_SESSION_NUMBER);
-export const milliseconds = wholeNumber(0, 30 * DAY_MS);
+export const milliseconds = wholeNumber(0, LONGEST_WAIT_MS);
 /** Beginning with a letter: an object orders whole-number names by themselves. */
 const readerName = z.string().check(z.regex(/^[a-z][a-z0-9_-]{0,62}$/));
 const keyName = z.enum(Object.keys(KEYS) as [Key, ...Key[]]);
