@@ -1,22 +1,19 @@
 // The agent's activities: model, tools, sessions. They run on `holdfast`.
 import { setTimeout as delay } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import type { AgentActivities, CloseSessionsInput } from '../contracts/activities';
-import type { ModelCall, ModelReply, ToolInvocation, ToolResult } from '../contracts/agent';
+import type { ModelCall, ModelReply, ParsedReply } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
-import { toFailure } from '../contracts/failure';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { agentJson } from '../models/dialects/agent-json';
 import type { FindProvider } from '../models/providers';
 import type { ToolRegistry } from '../tools/registry';
-import { fitReply, fitToolResult } from './fit-payload';
+import { beating } from './beating';
+import { fitReply } from './fit-payload';
 import { TranscriptCache } from './transcript-cache';
 
-const HEARTBEAT_MS = 2_000;
 /** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
 const CLOSE_MS = 20_000;
 
@@ -37,13 +34,7 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
         const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
         const system = agentJson.instructions(tools.describe());
         const { text } = await provider.reply({ system, messages, signal });
-        return fitReply({ text, parsed: agentJson.parse(text) });
-      }),
-
-    callTool: ({ agent, key, call, settings }: ToolInvocation) =>
-      beating(async (signal): Promise<ToolResult> => {
-        const { attempt } = Context.current().info;
-        return fitToolResult(await tools.call(call, { agent, key, attempt, settings, client, signal }));
+        return fitReply({ text, parsed: withPlaces(agentJson.parse(text), tools) });
       }),
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
@@ -54,6 +45,21 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
         );
       }),
   };
+}
+
+/** Says of each call where it is to be run: workflows do not know the registry. */
+function withPlaces(reply: ParsedReply, tools: ToolRegistry): ParsedReply {
+  if (reply.kind !== 'calls') return reply;
+  const onHost = new Set(
+    tools
+      .describe()
+      .filter(({ runsOn }) => runsOn === 'host')
+      .map(({ name }) => name),
+  );
+  const calls = reply.calls.map((call) =>
+    onHost.has(call.tool) ? { ...call, runsOn: 'host' as const } : call,
+  );
+  return { ...reply, calls };
 }
 
 async function closeSession(session: SessionHandle, reason: string): Promise<void> {
@@ -81,19 +87,4 @@ async function visibleSessions(client: HoldfastClient, agent: string, host: stri
     // The time-skipping test server cannot list.
   }
   return found;
-}
-
-/** Heartbeats while the work goes on and gives failures their code. */
-async function beating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-  try {
-    return await Promise.race([work(context.cancellationSignal), context.cancelled]);
-  } catch (err) {
-    if (!(err instanceof HoldfastError)) throw err;
-    if (!err.retryable) throw toFailure(err);
-    throw ApplicationFailure.create({ type: err.code, message: err.message, details: [err.facts] });
-  } finally {
-    clearInterval(timer);
-  }
 }

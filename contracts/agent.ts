@@ -60,6 +60,8 @@ export interface ToolCall {
   callId: string;
   tool: string;
   args: Record<string, unknown>;
+  /** Where it is run, as the registry said when the model called; absent: beside the agents. */
+  runsOn?: 'host';
 }
 
 export interface ToolResult {
@@ -112,15 +114,6 @@ export interface ModelCall {
 export interface ModelReply {
   text: string;
   parsed: ParsedReply;
-}
-
-/** Input of the activity `callTool`. */
-export interface ToolInvocation {
-  agent: string;
-  /** Idempotency key: the same over retries and worker deaths. */
-  key: string;
-  call: ToolCall;
-  settings: AgentSettings;
 }
 
 /** The answer of the query `state` of an `agent`. */

@@ -1,65 +1,18 @@
 // The one catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step.
 // Pure. Everything that a caller can see as an error is thrown as HoldfastError with a code from here.
 
-/** What an error speaks of; values are shown in the message, so they must not hold secrets. */
-export type ErrorFacts = Readonly<Record<string, string | number | boolean | null | undefined>>;
+import { entry, type ErrorEntry, type ErrorFacts } from './error-entry';
+import { TOOL_ERRORS } from './tool-errors';
 
-interface ErrorEntry {
-  /** Whether the same call may succeed later without a change by the caller. */
-  readonly retryable: boolean;
-  /** Exit code of the command line: sysexits, always above 63. */
-  readonly exitCode: number;
-  /** What failed, what was given, what is allowed. */
-  message(facts: ErrorFacts): string;
-  /** What to do now. */
-  next(facts: ErrorFacts): string;
-}
-
-const entry = (
-  exitCode: number,
-  retryable: boolean,
-  message: (f: ErrorFacts) => string,
-  next: (f: ErrorFacts) => string,
-): ErrorEntry => ({ exitCode, retryable, message, next });
+export type { ErrorFacts } from './error-entry';
 
 const CATALOGUE = {
+  ...TOOL_ERRORS,
   invalid_input: entry(
     64,
     false,
     (f) => `${f.what} is invalid: got ${f.got}, allowed ${f.allowed}.`,
     (f) => String(f.next ?? 'Correct the value and send it again; nothing was started.'),
-  ),
-  unknown_tool: entry(
-    65,
-    false,
-    (f) => `No tool has this name: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Call one of the allowed tools.',
-  ),
-  tool_invalid: entry(
-    78,
-    false,
-    (f) => `A tool is not one: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Mend the tool; `defineTool` of holdfast/tools has its types.',
-  ),
-  tool_name_taken: entry(
-    78,
-    false,
-    (f) =>
-      `Two tools have names that a model cannot tell apart: got ${f.got} beside ${f.before}, allowed names that ` +
-      'differ in more than case, "-" and "_".',
-    () => 'Give one of them another name.',
-  ),
-  tools_not_loaded: entry(
-    78,
-    false,
-    (f) => `The tools of ${f.got} could not be loaded: ${f.reason}.`,
-    () => 'Mend the module, or name others: `holdfast up --tools FILE`, `holdfast up --no-tools` for none.',
-  ),
-  tool_failed: entry(
-    70,
-    false,
-    (f) => `The tool ${f.tool} failed, got ${f.attempts} attempts: ${f.reason}`,
-    () => 'Look at the reason; another call or another tool may help.',
   ),
   not_found: entry(
     66,

@@ -4,7 +4,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../contracts/schemas/session';
 import { RUNTIMES, type Runtime } from '../contracts/session';
-import { AGENT_READER, type Tool, type ToolContext } from './tool';
+import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext } from './tool';
 import { viewText } from './view-text';
 
 const argsSchema = z.strictObject({
@@ -28,6 +28,7 @@ export const codeExecutionTool: Tool<Args> = {
   effects: 'idempotent',
   async run(args, context) {
     const { runtime, session, reason, wait, wait_ms: waitMs } = args;
+    if (runtime !== 'output' || wait) refuseOwnSession(context, session);
     const shell = sessionOf(context, session);
     if (runtime === 'output') {
       const waiting = { ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { LOCAL_HOST } from '../contracts/ids';
 import { inputSchema, keyboardSchema, sessionNumber } from '../contracts/schemas/session';
-import { AGENT_READER, type Tool } from './tool';
+import { AGENT_READER, refuseOwnSession, type Tool } from './tool';
 import { viewText } from './view-text';
 
 const argsSchema = z.strictObject({
@@ -19,7 +19,8 @@ export const inputTool: Tool<z.infer<typeof argsSchema>> = {
   args: argsSchema,
   secret: true,
   effects: 'idempotent',
-  async run({ session, keyboard, keys }, { client, agent, settings, key }) {
+  async run({ session, keyboard, keys }, { client, agent, settings, key, caller }) {
+    refuseOwnSession({ caller }, session);
     const { yield: yielding, host = LOCAL_HOST } = settings;
     const request = { ...(keyboard !== undefined && { keyboard }), ...(keys && { keys }) };
     const view = await client

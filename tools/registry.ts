@@ -1,65 +1,146 @@
-// The registry of tools: what models may call. A built-in tool is one file and one line here; one's own are
-// handed in where the parts are composed.
+// The registry of tools: what models and scripts may call. A built-in tool is one file and one line here; one's own
+// are handed in where the parts are composed; those of sources come and go.
 import * as z from 'zod/mini';
 import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { parseWith } from '../contracts/schemas/parse';
+import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
 import { codeExecutionTool } from './code-execution-tool';
 import { inputTool } from './input-tool';
-import type { Tool, ToolContext } from './tool';
+import type { Tool, ToolContext, ToolSource } from './tool';
 import { waitTool } from './wait-tool';
 
 const BUILT_IN: readonly Tool[] = [codeExecutionTool, inputTool, waitTool];
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
-/** A tool that throws is run so often; then the model is told what it threw. */
+/** A tool that throws is run so often; then its caller is told what it threw. */
 const MAX_ATTEMPTS = 5;
 
+/** A tool as models and scripts see it, and where it came from. */
 export interface ToolRegistry {
-  /** What the prompt says of the tools; `parameters` is JSON Schema. */
-  describe(): { name: string; description: string; parameters: object }[];
+  describe(): ToolDescription[];
+  /** The tool of this name. Throws `unknown_tool`. */
+  find(name: string): Tool;
+  /** The arguments as the tool takes them. Throws `invalid_input` with a JSON pointer for each fault. */
+  check(tool: Tool, args: unknown): unknown;
   /**
-   * Runs a call. What the model can mend, and an outcome that is unknown, is a result with `isError`. Throws what
-   * is worth another attempt under the same key.
+   * Runs a call. What its caller can mend, and an outcome that is unknown, is an outcome. Throws what is worth
+   * another attempt under the same key.
    */
+  invoke(call: ToolCall, context: ToolContext): Promise<ToolOutcome>;
+  /** As `invoke`, in the text that a model reads. */
   call(call: ToolCall, context: ToolContext): Promise<ToolResult>;
+  /** Tools of sources that are left out, each with the reason. */
+  faults(): string[];
+  /** Calls `listener` when the tools have changed, until the function that it returns is called. */
+  onChange(listener: () => void): () => void;
 }
 
-/** The built-in tools and one's own. Throws `tool_invalid` and `tool_name_taken`. */
-export function createToolRegistry(own: readonly Tool[] = []): ToolRegistry {
-  const tools = new Map<string, Tool>();
-  for (const tool of [...BUILT_IN, ...own]) {
-    checkTool(tool);
-    const namesake = [...tools.keys()].find((name) => normalised(name) === normalised(tool.name));
-    if (namesake !== undefined)
-      throw new HoldfastError('tool_name_taken', { got: tool.name, before: namesake });
-    tools.set(tool.name, tool);
-  }
+/** The built-in tools, one's own and those of sources. Throws `tool_invalid` and `tool_name_taken`. */
+export function createToolRegistry(
+  own: readonly Tool[] = [],
+  sources: readonly ToolSource[] = [],
+): ToolRegistry {
+  const fixed = new Map<string, Tool>();
+  for (const tool of [...BUILT_IN, ...own]) add(fixed, tool);
+  let table = withSources(fixed, sources);
+  const listeners = new Set<() => void>();
+  for (const source of sources)
+    source.onChange(() => {
+      table = withSources(fixed, sources);
+      for (const listener of [...listeners]) listener();
+    });
+  const find = (name: string): Tool => {
+    const tool = table.tools.get(name);
+    if (!tool)
+      throw new HoldfastError('unknown_tool', { got: name, allowed: [...table.tools.keys()].join(', ') });
+    return tool;
+  };
+  const settle = async <T>(work: () => Promise<T>, failed: (err: HoldfastError) => T): Promise<T> => {
+    try {
+      return await work();
+    } catch (err) {
+      if (!(err instanceof HoldfastError)) throw err;
+      return failed(err);
+    }
+  };
   return {
-    describe: () =>
-      [...tools.values()].map(({ name, description, args }) => ({
-        name,
-        description,
-        // As the model is to write them: what has a default may be left out.
-        parameters: z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' }),
-      })),
-    async call({ callId, tool: name, args }, context) {
-      try {
-        const tool = tools.get(name);
-        if (!tool)
-          throw new HoldfastError('unknown_tool', { got: name, allowed: [...tools.keys()].join(', ') });
-        const content = await runTool(tool, args, context);
-        return { callId, tool: name, content, isError: false };
-      } catch (err) {
-        if (!(err instanceof HoldfastError)) throw err;
-        return { callId, tool: name, content: `Error ${err.code}: ${err.message}`, isError: true };
-      }
+    describe: () => [...table.tools.values()].map(describe),
+    find,
+    check: checkArgs,
+    invoke: ({ tool, args }, context) =>
+      settle<ToolOutcome>(
+        async () => ({ ok: true, value: await runTool(find(tool), args, context) }),
+        ({ code, message, retryable }) => ({ ok: false, error: { code, message, retryable } }),
+      ),
+    call: ({ callId, tool: name, args }, context) =>
+      settle<ToolResult>(
+        async () => {
+          const tool = find(name);
+          const value = await runTool(tool, args, context);
+          return { callId, tool: name, content: textOf(tool, value), isError: false };
+        },
+        ({ code, message }) => ({ callId, tool: name, content: `Error ${code}: ${message}`, isError: true }),
+      ),
+    faults: () => table.faults,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }
 
+/** A name that a source gives twice, or that is taken, is offered by nobody: which one was meant is not known. */
+function withSources(
+  fixed: ReadonlyMap<string, Tool>,
+  sources: readonly ToolSource[],
+): { tools: Map<string, Tool>; faults: string[] } {
+  const offered = sources.flatMap((source) => source.tools());
+  const tools = new Map(fixed);
+  const faults: string[] = [];
+  for (const tool of offered) {
+    const twin = offered.find(
+      (other) => other !== tool && normalisedName(other.name) === normalisedName(tool.name),
+    );
+    try {
+      if (twin) throw new HoldfastError('tool_name_taken', { got: tool.name, before: twin.name });
+      add(tools, tool);
+    } catch (err) {
+      faults.push(reasonOf(err));
+    }
+  }
+  return { tools, faults };
+}
+
+function add(tools: Map<string, Tool>, tool: Tool): void {
+  checkTool(tool);
+  const namesake = [...tools.keys()].find((name) => normalisedName(name) === normalisedName(tool.name));
+  if (namesake !== undefined)
+    throw new HoldfastError('tool_name_taken', { got: tool.name, before: namesake });
+  tools.set(tool.name, tool);
+}
+
 /** Models and stubs spell a name in their own way: these must not lead to another tool. */
-const normalised = (name: string): string => name.toLowerCase().replaceAll('-', '_');
+const normalisedName = (name: string): string => name.toLowerCase().replaceAll('-', '_');
+
+function describe({ name, description, args, parameters, result, effects, runsOn }: Tool): ToolDescription {
+  // As they are to be written: what has a default may be left out.
+  const schema = parameters ?? z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' });
+  const resultSchema = result && ('jsonSchema' in result ? result.jsonSchema : z.toJSONSchema(result));
+  return {
+    name,
+    description,
+    parameters: schema,
+    result: resultSchema ?? null,
+    effects,
+    runsOn: runsOn ?? 'anywhere',
+  };
+}
+
+function textOf(tool: Tool, value: JsonValue): string {
+  if (tool.text) return tool.text(value);
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
 
 /** Own tools come from modules that no compiler may have seen. */
 function checkTool(tool: Partial<Tool> | undefined): void {
@@ -68,9 +149,8 @@ function checkTool(tool: Partial<Tool> | undefined): void {
       typeof tool?.name === 'string' && NAME_PATTERN.test(tool.name),
     'description: a text': typeof tool?.description === 'string' && tool.description.trim() !== '',
     'args: a schema of zod 4': typeof tool?.args === 'object' && '_zod' in tool.args,
-    'effects: read_only, idempotent or once': ['read_only', 'idempotent', 'once'].includes(
-      tool?.effects ?? '',
-    ),
+    [`effects: ${EFFECTS.join(', ')}`]: (EFFECTS as readonly unknown[]).includes(tool?.effects),
+    'runsOn: host or anywhere': ['host', 'anywhere', undefined].includes(tool?.runsOn),
     'run: a function': typeof tool?.run === 'function',
   };
   const faults = Object.keys(allowed).filter((what) => !allowed[what]);
@@ -78,9 +158,12 @@ function checkTool(tool: Partial<Tool> | undefined): void {
     throw new HoldfastError('tool_invalid', { got: String(tool?.name), allowed: faults.join('; ') });
 }
 
-async function runTool(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<string> {
-  const { name, secret, effects } = tool;
-  const parsed = parseWith(tool.args, `The arguments of ${name}`, args, secret);
+const checkArgs = (tool: Tool, args: unknown): unknown =>
+  parseWith(tool.args, `The arguments of ${tool.name}`, args, tool.secret);
+
+async function runTool(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<JsonValue> {
+  const { name, effects } = tool;
+  const parsed = checkArgs(tool, args);
   const unknown = (reason: string): HoldfastError =>
     new HoldfastError('unknown_outcome', { what: `the call of ${name}`, reason });
   if (effects === 'once' && context.attempt > 1)

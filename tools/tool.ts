@@ -1,40 +1,84 @@
 // What a tool is, and how one's own is defined.
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
-import type { AgentSettings } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import type { Effects, JsonValue, RunsOn, ToolCaller, ToolSettings } from '../contracts/tools';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
 export const AGENT_READER = 'agent';
 
+/** The machine that a tool with `runsOn: 'host'` runs on. */
+export interface ToolHost {
+  /** Of the host, as in the agent's settings. */
+  name: string;
+  /** Folder that relative paths count from: the calling script's, else that of the agent's shells. */
+  cwd: string;
+  /** Environment for programs: the allow-list that shells have, never the worker's own. */
+  env: Readonly<Record<string, string>>;
+}
+
 export interface ToolContext {
   agent: string;
-  settings: AgentSettings;
+  settings: ToolSettings;
   /** The same over retries: a tool that cannot be repeated passes it on. */
   key: string;
   /** 1 the first time; more when a worker was killed at this call, or the tool threw. */
   attempt: number;
   client: HoldfastClient;
-  /** Aborts when the turn is stopped. */
+  /** Aborts when the turn is stopped, or when the script that called has ended. */
   signal: AbortSignal;
+  /** The script that calls; null for the model. */
+  caller: ToolCaller | null;
+  /** Null for tools that run anywhere. */
+  host: ToolHost | null;
 }
 
-export interface Tool<Args = unknown> {
+export interface Tool<Args = unknown, Result = JsonValue> {
   /** 1 to 64 of a-z, A-Z, 0-9, "_" and "-": what every way of calling tools takes. */
   name: string;
   /** For the model: what it does and when to use it. */
   description: string;
   /** A schema of zod 4 (`zod` or `zod/mini`); the model sees it as JSON Schema. */
   args: z.core.$ZodType<Args>;
+  /** JSON Schema that describes the arguments in place of `args`, where they come from elsewhere. */
+  parameters?: object;
+  /** Schema of the result: of zod 4, or JSON Schema. Default: text. */
+  result?: z.core.$ZodType<Result> | { jsonSchema: object };
   /** Its arguments may be a password: errors do not show them. */
   secret?: boolean;
-  /**
-   * Whether a second run under the same key repeats an effect. `once` is never run a second time: where it is not
-   * known whether it had its effect, the model is told so. The others are run again.
-   */
-  effects: 'read_only' | 'idempotent' | 'once';
-  /** The text for the model. A HoldfastError becomes a result that the model can mend. */
-  run(args: Args, context: ToolContext): Promise<string>;
+  effects: Effects;
+  /** Default `anywhere`. */
+  runsOn?: RunsOn;
+  /** Most time that one attempt may take, in milliseconds. Default 24 h. */
+  timeoutMs?: number;
+  /** A HoldfastError is told to the model or thrown in the script. Scripts get the result as it is. */
+  run(args: Args, context: ToolContext): Promise<Result>;
+  /** What the model reads of a result. Default: a text as it is, other values as JSON. */
+  text?(result: Result): string;
 }
 
 /** A tool of one's own, its arguments typed by their schema. Give it to `createWorkers` or `holdfast up --tools`. */
-export const defineTool = <Args>(tool: Tool<Args>): Tool => tool;
+export const defineTool = <Args, Result extends JsonValue = JsonValue>(tool: Tool<Args, Result>): Tool =>
+  tool;
+
+/** The machine that a tool of `runsOn: 'host'` was called on. Throws `internal` for one that runs anywhere. */
+export function hostOf({ host }: ToolContext): ToolHost {
+  if (!host) throw new HoldfastError('internal', { reason: 'a tool of the host was run elsewhere' });
+  return host;
+}
+
+/**
+ * Refuses a call that would wait for what itself waits for it: a script that uses the session it runs in, or one
+ * whose script ran this one. Throws `would_deadlock`.
+ */
+export function refuseOwnSession({ caller }: Pick<ToolContext, 'caller'>, session: number): void {
+  if (caller?.within.includes(session))
+    throw new HoldfastError('would_deadlock', { session, within: caller.within.join(', ') });
+}
+
+/** Tools that come and go while the worker runs, such as those of MCP servers. */
+export interface ToolSource {
+  tools(): readonly Tool[];
+  /** Calls `listener` after each change, until the function that it returns is called. */
+  onChange(listener: () => void): () => void;
+}

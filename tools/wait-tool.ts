@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { LOCAL_HOST } from '../contracts/ids';
 import { milliseconds, sessionNumber, waitSchema } from '../contracts/schemas/session';
 import type { WaitReason, WaitResult } from '../contracts/session';
-import { AGENT_READER, type Tool, type ToolContext } from './tool';
+import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext } from './tool';
 import { viewText } from './view-text';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -32,6 +32,7 @@ export const waitTool: Tool<z.infer<typeof argsSchema>> = {
   args: argsSchema,
   effects: 'read_only',
   async run({ sessions, for: wait, mode, timeout_ms: waitMs }, context) {
+    for (const session of sessions) refuseOwnSession(context, session);
     const targets = await Promise.all(sessions.map((session) => readUpTo(context, session)));
     const shell = sessionOf(context, sessions[0] ?? 0);
     return waitText(await shell.wait({ sessions: targets, for: wait, mode, waitMs }, context.key));

@@ -2,11 +2,12 @@
 import { join } from 'node:path';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentActivities, type AgentDependencies } from '../activities/agent-activities';
+import { createToolActivities, type ToolDependencies } from '../activities/tool-activities';
 import { MAIN_TASK_QUEUE } from '../contracts/ids';
 import { packageRoot } from '../exec/package-root';
 import type { TaskJournal } from './task-journal';
 
-export interface AgentWorkerOptions extends AgentDependencies {
+export interface AgentWorkerOptions extends AgentDependencies, Omit<ToolDependencies, 'host'> {
   connection: NativeConnection;
   namespace: string;
   journal: TaskJournal;
@@ -23,7 +24,10 @@ export function createAgentWorker({
     namespace,
     taskQueue: MAIN_TASK_QUEUE,
     workflowBundle: { codePath: join(packageRoot(), 'dist', 'workflow-bundle.js') },
-    activities: { ...createAgentActivities(dependencies) },
+    activities: {
+      ...createAgentActivities(dependencies),
+      ...createToolActivities({ ...dependencies, host: null }),
+    },
     // Tools wait: for a command's yield, for output. Waiting costs little.
     maxConcurrentActivityTaskExecutions: 500,
     maxConcurrentWorkflowTaskExecutions: 40,

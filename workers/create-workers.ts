@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
+import { BlobStore } from '../activities/blob-store';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
@@ -72,8 +73,9 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     );
     const journal = new TaskJournal(join(dataDir, 'tasks'));
     made.push(() => journal.close());
-    const shared = { connection, namespace, client, journal };
-    const agentWorker = await createAgentWorker({ ...shared, tools, findProvider });
+    const blobs = new BlobStore(join(dataDir, 'blobs'));
+    const shared = { connection, namespace, client, journal, tools, blobs };
+    const agentWorker = await createAgentWorker({ ...shared, findProvider });
     made.push(() => endUnused(agentWorker));
     let hostWorker: HostWorker | undefined;
     if (host !== null) {

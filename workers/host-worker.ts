@@ -1,11 +1,14 @@
 // The worker of one host: its shells and nothing else, on task queue `host.<name>`.
 import { join } from 'node:path';
 import { Worker, type NativeConnection } from '@temporalio/worker';
+import type { BlobStore } from '../activities/blob-store';
 import { CommandCompletion } from '../activities/command-completion';
 import { createHostActivities } from '../activities/host-activities';
+import { createToolActivities } from '../activities/tool-activities';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue } from '../contracts/ids';
 import type { SessionHost } from '../exec/session-host';
+import type { ToolRegistry } from '../tools/registry';
 import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from './task-journal';
 
@@ -16,6 +19,8 @@ export interface HostWorkerOptions {
   namespace: string;
   client: HoldfastClient;
   journal: TaskJournal;
+  tools: ToolRegistry;
+  blobs: BlobStore;
   log: (message: string, facts: object) => void;
 }
 
@@ -31,7 +36,8 @@ export interface HostWorker {
 }
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
-  const { host, sessions, connection, namespace, client, journal, log } = options;
+  const { host, sessions, connection, namespace, client, journal, tools, blobs, log } = options;
+  const { cwd, env } = sessions.options;
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const completion = new CommandCompletion(
     client.temporal,
@@ -43,7 +49,10 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     connection,
     namespace,
     taskQueue: hostTaskQueue(host),
-    activities: { ...createHostActivities({ host, sessions, completion }) },
+    activities: {
+      ...createHostActivities({ host, sessions, completion }),
+      ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env } }),
+    },
     maxConcurrentActivityTaskExecutions: 500,
     // `output --wait` is told of a cancellation with its heartbeat's answer.
     maxHeartbeatThrottleInterval: '2s',

@@ -15,7 +15,7 @@ import { hostTaskQueue } from '../contracts/ids';
 import type { CommandView } from '../contracts/session';
 
 /** A host whose worker takes nothing for so long is offline. */
-const DELIVERY_MS = 30_000;
+export const DELIVERY_MS = 30_000;
 /** A host worker that is silent for so long is gone; the command itself may well go on. */
 const HEARTBEAT_MS = 15_000;
 

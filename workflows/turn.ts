@@ -24,10 +24,11 @@ import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-s
 import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
 import { transcriptQuery } from './agent-definitions';
+import { callTool } from './tool-activities';
 import { Transcript } from './transcript';
 import { sessionOf, TurnProgress } from './turn-progress';
 
-const { callModel, callTool } = proxyActivities<AgentActivities>({
+const { callModel } = proxyActivities<AgentActivities>({
   startToCloseTimeout: '31 days',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
@@ -128,7 +129,7 @@ class Turn {
         if (session !== null) this.sessions.add(session);
         const key = `${born}/turn/${number}/${this.steps}/${call.callId}`;
         const summary = label(headline ?? '') || label(call.tool);
-        const result = await callTool.executeWithOptions({ summary }, [{ agent, key, call, settings }]);
+        const result = await callTool({ agent, key, call, settings }, summary);
         this.progress.saw(call, result);
         return result;
       }),

@@ -14,7 +14,7 @@ const named = (name: string): Tool =>
   });
 
 const context = (changes: Partial<ToolContext> = {}): ToolContext =>
-  ({ attempt: 1, signal: new AbortController().signal, ...changes }) as ToolContext;
+  ({ attempt: 1, signal: new AbortController().signal, caller: null, host: null, ...changes }) as ToolContext;
 
 const throwing = (effects: Tool['effects'], err: Error): Tool =>
   defineTool({ ...named('throwing'), effects, run: () => Promise.reject(err) });

@@ -1,0 +1,22 @@
+// What every long activity does: heartbeats while it works, and gives its failures their code.
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { HoldfastError } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
+
+const HEARTBEAT_MS = 2_000;
+
+/** Runs `work` with a signal that aborts when the activity is cancelled. A retryable error is retried by Temporal. */
+export async function beating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+  try {
+    return await Promise.race([work(context.cancellationSignal), context.cancelled]);
+  } catch (err) {
+    if (!(err instanceof HoldfastError)) throw err;
+    if (!err.retryable) throw toFailure(err);
+    throw ApplicationFailure.create({ type: err.code, message: err.message, details: [err.facts] });
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,43 @@
+// The activities that run tools, beside the agents and on hosts alike: for the model, and for scripts.
+import { Context } from '@temporalio/activity';
+import type { HoldfastClient } from '../client/holdfast-client';
+import type { ToolActivities } from '../contracts/activities';
+import { HoldfastError } from '../contracts/errors';
+import { LOCAL_HOST } from '../contracts/ids';
+import type { ToolInvocation } from '../contracts/tools';
+import type { ToolRegistry } from '../tools/registry';
+import type { ToolContext, ToolHost } from '../tools/tool';
+import { beating } from './beating';
+import type { BlobStore } from './blob-store';
+import { fitToolResult } from './fit-payload';
+
+export interface ToolDependencies {
+  client: HoldfastClient;
+  tools: ToolRegistry;
+  blobs: BlobStore;
+  /** The machine of the shells, for a worker that serves one; `cwd` where neither script nor agent names a folder. */
+  host: ToolHost | null;
+}
+
+export function createToolActivities({ client, tools, blobs, host }: ToolDependencies): ToolActivities {
+  const contextOf = ({ agent, key, settings, caller }: ToolInvocation, signal: AbortSignal): ToolContext => {
+    const { attempt } = Context.current().info;
+    const named = settings.host ?? LOCAL_HOST;
+    if (host && host.name !== named)
+      throw new HoldfastError('invalid_input', { what: 'The host', got: named, allowed: host.name });
+    const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
+    const place = host && { ...host, cwd };
+    return { agent, key, attempt, settings, client, signal, caller: caller ?? null, host: place };
+  };
+  return {
+    callTool: (input) =>
+      beating(async (signal) => fitToolResult(await tools.call(input.call, contextOf(input, signal)))),
+    invokeTool: (input) =>
+      beating(async (signal) => {
+        const { call, blob } = input;
+        const args = blob ? ((await blobs.read(blob)) as typeof call.args) : call.args;
+        const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
+        return 'value' in outcome ? blobs.fit(call.tool, outcome.value) : outcome;
+      }),
+  };
+}

@@ -1,0 +1,87 @@
+// The part of the error catalogue that tools and their callers see.
+import { entry, type ErrorEntry } from './error-entry';
+
+export const TOOL_ERRORS = {
+  unknown_tool: entry(
+    65,
+    false,
+    (f) => `No tool has this name: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Call one of the allowed tools.',
+  ),
+  tool_invalid: entry(
+    78,
+    false,
+    (f) => `A tool is not one: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Mend the tool; `defineTool` of holdfast/tools has its types.',
+  ),
+  tool_name_taken: entry(
+    78,
+    false,
+    (f) =>
+      `Two tools have names that a model cannot tell apart: got ${f.got} beside ${f.before}, allowed names that ` +
+      'differ in more than case, "-" and "_".',
+    () => 'Give one of them another name.',
+  ),
+  tools_not_loaded: entry(
+    78,
+    false,
+    (f) => `The tools of ${f.got} could not be loaded: ${f.reason}.`,
+    () => 'Mend the module, or name others: `holdfast up --tools FILE`, `holdfast up --no-tools` for none.',
+  ),
+  tool_failed: entry(
+    70,
+    false,
+    (f) => `The tool ${f.tool} failed, got ${f.attempts} attempts: ${f.reason}`,
+    () => 'Look at the reason; another call or another tool may help.',
+  ),
+  tool_not_allowed: entry(
+    77,
+    false,
+    (f) => `The tool may not be called here: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Call one of the allowed tools; what an agent may call is said when it is started.',
+  ),
+  would_deadlock: entry(
+    65,
+    false,
+    (f) =>
+      `The call would wait for ever: session ${f.session} runs the script that makes it (sessions that wait: ` +
+      `${f.within}); nothing was done.`,
+    () => 'Use another session number, or let the script do it itself.',
+  ),
+  call_depth: entry(
+    65,
+    false,
+    (f) => `Scripts call tools that run scripts too deep: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Do it in one of the scripts above.',
+  ),
+  budget_exceeded: entry(
+    69,
+    false,
+    (f) => `The budget of ${f.what} is spent: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Do more with one call, or start the agent with a larger limit.',
+  ),
+  script_ended: entry(
+    65,
+    false,
+    (f) => `The call belongs to no command of this session that may call: ${f.reason}.`,
+    () => 'Run the script again: each command and each fresh shell gets a token of its own.',
+  ),
+  call_cancelled: entry(
+    75,
+    false,
+    (f) => `The call of ${f.tool} was cancelled: ${f.reason}.`,
+    () => 'Call it again where it is still wanted; look first whether it has had its effect.',
+  ),
+  result_too_large: entry(
+    65,
+    false,
+    (f) => `The result of ${f.tool} is too large: got ${f.got} bytes, allowed ${f.allowed}.`,
+    () => 'Ask for less at a time, or let the tool write to a file.',
+  ),
+  arguments_too_large: entry(
+    65,
+    false,
+    (f) => `The arguments of ${f.tool} are too large: got ${f.got} bytes, allowed ${f.allowed}.`,
+    () => 'Write them to a file and name that.',
+  ),
+} satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,40 @@
+// How workflows have tools run: beside the agents, or on the host of the shells.
+import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
+import type { ToolActivities } from '../contracts/activities';
+import type { ToolCall, ToolResult } from '../contracts/agent';
+import { fromFailure } from '../contracts/failure';
+import { hostTaskQueue, LOCAL_HOST } from '../contracts/ids';
+import type { ToolInvocation } from '../contracts/tools';
+import { DELIVERY_MS, hostFailure } from './host-activities';
+
+const OPTIONS: ActivityOptions = {
+  startToCloseTimeout: '31 days',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '500ms', maximumInterval: '30s' },
+};
+
+/** Where tools run: on a host, or, without one, beside the agents. */
+export const toolsOn = (
+  host: string | null,
+  options: ActivityOptions = {},
+): ActivityInterfaceFor<ToolActivities> =>
+  proxyActivities<ToolActivities>({
+    ...OPTIONS,
+    ...(host !== null && { taskQueue: hostTaskQueue(host), scheduleToStartTimeout: DELIVERY_MS }),
+    ...options,
+  });
+
+/** One call of the model. A host that is away is told to the model. */
+export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {
+  const host = hostOf(input.call, input.settings.host);
+  try {
+    return await toolsOn(host).callTool.executeWithOptions({ summary }, [input]);
+  } catch (err) {
+    const known = host === null ? undefined : fromFailure(hostFailure(err, host));
+    if (!known) throw err;
+    const { callId, tool } = input.call;
+    return { callId, tool, content: `Error ${known.code}: ${known.message}`, isError: true };
+  }
+}
+
+const hostOf = ({ runsOn }: ToolCall, host = LOCAL_HOST): string | null => (runsOn === 'host' ? host : null);
