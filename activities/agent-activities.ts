@@ -28,11 +28,12 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
   return {
     callModel: (input: ModelCall) =>
       beating(async (signal): Promise<ModelReply> => {
-        const { agent, model, turn, earlier } = input;
+        const { agent, model, tools: allowed, turn, earlier } = input;
         const provider = findProvider(model);
         const before = { workflowId: agentWorkflowId(agent), ...earlier };
         const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
-        const system = agentJson.instructions(tools.describe());
+        const told = tools.describe().filter(({ name }) => allowed?.includes(name) ?? true);
+        const system = agentJson.instructions(told);
         const { text } = await provider.reply({ system, messages, signal });
         return fitReply({ text, parsed: withPlaces(agentJson.parse(text), tools) });
       }),

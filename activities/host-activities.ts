@@ -20,12 +20,14 @@ import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { CommandCompletion } from './command-completion';
 import { crashPoint } from './crash-point';
+import type { ToolChannel } from './tool-channel';
 import { waitForOutput, waitForSessions } from './wait-for-output';
 
 export interface HostDependencies {
   host: string;
   sessions: SessionHost;
   completion: CommandCompletion;
+  channel: ToolChannel;
 }
 
 const HEARTBEAT_MS = 3_000;
@@ -37,7 +39,12 @@ function leftOf(waitMs: number): number {
   return Math.max(0, waitMs - (currentAttemptScheduledTimestampMs - scheduledTimestampMs));
 }
 
-export function createHostActivities({ host, sessions, completion }: HostDependencies): HostActivities {
+export function createHostActivities({
+  host,
+  sessions,
+  completion,
+  channel,
+}: HostDependencies): HostActivities {
   const view = (
     input: Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>,
     snapshot: Snapshot,
@@ -56,6 +63,7 @@ export function createHostActivities({ host, sessions, completion }: HostDepende
       const { ref, commandId: id, runtime, code, cwd } = input;
       crashPoint('command-arrived');
       await sessions.run(ref, { id, runtime, code, cwd });
+      channel.serve(ref);
       crashPoint('command-recorded');
       completion.start(Context.current().info.taskToken, input);
       crashPoint('command-journalled');

@@ -20,14 +20,17 @@ export interface ToolDependencies {
 }
 
 export function createToolActivities({ client, tools, blobs, host }: ToolDependencies): ToolActivities {
-  const contextOf = ({ agent, key, settings, caller }: ToolInvocation, signal: AbortSignal): ToolContext => {
+  const contextOf = (
+    { agent, key, settings, caller, callsLeft }: ToolInvocation,
+    signal: AbortSignal,
+  ): ToolContext => {
     const { attempt } = Context.current().info;
     const named = settings.host ?? LOCAL_HOST;
     if (host && host.name !== named)
       throw new HoldfastError('invalid_input', { what: 'The host', got: named, allowed: host.name });
     const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
     const place = host && { ...host, cwd };
-    return { agent, key, attempt, settings, client, signal, caller: caller ?? null, host: place };
+    return { agent, key, attempt, settings, client, signal, callsLeft, caller: caller ?? null, host: place };
   };
   return {
     callTool: (input) =>

@@ -28,6 +28,13 @@ import type {
   WaitRequest,
   WaitResult,
 } from '../contracts/session';
+import type {
+  CancelToolsRequest,
+  ToolCallAnswer,
+  ToolCallRequest,
+  ToolResults,
+  ToolResultsRequest,
+} from '../contracts/tools';
 import { deliver, type Delivery } from './deliver';
 
 export class SessionHandle {
@@ -98,6 +105,21 @@ export class SessionHandle {
   async wait(request: WaitRequest, id: string = randomUUID()): Promise<WaitResult> {
     const checked = parseWith(waitRequestSchema, 'The wait request', request);
     return this.update<WaitResult>(SESSION_MESSAGES.wait, checked, id);
+  }
+
+  /** For host workers: runs a tool for a script. The same id again gets the recorded outcome and runs nothing. */
+  callTool(request: ToolCallRequest): Promise<ToolCallAnswer> {
+    return this.update<ToolCallAnswer>(SESSION_MESSAGES.toolCall, request, request.id);
+  }
+
+  /** For host workers: outcomes of calls that take long, when one of them has ended, or after a while. */
+  toolResults(request: ToolResultsRequest): Promise<ToolResults> {
+    return this.update<ToolResults>(SESSION_MESSAGES.toolResults, request, randomUUID());
+  }
+
+  /** For host workers: nobody waits for these calls any more. */
+  async cancelTools(request: CancelToolsRequest): Promise<void> {
+    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.cancelTools, request));
   }
 
   /** What the session knows of itself. Answers for a closed session too. */

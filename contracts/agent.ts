@@ -1,6 +1,7 @@
 // What crosses process borders about agents and turns. Plain JSON, no I/O.
 import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
+import { DEFAULT_TOOL_CALLS } from './tool-limits';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */
@@ -9,9 +10,16 @@ export interface TurnLimits {
   wallMs: number;
   /** Replies in a row that may be malformed before the turn ends. Default 3. */
   formatRepairs: number;
+  /** Tool calls of the turn itself, and again of the scripts of each command. Default 10,000. */
+  toolCalls: number;
 }
 
-export const DEFAULT_LIMITS: TurnLimits = { steps: 100, wallMs: 24 * 3_600_000, formatRepairs: 3 };
+export const DEFAULT_LIMITS: TurnLimits = {
+  steps: 100,
+  wallMs: 24 * 3_600_000,
+  formatRepairs: 3,
+  toolCalls: DEFAULT_TOOL_CALLS,
+};
 
 /** Settings that an agent hands to each of its turns. */
 export interface AgentSettings {
@@ -21,6 +29,8 @@ export interface AgentSettings {
   host?: string;
   /** Working folder of the shells. Default: the host's. */
   cwd?: string;
+  /** Names of the tools that it and its scripts may call. Default: all. */
+  tools?: string[];
   limits?: Partial<TurnLimits>;
   yield?: Partial<YieldSettings>;
 }
@@ -107,6 +117,8 @@ export interface TurnResult extends AgentResult {
 export interface ModelCall {
   agent: string;
   model: string;
+  /** Names of the tools that it is told of; absent: all. */
+  tools?: string[] | undefined;
   turn: { workflowId: string; runId: string; count: number };
   earlier: { count: number; runId: string };
 }

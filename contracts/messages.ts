@@ -23,6 +23,12 @@ export const SESSION_MESSAGES = {
   /** Signal: end the tree and the workflow. */
   close: 'close',
   state: 'state',
+  /** Update, from the host worker: a script calls a tool. */
+  toolCall: 'toolCall',
+  /** Update, from the host worker: what became of calls that take long. */
+  toolResults: 'toolResults',
+  /** Signal, from the host worker: nobody waits for these calls any more. */
+  cancelTools: 'cancelTools',
   /** Signal, from the host worker: the command outlives its yield. */
   yielded: 'yielded',
 } as const;

@@ -1,5 +1,7 @@
 // What crosses process borders about exec sessions: requests, views and states. Plain JSON, no I/O.
 
+import type { ToolGrant } from './tools';
+
 export const RUNTIMES = ['terminal', 'python', 'nodejs'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
@@ -75,6 +77,8 @@ export interface ExecRequest {
   yield?: Partial<YieldSettings>;
   /** A reader's name: the session remembers up to where each named reader has been given output. */
   reader?: string;
+  /** What the scripts of this command may call. Default: every tool. */
+  tools?: ToolGrant;
 }
 
 export interface InputRequest {
@@ -190,6 +194,8 @@ export interface SessionState {
   readers: Record<string, number>;
   /** Messages that were refused because they were malformed: the last few. */
   refused: string[];
+  /** Tool calls of its scripts: how many the last command's have made, and which ones are open. */
+  toolCalls: { made: number; open: { id: string; tool: string }[] };
 }
 
 /** Input of the workflow `execSession`. All but the ids has defaults. */

@@ -9,7 +9,7 @@ export type JsonValue =
  * known whether it had its effect, the caller is told so. The others are run again.
  */
 export type Effects = 'read_only' | 'idempotent' | 'once';
-export const EFFECTS: readonly Effects[] = ['read_only', 'idempotent', 'once'];
+export const EFFECTS = ['read_only', 'idempotent', 'once'] as const satisfies readonly Effects[];
 
 /** `host`: on the machine of the agent's shells. `anywhere`: beside the agents, also where the shells are far away. */
 export type RunsOn = 'host' | 'anywhere';
@@ -27,7 +27,7 @@ export interface ToolDescription {
 }
 
 /** What a tool needs of its agent's settings; a session without an agent has no model. */
-export type ToolSettings = Pick<AgentSettings, 'host' | 'cwd' | 'yield'>;
+export type ToolSettings = Pick<AgentSettings, 'host' | 'cwd' | 'yield' | 'tools'>;
 
 /** A value above the size that history takes: where it lies. */
 export interface BlobRef {
@@ -71,10 +71,6 @@ export interface ToolGrant {
   within?: number[] | undefined;
 }
 
-export const DEFAULT_TOOL_CALLS = 10_000;
-/** A script may call a tool that runs a script, and so on: so many of them in one another. */
-export const MAX_TOOL_DEPTH = 4;
-
 /** Input of the activities that run a tool, on the agents' task queue or on a host's. */
 export interface ToolInvocation {
   agent: string;
@@ -84,6 +80,8 @@ export interface ToolInvocation {
   /** Arguments that are too large for history, in place of those of the call. */
   blob?: BlobRef | undefined;
   settings: ToolSettings;
+  /** Calls that the model may still make in its turn; absent for scripts. */
+  callsLeft?: number | undefined;
   /** Absent for calls of the model. */
   caller?: ToolCaller | undefined;
 }

@@ -16,6 +16,17 @@ export function identityOf(pid: number): Identity {
   return { pid, startTime, bootId: (readText('/proc/sys/kernel/random/boot_id') ?? '').trim() };
 }
 
+/** Of those that exist. */
+export function identitiesOf(pids: readonly number[]): Identity[] {
+  return pids.flatMap((pid) => {
+    try {
+      return [identityOf(pid)];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** True while this very process runs; a zombie counts as gone. */
 export function isAlive({ pid, startTime, bootId }: Identity): boolean {
   return (

@@ -12,6 +12,7 @@ import type {
   YieldSettings,
 } from '../contracts/session';
 import type { ErrorCode, ErrorFacts } from '../contracts/errors';
+import type { JsonValue, ToolError } from '../contracts/tools';
 
 export const PROTOCOL_VERSION = 1;
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
@@ -60,7 +61,29 @@ export interface RunRequest {
   contentHash: string;
   runtime: Runtime;
   code: string;
+  /** Folder of the stubs by which its scripts call tools; absent where they are not to. */
+  tools?: string;
 }
+
+/** A call that a script makes. The id is the holder's: unique in the life of the session. */
+export interface ScriptCall {
+  id: string;
+  commandId: string;
+  tool: string;
+  args: Record<string, unknown>;
+  /** Working folder of the script. */
+  cwd: string;
+}
+
+export interface CancelledCall {
+  id: string;
+  reason: string;
+}
+
+/** What a script gets. `callId` is null for what was refused before it became a call. */
+export type ScriptAnswer = { callId: string | null } & (
+  { ok: true; value: JsonValue } | { ok: false; error: ToolError }
+);
 
 export interface InputRequestFrame {
   id: string;
@@ -102,6 +125,15 @@ export interface Verbs {
   type: { request: { bytes: string }; answer: { typed: boolean } };
   resize: { request: TerminalSize; answer: Record<string, never> };
   reset: { request: { id: string; reason: string | null; by: KilledBy['by'] }; answer: Snapshot };
+  /** From a script, with its command's token in place of the holder's: answers when the tool has. */
+  call: { request: Pick<ScriptCall, 'tool' | 'args' | 'cwd'>; answer: ScriptAnswer };
+  /** Calls of scripts that came, or were cancelled, after change number `seen`; waits until there is one. */
+  calls: {
+    request: { seen: number };
+    answer: { version: number; calls: ScriptCall[]; cancelled: CancelledCall[] };
+  };
+  /** Ends a call. */
+  answer: { request: { id: string; answer: ScriptAnswer }; answer: Record<string, never> };
   /** Nobody waits any more for this connection's request with this id: what waits is let go, and is not answered. */
   cancel: { request: { id: number }; answer: Record<string, never> };
   /** Kills the tree and ends the holder. */

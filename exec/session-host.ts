@@ -10,6 +10,7 @@ import { readJson } from './json-file';
 import { isAlive } from './process-identity';
 import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
+import type { StubFolder } from './stub-folder';
 import { SpareHolder } from './spare-holder';
 import { spawnHolder, type HolderConfig } from './spawn-holder';
 import type { Runtime, TreeKill } from '../contracts/session';
@@ -32,6 +33,8 @@ export interface SessionHostOptions {
   treeKill: TreeKill;
   /** Which server and namespace have the workflows of the sessions that are opened here. */
   owner?: string | undefined;
+  /** By which scripts call tools; without them they do not. */
+  stubs?: StubFolder | undefined;
   /** Keeps a holder with an open shell ready for the next session. Default false. */
   keepSpare?: boolean | undefined;
   /** Most open sessions of one agent. Default 64. */
@@ -70,7 +73,9 @@ export class SessionHost {
     }
     const client = holder ?? (await this.openHolder(ref, cwd));
     try {
-      return await client.request('run', { id, runtime, code, contentHash: contentHash(runtime, code) });
+      const tools = this.options.stubs?.folder;
+      const request = { id, runtime, code, contentHash: contentHash(runtime, code) };
+      return await client.request('run', { ...request, ...(tools !== undefined && { tools }) });
     } catch (err) {
       if (!(err instanceof HolderGone)) throw err;
       // The record tells whether it got as far as the shell: then it is lost, else it runs in a new one.
@@ -99,6 +104,20 @@ export class SessionHost {
   /** Types into the running process. Undefined when the session has no terminal. */
   input(ref: SessionRef, request: Verbs['input']['request']): Promise<Verbs['input']['answer'] | undefined> {
     return this.ask(ref, 'input', request);
+  }
+
+  /** What became of the calls of a session's scripts since `seen`; undefined when the session has no terminal. */
+  toolCalls(
+    ref: SessionRef,
+    seen: number,
+    signal: AbortSignal,
+  ): Promise<Verbs['calls']['answer'] | undefined> {
+    return this.ask(ref, 'calls', { seen }, signal);
+  }
+
+  /** Gives a script the answer of its call; nothing where its session is gone. */
+  async answerCall(ref: SessionRef, request: Verbs['answer']['request']): Promise<void> {
+    await this.ask(ref, 'answer', request);
   }
 
   async reset(ref: SessionRef, request: Verbs['reset']['request']): Promise<Snapshot> {

@@ -4,7 +4,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../contracts/schemas/session';
 import { RUNTIMES, type Runtime } from '../contracts/session';
-import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext } from './tool';
+import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from './tool';
 import { viewText } from './view-text';
 
 const argsSchema = z.strictObject({
@@ -46,7 +46,8 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
   const shell = sessionOf(context, session);
   try {
     const { yield: yielding } = context.settings;
-    const request = { runtime, code, reader: AGENT_READER, ...(yielding && { yield: yielding }) };
+    const tools = grantOf(context);
+    const request = { runtime, code, reader: AGENT_READER, tools, ...(yielding && { yield: yielding }) };
     return viewText(await shell.exec(request, context.key));
   } catch (err) {
     if (!(err instanceof HoldfastError) || err.code !== 'busy') throw err;

@@ -159,10 +159,13 @@ function checkTool(tool: Partial<Tool> | undefined): void {
 }
 
 const checkArgs = (tool: Tool, args: unknown): unknown =>
-  parseWith(tool.args, `The arguments of ${tool.name}`, args, tool.secret);
+  parseWith(tool.args, `The call of ${tool.name}`, args, tool.secret);
 
 async function runTool(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<JsonValue> {
   const { name, effects } = tool;
+  const allowed = context.caller ? context.caller.allowed : context.settings.tools;
+  if (allowed && !allowed.includes(name))
+    throw new HoldfastError('tool_not_allowed', { got: name, allowed: allowed.join(', ') || 'none' });
   const parsed = checkArgs(tool, args);
   const unknown = (reason: string): HoldfastError =>
     new HoldfastError('unknown_outcome', { what: `the call of ${name}`, reason });

@@ -2,7 +2,8 @@
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
-import type { Effects, JsonValue, RunsOn, ToolCaller, ToolSettings } from '../contracts/tools';
+import type { Effects, JsonValue, RunsOn, ToolCaller, ToolGrant, ToolSettings } from '../contracts/tools';
+import { MAX_TOOL_DEPTH } from '../contracts/tool-limits';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
 export const AGENT_READER = 'agent';
@@ -27,6 +28,8 @@ export interface ToolContext {
   client: HoldfastClient;
   /** Aborts when the turn is stopped, or when the script that called has ended. */
   signal: AbortSignal;
+  /** Calls that the model may still make in its turn. */
+  callsLeft?: number | undefined;
   /** The script that calls; null for the model. */
   caller: ToolCaller | null;
   /** Null for tools that run anywhere. */
@@ -74,6 +77,15 @@ export function hostOf({ host }: ToolContext): ToolHost {
 export function refuseOwnSession({ caller }: Pick<ToolContext, 'caller'>, session: number): void {
   if (caller?.within.includes(session))
     throw new HoldfastError('would_deadlock', { session, within: caller.within.join(', ') });
+}
+
+/** What the scripts of a command may call that this call runs: what its caller may. Throws `call_depth`. */
+export function grantOf({ settings, caller, callsLeft }: ToolContext): ToolGrant {
+  if (!caller) return { allowed: settings.tools, calls: callsLeft };
+  const { allowed, callsLeft: calls, within } = caller;
+  if (within.length >= MAX_TOOL_DEPTH)
+    throw new HoldfastError('call_depth', { got: within.length + 1, allowed: MAX_TOOL_DEPTH });
+  return { allowed, calls, within };
 }
 
 /** Tools that come and go while the worker runs, such as those of MCP servers. */

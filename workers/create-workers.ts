@@ -11,8 +11,10 @@ import { requireNode } from '../engine/node-version';
 import { detectTreeKill } from '../exec/holder/process-tree';
 import { sessionEnvironment } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
+import { StubFolder } from '../exec/stub-folder';
 import { createProviders, type ModelProviders } from '../models/providers';
-import { createToolRegistry } from '../tools/registry';
+import { createToolRegistry, type ToolRegistry } from '../tools/registry';
+import { stubFiles } from '../tools/stubs/stub-files';
 import type { Tool } from '../tools/tool';
 import { createAgentWorker } from './agent-worker';
 import { claimHost } from './claim-host';
@@ -49,7 +51,11 @@ export function createWorkers(options: WorkersOptions): Promise<Workers> {
 }
 
 /** The sessions of a host: real ones, or those that a test wants in their place. */
-type OpenSessions = (options: WorkersOptions, client: HoldfastClient) => Promise<SessionHost>;
+type OpenSessions = (
+  options: WorkersOptions,
+  client: HoldfastClient,
+  stubs: StubFolder,
+) => Promise<SessionHost>;
 
 /** As `createWorkers`, with the host's sessions to be said. */
 export async function composeWorkers(options: WorkersOptions, open: OpenSessions): Promise<Workers> {
@@ -79,7 +85,8 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     made.push(() => endUnused(agentWorker));
     let hostWorker: HostWorker | undefined;
     if (host !== null) {
-      const sessions = await open(options, client);
+      const stubs = offerStubs(join(dataDir, 'stubs', host), tools);
+      const sessions = await open(options, client, stubs);
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       hostWorker = await createHostWorker({ ...shared, host, sessions, log: warn });
@@ -91,9 +98,19 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
   }
 }
 
+/** Scripts load what the registry has now, whenever that changes. */
+function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
+  const stubs = new StubFolder(folder);
+  const publish = (): void => stubs.publish(stubFiles());
+  publish();
+  tools.onChange(publish);
+  return stubs;
+}
+
 async function openSessions(
   { dataDir, workdir, env }: WorkersOptions,
   client: HoldfastClient,
+  stubs: StubFolder,
 ): Promise<SessionHost> {
   const cwd = workdir ?? join(dataDir, 'work');
   mkdirSync(cwd, { recursive: true });
@@ -104,5 +121,6 @@ async function openSessions(
     treeKill: detectTreeKill(),
     owner: await sessionOwner(client.temporal),
     keepSpare: true,
+    stubs,
   });
 }

@@ -5,6 +5,7 @@ import type { BlobStore } from '../activities/blob-store';
 import { CommandCompletion } from '../activities/command-completion';
 import { createHostActivities } from '../activities/host-activities';
 import { createToolActivities } from '../activities/tool-activities';
+import { ToolChannel } from '../activities/tool-channel';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue } from '../contracts/ids';
 import type { SessionHost } from '../exec/session-host';
@@ -45,12 +46,13 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     join(sessions.options.dataDir, 'commands', host),
     log,
   );
+  const channel = new ToolChannel({ client, sessions, tools, blobs, log });
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: hostTaskQueue(host),
     activities: {
-      ...createHostActivities({ host, sessions, completion }),
+      ...createHostActivities({ host, sessions, completion, channel }),
       ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env } }),
     },
     maxConcurrentActivityTaskExecutions: 500,
@@ -62,11 +64,13 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   });
   const adopt = (): number => {
     sweep.start();
+    for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
     return completion.adopt();
   };
   const detach = async (): Promise<void> => {
     sweep.stop();
     completion.detach();
+    channel.detach();
     sessions.detach();
     await sessions.endSpare();
   };

@@ -176,11 +176,12 @@ class Conversation {
   }
 
   private async executeTurn(number: number, message: string): Promise<TurnResult> {
-    const { model, host, cwd, limits, yield: yielding } = this.input;
+    const { model, host, cwd, tools, limits, yield: yielding } = this.input;
     const settings = {
       model,
       ...(host && { host }),
       ...(cwd && { cwd }),
+      ...(tools && { tools }),
       ...(limits && { limits }),
       ...(yielding && { yield: yielding }),
     };

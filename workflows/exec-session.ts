@@ -27,6 +27,9 @@ import { newSessionRecord, type SessionRecord } from './session-record';
 const CONTINUE_AT_EVENTS = 2_000;
 /** Above this, callers that wait long no longer hold back continue-as-new. */
 const CONTINUE_AT_ANY_COST_EVENTS = 8_000;
+/** Above this, tool calls that run no longer hold it back either: the server ends a history of 51,200 events. */
+const CONTINUE_AT_LAST_EVENTS = 25_000;
+const LONG_CALL_MS = 2_000;
 const DRAIN_MS = 5_000;
 const HANDLERS_MS = 15_000;
 
@@ -82,13 +85,7 @@ async function live(session: SessionActor): Promise<void> {
       const lookAgainMs = Math.max(idleMs, record.idleMs / 10, 1);
       await condition(() => session.closing !== null || isLong(session), lookAgainMs);
     }
-    if (isLong(session) && session.closing === null) {
-      session.phase = 'draining';
-      // Not for ever: a caller that is cut off sends its id again, and finds its command in the next run.
-      await condition(() => allHandlersFinished() || session.closing !== null, DRAIN_MS);
-      if (session.closing === null) await continueAsNew<typeof execSession>(undefined, record);
-      session.phase = 'open';
-    }
+    if (isLong(session) && session.closing === null) await moveOn(session);
   }
   await close(session, session.closing);
   if (allHandlersFinished()) return;
@@ -97,9 +94,28 @@ async function live(session: SessionActor): Promise<void> {
   else await condition(allHandlersFinished);
 }
 
+/** Continues as new, unless a tool call would be lost by it: then it stays for another while. */
+async function moveOn(session: SessionActor): Promise<void> {
+  const { tools, record } = session;
+  session.phase = 'draining';
+  // Only sessions with tool calls come here with a caller that waits for a command, so no history of 0.1.0 does.
+  session.isHandingOver = tools.wasUsed;
+  // Not for ever: a caller that is cut off sends its id again, and finds its command in the next run.
+  const isDrained = (): boolean => allHandlersFinished() && tools.oldestRunning === null;
+  await condition(() => isDrained() || session.closing !== null, DRAIN_MS);
+  const mayLeave = tools.oldestRunning === null || workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
+  if (session.closing === null && mayLeave) {
+    tools.fitCarried();
+    await continueAsNew<typeof execSession>(undefined, record);
+  }
+  session.isHandingOver = false;
+  session.phase = 'open';
+}
+
 async function close(session: SessionActor, reason: string): Promise<void> {
   session.closing ??= reason;
   const { record } = session;
+  session.tools.cancelAll(reason);
   const { ref } = record;
   try {
     await repeatable(ref.host).closeSession.executeWithOptions({ summary: label(reason) }, [{ ref, reason }]);
@@ -112,8 +128,11 @@ async function close(session: SessionActor, reason: string): Promise<void> {
   session.phase = 'closed';
 }
 
-function isLong({ waiters }: SessionActor): boolean {
+function isLong({ waiters, tools }: SessionActor): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
-  const long = historyLength > CONTINUE_AT_EVENTS || continueAsNewSuggested;
-  return long && (waiters === 0 || historyLength > CONTINUE_AT_ANY_COST_EVENTS);
+  if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
+  if (historyLength > CONTINUE_AT_LAST_EVENTS) return true;
+  // A call that takes long may be one that must not run twice: nothing is cut off but in need.
+  if (tools.oldestRunning !== null && Date.now() - tools.oldestRunning > LONG_CALL_MS) return false;
+  return waiters === 0 || tools.wasUsed || historyLength > CONTINUE_AT_ANY_COST_EVENTS;
 }

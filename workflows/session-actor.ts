@@ -27,6 +27,7 @@ import type {
   WaitRequest,
   WaitResult,
 } from '../contracts/session';
+import type { ToolCallAnswer, ToolCallRequest } from '../contracts/tools';
 import { hostFailure, repeatable, runCommand } from './host-activities';
 import { checked, refuse } from './refusal';
 import { detailsOf, detailsOfStart, summaryOfCommand, summaryOfInput } from './session-labels';
@@ -41,6 +42,7 @@ import {
   type RunningCommand,
   type SessionRecord,
 } from './session-record';
+import { SessionTools } from './session-tools';
 
 const DEFAULT_WAIT_MS = 60_000;
 /** The host has sent the end of a command, or is about to, when a view tells of it. */
@@ -50,6 +52,8 @@ export class SessionActor {
   phase: 'open' | 'draining' | 'closed' = 'open';
   private closingReason: string | null = null;
   /** Waits for other sessions: they must not hold back the end of this one. */
+  /** Whoever waits for a command is sent to the next run, which knows the command. */
+  isHandingOver = false;
   private readonly waits = new Set<CancellationScope>();
   private isTyping = false;
   /** When the last message came, in workflow time. */
@@ -59,7 +63,11 @@ export class SessionActor {
   /** Ends of running commands; rejected when one could not run at all. */
   private readonly ends = new Map<string, Promise<CommandView>>();
 
-  constructor(readonly record: SessionRecord) {}
+  readonly tools: SessionTools;
+
+  constructor(readonly record: SessionRecord) {
+    this.tools = new SessionTools(record);
+  }
 
   /** Why the session is to end; null while it is not. */
   get closing(): string | null {
@@ -74,6 +82,7 @@ export class SessionActor {
   reattach(): void {
     if (this.record.command) this.track(this.record.command, true);
     if (this.record.queuedInputs?.length) void this.typeQueued();
+    this.tools.reattach();
   }
 
   checkExec(request: ExecRequest | undefined): ExecRequest {
@@ -101,6 +110,7 @@ export class SessionActor {
       code,
       reader,
       yield: yielding,
+      tools,
     } = this.checkExec(request);
     this.usedAt = Date.now();
     if (this.record.command?.id !== id) {
@@ -112,6 +122,7 @@ export class SessionActor {
         yield: { ...this.record.yield, ...yielding },
         yielded: null,
       };
+      this.tools.grant(id, tools);
       setCurrentDetails(detailsOfStart(this.record.command));
       this.track(this.record.command, false);
     }
@@ -119,9 +130,12 @@ export class SessionActor {
     const end = this.ends.get(id);
     // A cancelled session ends its commands first: its callers are told of that end.
     const first = await this.waiting(() =>
-      CancellationScope.nonCancellable(() => Promise.race([end, condition(() => command.yielded !== null)])),
+      CancellationScope.nonCancellable(() =>
+        Promise.race([end, condition(() => command.yielded !== null || this.isHandingOver)]),
+      ),
     );
     const answer = first ?? command.yielded;
+    if (!answer && this.isHandingOver) return refuse('draining');
     if (!answer)
       return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
     this.show(answer, reader);
@@ -157,6 +171,12 @@ export class SessionActor {
       refuse('input_queue_full', { session: this.record.ref.session, allowed: MAX_QUEUED_INPUT_BYTES });
     }
     void this.typeQueued();
+  }
+
+  /** A script's call of a tool. */
+  callTool(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
+    this.usedAt = Date.now();
+    return this.tools.call(request);
   }
 
   /** Not a part of any handler. What is not typed by a continue-as-new is sent again: the host knows the ids. */

@@ -13,12 +13,23 @@ import type {
   WaitResult,
 } from '../contracts/session';
 
+import type {
+  CancelToolsRequest,
+  ToolCallAnswer,
+  ToolCallRequest,
+  ToolResults,
+  ToolResultsRequest,
+} from '../contracts/tools';
+
 // Web UI and CLI may send no argument at all: every handler takes undefined.
 export const execUpdate = defineUpdate<CommandView, [ExecRequest?]>(NAMES.exec);
 export const inputUpdate = defineUpdate<CommandView, [InputRequest?]>(NAMES.input);
 export const outputUpdate = defineUpdate<CommandView, [OutputRequest?]>(NAMES.output);
 export const resetUpdate = defineUpdate<CommandView, [ResetRequest?]>(NAMES.reset);
 export const waitUpdate = defineUpdate<WaitResult, [WaitRequest?]>(NAMES.wait);
+export const toolCallUpdate = defineUpdate<ToolCallAnswer, [ToolCallRequest?]>(NAMES.toolCall);
+export const toolResultsUpdate = defineUpdate<ToolResults, [ToolResultsRequest?]>(NAMES.toolResults);
+export const cancelToolsSignal = defineSignal<[CancelToolsRequest?]>(NAMES.cancelTools);
 export const inputSignal = defineSignal<[InputRequest?]>(NAMES.input);
 export const pollSignal = defineSignal(NAMES.poll);
 export const resetSignal = defineSignal<[ResetRequest?]>(NAMES.reset);

@@ -11,6 +11,8 @@ import type {
   ResetRequest,
   WaitRequest,
 } from '../contracts/session';
+import { toolResultsSchema } from '../contracts/schemas/tools';
+import type { CancelToolsRequest, ToolCallRequest, ToolResultsRequest } from '../contracts/tools';
 import { checked, refuse } from './refusal';
 import type { SessionActor } from './session-actor';
 import * as messages from './session-definitions';
@@ -56,6 +58,17 @@ function listenToUpdates(session: SessionActor): void {
     ),
     description: 'Wait for several sessions: {"sessions":[0,1],"for":"exit","mode":"any","waitMs":60000}',
   });
+  setHandler(messages.toolCallUpdate, (request?: ToolCallRequest) => session.callTool(request), {
+    validator: (request?: ToolCallRequest) => (isOpen(), void session.tools.checkCall(request)),
+    description: 'Internal, from the host worker: a script calls a tool',
+  });
+  setHandler(messages.toolResultsUpdate, (request?: ToolResultsRequest) => session.tools.results(request), {
+    validator: (request?: ToolResultsRequest) => (
+      isOpen(),
+      void checked(toolResultsSchema, 'The request for results', request)
+    ),
+    description: 'Internal, from the host worker: what became of calls that take long',
+  });
   setHandler(messages.resetUpdate, (request?: ResetRequest) => session.reset(request), {
     validator: (request?: ResetRequest) => (
       isOpen(),
@@ -93,6 +106,11 @@ function listenToSignals(session: SessionActor): void {
   setHandler(messages.closeSignal, (request?: ResetRequest) => signalled(() => close(request)), {
     description: 'End everything that runs here and the session itself: {"reason":"done"}',
   });
+  setHandler(
+    messages.cancelToolsSignal,
+    (request?: CancelToolsRequest) => signalled(() => session.tools.cancel(request)),
+    { description: 'Internal, from the host worker: nobody waits for these calls any more' },
+  );
   setHandler(messages.yieldedSignal, (yielded?: Yielded) => signalled(() => session.onYielded(yielded)), {
     description: 'Internal, from the host worker: a command outlives its yield',
   });

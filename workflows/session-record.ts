@@ -4,6 +4,7 @@ import type { SessionRef } from '../contracts/ids';
 import type { CommandView, Runtime, SessionInput, SessionState, YieldSettings } from '../contracts/session';
 import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
+import type { ToolCallRequest, ToolGrant, ToolOutcome } from '../contracts/tools';
 
 /** Input ids that are remembered for "typed before", over continue-as-new too. */
 const REMEMBERED_INPUTS = 500;
@@ -20,6 +21,17 @@ export interface RunningCommand {
   yielded: CommandView | null;
 }
 
+/** What a command's scripts may call, and have called. */
+export interface CommandGrant extends ToolGrant {
+  commandId: string;
+  used: number;
+}
+
+export interface CallRecord {
+  request: Omit<ToolCallRequest, 'answered'>;
+  outcome: ToolOutcome | null;
+}
+
 export interface SessionRecord {
   ref: SessionRef;
   cwd: string | null;
@@ -31,6 +43,10 @@ export interface SessionRecord {
   inputIds: string[];
   /** Signalled inputs that are not typed yet; absent in records of 0.1.0. */
   queuedInputs?: SignalledInput[];
+  /** What the scripts of the last commands may call; absent in records of 0.1.0, as the next. */
+  grants?: CommandGrant[];
+  /** Calls of scripts, by id, until the scripts have their answers. */
+  calls?: Record<string, CallRecord>;
   /** Numbers the messages that came without an id. */
   sequence: number;
   refused: string[];
@@ -125,5 +141,11 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
     view,
     readers,
     refused,
+    toolCalls: {
+      made: record.grants?.at(-1)?.used ?? 0,
+      open: Object.values(record.calls ?? {}).flatMap(({ request: { id, tool }, outcome }) =>
+        outcome ? [] : [{ id, tool }],
+      ),
+    },
   };
 }

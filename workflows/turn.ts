@@ -15,6 +15,7 @@ import {
   type Message,
   type ModelReply,
   type ToolCall,
+  type ToolResult,
   type TurnError,
   type TurnInput,
   type TurnResult,
@@ -52,6 +53,7 @@ class Turn {
   readonly transcript = new Transcript();
   readonly limits: typeof DEFAULT_LIMITS;
   private steps = 0;
+  private calls = 0;
   private readonly sessions = new Set<number>();
   private readonly progress: TurnProgress;
 
@@ -115,7 +117,7 @@ class Turn {
     const { workflowId, runId } = workflowInfo();
     const { agent, settings, earlier } = this.input;
     const turn = { workflowId, runId, count: this.transcript.messages.length };
-    const call = { agent, model: settings.model, turn, earlier };
+    const call = { agent, model: settings.model, tools: settings.tools, turn, earlier };
     this.progress.asksModel(this.steps);
     return callModel.executeWithOptions({ summary: label(`step ${this.steps}: ${settings.model}`) }, [call]);
   }
@@ -129,7 +131,10 @@ class Turn {
         if (session !== null) this.sessions.add(session);
         const key = `${born}/turn/${number}/${this.steps}/${call.callId}`;
         const summary = label(headline ?? '') || label(call.tool);
-        const result = await callTool({ agent, key, call, settings }, summary);
+        const callsLeft = this.limits.toolCalls - ++this.calls;
+        const invocation = { agent, key, call, settings, callsLeft };
+        const result =
+          callsLeft < 0 ? overBudget(call, this.limits.toolCalls) : await callTool(invocation, summary);
         this.progress.saw(call, result);
         return result;
       }),
@@ -141,6 +146,15 @@ class Turn {
       this.transcript.push({ role: 'tool', ...result, content });
     }
   }
+}
+
+function overBudget({ callId, tool }: ToolCall, allowed: number): ToolResult {
+  const { code, message } = new HoldfastError('budget_exceeded', {
+    what: 'tool calls',
+    got: allowed + 1,
+    allowed,
+  });
+  return { callId, tool, content: `Error ${code}: ${message}`, isError: true };
 }
 
 /** A tool's message without its content. */

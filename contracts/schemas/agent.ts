@@ -1,6 +1,6 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
-import { idSchema, milliseconds, yieldSchema } from './session';
+import { idSchema, milliseconds, toolNamesSchema, yieldSchema } from './session';
 import { z } from './zod';
 
 const text = z.string().check(
@@ -15,7 +15,7 @@ const text = z.string().check(
 const count = z.int().check(z.minimum(1), z.maximum(100_000));
 
 export const limitsSchema = z.partial(
-  z.strictObject({ steps: count, wallMs: milliseconds, formatRepairs: count }),
+  z.strictObject({ steps: count, wallMs: milliseconds, formatRepairs: count, toolCalls: count }),
 );
 
 export const agentInputSchema = z.strictObject({
@@ -29,6 +29,7 @@ export const agentInputSchema = z.strictObject({
   ),
   host: z.optional(idSchema),
   cwd: z.optional(z.string().check(z.minLength(1))),
+  tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
   yield: z.optional(yieldSchema),
   keep: z.optional(z.boolean()),

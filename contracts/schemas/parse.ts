@@ -22,13 +22,17 @@ const keysOf = (value: unknown): string =>
     ? `an object with ${Object.keys(value).join(', ')}`
     : typeof value;
 
-const pointer = (path: PropertyKey[]): string => (path.length > 0 ? `"${path.map(String).join('/')}" ` : '');
+/** RFC 6901. */
+const pointer = (path: PropertyKey[]): string =>
+  path.length > 0
+    ? `"${path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}" `
+    : '';
 
 function describe(issue: z.core.$ZodIssue): string {
   if (issue.message && issue.message !== 'Invalid input') return issue.message;
   switch (issue.code) {
     case 'invalid_type':
-      return `must be a ${issue.expected}`;
+      return `must be ${/^[aio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'unrecognized_keys':

@@ -11,6 +11,7 @@ import {
   type Key,
   type Wait,
 } from '../session';
+import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tool-limits';
 import { z } from './zod';
 
 /** Bytes of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
@@ -85,12 +86,22 @@ function isWait(value: string): boolean {
   }
 }
 
+export const toolName = z.string().check(z.regex(/^[a-zA-Z0-9_-]{1,64}$/));
+export const toolNamesSchema = z.array(toolName).check(z.maxLength(1_000));
+
+export const toolGrantSchema = z.strictObject({
+  allowed: z.optional(toolNamesSchema),
+  calls: z.optional(z.int().check(z.minimum(0), z.maximum(10 * DEFAULT_TOOL_CALLS))),
+  within: z.optional(z.array(sessionNumber).check(z.maxLength(MAX_TOOL_DEPTH + 1))),
+});
+
 export const execSchema = z.strictObject({
   id: z.optional(messageId),
   runtime: z.optional(runtimeSchema),
   code: codeSchema,
   yield: z.optional(yieldSchema),
   reader: z.optional(readerName),
+  tools: z.optional(toolGrantSchema),
 });
 
 export const inputSchema = z.strictObject({

@@ -24,7 +24,7 @@ interface Connection {
   waiting: Map<number, AbortController>;
 }
 
-const VERBS = 'run, observe, status, input, attach, watch, type, resize, reset, cancel, close';
+const VERBS = 'run, observe, status, input, attach, watch, type, resize, reset, calls, answer, cancel, close';
 
 export class Holder {
   private readonly server = createServer((socket) => this.serve(socket));
@@ -101,7 +101,9 @@ export class Holder {
     const request = new AbortController();
     connection.waiting.set(id, request);
     try {
-      if (frame.token !== this.config.token) throw new HoldfastError('internal', { reason: 'wrong token' });
+      // A script shows the token of its command instead, which is good for nothing else.
+      if (frame.verb !== 'call' && frame.token !== this.config.token)
+        throw new HoldfastError('internal', { reason: 'wrong token' });
       return { id, ok: await this.perform(frame, connection, request.signal) };
     } catch (err) {
       const error =
@@ -112,7 +114,11 @@ export class Holder {
     }
   }
 
-  private perform({ verb, body }: RequestFrame, connection: Connection, cancelled: AbortSignal): unknown {
+  private perform(
+    { token, verb, body }: RequestFrame,
+    connection: Connection,
+    cancelled: AbortSignal,
+  ): unknown {
     const { session, attachments } = this;
     const { gone, waiting } = connection;
     switch (verb) {
@@ -134,6 +140,12 @@ export class Holder {
         return attachments.resize(body as Verbs['resize']['request'], gone);
       case 'reset':
         return session.reset(body as Verbs['reset']['request']);
+      case 'call':
+        return session.toolCalls.call(token, body, cancelled);
+      case 'calls':
+        return session.toolCalls.poll(body as Verbs['calls']['request'], cancelled);
+      case 'answer':
+        return session.toolCalls.answer(body as Verbs['answer']['request']);
       case 'cancel':
         return cancel(waiting, (body as Verbs['cancel']['request']).id);
       case 'close':

@@ -1,12 +1,11 @@
 // One session inside its holder: the current shell, its command, and who waits for what. All of a
 // session's state changes happen here, one after the other.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { KilledBy } from '../../contracts/session';
 import { CommandRecords } from '../command-records';
-import { writeJson } from '../json-file';
-import { identityOf, isAlive, type Identity } from '../process-identity';
+import { readJson, writeJson } from '../json-file';
+import { identitiesOf, isAlive, type Identity } from '../process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
@@ -18,6 +17,8 @@ import { OutputLog } from './output-log';
 import { COLUMNS, ROWS, Shell } from './shell';
 import type { SpareShell } from './spare-shell';
 import { fatalSignal } from './signal-name';
+import { ToolCalls } from './tool-calls';
+import type { CommandTools } from './tools-script';
 import { WaitingWatch } from './waiting-watch';
 
 /** How many input ids are remembered, each for "typed before". */
@@ -38,6 +39,7 @@ interface End {
 }
 
 export class Session {
+  readonly toolCalls: ToolCalls;
   private readonly log: OutputLog;
   private readonly records: CommandRecords;
   private readonly observers = new Set<() => void>();
@@ -64,8 +66,9 @@ export class Session {
   ) {
     this.log = new OutputLog(paths.log);
     this.records = new CommandRecords(paths.commands);
-    this.epoch = lastEpoch(paths.epoch) + 1;
+    this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
     this.command = this.records.latest() ?? null;
+    this.toolCalls = new ToolCalls(this.epoch);
   }
 
   snapshot(command = this.command): Snapshot {
@@ -236,7 +239,7 @@ export class Session {
     this.begin(request, life.isUnused && this.epoch > 1);
     life.watch.touch();
     try {
-      await life.shell.run({ runtime: request.runtime, code: request.code, flush: this.flush });
+      await life.shell.run({ ...request, tools: this.toolsFor(request), flush: this.flush });
       this.flush = false;
       life.isUnused = false;
     } catch (err) {
@@ -247,6 +250,11 @@ export class Session {
       this.records.remove(request.id);
       throw err;
     }
+  }
+
+  private toolsFor({ id, tools: folder }: Verbs['run']['request']): CommandTools | null {
+    if (folder === undefined) return null;
+    return { folder, socketPath: this.config.socketPath, token: this.toolCalls.issue(id) };
   }
 
   private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
@@ -321,9 +329,10 @@ export class Session {
     if (wasRunning) this.command = { ...wasRunning, killedBy };
     life.watch.stop();
     const left = await life.shell.end();
-    this.survivors = [...this.survivors.filter(isAlive), ...left.flatMap(identify)];
+    this.survivors = [...this.survivors.filter(isAlive), ...identitiesOf(left)];
     this.life = null;
     this.epoch += 1;
+    this.toolCalls.endEpoch(killedBy?.reason ?? `the shell that ran it has ended`);
     if (wasRunning) {
       this.running = true;
       this.finish({ exitCode: null, signal: 'SIGKILL', killedBy });
@@ -380,21 +389,5 @@ export class Session {
     const result = this.queue.then(work);
     this.queue = result.catch(() => undefined);
     return result;
-  }
-}
-
-function identify(pid: number): Identity[] {
-  try {
-    return [identityOf(pid)];
-  } catch {
-    return [];
-  }
-}
-
-function lastEpoch(path: string): number {
-  try {
-    return Number(readFileSync(path, 'utf8')) || 0;
-  } catch {
-    return 0;
   }
 }

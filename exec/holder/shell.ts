@@ -22,6 +22,7 @@ import type { TerminalSize } from '../protocol';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript, quote } from './command-script';
 import { killTree, treeCommand } from './process-tree';
+import { toolsScript, type CommandTools } from './tools-script';
 
 /** How long an end waits for its fence when the terminal holds back output. */
 const FENCE_MS = 2_000;
@@ -36,6 +37,15 @@ export interface ShellOptions {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
+}
+
+export interface ShellCommand {
+  runtime: Runtime;
+  code: string;
+  /** Throws away what is left of earlier typing. */
+  flush: boolean;
+  /** Null where its scripts may call none. */
+  tools: CommandTools | null;
 }
 
 export interface ShellEvents {
@@ -67,6 +77,7 @@ export class Shell {
   private ended = false;
   private events: ShellEvents | null = null;
   private cwd = '';
+  private toolsScript = '';
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -133,8 +144,8 @@ export class Shell {
     return group !== undefined && group > 0 ? group : undefined;
   }
 
-  /** Hands a command to bash. `flush` first throws away what is left of earlier typing. */
-  async run(command: { runtime: Runtime; code: string; flush: boolean }): Promise<void> {
+  /** Hands a command to bash. */
+  async run(command: ShellCommand): Promise<void> {
     this.taken = new Promise((resolve) => (this.take = resolve));
     await this.isReady;
     if (this.ended || this.isDown) return this.take();
@@ -142,10 +153,21 @@ export class Shell {
     const script = join(this.options.directory, name);
     writeFileSync(script, commandScript(this.options.directory, name, command), { mode: 0o600 });
     if (this.cwd) writeFileSync(`${script}.cwd`, folderScript(this.cwd), { mode: 0o600 });
+    const tools = this.offer(command.tools);
     this.fences = 0;
-    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'}`;
+    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools}`;
     writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
     this.cwd = '';
+  }
+
+  /** Where the scripts of commands find their tools; written where it has changed. */
+  private offer(tools: CommandTools | null): string {
+    if (!tools) return '-';
+    const script = toolsScript(tools);
+    if (script !== this.toolsScript)
+      writeFileSync(join(this.options.directory, 'tools'), script, { mode: 0o600 });
+    this.toolsScript = script;
+    return tools.token;
   }
 
   /**

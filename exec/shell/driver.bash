@@ -12,7 +12,7 @@ set +o history
 shopt -s execfail checkwinsize
 PS1= PS2= PROMPT_DIRTRIM=
 stty -ixon iutf8 2>/dev/null
-__hf_id=- __hf_n= __hf_flush= __hf_cwd=
+__hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools=
 # A string and not a function: inside a function `declare` in a command would be local. The loop ends only
 # when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one. Ctrl-C in the
 # shell itself leads to a prompt, and from there PROMPT_COMMAND leads back: a command may have changed it.
@@ -26,12 +26,13 @@ while builtin :; do
   builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up" || builtin :
   __hf_n=
   until [[ $__hf_n == "$__hf_nonce" ]]; do
-    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd <"$__hf_dir/down" || builtin :
+    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd __hf_tools <"$__hf_dir/down" || builtin :
   done
   builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up" || builtin :
   if [[ $__hf_cwd == cwd ]]; then
     builtin . "$__hf_dir/$__hf_id.cwd" || builtin exit 71 2>/dev/null
   fi
+  [[ $__hf_tools == - ]] || builtin . "$__hf_dir/tools"
   if [[ $__hf_flush == flush ]]; then
     command stty sane -ixon iutf8 -icanon -echo min 0 time 0 </dev/tty || builtin :
     if builtin read -r -t 0 </dev/tty; then

@@ -23,11 +23,12 @@ function compileCommonJs(code) {
   }
 }
 
-/** Makes the entry's imports resolve from the working folder; its file lies elsewhere. */
+/** Makes the entry's imports resolve from the working folder; its file lies elsewhere. NODE_PATH is not for imports. */
 const RESOLVE_FROM_HERE = `
-  let entry, here;
-  export function initialize(data) { ({ entry, here } = data); }
+  let entry, here, tools;
+  export function initialize(data) { ({ entry, here, tools } = data); }
   export function resolve(specifier, context, next) {
+    if (specifier === 'codex-tools' && tools) return { url: tools, format: 'module', shortCircuit: true };
     return next(specifier, context.parentURL === entry ? { ...context, parentURL: here } : context);
   }`;
 
@@ -38,6 +39,8 @@ if (run) {
 } else {
   const entry = pathToFileURL(path).href;
   globalThis.require = require;
-  register(`data:text/javascript,${encodeURIComponent(RESOLVE_FROM_HERE)}`, { data: { entry, here } });
+  const stubs = process.env.HOLDFAST_TOOLS;
+  const tools = stubs && pathToFileURL(join(stubs, 'node', 'codex-tools', 'index.mjs')).href;
+  register(`data:text/javascript,${encodeURIComponent(RESOLVE_FROM_HERE)}`, { data: { entry, here, tools } });
   await import(entry);
 }

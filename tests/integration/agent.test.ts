@@ -224,7 +224,9 @@ test('an agent that is started from plain JSON by another SDK with a faulty inpu
     args: [{ task: '', modle: 'scripted:x' }],
   });
   const failure = (await handle.result().catch((err: Error) => err.cause)) as Error;
-  expect(failure.message).toMatch(/"task" got an empty text.*"model" must be a string.*unknown keys modle/);
+  expect(failure.message).toMatch(
+    /"\/task" got an empty text.*"\/model" must be a string.*unknown keys modle/,
+  );
 });
 
 test('an id that was used by an agent before runs its commands anew', async () => {

@@ -183,7 +183,11 @@ test('cancelling the session workflow ends its tree, where a reset leaves the se
 });
 
 test.each([
-  ['an unknown runtime', { code: 'x', runtime: 'ruby' }, /"runtime" must be one of terminal, python, nodejs/],
+  [
+    'an unknown runtime',
+    { code: 'x', runtime: 'ruby' },
+    /"\/runtime" must be one of terminal, python, nodejs/,
+  ],
   ['empty code', { code: ' \n' }, /got empty code/],
   ['code with NUL', { code: 'a\0b' }, /got a NUL character at position 1/],
   ['1 MB of code', { code: 'x'.repeat(1_000_000) }, /got 1000000 bytes, allowed 262144; write it to a file/],

@@ -69,11 +69,11 @@ test('only the session that was reset is touched', async () => {
   const other = otherSession(t, 1);
   await t.run('KEPT=1', { ref: other });
   const alive = await startTree((m) => `bash -c 'while :; do sleep 0.2; done; : ${m}'`, other);
-  const before = processesMarked(alive);
+  const [leader] = processesMarked(alive);
   const mark = await startTree((m) => `bash -c 'while :; do sleep 0.2; done; : ${m}'`);
   await reset(t);
   expect(await survivors(mark)).toEqual([]);
-  expect(processesMarked(alive)).toEqual(before);
+  expect(processesMarked(alive)).toContain(leader);
   expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 1 }, other)).state).toBe('running');
   await reset(t, other);
 });
@@ -83,9 +83,10 @@ test('a reset that comes again with its id does nothing', async () => {
   await t.run('sleep 600', { yield: { firstOutputMs: 20 } });
   const { epoch } = await t.host.reset(t.ref, request);
   const mark = await startTree((m) => `bash -c 'while :; do sleep 0.2; done; : ${m}'`);
-  const before = processesMarked(mark);
+  // The loop itself: what it forks has its command line for a moment.
+  const [leader] = processesMarked(mark);
   expect(await t.host.reset(t.ref, request)).toMatchObject({ epoch });
-  expect(processesMarked(mark)).toEqual(before);
+  expect(processesMarked(mark)).toContain(leader);
   expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 1 })).state).toBe('running');
   await reset(t);
 });

@@ -48,7 +48,7 @@ const good: [string, z.ZodMiniType, unknown][] = [
       model: 'scripted:a:b.yaml',
       task: 'do',
       mode: 'task',
-      limits: { steps: 1, wallMs: 5, formatRepairs: 1 },
+      limits: { steps: 1, wallMs: 5, formatRepairs: 1, toolCalls: 1 },
       keep: false,
     },
   ],
@@ -72,24 +72,24 @@ test.each([
 });
 
 const bad: [string, z.ZodMiniType, unknown, RegExp][] = [
-  ['exec without code', execSchema, {}, /"code" must be a string/],
+  ['exec without code', execSchema, {}, /"\/code" must be a string/],
   [
     'exec of empty code',
     execSchema,
     { code: ' \n' },
-    /"code" got empty code, allowed code with at least one command/,
+    /"\/code" got empty code, allowed code with at least one command/,
   ],
   [
     'exec of code with NUL',
     execSchema,
     { code: 'a\0b' },
-    /"code" got a NUL character at position 1, allowed text without NUL/,
+    /"\/code" got a NUL character at position 1, allowed text without NUL/,
   ],
   [
     'exec of too much code',
     execSchema,
     { code: 'x'.repeat(262_145) },
-    /"code" got 262145 bytes, allowed 262144/,
+    /"\/code" got 262145 bytes, allowed 262144/,
   ],
   [
     'exec of too much code in bytes',
@@ -101,108 +101,108 @@ const bad: [string, z.ZodMiniType, unknown, RegExp][] = [
     'exec of another runtime',
     execSchema,
     { code: 'a', runtime: 'ruby' },
-    /"runtime" must be one of terminal, python, nodejs/,
+    /"\/runtime" must be one of terminal, python, nodejs/,
   ],
   ['exec with reset as text', execSchema, { code: 'a', reset: 'false' }, /has unknown keys reset/],
   [
     'exec with a yield as text',
     execSchema,
     { code: 'a', yield: { maxMs: '5' } },
-    /"yield\/maxMs" got "5", allowed a whole number from 0 to/,
+    /"\/yield\/maxMs" got "5", allowed a whole number from 0 to/,
   ],
   [
     'exec with a yield below zero',
     execSchema,
     { code: 'a', yield: { maxMs: -1 } },
-    /"yield\/maxMs" got -1, allowed a whole number/,
+    /"\/yield\/maxMs" got -1, allowed a whole number/,
   ],
   [
     'exec with half a millisecond',
     execSchema,
     { code: 'a', yield: { promptMs: 0.5 } },
-    /"yield\/promptMs" got 0\.5/,
+    /"\/yield\/promptMs" got 0\.5/,
   ],
   [
     'exec with an unknown yield',
     execSchema,
     { code: 'a', yield: { max: 5 } },
-    /"yield" has unknown keys max/,
+    /"\/yield" has unknown keys max/,
   ],
-  ['exec with an empty id', execSchema, { code: 'a', id: '' }, /"id" must be at least 1/],
-  ['exec with a long id', execSchema, { code: 'a', id: 'x'.repeat(201) }, /"id" must be at most 200/],
+  ['exec with an empty id', execSchema, { code: 'a', id: '' }, /"\/id" must be at least 1/],
+  ['exec with a long id', execSchema, { code: 'a', id: 'x'.repeat(201) }, /"\/id" must be at most 200/],
   [
     'exec with a reader that is no id',
     execSchema,
     { code: 'a', reader: '../x' },
-    /"reader" must match .*a-z0-9/,
+    /"\/reader" must match .*a-z0-9/,
   ],
-  ['exec as a text', execSchema, 'ls', /must be a object/],
+  ['exec as a text', execSchema, 'ls', /must be an object/],
   [
     'input of a key that is none',
     inputSchema,
     { keys: ['ctrl-y'] },
-    /"keys\/0" must be one of enter, .*ctrl-c/,
+    /"\/keys\/0" must be one of enter, .*ctrl-c/,
   ],
-  ['input of keys as a text', inputSchema, { keys: 'up' }, /"keys" must be a array/],
-  ['input with NUL', inputSchema, { keyboard: 'ab\0' }, /"keyboard" got a NUL character at position 2/],
-  ['input that is no text', inputSchema, { keyboard: 5 }, /"keyboard" must be a string/],
-  ['output from below zero', outputSchema, { from: -1 }, /"from" got -1, allowed a whole number from 0/],
+  ['input of keys as a text', inputSchema, { keys: 'up' }, /"\/keys" must be an array/],
+  ['input with NUL', inputSchema, { keyboard: 'ab\0' }, /"\/keyboard" got a NUL character at position 2/],
+  ['input that is no text', inputSchema, { keyboard: 5 }, /"\/keyboard" must be a string/],
+  ['output from below zero', outputSchema, { from: -1 }, /"\/from" got -1, allowed a whole number from 0/],
   [
     'output of too small a page',
     outputSchema,
     { maxBytes: 3 },
-    /"maxBytes" got 3, allowed a whole number from 4 to 131072/,
+    /"\/maxBytes" got 3, allowed a whole number from 4 to 131072/,
   ],
-  ['output of too large a page', outputSchema, { maxBytes: 131_073 }, /"maxBytes" got 131073, allowed/],
+  ['output of too large a page', outputSchema, { maxBytes: 131_073 }, /"\/maxBytes" got 131073, allowed/],
   [
     'output that waits for what is none',
     outputSchema,
     { wait: 'done' },
-    /"wait" got "done", allowed exit, output, idle, needs_input or pattern:RE/,
+    /"\/wait" got "done", allowed exit, output, idle, needs_input or pattern:RE/,
   ],
   [
     'output that waits for a bad pattern',
     outputSchema,
     { wait: 'pattern:(' },
-    /"wait" got "pattern:\(", allowed .*with a valid RE/,
+    /"\/wait" got "pattern:\(", allowed .*with a valid RE/,
   ],
-  ['output that waits for an empty pattern', outputSchema, { wait: 'pattern:' }, /"wait" got "pattern:"/],
-  ['reset with a reason that is no text', resetSchema, { reason: 5 }, /"reason" must be a string/],
+  ['output that waits for an empty pattern', outputSchema, { wait: 'pattern:' }, /"\/wait" got "pattern:"/],
+  ['reset with a reason that is no text', resetSchema, { reason: 5 }, /"\/reason" must be a string/],
   [
     'a session as text',
     sessionInputSchema,
     { session: '0' },
-    /"session" got "0", allowed a whole number from 0 to 999999/,
+    /"\/session" got "0", allowed a whole number from 0 to 999999/,
   ],
-  ['a session below zero', sessionInputSchema, { session: -1 }, /"session" got -1/],
-  ['a session of a bad agent', sessionInputSchema, { agent: 'a/b' }, /"agent" must match/],
-  ['a session in an empty folder', sessionInputSchema, { cwd: '' }, /"cwd" must be at least 1/],
-  ['an agent without a model', agentInputSchema, {}, /"model" must be a string/],
+  ['a session below zero', sessionInputSchema, { session: -1 }, /"\/session" got -1/],
+  ['a session of a bad agent', sessionInputSchema, { agent: 'a/b' }, /"\/agent" must match/],
+  ['a session in an empty folder', sessionInputSchema, { cwd: '' }, /"\/cwd" must be at least 1/],
+  ['an agent without a model', agentInputSchema, {}, /"\/model" must be a string/],
   [
     'an agent with a model without provider',
     agentInputSchema,
     { model: 'gpt' },
-    /"model" got "gpt", allowed provider:name/,
+    /"\/model" got "gpt", allowed provider:name/,
   ],
   [
     'an agent of another mode',
     agentInputSchema,
     { model: 'a:b', mode: 'chat' },
-    /"mode" must be one of task, conversation/,
+    /"\/mode" must be one of task, conversation/,
   ],
   [
     'an agent with no steps',
     agentInputSchema,
     { model: 'a:b', limits: { steps: 0 } },
-    /"limits\/steps" must be at least 1/,
+    /"\/limits\/steps" must be at least 1/,
   ],
   [
     'an agent with keep as text',
     agentInputSchema,
     { model: 'a:b', keep: 'false' },
-    /"keep" must be a boolean/,
+    /"\/keep" must be a boolean/,
   ],
-  ['an empty message', sendSchema, { message: '  ' }, /"message" got an empty text, allowed/],
+  ['an empty message', sendSchema, { message: '  ' }, /"\/message" got an empty text, allowed/],
 ];
 
 test.each(bad)('%s is refused, with its place and what is allowed', (_name, schema, value, message) => {
@@ -217,7 +217,7 @@ test.each(bad)('%s is refused, with its place and what is allowed', (_name, sche
   expect((thrown as Error).message.length).toBeLessThan(1_500);
 });
 
-test.each(['"code" got empty code', '"runtime" must be one of', 'has unknown keys y'])(
+test.each(['"/code" got empty code', '"/runtime" must be one of', 'has unknown keys y'])(
   'of several faults each is said: %s',
   (fault) => {
     expect(() => parseWith(execSchema, 'It', { code: '', runtime: 'x', y: 1 })).toThrow(fault);
@@ -226,7 +226,7 @@ test.each(['"code" got empty code', '"runtime" must be one of', 'has unknown key
 
 test('a secret value is not in the message', () => {
   const parse = (): unknown => parseWith(inputSchema, 'It', { keyboard: 'hunter2', keys: ['nope'] }, true);
-  expect(parse).toThrow('"keys/0"');
+  expect(parse).toThrow('"/keys/0"');
   expect(parse).not.toThrow('hunter2');
 });
 

@@ -14,7 +14,14 @@ const named = (name: string): Tool =>
   });
 
 const context = (changes: Partial<ToolContext> = {}): ToolContext =>
-  ({ attempt: 1, signal: new AbortController().signal, caller: null, host: null, ...changes }) as ToolContext;
+  ({
+    attempt: 1,
+    settings: {},
+    signal: new AbortController().signal,
+    caller: null,
+    host: null,
+    ...changes,
+  }) as ToolContext;
 
 const throwing = (effects: Tool['effects'], err: Error): Tool =>
   defineTool({ ...named('throwing'), effects, run: () => Promise.reject(err) });
@@ -89,7 +96,7 @@ test.each([
   expect(await registry.call(call('counts', { count: 1 }), context())).toMatchObject({ content: 'got 2' });
   expect(await registry.call(call('counts', { count: 'x' }), context())).toMatchObject({
     isError: true,
-    content: expect.stringMatching(/^Error invalid_input: The arguments of counts.*"count"/) as string,
+    content: expect.stringMatching(/^Error invalid_input: The call of counts.*"\/count"/) as string,
   });
 });
 

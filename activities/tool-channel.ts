@@ -1,0 +1,224 @@
+// Carries the calls of a host's scripts to their sessions' workflows and the outcomes back. What is open stays with
+// the holder: a worker that comes after this one sends it again under the same id and gets the recorded outcome.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HoldfastClient } from '../client/holdfast-client';
+import type { SessionHandle } from '../client/session-handle';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import type { ToolCallRequest, ToolOutcome } from '../contracts/tools';
+import type { CancelledCall, ScriptCall } from '../exec/protocol';
+import type { SessionHost } from '../exec/session-host';
+import type { ToolRegistry } from '../tools/registry';
+import type { BlobStore } from './blob-store';
+import { crashPoint } from './crash-point';
+import { Slots } from './slots';
+
+/** The server takes ten updates of a run at a time: control messages must not wait behind calls. */
+const OPEN_UPDATES = 6;
+const AGAIN_MS = 500;
+const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
+
+export interface ToolChannelOptions {
+  client: HoldfastClient;
+  sessions: SessionHost;
+  tools: ToolRegistry;
+  blobs: BlobStore;
+  log: (message: string, facts: object) => void;
+}
+
+export class ToolChannel {
+  private readonly served = new Map<string, AbortController>();
+
+  constructor(private readonly options: ToolChannelOptions) {}
+
+  /** Serves the scripts of a session until `detach`, or until its terminal is gone; once, however often it is asked. */
+  serve(ref: SessionRef): void {
+    const key = sessionWorkflowId(ref);
+    if (this.served.has(key)) return;
+    const abort = new AbortController();
+    this.served.set(key, abort);
+    new SessionChannel(this.options, ref, abort.signal)
+      .run()
+      .catch((err: unknown) => {
+        if (!abort.signal.aborted)
+          this.options.log('the scripts of a session are served no more', {
+            session: key,
+            error: reasonOf(err),
+          });
+      })
+      .finally(() => {
+        if (this.served.get(key) === abort) this.served.delete(key);
+      });
+  }
+
+  /** Lets go of all; what is open stays at the holders for the next worker. */
+  detach(): void {
+    for (const abort of this.served.values()) abort.abort();
+    this.served.clear();
+  }
+}
+
+/** The calls of one session's scripts. */
+class SessionChannel {
+  private readonly session: SessionHandle;
+  private readonly slots = new Slots(OPEN_UPDATES);
+  /** Aborts when nobody waits for the call any more. */
+  private readonly open = new Map<string, AbortController>();
+  private readonly slow = new Map<string, (outcome: ToolOutcome) => void>();
+  /** Outcomes that their scripts have, and that the session may forget. */
+  private answered: string[] = [];
+
+  constructor(
+    private readonly options: ToolChannelOptions,
+    private readonly ref: SessionRef,
+    private readonly signal: AbortSignal,
+  ) {
+    this.session = options.client.session(ref);
+  }
+
+  async run(): Promise<void> {
+    for (let seen = 0; !this.signal.aborted;) {
+      const news = await this.options.sessions.toolCalls(this.ref, seen, this.signal);
+      if (!news) return;
+      seen = news.version;
+      for (const call of news.calls) void this.handle(call);
+      for (const call of news.cancelled) void this.cancel(call);
+    }
+  }
+
+  private async handle(call: ScriptCall): Promise<void> {
+    const abort = new AbortController();
+    this.open.set(call.id, abort);
+    const over = AbortSignal.any([abort.signal, this.signal]);
+    try {
+      crashPoint('call-arrived');
+      const outcome = await this.outcomeOf(call, over);
+      crashPoint('call-recorded');
+      if (over.aborted) return;
+      await this.give(call.id, outcome);
+      crashPoint('call-answered');
+    } catch (err) {
+      if (!over.aborted)
+        this.options.log('a call could not be answered', { call: call.id, error: reasonOf(err) });
+    } finally {
+      this.open.delete(call.id);
+    }
+  }
+
+  /** Bad input costs no history. What is only a passing trouble is waited out: the script waits, too. */
+  private async outcomeOf(call: ScriptCall, over: AbortSignal): Promise<ToolOutcome> {
+    let request: ToolCallRequest;
+    try {
+      request = await this.requestOf(call);
+    } catch (err) {
+      if (err instanceof HoldfastError) return failed(err);
+      throw err;
+    }
+    for (;;) {
+      try {
+        return await this.ask(request, over);
+      } catch (err) {
+        if (!(err instanceof HoldfastError) || over.aborted) throw err;
+        if (!err.retryable) return failed(err);
+        this.options.log('a call is sent again', { call: call.id, error: err.message });
+        await delay(AGAIN_MS, undefined, { signal: over });
+      }
+    }
+  }
+
+  private async requestOf({ id, commandId, tool: name, args, cwd }: ScriptCall): Promise<ToolCallRequest> {
+    const { tools, blobs } = this.options;
+    const tool = tools.find(name);
+    tools.check(tool, args);
+    const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
+    const fitted = await blobs.fitArgs(args);
+    return {
+      id,
+      commandId,
+      tool: name,
+      ...fitted,
+      cwd,
+      effects,
+      runsOn,
+      timeoutMs,
+      ...(secret && { secret }),
+    };
+  }
+
+  private async ask(request: ToolCallRequest, over: AbortSignal): Promise<ToolOutcome> {
+    const answer = await this.slots.with(over, () => {
+      const answered = this.answered;
+      this.answered = [];
+      return this.session.callTool({ ...request, answered });
+    });
+    if (!answer.pending) return answer.outcome;
+    if (over.aborted && !this.signal.aborted) {
+      // The cancellation came to the session before the call did.
+      await this.session.cancelTools({ ids: [request.id], reason: 'nobody waits for it any more' });
+    }
+    over.throwIfAborted();
+    return this.whenSlowEnds(request.id, over);
+  }
+
+  /** All slow calls of a session share one update. */
+  private whenSlowEnds(id: string, over: AbortSignal): Promise<ToolOutcome> {
+    return new Promise((resolve, reject) => {
+      over.addEventListener('abort', () => (this.slow.delete(id), reject(new Error('nobody waits for it'))), {
+        once: true,
+      });
+      this.slow.set(id, resolve);
+      if (this.slow.size === 1) void this.followSlow();
+    });
+  }
+
+  private async followSlow(): Promise<void> {
+    while (this.slow.size > 0 && !this.signal.aborted) {
+      try {
+        const { outcomes, unknown } = await this.session.toolResults({ ids: [...this.slow.keys()] });
+        for (const [id, outcome] of Object.entries(outcomes)) this.settleSlow(id, outcome);
+        for (const id of unknown) this.settleSlow(id, failed(notKnown(id)));
+      } catch (err) {
+        if (err instanceof HoldfastError && !err.retryable)
+          for (const id of this.slow.keys()) this.settleSlow(id, failed(err));
+        else await delay(AGAIN_MS);
+      }
+    }
+  }
+
+  private settleSlow(id: string, outcome: ToolOutcome): void {
+    this.slow.get(id)?.(outcome);
+    this.slow.delete(id);
+  }
+
+  private async give(id: string, outcome: ToolOutcome): Promise<void> {
+    const { sessions, blobs } = this.options;
+    const answer = 'blob' in outcome ? { ok: true as const, value: await blobs.read(outcome.blob) } : outcome;
+    await sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
+    this.answered.push(id);
+  }
+
+  private async cancel({ id, reason }: CancelledCall): Promise<void> {
+    this.open.get(id)?.abort();
+    try {
+      await this.session.cancelTools({ ids: [id], reason });
+    } catch (err) {
+      // A session that has ended has none of its calls running.
+      if (!(err instanceof HoldfastError) || err.retryable) {
+        this.options.log('a call could not be cancelled', { call: id, error: reasonOf(err) });
+        return;
+      }
+    }
+    const { code, message, retryable } = new HoldfastError('call_cancelled', { tool: id, reason });
+    const answer = { callId: id, ok: false as const, error: { code, message, retryable } };
+    await this.options.sessions.answerCall(this.ref, { id, answer }).catch(() => undefined);
+    this.answered.push(id);
+  }
+}
+
+const failed = ({ code, message, retryable }: HoldfastError): ToolOutcome => ({
+  ok: false,
+  error: { code, message, retryable },
+});
+
+const notKnown = (id: string): HoldfastError =>
+  new HoldfastError('unknown_outcome', { what: `call ${id}`, reason: 'its session knows it no more' });

@@ -1,0 +1,30 @@
+// Shapes of the messages about tool calls of scripts; see session.ts for why zod/mini.
+import { MESSAGE_ID_MAX_CHARS } from '../ids';
+import { EFFECTS } from '../tools';
+import { milliseconds, toolName } from './session';
+import { z } from './zod';
+
+const id = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
+const ids = z.array(id).check(z.maxLength(10_000));
+const blobSchema = z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)), bytes: z.int() });
+
+export const toolCallSchema = z.strictObject({
+  id,
+  commandId: id,
+  tool: toolName,
+  args: z.record(z.string(), z.unknown()),
+  blob: z.optional(blobSchema),
+  cwd: z.string(),
+  effects: z.enum(EFFECTS),
+  runsOn: z.enum(['host', 'anywhere']),
+  timeoutMs: milliseconds,
+  secret: z.optional(z.boolean()),
+  answered: z.optional(ids),
+});
+
+export const toolResultsSchema = z.strictObject({
+  ids: ids.check(z.minLength(1)),
+  answered: z.optional(ids),
+});
+
+export const cancelToolsSchema = z.strictObject({ ids, reason: z.string().check(z.maxLength(1_000)) });

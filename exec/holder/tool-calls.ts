@@ -1,0 +1,148 @@
+// The calls that a session's scripts have open: from the script's connection until a host worker has answered, however
+// many workers come and go meanwhile. A call whose connection closes is cancelled.
+import { randomBytes } from 'node:crypto';
+import { HoldfastError } from '../../contracts/errors';
+import type { CancelledCall, ScriptAnswer, ScriptCall, Verbs } from '../protocol';
+
+/** Commands whose scripts may still call: those of background jobs, too. */
+const REMEMBERED_TOKENS = 32;
+const MAX_OPEN_CALLS = 1_000;
+const MAX_OPEN_BYTES = 256 * 1024 * 1024;
+
+interface OpenCall {
+  call: ScriptCall;
+  bytes: number;
+  /** Rises with each change of any call: what a worker has not seen yet. */
+  changedAt: number;
+  /** Why nobody waits for it any more; null while somebody does. */
+  cancelled: string | null;
+  settle: (answer: ScriptAnswer) => void;
+}
+
+export class ToolCalls {
+  private readonly tokens = new Map<string, string>();
+  private readonly open = new Map<string, OpenCall>();
+  private readonly watchers = new Set<() => void>();
+  private changes = 0;
+  private made = 0;
+
+  /** `epoch` counts in the ids of calls: they are never given twice in the life of a session. */
+  constructor(private epoch: number) {}
+
+  /** What the scripts of a command show to be let call. */
+  issue(commandId: string): string {
+    const token = randomBytes(16).toString('hex');
+    this.tokens.set(token, commandId);
+    const oldest = this.tokens.keys().next().value;
+    if (this.tokens.size > REMEMBERED_TOKENS && oldest !== undefined) this.tokens.delete(oldest);
+    return token;
+  }
+
+  /** Resolves with the worker's answer, whenever that comes; `gone` means that nobody waits any more. */
+  call(token: string, body: unknown, gone: AbortSignal): Promise<ScriptAnswer> {
+    const commandId = this.tokens.get(token);
+    if (commandId === undefined)
+      return refused('script_ended', {
+        reason: 'its shell has ended, or it is older than the last commands',
+      });
+    const request = checkedBody(body);
+    if (!request)
+      return refused('invalid_input', {
+        what: 'The call',
+        got: typeof body,
+        allowed: '{ tool: string, args: object, cwd: string }',
+      });
+    const bytes = JSON.stringify(request.args).length;
+    const held = [...this.open.values()].reduce((sum, call) => sum + call.bytes, bytes);
+    if (this.open.size >= MAX_OPEN_CALLS || held > MAX_OPEN_BYTES)
+      return refused('budget_exceeded', {
+        what: 'calls that are open at a time',
+        got: `${this.open.size + 1} calls of ${held} bytes`,
+        allowed: `${MAX_OPEN_CALLS} calls of ${MAX_OPEN_BYTES} bytes`,
+      });
+    const id = `e${this.epoch}c${++this.made}`;
+    return new Promise((resolve) => {
+      const settle = (answer: ScriptAnswer): void => {
+        gone.removeEventListener('abort', leave);
+        resolve(answer);
+      };
+      const leave = (): void => this.cancel(id, 'the script that made it has ended');
+      const call = { id, commandId, ...request };
+      this.open.set(id, { call, bytes, changedAt: ++this.changes, cancelled: null, settle });
+      gone.addEventListener('abort', leave, { once: true });
+      this.notify();
+    });
+  }
+
+  /** What has changed after `seen`, as soon as there is something; `over` ends the wait. */
+  poll({ seen }: Verbs['calls']['request'], over: AbortSignal): Promise<Verbs['calls']['answer']> {
+    return new Promise((resolve) => {
+      const check = (): void => {
+        const changed = [...this.open.values()].filter(({ changedAt }) => changedAt > seen);
+        if (changed.length === 0 && !over.aborted) return;
+        this.watchers.delete(check);
+        over.removeEventListener('abort', check);
+        resolve({
+          version: this.changes,
+          calls: changed.filter(({ cancelled }) => cancelled === null).map(({ call }) => call),
+          cancelled: changed.flatMap(cancellation),
+        });
+      };
+      over.addEventListener('abort', check, { once: true });
+      this.watchers.add(check);
+      check();
+    });
+  }
+
+  /** Gives a script its answer; of a call that is cancelled, says that it is known. A second answer does nothing. */
+  answer({ id, answer }: Verbs['answer']['request']): Verbs['answer']['answer'] {
+    const known = this.open.get(id);
+    this.open.delete(id);
+    known?.settle(answer);
+    return {};
+  }
+
+  /** The shell has ended, and its scripts with it: none of them calls again. */
+  endEpoch(reason: string): void {
+    this.tokens.clear();
+    for (const id of [...this.open.keys()]) this.cancel(id, reason);
+    this.epoch += 1;
+    this.made = 0;
+  }
+
+  private cancel(id: string, reason: string): void {
+    const known = this.open.get(id);
+    if (!known || known.cancelled !== null) return;
+    known.cancelled = reason;
+    known.changedAt = ++this.changes;
+    // Not kept for a worker that may be long in coming: only what it is called by.
+    known.call = { ...known.call, args: {} };
+    known.bytes = 0;
+    void refused('call_cancelled', { tool: known.call.tool, reason }, id).then(known.settle);
+    this.notify();
+  }
+
+  private notify(): void {
+    for (const check of [...this.watchers]) check();
+  }
+}
+
+const cancellation = ({ call, cancelled }: OpenCall): CancelledCall[] =>
+  cancelled === null ? [] : [{ id: call.id, reason: cancelled }];
+
+function checkedBody(body: unknown): Pick<ScriptCall, 'tool' | 'args' | 'cwd'> | undefined {
+  const { tool, args, cwd } = (body ?? {}) as Partial<ScriptCall>;
+  const isCall =
+    typeof tool === 'string' && typeof args === 'object' && !Array.isArray(args) && typeof cwd === 'string';
+  return isCall ? { tool, args: args ?? {}, cwd } : undefined;
+}
+
+/** In the form that scripts understand, whatever language they are in. */
+function refused(
+  code: ConstructorParameters<typeof HoldfastError>[0],
+  facts: ConstructorParameters<typeof HoldfastError>[1],
+  callId: string | null = null,
+): Promise<ScriptAnswer> {
+  const { message, retryable } = new HoldfastError(code, facts);
+  return Promise.resolve({ callId, ok: false, error: { code, message, retryable } });
+}

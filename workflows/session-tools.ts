@@ -1,0 +1,251 @@
+// The tool calls of a session's scripts: who may call what, each call once as an activity, its outcome kept until the
+// script has it.
+import {
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  sleep,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { fromFailure } from '../contracts/failure';
+import { label } from '../contracts/labels';
+import { jsonBytes } from '../contracts/payload-size';
+import { cancelToolsSchema, toolCallSchema, toolResultsSchema } from '../contracts/schemas/tools';
+import { DEFAULT_TOOL_CALLS } from '../contracts/tool-limits';
+import {
+  type CancelToolsRequest,
+  type ToolCallAnswer,
+  type ToolCallRequest,
+  type ToolGrant,
+  type ToolInvocation,
+  type ToolOutcome,
+  type ToolResults,
+  type ToolResultsRequest,
+} from '../contracts/tools';
+import { hostFailure } from './host-activities';
+import { checked, refuse } from './refusal';
+import type { CallRecord, CommandGrant, SessionRecord } from './session-record';
+import { toolsOn } from './tool-activities';
+
+/** Commands whose scripts may still call: background jobs outlive theirs. As many as the holder knows tokens of. */
+const REMEMBERED_GRANTS = 32;
+/** A call that takes longer gives its update back: only ten of them may be open in a run. */
+const SLOW_MS = 3_000;
+const RESULTS_WAIT_MS = 30_000;
+const RETRY = { initialInterval: '500ms', maximumInterval: '30s' } as const;
+/** Continue-as-new carries outcomes that no script has yet, in one payload of 2 MB at the most. */
+const MAX_CARRIED_BYTES = 1_000_000;
+
+export class SessionTools {
+  private readonly scopes = new Map<string, CancellationScope>();
+  private readonly startedAt = new Map<string, number>();
+  /** Rises with time while calls are waited for: what began before the last beat has waited long. */
+  private beats = 0;
+  private isBeating = false;
+  private waiting = 0;
+
+  constructor(private readonly record: SessionRecord) {}
+
+  /** Whether any script has called since the session's workflow began, over continue-as-new. */
+  get wasUsed(): boolean {
+    return this.record.calls !== undefined;
+  }
+
+  /** When the call that has run longest began, in workflow time; null where none runs. */
+  get oldestRunning(): number | null {
+    return this.startedAt.size === 0 ? null : Math.min(...this.startedAt.values());
+  }
+
+  /** From now on the scripts of this command may call what `grant` says. */
+  grant(commandId: string, grant: ToolGrant = {}): void {
+    const grants = (this.record.grants ??= []);
+    if (grants.some((known) => known.commandId === commandId)) return;
+    grants.push({ ...grant, commandId, used: 0 });
+    if (grants.length > REMEMBERED_GRANTS) grants.shift();
+  }
+
+  checkCall(request: ToolCallRequest | undefined): ToolCallRequest {
+    const call = checked(toolCallSchema, 'The tool call', request, true);
+    if (this.record.calls?.[call.id]) return call;
+    const grant = this.grantOf(call.commandId);
+    if (!grant) return refuse('script_ended', { reason: 'its command is older than the last ones' });
+    const { allowed, calls = DEFAULT_TOOL_CALLS, used } = grant;
+    if (allowed && !allowed.includes(call.tool))
+      refuse('tool_not_allowed', { got: call.tool, allowed: allowed.join(', ') || 'none' });
+    if (used >= calls) refuse('budget_exceeded', { what: 'tool calls', got: used + 1, allowed: calls });
+    return call;
+  }
+
+  /** Answers with the outcome, or after a moment that it takes longer. The same id again runs nothing. */
+  async call(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
+    const { answered = [], ...call } = this.checkCall(request);
+    this.forget(answered);
+    const known = (this.calls[call.id] ??= this.start(call));
+    const since = this.beats;
+    this.waiting += 1;
+    this.beat();
+    // Interleaves with its activity and with cancellation, which both give it an outcome.
+    await condition(() => known.outcome !== null || this.beats > since + 1);
+    this.waiting -= 1;
+    return known.outcome ? { pending: false, outcome: known.outcome } : { pending: true };
+  }
+
+  /** Answers when one of them has ended, or after a while. */
+  async results(request: ToolResultsRequest | undefined): Promise<ToolResults> {
+    const { ids, answered = [] } = checked(toolResultsSchema, 'The request for results', request);
+    this.forget(answered);
+    const unknown = ids.filter((id) => !this.calls[id]);
+    const ended = (): [string, ToolOutcome][] =>
+      ids.flatMap((id) => {
+        const outcome = this.calls[id]?.outcome;
+        return outcome ? [[id, outcome]] : [];
+      });
+    if (unknown.length === 0 && ended().length === 0)
+      await condition(() => ended().length > 0, RESULTS_WAIT_MS);
+    return { outcomes: Object.fromEntries(ended()), unknown };
+  }
+
+  cancel(request: CancelToolsRequest | undefined): void {
+    const { ids, reason } = checked(cancelToolsSchema, 'The cancellation', request);
+    for (const id of ids) this.end(id, reason);
+  }
+
+  cancelAll(reason: string): void {
+    for (const id of Object.keys(this.record.calls ?? {})) this.end(id, reason);
+  }
+
+  /** After continue-as-new: what ran before is run again under its key, unless it may not. */
+  reattach(): void {
+    for (const call of Object.values(this.record.calls ?? {})) {
+      if (call.outcome) continue;
+      const { tool, effects } = call.request;
+      if (effects === 'once') call.outcome = unknownOutcome(tool, 'its session continued as new meanwhile');
+      else this.run(call);
+    }
+  }
+
+  /** Outcomes that are too much to be carried are unknown to whoever asks for them in the next run. */
+  fitCarried(): void {
+    let bytes = 0;
+    for (const call of Object.values(this.record.calls ?? {}).reverse()) {
+      bytes += jsonBytes(call);
+      if (bytes > MAX_CARRIED_BYTES)
+        call.outcome = unknownOutcome(call.request.tool, 'its result could not be kept');
+    }
+  }
+
+  private get calls(): Record<string, CallRecord> {
+    return (this.record.calls ??= {});
+  }
+
+  private grantOf(commandId: string): CommandGrant | undefined {
+    return this.record.grants?.find((grant) => grant.commandId === commandId);
+  }
+
+  private start(request: CallRecord['request']): CallRecord {
+    const grant = this.grantOf(request.commandId);
+    if (grant) grant.used += 1;
+    const call: CallRecord = { request, outcome: null };
+    this.run(call);
+    return call;
+  }
+
+  /** Not a part of any handler: it goes on when its update has answered. */
+  private run(call: CallRecord): void {
+    const { id, tool } = call.request;
+    const scope = new CancellationScope();
+    this.scopes.set(id, scope);
+    this.startedAt.set(id, Date.now());
+    scope
+      .run(() => this.invoke(call))
+      .then(
+        (outcome) => (call.outcome ??= outcome),
+        (err: unknown) => (call.outcome ??= failedOutcome(tool, err, this.record.ref.host)),
+      )
+      .finally(() => {
+        this.scopes.delete(id);
+        this.startedAt.delete(id);
+      });
+  }
+
+  private invoke({ request }: CallRecord): Promise<ToolOutcome> {
+    const { id, commandId, tool, args, blob, cwd, effects, runsOn, timeoutMs, secret } = request;
+    const { ref } = this.record;
+    const { allowed, calls = DEFAULT_TOOL_CALLS, used = 0, within = [] } = this.grantOf(commandId) ?? {};
+    const caller = {
+      session: ref.session,
+      commandId,
+      cwd,
+      within: [...within, ref.session],
+      callsLeft: Math.max(0, calls - used),
+      allowed,
+    };
+    const invocation: ToolInvocation = {
+      agent: ref.agent,
+      key: `${workflowInfo().firstExecutionRunId}/call/${id}`,
+      call: { callId: id, tool, args },
+      blob,
+      settings: { host: ref.host, ...(this.record.cwd !== null && { cwd: this.record.cwd }) },
+      caller,
+    };
+    const shown = secret || blob ? '' : ` ${JSON.stringify(args)}`;
+    const tools = toolsOn(runsOn === 'host' ? ref.host : null, {
+      startToCloseTimeout: timeoutMs,
+      retry: effects === 'once' ? { maximumAttempts: 1 } : RETRY,
+    });
+    return tools.invokeTool.executeWithOptions({ summary: label(`script: ${tool}${shown}`, 100) }, [
+      invocation,
+    ]);
+  }
+
+  private end(id: string, reason: string): void {
+    const call = this.calls[id];
+    if (!call || call.outcome) return;
+    const { tool } = call.request;
+    call.outcome = errorOutcome(new HoldfastError('call_cancelled', { tool, reason }));
+    this.scopes.get(id)?.cancel();
+  }
+
+  private forget(ids: readonly string[]): void {
+    for (const id of ids) if (this.calls[id]?.outcome) delete this.calls[id];
+  }
+
+  /** One timer for all calls that are waited for, so that a quick one costs none of its own. */
+  private beat(): void {
+    if (this.isBeating) return;
+    this.isBeating = true;
+    sleep(SLOW_MS / 2).then(
+      () => {
+        this.isBeating = false;
+        this.beats += 1;
+        if (this.waiting > 0) this.beat();
+      },
+      // The session is cancelled.
+      () => undefined,
+    );
+  }
+}
+
+const errorOutcome = ({ code, message, retryable }: HoldfastError): ToolOutcome => ({
+  ok: false,
+  error: { code, message, retryable },
+});
+
+const unknownOutcome = (tool: string, reason: string): ToolOutcome =>
+  errorOutcome(new HoldfastError('unknown_outcome', { what: `the call of ${tool}`, reason }));
+
+function failedOutcome(tool: string, err: unknown, host: string): ToolOutcome {
+  if (isCancellation(err))
+    return errorOutcome(new HoldfastError('call_cancelled', { tool, reason: 'the session was cancelled' }));
+  const known = fromFailure(hostFailure(err, host));
+  if (known) return errorOutcome(known);
+  const cause = err instanceof ActivityFailure ? err.cause : err;
+  const reason =
+    cause instanceof TimeoutFailure
+      ? 'its time was up, or its worker was lost'
+      : `its worker was lost, or it failed: ${reasonOf(cause)}`;
+  return unknownOutcome(tool, reason);
+}
