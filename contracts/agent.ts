@@ -1,7 +1,7 @@
 // What crosses process borders about agents and turns. Plain JSON, no I/O.
 import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
-import { DEFAULT_TOOL_CALLS } from './tool-limits';
+import { DEFAULT_TOOL_CALLS } from './tool-grant';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */

@@ -1,6 +1,6 @@
 // What crosses process borders about exec sessions: requests, views and states. Plain JSON, no I/O.
 
-import type { ToolGrant } from './tools';
+import type { ToolGrant } from './tool-grant';
 
 export const RUNTIMES = ['terminal', 'python', 'nodejs'] as const;
 export type Runtime = (typeof RUNTIMES)[number];

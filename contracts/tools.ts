@@ -61,16 +61,6 @@ export interface ToolCaller {
   allowed?: string[] | undefined;
 }
 
-/** What a command's scripts may call: a snapshot of their agent's policy, which comes with the command. */
-export interface ToolGrant {
-  /** Names of tools; default: all. */
-  allowed?: string[] | undefined;
-  /** Calls in all. Default 10,000. */
-  calls?: number | undefined;
-  /** Sessions whose scripts wait for this command, the outermost first. */
-  within?: number[] | undefined;
-}
-
 /** Input of the activities that run a tool, on the agents' task queue or on a host's. */
 export interface ToolInvocation {
   agent: string;

@@ -2,8 +2,8 @@
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
-import type { Effects, JsonValue, RunsOn, ToolCaller, ToolGrant, ToolSettings } from '../contracts/tools';
-import { MAX_TOOL_DEPTH } from '../contracts/tool-limits';
+import type { Effects, JsonValue, RunsOn, ToolCaller, ToolSettings } from '../contracts/tools';
+import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tool-grant';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
 export const AGENT_READER = 'agent';

@@ -4,7 +4,8 @@ import type { SessionRef } from '../contracts/ids';
 import type { CommandView, Runtime, SessionInput, SessionState, YieldSettings } from '../contracts/session';
 import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
-import type { ToolCallRequest, ToolGrant, ToolOutcome } from '../contracts/tools';
+import type { ToolGrant } from '../contracts/tool-grant';
+import type { ToolCallRequest, ToolOutcome } from '../contracts/tools';
 
 /** Input ids that are remembered for "typed before", over continue-as-new too. */
 const REMEMBERED_INPUTS = 500;

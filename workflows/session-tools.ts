@@ -14,12 +14,11 @@ import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
 import { jsonBytes } from '../contracts/payload-size';
 import { cancelToolsSchema, toolCallSchema, toolResultsSchema } from '../contracts/schemas/tools';
-import { DEFAULT_TOOL_CALLS } from '../contracts/tool-limits';
+import { DEFAULT_TOOL_CALLS, type ToolGrant } from '../contracts/tool-grant';
 import {
   type CancelToolsRequest,
   type ToolCallAnswer,
   type ToolCallRequest,
-  type ToolGrant,
   type ToolInvocation,
   type ToolOutcome,
   type ToolResults,

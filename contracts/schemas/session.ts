@@ -11,7 +11,7 @@ import {
   type Key,
   type Wait,
 } from '../session';
-import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tool-limits';
+import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tool-grant';
 import { z } from './zod';
 
 /** Bytes of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
