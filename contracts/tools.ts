@@ -14,14 +14,17 @@ export const EFFECTS = ['read_only', 'idempotent', 'once'] as const satisfies re
 /** `host`: on the machine of the agent's shells. `anywhere`: beside the agents, also where the shells are far away. */
 export type RunsOn = 'host' | 'anywhere';
 
+/** JSON Schema as its author wrote it: an MCP server's too, so nothing in it can be relied upon. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** A tool as models, stubs and people are told of it. */
 export interface ToolDescription {
   name: string;
   description: string;
-  /** JSON Schema of the arguments, an object. */
-  parameters: object;
-  /** JSON Schema of the result; null: text. */
-  result: object | null;
+  /** Schema of an object, one property for each argument. */
+  parameters: JsonSchema;
+  /** Schema of the result; null: a text. */
+  result: JsonSchema | null;
   effects: Effects;
   runsOn: RunsOn;
 }

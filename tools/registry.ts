@@ -70,7 +70,11 @@ export function createToolRegistry(
     check: checkArgs,
     invoke: ({ tool, args }, context) =>
       settle<ToolOutcome>(
-        async () => ({ ok: true, value: await runTool(find(tool), args, context) }),
+        async () => {
+          const found = find(tool);
+          const value = await runTool(found, args, context);
+          return { ok: true, value: found.result ? value : textOf(found, value) };
+        },
         ({ code, message, retryable }) => ({ ok: false, error: { code, message, retryable } }),
       ),
     call: ({ callId, tool: name, args }, context) =>

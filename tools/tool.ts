@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
-import type { Effects, JsonValue, RunsOn, ToolCaller, ToolSettings } from '../contracts/tools';
+import type { Effects, JsonSchema, JsonValue, RunsOn, ToolCaller, ToolSettings } from '../contracts/tools';
 import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tool-grant';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
@@ -44,9 +44,9 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   /** A schema of zod 4 (`zod` or `zod/mini`); the model sees it as JSON Schema. */
   args: z.core.$ZodType<Args>;
   /** JSON Schema that describes the arguments in place of `args`, where they come from elsewhere. */
-  parameters?: object;
+  parameters?: JsonSchema;
   /** Schema of the result: of zod 4, or JSON Schema. Default: text. */
-  result?: z.core.$ZodType<Result> | { jsonSchema: object };
+  result?: z.core.$ZodType<Result> | { jsonSchema: JsonSchema };
   /** Its arguments may be a password: errors do not show them. */
   secret?: boolean;
   effects: Effects;

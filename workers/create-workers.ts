@@ -101,7 +101,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
 /** Scripts load what the registry has now, whenever that changes. */
 function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
   const stubs = new StubFolder(folder);
-  const publish = (): void => stubs.publish(stubFiles());
+  const publish = (): void => stubs.publish(stubFiles(tools.describe(), { node: process.execPath }));
   publish();
   tools.onChange(publish);
   return stubs;

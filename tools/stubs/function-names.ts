@@ -1,0 +1,73 @@
+// Which function a tool becomes in each language. Whatever a name holds, the outcome is an identifier.
+import { HoldfastError } from '../../contracts/errors';
+
+type Language = 'python' | 'javascript';
+
+const PYTHON_KEYWORDS = new Set(
+  (
+    'False None True __debug__ and as assert async await break class continue def del elif else except finally ' +
+    'for from global if import in is lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+);
+const JAVASCRIPT_KEYWORDS = new Set(
+  (
+    'arguments async await break case catch class const continue debugger default delete do else enum eval export ' +
+    'extends false finally for function if implements import in instanceof interface let new null package private ' +
+    'protected public return static super switch this throw true try typeof undefined var void while with yield'
+  ).split(' '),
+);
+/** What the modules themselves export; and `then`, which would make a promise of a module. */
+const OWN_NAMES: Record<Language, ReadonlySet<string>> = {
+  python: new Set(['aio', 'call', 'tools', '_run', '_locals', '_stubs', '_runtime']),
+  javascript: new Set(['call', 'tools', 'then', '_runtime', '_tools']),
+};
+const KEYWORDS: Record<Language, ReadonlySet<string>> = {
+  python: PYTHON_KEYWORDS,
+  javascript: JAVASCRIPT_KEYWORDS,
+};
+
+/** The name without a language: lower case, and nothing but a-z, 0-9 and "_". */
+export function functionName(tool: string): string {
+  const name = tool.toLowerCase().replace(/[^a-z0-9_]/gu, '_');
+  return /^[a-z_]/.test(name) ? name : `_${name}`;
+}
+
+/** The name in a language: one that means something else there gets a "_" at its end. */
+export function functionNameIn(language: Language, tool: string): string {
+  const name = functionName(tool);
+  const taken = KEYWORDS[language].has(name) || OWN_NAMES[language].has(name) || name.startsWith('__');
+  return taken ? `${name}_` : name;
+}
+
+/** Throws `tool_name_taken` where a function would stand for two tools: never does the first win. */
+export function checkFunctionNames(tools: readonly { name: string }[]): void {
+  for (const language of ['python', 'javascript'] as const) {
+    const before = new Map<string, string>();
+    for (const { name } of tools) {
+      const key = functionNameIn(language, name);
+      const namesake = before.get(key);
+      if (namesake !== undefined) throw new HoldfastError('tool_name_taken', { got: name, before: namesake });
+      before.set(key, name);
+    }
+  }
+}
+
+/** Argument -> Python parameter, in the order given. One that is an identifier keeps its name. */
+export function parameterNames(names: readonly string[]): Map<string, string> {
+  const kept = names.filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !isTakenParameter(name));
+  const taken = new Set(kept);
+  return new Map(
+    names.map((name) => {
+      if (kept.includes(name)) return [name, name];
+      let parameter = name.replace(/[^A-Za-z0-9_]/gu, '_');
+      if (!/^[A-Za-z_]/.test(parameter)) parameter = `_${parameter}`;
+      while (taken.has(parameter) || isTakenParameter(parameter)) parameter += '_';
+      taken.add(parameter);
+      return [name, parameter];
+    }),
+  );
+}
+
+/** The two names that the function's body reads must not be hidden by its parameters. */
+const isTakenParameter = (name: string): boolean =>
+  PYTHON_KEYWORDS.has(name) || name === '_run' || name === '_locals';
