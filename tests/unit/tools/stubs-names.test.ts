@@ -67,7 +67,6 @@ test('the same tools yield the same files, the manifest last', () => {
         parameters: { type: 'object', properties: {} },
         result: null,
         effects: 'read_only',
-        runsOn: 'anywhere',
       },
     ])}\n`,
   });
