@@ -46,7 +46,8 @@ export async function listenForTools(path: string, answer: (call: SeenCall) => u
     socket.on('error', () => socket.destroy());
     void serve(socket, calls, answer);
   });
-  server.listen(path);
+  // A short queue, so that callers meet a full one.
+  server.listen({ path, backlog: 4 });
   await once(server, 'listening');
   return {
     path,
