@@ -7,6 +7,7 @@ import { parseWith } from '../contracts/schemas/parse';
 import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
 import { codeExecutionTool } from './code-execution-tool';
 import { inputTool } from './input-tool';
+import { isSameFunction } from './stubs/function-names';
 import type { Tool, ToolContext, ToolSource } from './tool';
 import { waitTool } from './wait-tool';
 
@@ -103,9 +104,7 @@ function withSources(
   const tools = new Map(fixed);
   const faults: string[] = [];
   for (const tool of offered) {
-    const twin = offered.find(
-      (other) => other !== tool && normalisedName(other.name) === normalisedName(tool.name),
-    );
+    const twin = offered.find((other) => other !== tool && isSameFunction(other.name, tool.name));
     try {
       if (twin) throw new HoldfastError('tool_name_taken', { got: tool.name, before: twin.name });
       add(tools, tool);
@@ -118,14 +117,11 @@ function withSources(
 
 function add(tools: Map<string, Tool>, tool: Tool): void {
   checkTool(tool);
-  const namesake = [...tools.keys()].find((name) => normalisedName(name) === normalisedName(tool.name));
+  const namesake = [...tools.keys()].find((name) => isSameFunction(name, tool.name));
   if (namesake !== undefined)
     throw new HoldfastError('tool_name_taken', { got: tool.name, before: namesake });
   tools.set(tool.name, tool);
 }
-
-/** Models and stubs spell a name in their own way: these must not lead to another tool. */
-const normalisedName = (name: string): string => name.toLowerCase().replaceAll('-', '_');
 
 function describe({ name, description, args, parameters, result, effects, runsOn }: Tool): ToolDescription {
   // As they are to be written: what has a default may be left out.

@@ -1,7 +1,8 @@
 // Which function a tool becomes in each language. Whatever a name holds, the outcome is an identifier.
 import { HoldfastError } from '../../contracts/errors';
 
-type Language = 'python' | 'javascript';
+const LANGUAGES = ['python', 'javascript'] as const;
+type Language = (typeof LANGUAGES)[number];
 
 const PYTHON_KEYWORDS = new Set(
   (
@@ -39,9 +40,13 @@ export function functionNameIn(language: Language, tool: string): string {
   return taken ? `${name}_` : name;
 }
 
+/** Whether two tools would be one function in some language: nobody could tell which is meant. */
+export const isSameFunction = (one: string, other: string): boolean =>
+  LANGUAGES.some((language) => functionNameIn(language, one) === functionNameIn(language, other));
+
 /** Throws `tool_name_taken` where a function would stand for two tools: never does the first win. */
 export function checkFunctionNames(tools: readonly { name: string }[]): void {
-  for (const language of ['python', 'javascript'] as const) {
+  for (const language of LANGUAGES) {
     const before = new Map<string, string>();
     for (const { name } of tools) {
       const key = functionNameIn(language, name);

@@ -1,0 +1,145 @@
+// P8: whatever is killed while a script calls tools, the script that still runs gets its answers, and no tool has its
+// effect twice.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CrashPoint } from '../../activities/crash-point';
+import type { SessionHandle } from '../../client/session-handle';
+import { packageRoot } from '../../exec/package-root';
+import { isAlive } from '../../exec/process-identity';
+import { runningWorker, stopWorker } from '../../workers/worker-process';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { until } from '../helpers/until';
+
+const engine = new EngineOfItsOwn();
+let sessions = 0;
+let session: SessionHandle;
+let folder: string;
+
+beforeAll(async () => {
+  await engine.start();
+  const module = join(packageRoot(), 'tests', 'fixtures', 'script-tools.mjs');
+  const { code, stderr } = await engine.cli(['up', '--tools', module]);
+  if (code !== 0) throw new Error(stderr);
+}, 60_000);
+afterAll(async () => {
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+beforeEach(async () => {
+  await engine.start();
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-calls-'));
+  session = engine.client.session({ agent: 'calls', session: sessions++ }, { cwd: folder });
+});
+afterEach(async () => {
+  await engine.start();
+  await session.close('the test has ended').catch(() => undefined);
+  await session.closed();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const fileOf = (name: string): string => {
+  const path = join(folder, name);
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+};
+const linesOf = (name: string): string[] => fileOf(name).split('\n').slice(0, -1);
+
+const python = (code: string): ReturnType<SessionHandle['exec']> =>
+  session.exec({ runtime: 'python', code: `import codex_tools, os, time\n${code}` });
+
+/** Ids of the calls that are recorded as activities, over all runs of the session. */
+async function recordedCalls(): Promise<string[]> {
+  const { temporal } = engine.client;
+  const ids: string[] = [];
+  const query = `WorkflowId = "${session.workflowId}"`;
+  for await (const { runId } of temporal.workflow.list({ query })) {
+    const { events } = await temporal.workflow.getHandle(session.workflowId, runId).fetchHistory();
+    for (const { activityTaskScheduledEventAttributes: scheduled } of events ?? []) {
+      if (scheduled?.activityType?.name !== 'invokeTool') continue;
+      const data = scheduled.input?.payloads?.[0]?.data ?? new Uint8Array();
+      const { call } = JSON.parse(Buffer.from(data).toString()) as { call: { callId: string } };
+      ids.push(call.callId);
+    }
+  }
+  return ids;
+}
+
+test('a script makes 200 calls while its worker is killed five times: each is recorded once and answered rightly', async () => {
+  const running = python(
+    `for i in range(200):\n  assert codex_tools.note(folder=os.getcwd(), line=str(i)) == f"noted {i}"\nprint("all")`,
+  );
+  running.catch(() => undefined);
+  for (let kill = 1; kill <= 5; kill++) {
+    await until(() => linesOf('notes').length >= kill * 30);
+    await engine.killWorker();
+    await engine.startWorker();
+  }
+  const { output } = await session.output({ wait: 'exit', waitMs: 120_000, from: 0 });
+  expect(output).toContain('all');
+  await running;
+  expect(linesOf('notes')).toEqual(Array.from({ length: 200 }, (_, i) => String(i)));
+  const recorded = await recordedCalls();
+  expect([recorded.length, new Set(recorded).size]).toEqual([200, 200]);
+}, 180_000);
+
+test('a call that may run once and is cut off by a kill runs once and ends as unknown in the script, which goes on', async () => {
+  const running = python(
+    'try:\n  codex_tools.fire(folder=os.getcwd(), ms=600000)\nexcept codex_tools.ToolError as e:\n' +
+      '  print(e.code, e.retryable, e.call_id)\nprint(codex_tools.note(folder=os.getcwd(), line="after"))',
+  );
+  running.catch(() => undefined);
+  await until(() => fileOf('fired') !== '');
+  await engine.killWorker();
+  await engine.startWorker();
+  expect((await running).output).toMatch(/unknown_outcome False e1c1\s+noted after/);
+  expect(fileOf('fired')).toBe('x');
+}, 60_000);
+
+const POINTS: [string, CrashPoint][] = [
+  ['when the call has come, before it is recorded', 'call-arrived'],
+  ['when it is recorded, before the script has the outcome', 'call-recorded'],
+  ['when the script has the outcome', 'call-answered'],
+];
+test.each(POINTS)(
+  'a worker that dies %s: the tool has its effect once, and the script its answer',
+  async (_when, point) => {
+    await stopWorker(engine.dataDir);
+    const doomed = await engine.startWorker({ env: { HOLDFAST_CRASH_AT: point } });
+    const running = python('print(codex_tools.fire(folder=os.getcwd(), ms=0))');
+    running.catch(() => undefined);
+    await until(() => !isAlive(doomed.identity));
+    await engine.startWorker();
+    expect((await running).output).toMatch(/^fired\s*$/);
+    expect(fileOf('fired')).toBe('x');
+    expect(await recordedCalls()).toEqual(['e1c1']);
+  },
+  60_000,
+);
+
+test('SIGKILL of the server between a call and its answer: the script gets the answer, the tool ran once', async () => {
+  const running = python('print(codex_tools.fire(folder=os.getcwd(), ms=1500))');
+  running.catch(() => undefined);
+  await until(() => fileOf('fired') !== '');
+  await engine.killServer();
+  await engine.startServer();
+  await until(() => runningWorker(engine.dataDir) !== undefined);
+  expect((await running).output).toMatch(/^fired\s*$/);
+  expect(fileOf('fired')).toBe('x');
+}, 90_000);
+
+test('calls go on over continue-as-new: none is lost, none repeated', async () => {
+  const running = python(
+    'for i in range(450):\n  codex_tools.note(folder=os.getcwd(), line=str(i))\nprint("all")',
+  );
+  running.catch(() => undefined);
+  await until(() => fileOf('notes') !== '');
+  const { output } = await session.output({ wait: 'exit', waitMs: 150_000, from: 0 });
+  await running;
+  expect(output).toContain('all');
+  expect(linesOf('notes')).toEqual(Array.from({ length: 450 }, (_, i) => String(i)));
+  const runs: string[] = [];
+  for await (const { runId } of engine.client.temporal.workflow.list({
+    query: `WorkflowId = "${session.workflowId}"`,
+  }))
+    runs.push(runId);
+  expect(runs.length).toBeGreaterThan(1);
+}, 180_000);
