@@ -84,4 +84,28 @@ export const TOOL_ERRORS = {
     (f) => `The arguments of ${f.tool} are too large: got ${f.got} bytes, allowed ${f.allowed}.`,
     () => 'Write them to a file and name that.',
   ),
+  file_failed: entry(
+    74,
+    false,
+    (f) => `The file ${f.got} could not be ${f.action}: ${f.reason}.`,
+    () => 'Look at its permissions and at the room on the disk, or use another path.',
+  ),
+  patch_failed: entry(
+    65,
+    false,
+    (f) => `The patch does not apply: ${f.reason}`,
+    () => 'Read the file as it is now and send a corrected patch; nothing was changed.',
+  ),
+  address_refused: entry(
+    77,
+    false,
+    (f) => `The address may not be fetched: got ${f.got}, which is ${f.reason}; allowed public addresses.`,
+    () => 'Fetch another address; which private ones are open is said where Holdfast is set up.',
+  ),
+  fetch_failed: entry(
+    69,
+    true,
+    (f) => `${f.got} could not be fetched: ${f.reason}.`,
+    () => 'Look at the address; where the other side was away for a moment, fetch it again.',
+  ),
 } satisfies Record<string, ErrorEntry>;

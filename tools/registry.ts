@@ -8,10 +8,22 @@ import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from 
 import { codeExecutionTool } from './code-execution-tool';
 import { inputTool } from './input-tool';
 import { isSameFunction } from './stubs/function-names';
+import { listDirTool } from './list-dir-tool';
+import { readFileTool } from './read-file-tool';
+import { shellTool } from './shell-tool';
 import type { Tool, ToolContext, ToolSource } from './tool';
 import { waitTool } from './wait-tool';
+import { writeFileTool } from './write-file-tool';
 
-const BUILT_IN: readonly Tool[] = [codeExecutionTool, inputTool, waitTool];
+const BUILT_IN: readonly Tool[] = [
+  codeExecutionTool,
+  inputTool,
+  waitTool,
+  shellTool,
+  readFileTool,
+  writeFileTool,
+  listDirTool,
+];
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
 /** A tool that throws is run so often; then its caller is told what it threw. */

@@ -1,0 +1,69 @@
+// Replaces a file's content as a whole: a reader sees the old or the new, also when the worker dies meanwhile.
+import { randomBytes } from 'node:crypto';
+import { open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { kindOf, notRegular } from './host-files';
+
+/** As many as Linux follows (path_resolution(7)). */
+const MAX_LINKS = 40;
+
+/** New content that lies beside its file until it takes its place. */
+export interface Prepared {
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/**
+ * Writes the content beside the file, with the file's mode and owner. A symbolic link is followed and stays one.
+ * Throws `invalid_input` for what is no regular file, and errors of the file system.
+ */
+export async function prepareWrite(path: string, content: string): Promise<Prepared> {
+  const target = await followLinks(path);
+  const before = await statOrNone(target);
+  if (before && !before.isFile()) throw notRegular(path, kindOf(before));
+  const temporary = join(
+    dirname(target),
+    `.${basename(target).slice(0, 200)}.${randomBytes(6).toString('hex')}`,
+  );
+  const file = await open(temporary, 'wx', 0o666);
+  const discard = (): Promise<void> => unlink(temporary).catch(() => undefined);
+  try {
+    await file.writeFile(content);
+    // Before the mode: a change of owner takes the set-user-ID bit away. Only root may change it, and need not.
+    if (before) await file.chown(before.uid, before.gid).catch(() => undefined);
+    if (before) await file.chmod(before.mode & 0o7777);
+    await file.sync();
+  } catch (err) {
+    await discard();
+    throw err;
+  } finally {
+    await file.close();
+  }
+  return { commit: () => rename(temporary, target), discard };
+}
+
+/** The file that a path leads to, which need not exist. */
+async function followLinks(path: string): Promise<string> {
+  let target = path;
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      return await realpath(target);
+    } catch (err) {
+      if ((err as NodeJS.ErrnoException).code !== 'ENOENT') throw err;
+      const link = await readlink(target).catch(() => undefined);
+      if (link === undefined) return target;
+      target = resolve(dirname(target), link);
+    }
+  }
+  return target;
+}
+
+async function statOrNone(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw err;
+  }
+}
