@@ -15,13 +15,14 @@ export interface Prepared {
 }
 
 /**
- * Writes the content beside the file, with the file's mode and owner. A symbolic link is followed and stays one.
- * Throws `invalid_input` for what is no regular file, and errors of the file system.
+ * Writes the content beside the file, with the mode and owner of `modeOf`, by default the file itself. A symbolic
+ * link is followed and stays one. Throws `invalid_input` for what is no regular file, and errors of the file system.
  */
-export async function prepareWrite(path: string, content: string): Promise<Prepared> {
+export async function prepareWrite(path: string, content: string, modeOf = path): Promise<Prepared> {
   const target = await followLinks(path);
-  const before = await statOrNone(target);
-  if (before && !before.isFile()) throw notRegular(path, kindOf(before));
+  const existing = await statOrNone(target);
+  if (existing && !existing.isFile()) throw notRegular(path, kindOf(existing));
+  const before = modeOf === path ? existing : await statOrNone(modeOf);
   const temporary = join(
     dirname(target),
     `.${basename(target).slice(0, 200)}.${randomBytes(6).toString('hex')}`,

@@ -5,6 +5,7 @@ import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { parseWith } from '../contracts/schemas/parse';
 import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
+import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionTool } from './code-execution-tool';
 import { inputTool } from './input-tool';
 import { isSameFunction } from './stubs/function-names';
@@ -23,6 +24,7 @@ const BUILT_IN: readonly Tool[] = [
   readFileTool,
   writeFileTool,
   listDirTool,
+  applyPatchTool,
 ];
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;

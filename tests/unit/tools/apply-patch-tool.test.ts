@@ -1,0 +1,230 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+
+let patch: ToolOnHost;
+beforeEach(() => {
+  patch = toolOnHost('apply_patch');
+});
+afterEach(() => patch.remove());
+
+type Files = Record<string, string>;
+
+function put(files: Files): void {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(patch.directory, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  }
+}
+
+const filesNow = (): Files =>
+  Object.fromEntries(
+    readdirSync(patch.directory, { recursive: true })
+      .map(String)
+      .filter((name) => lstatSync(join(patch.directory, name)).isFile())
+      .map((name) => [name, readFileSync(join(patch.directory, name), 'utf8')]),
+  );
+
+const wrap = (...lines: string[]): string => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+const update = (...lines: string[]): string => wrap('*** Update File: a', ...lines);
+const apply = (input: string): Promise<unknown> => patch.value({ input });
+
+test('one patch adds, changes, renames and deletes, and says so in the words of Codex', async () => {
+  put({ 'src/app.py': 'import x\n\ndef greet():\n    print("Hi")\n', old: 'x', b: 'one\ntwo\n' });
+  const result = await apply(
+    wrap(
+      '*** Add File: deep/er/hello.txt',
+      '+Hello',
+      '+',
+      '+world',
+      '*** Update File: src/app.py',
+      '*** Move to: src/main.py',
+      '@@ def greet():',
+      '-    print("Hi")',
+      '+    print("Hello")',
+      '*** Delete File: old',
+      '*** Update File: b',
+      '@@',
+      ' one',
+      '-two',
+      '+2',
+    ),
+  );
+  expect(result).toBe(
+    'Success. Updated the following files:\nA deep/er/hello.txt\nM src/main.py\nM b\nD old\n',
+  );
+  expect(filesNow()).toEqual({
+    'deep/er/hello.txt': 'Hello\n\nworld\n',
+    'src/main.py': 'import x\n\ndef greet():\n    print("Hello")\n',
+    b: 'one\n2\n',
+  });
+});
+
+test.each<[string, string, string[], string]>([
+  ['without a heading', 'a\nb\nc\n', [' a', '-b', '+B', ' c'], 'a\nB\nc\n'],
+  ['several hunks', 'a\nb\nc\nd\n', ['@@', '-a', '+A', '@@', ' c', '-d', '+D'], 'A\nb\nc\nD\n'],
+  ['two headings', 'x\nm\n1\ny\nm\n1\n', ['@@ y', '@@ m', '-1', '+2'], 'x\nm\n1\ny\nm\n2\n'],
+  ['a heading with line numbers', 'f\n1\n', ['@@ -1,2 +1,2 @@ f', '-1', '+2'], 'f\n2\n'],
+  ['lines that are only taken away', 'a\nb\nc\n', ['@@', ' a', '-b'], 'a\nc\n'],
+  ['lines that are only added, at the end', 'a\n', ['@@', '+b', '+c'], 'a\nb\nc\n'],
+  ['lines that are only added, behind a heading', 'a\nb\n', ['@@ a', '+x'], 'a\nx\nb\n'],
+  ['the end of the file', 'a\nb\na\nb\n', ['@@', ' a', '-b', '+B', '*** End of File'], 'a\nb\na\nB\n'],
+  ['a file without a last newline', 'a\nb', ['@@', '-b', '+B'], 'a\nB\n'],
+  ['an empty line that lost its space', 'a\n\nb\n', ['@@', ' a', '', '-b', '+B'], 'a\n\nB\n'],
+  ['the first of equal places', 'x\na\nx\na\n', ['@@', '-a', '+A'], 'x\nA\nx\na\n'],
+  ['white space behind', 'a  \nb\n', ['@@', ' a', '-b', '+B'], 'a  \nB\n'],
+  ['white space before', '\ta\n\tb\n', ['@@', ' a', '-b', '+\tB'], '\ta\n\tB\n'],
+  ['typographic characters', 'x “y” – z\nb\n', ['@@', ' x "y" - z', '-b', '+B'], 'x “y” – z\nB\n'],
+  ['an exact place before a similar one', ' a\nx\na\ny\n', ['@@', '-a', '+A'], ' a\nx\nA\ny\n'],
+  ['a file with DOS line ends', 'a\r\nb\r\n', ['@@', ' a', '-b', '+B', '+C'], 'a\r\nB\r\nC\r\n'],
+  ['a line that begins with a sign', '-a\n+b\n', ['@@', '--a', '+-A', ' +b'], '-A\n+b\n'],
+  ['an empty file', '', ['@@', '+a'], 'a\n'],
+])('a change applies to %s', async (_what, before, lines, after) => {
+  put({ a: before });
+  await apply(update(...lines));
+  expect(filesNow()).toEqual({ a: after });
+});
+
+test.each([
+  ['as a heredoc', `<<'EOF'\n${update('@@', '-a', '+b')}\nEOF\n`],
+  [
+    'with blanks around its marks',
+    `\n  *** Begin Patch \n*** Update File:  a \n@@\n-a\n+b\n *** End Patch\n\n`,
+  ],
+  ['with DOS line ends', update('@@', '-a', '+b').replaceAll('\n', '\r\n')],
+  [
+    'with blank lines between its sections',
+    wrap('', '*** Update File: a', '@@', '-a', '+b', '', '*** Add File: n', '+n'),
+  ],
+])('a patch applies that is written %s', async (_what, input) => {
+  put({ a: 'a\n' });
+  await apply(input);
+  expect(filesNow()).toMatchObject({ a: 'b\n' });
+});
+
+test('sections of one patch build on each other', async () => {
+  put({ a: '1\n2\n' });
+  await apply(
+    wrap(
+      ...['*** Update File: a', '@@', '-1', '+one'],
+      ...['*** Update File: a', '*** Move to: b', '@@', ' one', '-2', '+two'],
+      ...['*** Add File: c', '+c', '*** Delete File: c'],
+    ),
+  );
+  expect(filesNow()).toEqual({ b: 'one\ntwo\n' });
+});
+
+test('a renamed file keeps its mode, and a changed link stays a link', async () => {
+  put({ run: 'a\n', real: 'a\n' });
+  chmodSync(join(patch.directory, 'run'), 0o750);
+  symlinkSync('real', join(patch.directory, 'link'));
+  await apply(
+    wrap(
+      ...['*** Update File: run', '*** Move to: walk', '@@', '-a', '+b'],
+      ...['*** Update File: link', '@@', '-a', '+b'],
+    ),
+  );
+  expect(statSync(join(patch.directory, 'walk')).mode & 0o777).toBe(0o750);
+  expect(lstatSync(join(patch.directory, 'link')).isSymbolicLink()).toBe(true);
+  expect(filesNow()).toEqual({ walk: 'b\n', real: 'b\n' });
+});
+
+const FIRST = [
+  '*** Add File: new',
+  '+new',
+  '*** Delete File: gone',
+  '*** Update File: a',
+  '@@',
+  '-1',
+  '+one',
+];
+test.each<[string, string[], string[]]>([
+  [
+    'a line that is not there',
+    ['*** Update File: b', '@@', '-head', '+HEAD', '@@', ' x', '-zwei', '+zwo'],
+    ['hunk 2 of b', '\n  x\n  zwei\n', 'line 3 is "two", expected "zwei"'],
+  ],
+  [
+    'a heading that is not there',
+    ['*** Update File: b', '@@ nowhere', '+y'],
+    ['the heading of hunk 1 of b', 'nowhere'],
+  ],
+  [
+    'a place that was passed',
+    ['*** Update File: b', '@@', '-two', '+2', '@@', '-head', '+HEAD'],
+    ['hunk 2 of b', 'stand at line 1', 'has passed'],
+  ],
+  [
+    'lines not at the end',
+    ['*** Update File: b', '@@', '-head', '+H', '*** End of File'],
+    ['not at the end'],
+  ],
+  [
+    'a file that is not there',
+    ['*** Update File: none', '@@', '-x', '+y'],
+    ['none cannot be updated', 'not exist'],
+  ],
+  ['a file that is gone', ['*** Update File: gone', '@@', '-x', '+y'], ['after it was deleted']],
+  ['a folder to update', ['*** Update File: dir', '@@', '-x', '+y'], ['a folder']],
+  ['a folder to delete', ['*** Delete File: dir'], ['dir', 'a folder']],
+  ['a folder in the place of a new file', ['*** Add File: dir', '+x'], ['dir', 'no regular file']],
+  ['a file to delete that is not there', ['*** Delete File: none'], ['none', 'does not exist']],
+  ['an absolute path', ['*** Add File: /tmp/holdfast-x', '+x'], ['/tmp/holdfast-x lies outside']],
+  ['a path that leads out', ['*** Add File: dir/../../x', '+x'], ['dir/../../x lies outside']],
+  ['a rename that leads out', ['*** Update File: b', '*** Move to: ../b'], ['../b lies outside']],
+  ['a file that is no text', ['*** Update File: bin', '@@', '-x', '+y'], ['bin is no text']],
+  ['an unknown section', ['*** Rename File: a'], ['line 9', 'Rename File']],
+  ['a line without a sign', ['*** Update File: b', '@@', '-x', 'y'], ['line 12', '"y"']],
+  ['a hunk without a change', ['*** Update File: b', '@@', ' x'], ['changes nothing']],
+  ['a section without a hunk', ['*** Update File: b'], ['b changes nothing']],
+  ['text without a sign in a new file', ['*** Add File: n', '+x', 'y'], ['line 11', '"y"']],
+  ['a missing path', ['*** Delete File: '], ['a path is missing']],
+])('%s is refused by name, and none of the patch is applied', async (_what, lines, words) => {
+  const before = { a: '1\n', b: 'head\nx\ntwo\n', gone: 'x', 'dir/c': '' };
+  put(before);
+  writeFileSync(join(patch.directory, 'bin'), Buffer.from([0xff, 0xfe]));
+  const error = await patch.error({ input: wrap(...FIRST, ...lines) });
+  expect(error.code).toBe('patch_failed');
+  for (const word of words) expect(error.message).toContain(word);
+  expect(filesNow()).toMatchObject(before);
+  expect(readdirSync(patch.directory).sort()).toEqual(['a', 'b', 'bin', 'dir', 'gone']);
+});
+
+test.each([
+  ['', 'its first line must be "*** Begin Patch"'],
+  ['*** Begin Patch\n*** Add File: a\n+x', 'its last line must be "*** End Patch"'],
+  ['*** Begin Patch\n*** End Patch', 'changes no file'],
+  ['*** Begin Patch', 'its last line'],
+])('what is no patch is refused: %j', async (input, words) => {
+  expect(await patch.error({ input })).toMatchObject({
+    code: 'patch_failed',
+    message: expect.stringContaining(words) as string,
+  });
+});
+
+test('where a file cannot be written none is changed, and nothing is left beside them', async () => {
+  put({ a: '1\n', sub: 'a file, and no folder' });
+  const error = await patch.error({
+    input: wrap('*** Update File: a', '@@', '-1', '+one', '*** Add File: sub/b', '+b'),
+  });
+  expect(error.code).toBe('file_failed');
+  expect(filesNow()).toEqual({ a: '1\n', sub: 'a file, and no folder' });
+});
+
+test('it never runs a second time', async () => {
+  expect(await patch.error({ input: wrap('*** Add File: a', '+x') }, { attempt: 2 })).toMatchObject({
+    code: 'unknown_outcome',
+  });
+  expect(existsSync(join(patch.directory, 'a'))).toBe(false);
+});
