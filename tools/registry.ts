@@ -7,6 +7,7 @@ import { parseWith } from '../contracts/schemas/parse';
 import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
 import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionTool } from './code-execution-tool';
+import { createFetchTool } from './fetch-tool';
 import { inputTool } from './input-tool';
 import { isSameFunction } from './stubs/function-names';
 import { listDirTool } from './list-dir-tool';
@@ -25,6 +26,7 @@ const BUILT_IN: readonly Tool[] = [
   writeFileTool,
   listDirTool,
   applyPatchTool,
+  createFetchTool(),
 ];
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;

@@ -1,0 +1,137 @@
+// One request over HTTP, with redirects, bounded in size and time. Node's own client: it takes the resolver, and so
+// the guard, for each connection, and adds no dependency.
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Duplex, Readable } from 'node:stream';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import type { AddressGuard } from './address-guard';
+
+const MAX_REDIRECTS = 10;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+const DECODERS: Record<string, () => Duplex> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+export interface GetRequest {
+  url: URL;
+  method: 'GET' | 'HEAD';
+  headers: Readonly<Record<string, string>>;
+  maxBytes: number;
+  signal: AbortSignal;
+  guard: AddressGuard;
+}
+
+export interface GetResponse {
+  status: number;
+  /** Where the redirects led. */
+  url: URL;
+  headers: http.IncomingHttpHeaders;
+  /** At most `maxBytes` of the body, unpacked. */
+  body: Buffer;
+  truncated: boolean;
+}
+
+/** Throws `address_refused`, `invalid_input` for a redirect that cannot be followed, and `fetch_failed`. */
+export async function httpGet(request: GetRequest): Promise<GetResponse> {
+  let { url, headers } = request;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    let end = (): void => undefined;
+    try {
+      const { response, close } = await connect({ ...request, url, headers });
+      end = close;
+      const { statusCode: status = 0, headers: received } = response;
+      const to = REDIRECTS.includes(status) ? received.location : undefined;
+      if (to === undefined) return { status, url, headers: received, ...(await read(response, request)) };
+      const next = targetOf(to, url);
+      if (next.origin !== url.origin) headers = withoutCredentials(headers);
+      url = next;
+    } catch (err) {
+      throw failed(err, url, request.signal);
+    } finally {
+      end();
+    }
+  }
+  throw new HoldfastError('fetch_failed', {
+    got: request.url.href,
+    reason: `it redirects more than ${MAX_REDIRECTS} times`,
+  });
+}
+
+/** The scheme is checked by whoever reads the address. */
+export const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
+
+function connect(request: GetRequest): Promise<{ response: http.IncomingMessage; close: () => void }> {
+  const { url, method, headers, signal, guard } = request;
+  guard.checkHost(url);
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const { request: send } = url.protocol === 'https:' ? https : http;
+    const sent = send(
+      url,
+      // A connection of its own: one that was opened for another address must not serve this one.
+      {
+        method,
+        headers: { ...DEFAULT_HEADERS, ...headers },
+        signal,
+        agent: false,
+        lookup: guard.lookupFor(url),
+      },
+      (response) => resolve({ response, close: () => sent.destroy() }),
+    );
+    // Stays: an error that comes while the body is read reaches its reader too.
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const DEFAULT_HEADERS = {
+  'user-agent': 'holdfast',
+  accept: '*/*',
+  'accept-encoding': Object.keys(DECODERS).join(', '),
+};
+
+async function read(
+  response: http.IncomingMessage,
+  { maxBytes, method }: GetRequest,
+): Promise<Pick<GetResponse, 'body' | 'truncated'>> {
+  if (method === 'HEAD') return { body: Buffer.alloc(0), truncated: false };
+  const decoder = DECODERS[response.headers['content-encoding']?.toLowerCase() ?? '']?.();
+  const source: Readable = decoder ? response.pipe(decoder) : response;
+  // A pipe does not hand on errors: one that is cut off would be waited for.
+  if (decoder) response.on('error', (err) => decoder.destroy(err));
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of source as AsyncIterable<Buffer>) {
+    parts.push(part.subarray(0, maxBytes - bytes));
+    bytes += part.length;
+    if (bytes > maxBytes) break;
+  }
+  return { body: Buffer.concat(parts), truncated: bytes > maxBytes };
+}
+
+function targetOf(location: string, from: URL): URL {
+  const target = URL.parse(location, from.href);
+  if (target && isHttp(target)) return target;
+  const reason = `it redirects to ${location.slice(0, 200)}, allowed an address of http or https`;
+  throw new HoldfastError('fetch_failed', { got: from.href, reason });
+}
+
+const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !['authorization', 'cookie', 'proxy-authorization'].includes(name.toLowerCase()),
+    ),
+  );
+
+/** What was stopped is thrown as it is: it is no fault of the other side. */
+function failed(err: unknown, url: URL, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (err instanceof HoldfastError) return err;
+  const { code } = err as NodeJS.ErrnoException;
+  return new HoldfastError('fetch_failed', { got: url.href, reason: reasonOf(err) || (code ?? 'unknown') });
+}
