@@ -74,12 +74,13 @@ export function createHostActivities({
       ref,
       inputId: id,
       text,
+      enter,
       keys,
       from,
       yield: settings,
     }: SendInputInput): Promise<CommandView> {
       crashPoint('input-arrived');
-      const typed = await sessions.input(ref, { id, text, keys });
+      const typed = await sessions.input(ref, { id, text, enter, keys });
       crashPoint('input-typed');
       if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
       const start = from ?? typed.at;
@@ -91,9 +92,9 @@ export function createHostActivities({
 
     async sendInputs({ ref, inputs }: SendInputsInput): Promise<SentInputs> {
       const refused: string[] = [];
-      for (const { inputId: id, text, keys } of inputs) {
+      for (const { inputId: id, text, enter, keys } of inputs) {
         try {
-          const typed = await sessions.input(ref, { id, text, keys });
+          const typed = await sessions.input(ref, { id, text, enter, keys });
           if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
         } catch (err) {
           if (!(err instanceof HoldfastError)) throw err;

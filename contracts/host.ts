@@ -17,6 +17,8 @@ export interface SendInputInput {
   ref: SessionRef;
   inputId: string;
   text: string | null;
+  /** False: no Enter behind the text. */
+  enter?: boolean;
   keys: Key[];
   /** Offset to show output from; null: from where the input was typed. */
   from: number | null;
@@ -33,6 +35,7 @@ export interface SendInputsInput {
 export interface SignalledInput {
   inputId: string;
   text: string | null;
+  enter?: boolean;
   keys: Key[];
 }
 

@@ -86,6 +86,8 @@ export interface InputRequest {
   id?: string;
   /** Raw text, followed by Enter; an empty text is just Enter. */
   keyboard?: string;
+  /** False: the text alone, without Enter behind it. Default true. */
+  enter?: boolean;
   /** Keys by name, pressed after the text; with keys and no text no Enter is added. */
   keys?: Key[];
   yield?: Partial<YieldSettings>;

@@ -88,6 +88,8 @@ export type ScriptAnswer = { callId: string | null } & (
 export interface InputRequestFrame {
   id: string;
   text: string | null;
+  /** False: no Enter behind the text. Holders before 0.2 do not know it and press Enter. */
+  enter?: boolean | undefined;
   keys: Key[];
 }
 

@@ -162,11 +162,11 @@ export class SessionActor {
     // Since 0.2.0. Before, each was an activity of its own: they overtook each other, and 2,000 that waited were
     // the most that a workflow may have. The old way may go when no session of 0.1.0 is open.
     if (!patched('inputs-in-order')) return this.input(request, false);
-    const { id: inputId = this.nextId(), keyboard, keys = [] } = this.checkInput(request);
+    const { id: inputId = this.nextId(), keyboard, enter, keys = [] } = this.checkInput(request);
     this.usedAt = Date.now();
     if (!rememberInput(this.record, inputId)) return;
     const text = keyboard ?? (keys.length > 0 ? null : '');
-    if (!queueInput(this.record, { inputId, text, keys })) {
+    if (!queueInput(this.record, { inputId, text, ...(enter === false && { enter }), keys })) {
       forgetInput(this.record, inputId);
       refuse('input_queue_full', { session: this.record.ref.session, allowed: MAX_QUEUED_INPUT_BYTES });
     }
@@ -210,7 +210,8 @@ export class SessionActor {
 
   /** With `answer` it waits for the program's reaction; without, it only sees that the input is typed. */
   async input(request: InputRequest | undefined, answer = true): Promise<CommandView> {
-    const { id = this.nextId(), keyboard, keys = [], reader, yield: yielding } = this.checkInput(request);
+    const checkedInput = this.checkInput(request);
+    const { id = this.nextId(), keyboard, enter, keys = [], reader, yield: yielding } = checkedInput;
     this.usedAt = Date.now();
     if (!rememberInput(this.record, id)) return this.output(reader ? { reader } : {});
     // Behind what was signalled before it; a mere key, which may be to interrupt, goes at once.
@@ -221,7 +222,8 @@ export class SessionActor {
     const wait = answer ? { ...this.record.yield, ...yielding } : null;
     const summary = summaryOfInput(text, keys);
     try {
-      const input = { ref, inputId: id, text, keys, from, yield: wait };
+      const typed = { text, ...(enter === false && { enter }), keys };
+      const input = { ref, inputId: id, ...typed, from, yield: wait };
       return await this.onHost((host) => host.sendInput.executeWithOptions({ summary }, [input]), reader);
     } catch (err) {
       // It was refused: the same id may be sent again.

@@ -107,6 +107,7 @@ export const execSchema = z.strictObject({
 export const inputSchema = z.strictObject({
   id: z.optional(messageId),
   keyboard: z.optional(keyboardSchema),
+  enter: z.optional(z.boolean()),
   keys: z.optional(z.array(keyName).check(z.maxLength(100))),
   yield: z.optional(yieldSchema),
   reader: z.optional(readerName),

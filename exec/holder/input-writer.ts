@@ -30,9 +30,9 @@ export class InputWriter {
 
   constructor(private readonly shell: Shell) {}
 
-  /** Types `text` and Enter, then presses `keys`. Throws `input_too_long` before it types anything. */
-  async type(text: string | null, keys: Key[]): Promise<void> {
-    const bytes = Buffer.from(text === null ? '' : `${text}\r`, 'utf8');
+  /** Types `text` and, by default, Enter, then presses `keys`. Throws `input_too_long` before it types anything. */
+  async type(text: string | null, keys: Key[], enter = true): Promise<void> {
+    const bytes = Buffer.from(text === null ? '' : `${text}${enter ? '\r' : ''}`, 'utf8');
     const longest = Math.max(...(text ?? '').split(/[\r\n]/).map((line) => Buffer.byteLength(line)));
     const tty = this.shell.ttyPath;
     const wantsSettings = longest > CANONICAL_LINE_BYTES || keys.some((key) => SIGNAL_KEYS[key]);

@@ -132,7 +132,7 @@ export class Session {
   }
 
   /** Types into the running process. The same id again types nothing. */
-  async input({ id, text, keys }: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
+  async input({ id, text, enter, keys }: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
     const before = this.inputs.get(id);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
     const { life, command } = this;
@@ -145,7 +145,7 @@ export class Session {
       if (!this.running || this.command?.id !== command?.id)
         throw new HoldfastError('no_running_process', { session: this.config.session });
       this.flush = true;
-      await life.input.type(text, keys);
+      await life.input.type(text, keys, enter);
     } catch (err) {
       this.inputs.delete(id);
       throw err;
