@@ -7,6 +7,7 @@ import { parseWith } from '../contracts/schemas/parse';
 import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
 import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionTool } from './code-execution-tool';
+import { execCommandTool } from './exec-command-tool';
 import { createFetchTool } from './fetch-tool';
 import { inputTool } from './input-tool';
 import { isSameFunction } from './stubs/function-names';
@@ -16,6 +17,7 @@ import { shellTool } from './shell-tool';
 import type { Tool, ToolContext, ToolSource } from './tool';
 import { waitTool } from './wait-tool';
 import { writeFileTool } from './write-file-tool';
+import { writeStdinTool } from './write-stdin-tool';
 
 const BUILT_IN: readonly Tool[] = [
   codeExecutionTool,
@@ -26,7 +28,20 @@ const BUILT_IN: readonly Tool[] = [
   writeFileTool,
   listDirTool,
   applyPatchTool,
-  createFetchTool(),
+];
+const UNIFIED_EXEC: readonly Tool[] = [execCommandTool, writeStdinTool];
+
+export interface BuiltInOptions {
+  /** Whether exec_command and write_stdin are offered. Default true. */
+  unifiedExec?: boolean | undefined;
+  /** Private names, addresses and networks that fetch may ask. Default: none. */
+  fetchPrivate?: readonly string[] | undefined;
+}
+
+const builtIn = ({ unifiedExec = true, fetchPrivate }: BuiltInOptions): Tool[] => [
+  ...BUILT_IN,
+  createFetchTool({ allowPrivate: fetchPrivate }),
+  ...(unifiedExec ? UNIFIED_EXEC : []),
 ];
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -57,9 +72,10 @@ export interface ToolRegistry {
 export function createToolRegistry(
   own: readonly Tool[] = [],
   sources: readonly ToolSource[] = [],
+  options: BuiltInOptions = {},
 ): ToolRegistry {
   const fixed = new Map<string, Tool>();
-  for (const tool of [...BUILT_IN, ...own]) add(fixed, tool);
+  for (const tool of [...builtIn(options), ...own]) add(fixed, tool);
   let table = withSources(fixed, sources);
   const listeners = new Set<() => void>();
   for (const source of sources)

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ToolResult } from '../../contracts/agent';
 import type { ToolOutcome } from '../../contracts/tools';
 import { createToolRegistry } from '../../tools/registry';
 import type { Tool, ToolContext } from '../../tools/tool';
@@ -17,6 +18,8 @@ export interface ToolOnHost {
   ): Promise<{ code: string; message: string }>;
   /** What a model reads. */
   text(args: Record<string, unknown>): Promise<string>;
+  /** The same with its call. */
+  result(args: Record<string, unknown>, changes?: Partial<ToolContext>): Promise<ToolResult>;
   remove(): void;
 }
 
@@ -55,6 +58,7 @@ export function toolOnHost(tool: string | Tool, env: Record<string, string> = {}
       if (result.ok) throw new Error('it did not fail');
       return result.error;
     },
+    result: (args, changes) => registry.call(call(args), context(changes)),
     text: async (args) => (await registry.call(call(args), context())).content,
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };

@@ -158,3 +158,31 @@ test('a tool that may run once does not run in a second attempt', async () => {
   });
   expect(runs).toBe(0);
 });
+
+test.each([
+  [undefined, true],
+  [true, true],
+  [false, false],
+])('exec_command and write_stdin are offered unless they are switched off: %s', (unifiedExec, offered) => {
+  const names = createToolRegistry([], [], { unifiedExec })
+    .describe()
+    .map(({ name }) => name);
+  expect(['exec_command', 'write_stdin'].map((name) => names.includes(name))).toEqual([offered, offered]);
+});
+
+test('every argument of a built-in tool of the host, and of unified exec, is described', () => {
+  const described = createToolRegistry()
+    .describe()
+    .filter(({ name, runsOn }) => runsOn === 'host' || ['exec_command', 'write_stdin'].includes(name));
+  const bare = described.flatMap(({ name, parameters }) =>
+    Object.entries((parameters as { properties: Record<string, { description?: string }> }).properties)
+      .filter(([, property]) => !property.description)
+      .map(([argument]) => `${name}.${argument}`),
+  );
+  expect(described).toHaveLength(8);
+  expect(bare).toEqual([]);
+});
+
+test('what fetch may ask of private addresses is checked when the registry is made', () => {
+  expect(() => createToolRegistry([], [], { fetchPrivate: ['10.0.0.0/99'] })).toThrow(/10\.0\.0\.0\/99/);
+});

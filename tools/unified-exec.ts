@@ -1,0 +1,119 @@
+// What exec_command and write_stdin share: the answer of Codex's unified exec over Holdfast's sessions.
+import { constants } from 'node:os';
+import * as z from 'zod/mini';
+import type { SessionHandle } from '../client/session-handle';
+import { HoldfastError } from '../contracts/errors';
+import { LOCAL_HOST } from '../contracts/ids';
+import { MAX_PAGE_BYTES, type CommandView, type YieldSettings } from '../contracts/session';
+import { clipText } from './head-tail';
+import type { ToolContext } from './tool';
+
+const BYTES_PER_TOKEN = 4;
+const MIN_YIELD_MS = 250;
+const MAX_YIELD_MS = 30_000;
+const DEFAULT_OUTPUT_TOKENS = 10_000;
+
+export const execResultSchema = z.object({
+  output: z.string().check(z.describe('What is new: text of the terminal, cut to max_output_tokens.')),
+  exit_code: z.nullable(z.int()).check(z.describe('Null while it runs; 128 + n when it died of signal n.')),
+  session_id: z.nullable(z.int()).check(z.describe('For write_stdin; null when the process has ended.')),
+  wall_time_seconds: z.number().check(z.describe('How long this call waited.')),
+  original_token_count: z.int().check(z.describe('Size of the output before it was cut.')),
+});
+export type ExecResult = z.infer<typeof execResultSchema>;
+
+export const yieldMsSchema = (fallback: number): z.ZodMiniDefault<z.ZodMiniNumber> =>
+  z._default(
+    z
+      .number()
+      .check(
+        z.describe(`How long to wait for output, in milliseconds; from ${MIN_YIELD_MS} to ${MAX_YIELD_MS}.`),
+      ),
+    fallback,
+  );
+export const maxTokensSchema = z._default(
+  z.int().check(z.gte(0), z.describe('Most output to return, in tokens of about four bytes.')),
+  DEFAULT_OUTPUT_TOKENS,
+);
+
+/** The session that a number of unified exec stands for. */
+export const execSession = (
+  { client, agent, settings, caller }: ToolContext,
+  session: number,
+  idleMs?: number,
+): SessionHandle => {
+  const cwd = caller?.cwd ?? settings.cwd;
+  const opening = { ...(cwd && { cwd }), ...(idleMs !== undefined && { idleMs }) };
+  return client.session({ agent, host: settings.host ?? LOCAL_HOST, session }, opening);
+};
+
+/** One time for all: the answer comes at the process's end, or then. Out of bounds it is moved into them, as in Codex. */
+export function yieldAfter(milliseconds: number): YieldSettings {
+  const ms = Math.round(Math.min(Math.max(milliseconds, MIN_YIELD_MS), MAX_YIELD_MS));
+  return { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms, promptMs: ms };
+}
+
+/** The answer for a view. A session whose process has ended is closed: it was opened for that alone. */
+export async function execResult(
+  session: SessionHandle,
+  view: CommandView,
+  { since, maxTokens }: { since: number; maxTokens: number },
+): Promise<ExecResult> {
+  const output = await wholeOutput(session, view, maxTokens * BYTES_PER_TOKEN);
+  const ended = view.state === 'exited' || view.state === 'lost';
+  if (ended) await closeEnded(session);
+  if (view.state === 'lost')
+    throw new HoldfastError('session_lost', {
+      session: view.session,
+      reason: view.killedBy?.reason ?? 'its terminal is gone',
+    });
+  return {
+    output,
+    exit_code: ended ? exitCodeOf(view) : null,
+    session_id: ended ? null : view.session,
+    wall_time_seconds: (Date.now() - since) / 1_000,
+    original_token_count: Math.ceil((view.to - view.from) / BYTES_PER_TOKEN),
+  };
+}
+
+/** A view leaves out the middle of long output; where the caller takes more, it is read by pages. */
+async function wholeOutput(session: SessionHandle, view: CommandView, maxBytes: number): Promise<string> {
+  const clipped = (text: string): string =>
+    clipText(text, maxBytes, `, of ${view.to - view.from}; max_output_tokens shows more`);
+  if (view.omittedBytes === 0 || maxBytes <= Buffer.byteLength(view.output)) return clipped(view.output);
+  const half = Math.min(Math.floor(maxBytes / 2), MAX_PAGE_BYTES);
+  // Without a reader: how far the agent has read stays as it is.
+  const page = async (from: number, bytes: number): Promise<string> =>
+    (await session.output({ from, maxBytes: Math.max(bytes, 4) })).output;
+  const bytes = view.to - view.from;
+  if (bytes <= 2 * half) return (await page(view.from, half)) + (await page(view.from + half, bytes - half));
+  const [head, tail] = [await page(view.from, half), await page(view.to - half, half)];
+  return `${head}\n[${bytes - 2 * half} bytes omitted, of ${bytes}]\n${tail}`;
+}
+
+/** Its log stays. One that is closed already needs no closing. */
+async function closeEnded(session: SessionHandle): Promise<void> {
+  try {
+    await session.close('its command has ended');
+  } catch (err) {
+    if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+  }
+}
+
+function exitCodeOf({ exitCode, signal }: CommandView): number {
+  const number = signal ? constants.signals[signal as NodeJS.Signals] : undefined;
+  return exitCode ?? 128 + (number ?? 0);
+}
+
+/** In the words that models know from Codex. */
+export function execText({ output, ...result }: ExecResult): string {
+  return [
+    `Wall time: ${result.wall_time_seconds.toFixed(4)} seconds`,
+    result.exit_code === null
+      ? `Process running with session ID ${result.session_id}`
+      : `Process exited with code ${result.exit_code}`,
+    `Original token count: ${result.original_token_count}`,
+    'Output:',
+    output,
+  ].join('\n');
+}
