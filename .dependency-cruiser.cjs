@@ -62,7 +62,15 @@ module.exports = {
     only('exec', ['exec/', 'contracts/', 'node_modules/node-pty/', 'node_modules/@xterm/']),
     only('engine', ['engine/', 'contracts/', 'exec/', sdk('testing')]),
     only('models', ['models/', 'contracts/', 'node_modules/']),
-    only('tools', ['tools/', 'contracts/', 'client/', 'exec/package-root', 'node_modules/zod/']),
+    only('tools', [
+      'tools/',
+      'contracts/',
+      'client/',
+      'exec/package-root',
+      'node_modules/zod/',
+      'node_modules/(@types/)?picomatch/',
+      'node_modules/ignore/',
+    ]),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),
     only('activities', [
       'activities/',

@@ -9,6 +9,7 @@ import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionTool } from './code-execution-tool';
 import { execCommandTool } from './exec-command-tool';
 import { createFetchTool } from './fetch-tool';
+import { grepFilesTool } from './grep-files-tool';
 import { inputTool } from './input-tool';
 import { isSameFunction } from './stubs/function-names';
 import { listDirTool } from './list-dir-tool';
@@ -27,6 +28,7 @@ const BUILT_IN: readonly Tool[] = [
   readFileTool,
   writeFileTool,
   listDirTool,
+  grepFilesTool,
   applyPatchTool,
 ];
 const UNIFIED_EXEC: readonly Tool[] = [execCommandTool, writeStdinTool];

@@ -1,0 +1,158 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+
+const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
+const empty = mkdtempSync(join(tmpdir(), 'holdfast-no-programs-'));
+afterAll(() => rmSync(empty, { recursive: true, force: true }));
+
+const FILES: Record<string, string | Buffer> = {
+  'a.rs': 'fn main() {}\n// TODO: one\nlet x = "TODO";\n',
+  'src/b.rs': 'todo\r\nTODO two\r\n',
+  'src/deep/c.ts': 'const a = 1; // TODO\nfoo(1)\nfünf (TODO)',
+  'src/deep/d.tsx': 'TODO tsx\n',
+  '.hidden/e.rs': 'TODO hidden\n',
+  '.git/f.rs': 'TODO git\n',
+  'node_modules/g.js': 'TODO ignored\n',
+  'out/keep.txt': 'TODO kept\n',
+  'out/other.txt': 'TODO not kept\n',
+  '.gitignore': 'node_modules/\nout/*\n!out/keep.txt\n*.log\n',
+  'src/.gitignore': '!debug.log\n',
+  'src/debug.log': 'TODO debug\n',
+  'other.log': 'TODO other\n',
+  binary: Buffer.from('TODO\0TODO\n'),
+  late: Buffer.concat([Buffer.from('TODO early\n'.repeat(20_000)), Buffer.from([0])]),
+  latin1: Buffer.from('TODO f\xfcnf\n', 'latin1'),
+  'name with\nbreak': 'TODO name\n',
+  '-e': 'TODO dash\n',
+};
+
+describe.each([...(hasRipgrep ? [['ripgrep', undefined] as const] : []), ['Node', empty] as const])(
+  'by %s',
+  (_name, path) => {
+    let grep: ToolOnHost;
+    beforeEach(() => {
+      grep = toolOnHost('grep_files', path === undefined ? {} : { PATH: path });
+      for (const [name, content] of Object.entries(FILES)) {
+        mkdirSync(dirname(join(grep.directory, name)), { recursive: true });
+        writeFileSync(join(grep.directory, name), content);
+      }
+      symlinkSync('..', join(grep.directory, 'src', 'circle'));
+      symlinkSync('a.rs', join(grep.directory, 'link.rs'));
+      execFileSync('mkfifo', [join(grep.directory, 'pipe')]);
+    });
+    afterEach(() => grep.remove());
+
+    const found = async (args: Record<string, unknown>): Promise<string[]> => {
+      const { matches } = (await grep.value(args)) as {
+        matches: { file: string; line: number; text: string }[];
+      };
+      return matches.map(({ file, line, text }) => `${file}:${line}:${text}`);
+    };
+
+    test.each<[object, string[]]>([
+      [
+        { include: '*.rs' },
+        [
+          '.hidden/e.rs:1:TODO hidden',
+          'a.rs:2:// TODO: one',
+          'a.rs:3:let x = "TODO";',
+          'src/b.rs:2:TODO two',
+        ],
+      ],
+      [
+        { include: '*.{ts,tsx}' },
+        ['src/deep/c.ts:1:const a = 1; // TODO', 'src/deep/c.ts:3:fünf (TODO)', 'src/deep/d.tsx:1:TODO tsx'],
+      ],
+      [{ include: 'src/**/*.tsx' }, ['src/deep/d.tsx:1:TODO tsx']],
+      [{ include: 'src/*.rs' }, ['src/b.rs:2:TODO two']],
+      [{ path: 'src', include: 'deep/*.tsx' }, ['src/deep/d.tsx:1:TODO tsx']],
+      [{ path: 'out' }, ['out/keep.txt:1:TODO kept']],
+      [{ path: 'a.rs' }, ['a.rs:2:// TODO: one', 'a.rs:3:let x = "TODO";']],
+      [{ path: 'src', include: '*.log' }, ['src/debug.log:1:TODO debug']],
+      [{ include: '*.log' }, ['src/debug.log:1:TODO debug']],
+      [{ include: 'binary' }, []],
+      [{ include: 'late' }, []],
+      [{ include: 'latin1' }, ['latin1:1:TODO f\ufffdnf']],
+      [{ include: 'name*' }, ['name with\nbreak:1:TODO name']],
+      [{ include: '-e' }, ['-e:1:TODO dash']],
+    ])('finds the lines of the files that count: %j', async (args, lines) => {
+      expect(await found({ pattern: 'TODO', ...args })).toEqual(lines);
+    });
+
+    test.each([
+      ['^todo', ['src/b.rs:1:todo']],
+      ['(?i)^todo t', ['src/b.rs:2:TODO two', 'src/deep/d.tsx:1:TODO tsx']],
+      ['foo\\(\\d\\)', ['src/deep/c.ts:2:foo(1)']],
+      ['f.nf \\(', ['src/deep/c.ts:3:fünf (TODO)']],
+      ['TODO(?= two)', ['src/b.rs:2:TODO two']],
+      ['\\bmain\\b', ['a.rs:1:fn main() {}']],
+      ['"TODO";$', ['a.rs:3:let x = "TODO";']],
+      ['no such text', []],
+    ])('takes the expression %s', async (pattern, lines) => {
+      expect(await found({ pattern, include: '*.{rs,ts,tsx}' })).toEqual(lines);
+    });
+
+    test('names files so that read_file finds them', async () => {
+      const path = join(grep.directory, 'out');
+      expect(await found({ pattern: 'TODO', path })).toEqual([`${path}/keep.txt:1:TODO kept`]);
+      mkdirSync(join(grep.directory, 'empty'));
+      expect(await found({ pattern: 'TODO', path: 'empty' })).toEqual([]);
+    });
+
+    test('stops at the limit and says that there is more', async () => {
+      const args = { pattern: 'TODO', include: '*.rs' };
+      expect(await grep.value({ ...args, limit: 2 })).toMatchObject({ matches: [{}, {}], truncated: true });
+      expect(await grep.value({ ...args, limit: 4 })).toMatchObject({ truncated: false });
+      expect(await grep.text({ ...args, limit: 1 })).toMatch(
+        /^\.hidden\/e\.rs:1:TODO hidden\n\[there are more/,
+      );
+      expect(await grep.text({ pattern: 'no such' })).toBe('No matches.');
+    });
+
+    test('more files than one command line takes are all searched', async () => {
+      for (let i = 0; i < 1_200; i++) writeFileSync(join(grep.directory, `n${i}`), `needle ${i}\n`);
+      expect(await found({ pattern: 'needle', limit: 5_000 })).toHaveLength(1_200);
+    });
+
+    test('a long line is cut', async () => {
+      writeFileSync(join(grep.directory, 'long'), `x${'y'.repeat(100_000)}\n`);
+      expect((await found({ pattern: '^x' }))[0]).toHaveLength('long:1:'.length + 501);
+    });
+
+    test.each([
+      [{ pattern: '(' }, 'invalid_input', '"pattern"'],
+      [{ pattern: '' }, 'invalid_input', '"pattern"'],
+      [{ pattern: 'a\nb' }, 'invalid_input', '"pattern"'],
+      [{ pattern: 'a', path: 'absent' }, 'not_found', 'absent'],
+      [{ pattern: 'a', path: 'pipe' }, 'invalid_input', 'a named pipe'],
+      [{ pattern: 'a', limit: 0 }, 'invalid_input', '"limit"'],
+    ])('refuses %j: %s', async (args, code, place) => {
+      expect(await grep.error(args)).toMatchObject({
+        code,
+        message: expect.stringContaining(place) as string,
+      });
+    });
+
+    test('an expression that backtracks without end is an error, and the process goes on meanwhile', async () => {
+      writeFileSync(join(grep.directory, 'trap'), `${'a'.repeat(40)}!\n`);
+      let turns = 0;
+      const beat = setInterval(() => (turns += 1), 50);
+      // With a look-ahead, which ripgrep leaves to Node.
+      const error = await grep.error({ pattern: '^(?=a)(a+)+$' });
+      clearInterval(beat);
+      expect(error).toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringMatching(/takes longer than 3000 ms in .*trap/) as string,
+      });
+      expect(turns).toBeGreaterThan(20);
+    });
+
+    test('a search whose turn is stopped ends', async () => {
+      const signal = AbortSignal.abort(new Error('stopped'));
+      await expect(grep.value({ pattern: 'a' }, { signal })).rejects.toThrow('stopped');
+    });
+  },
+);

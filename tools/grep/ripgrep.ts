@@ -1,0 +1,74 @@
+// Searches files by ripgrep, where the host has it.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Match, SearchRequest } from './search';
+
+/** Files of one call: their names must fit a command line. */
+const FILES_AT_ONCE = 500;
+
+/** `files`: binary ones count as none. The same answers as the search in Node, so no settings of its own. */
+const ARGUMENTS = [
+  ...['--no-config', '--json', '--threads=1', '--no-mmap', '--encoding=none', '--no-messages'],
+  ...['--no-ignore', '--hidden', '--case-sensitive'],
+];
+
+interface RgText {
+  text?: string;
+  bytes?: string;
+}
+type RgEvent =
+  | { type: 'match'; data: { line_number: number; lines: RgText } }
+  | { type: 'begin'; data: { path: RgText } }
+  | { type: 'end'; data: { path: RgText; binary_offset: number | null } }
+  | { type: 'summary' };
+
+/** Undefined where there is no ripgrep, or where it does not take the pattern, which is written otherwise there. */
+export async function searchWithRipgrep(request: SearchRequest): Promise<Match[] | undefined> {
+  const found: Match[] = [];
+  for (let at = 0; at < request.files.length && found.length < request.limit; at += FILES_AT_ONCE) {
+    const files = request.files.slice(at, at + FILES_AT_ONCE);
+    const matches = await searchSome({ ...request, files, limit: request.limit - found.length });
+    if (!matches) return undefined;
+    found.push(...matches);
+  }
+  return found;
+}
+
+async function searchSome({
+  pattern,
+  files,
+  limit,
+  env,
+  signal,
+}: SearchRequest): Promise<Match[] | undefined> {
+  const rg = spawn('rg', [...ARGUMENTS, '--regexp', pattern, '--', ...files], {
+    env,
+    signal,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    rg.once('error', () => resolve(null));
+    rg.once('close', resolve);
+  });
+  const found: Match[] = [];
+  let ofFile: Match[] = [];
+  for await (const line of createInterface({ input: rg.stdout })) {
+    const event = JSON.parse(line) as RgEvent;
+    if (event.type === 'begin') ofFile = [];
+    if (event.type === 'match' && found.length + ofFile.length < limit)
+      ofFile.push({ file: '', line: event.data.line_number, text: textOf(event.data.lines) });
+    if (event.type !== 'end') continue;
+    const file = textOf(event.data.path);
+    if (event.data.binary_offset === null) found.push(...ofFile.map((match) => ({ ...match, file })));
+    if (found.length >= limit) rg.kill();
+  }
+  const code = await ended;
+  signal.throwIfAborted();
+  // 1: no match. 2: a file that could not be read, or a pattern that is none; then it has found nothing.
+  const failed = code === null ? found.length < limit : code === 2 && found.length === 0;
+  return failed ? undefined : found.slice(0, limit);
+}
+
+/** Bytes where it is no UTF-8. */
+const textOf = ({ text, bytes }: RgText): string =>
+  text ?? Buffer.from(bytes ?? '', 'base64').toString('utf8');
