@@ -70,6 +70,7 @@ module.exports = {
       'node_modules/zod/',
       'node_modules/(@types/)?picomatch/',
       'node_modules/ignore/',
+      'node_modules/@modelcontextprotocol/',
     ]),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),
     only('activities', [
@@ -87,5 +88,7 @@ module.exports = {
     exclude: { path: '^(dist|coverage|node_modules/.cache)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
+    // As Node resolves it: the MCP SDK is a package of entry points.
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['require', 'node', 'default'] },
   },
 };

@@ -34,6 +34,24 @@ export const TOOL_ERRORS = {
     (f) => `The tool ${f.tool} failed, got ${f.attempts} attempts: ${f.reason}`,
     () => 'Look at the reason; another call or another tool may help.',
   ),
+  mcp_tool_failed: entry(
+    70,
+    false,
+    (f) => `The tool ${f.tool} of the MCP server ${f.server} failed: ${f.reason}`,
+    () => 'Look at the reason, which is the server’s own; other arguments may help.',
+  ),
+  mcp_server_lost: entry(
+    69,
+    true,
+    (f) => `The MCP server ${f.server} was lost in the middle of a call of ${f.tool}: ${f.reason}`,
+    () => 'Call it again: the server is being connected anew.',
+  ),
+  mcp_server_down: entry(
+    69,
+    true,
+    (f) => `The MCP server ${f.server} is not connected, nothing was run: ${f.reason}`,
+    () => 'Call it again later; `holdfast tools` shows which servers are down, and why.',
+  ),
   tool_not_allowed: entry(
     77,
     false,

@@ -7,9 +7,10 @@ import { z } from './zod';
  * value, such as input that may be a password, it shows the keys alone. Takes schemas of `zod` and of `zod/mini`.
  */
 export function parseWith<T>(schema: z.core.$ZodType<T>, what: string, value: unknown, secret = false): T {
-  const result = z.core.safeParse(schema, value ?? {});
+  // In our words: another library in the process may have given zod its own.
+  const result = z.core.safeParse(schema, value ?? {}, { error: describe });
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${describe(issue)}`);
+  const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${issue.message}`);
   throw new HoldfastError('invalid_input', {
     what,
     got: secret ? keysOf(value) : shorten(JSON.stringify(value) ?? 'nothing'),
@@ -28,8 +29,7 @@ const pointer = (path: PropertyKey[]): string =>
     ? `"${path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}" `
     : '';
 
-function describe(issue: z.core.$ZodIssue): string {
-  if (issue.message && issue.message !== 'Invalid input') return issue.message;
+function describe(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${/^[aio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;

@@ -1,0 +1,236 @@
+// MCP servers as a source of tools: the reference servers of npm, and one that fails on demand.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fixture, reference, testServers, type TestServers } from '../../helpers/mcp-servers';
+import { until } from '../../helpers/until';
+
+let folder: string;
+let journal: string;
+let running: TestServers | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-mcp-'));
+  journal = join(folder, 'journal');
+  writeFileSync(journal, '');
+});
+afterEach(async () => {
+  const left = await running?.end();
+  running = undefined;
+  rmSync(folder, { recursive: true, force: true });
+  expect(left ?? []).toEqual([]);
+});
+
+async function connect(...all: Parameters<typeof testServers>): Promise<TestServers> {
+  running = testServers(...all);
+  await running.connected();
+  return running;
+}
+const names = ({ registry }: TestServers): string[] =>
+  registry.describe().flatMap(({ name }) => (name.startsWith('mcp__') ? [name] : []));
+const pidOf = async (servers: TestServers): Promise<unknown> => servers.call('mcp__fix__pid');
+
+test('the tools of server-filesystem read and write files, and are described by their schemas and effects', async () => {
+  const servers = await connect(reference('filesystem', [folder]));
+  const path = join(folder, 'a.txt');
+  expect(await servers.call('mcp__filesystem__write_file', { path, content: 'hello' })).toMatchObject({
+    ok: true,
+  });
+  expect(readFileSync(path, 'utf8')).toBe('hello');
+  // It declares the shape of its result: scripts get an object.
+  expect(await servers.call('mcp__filesystem__read_text_file', { path })).toEqual({
+    ok: true,
+    value: { content: 'hello' },
+  });
+  const described = servers.registry
+    .describe()
+    .find(({ name }) => name === 'mcp__filesystem__read_text_file');
+  expect(described).toMatchObject({
+    effects: 'read_only',
+    runsOn: 'anywhere',
+    parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    result: { type: 'object', properties: { content: { type: 'string' } } },
+  });
+});
+
+test('the server’s own words about wrong arguments reach the caller as a typed error', async () => {
+  const servers = await connect(reference('filesystem', [folder]));
+  const wrong = await servers.call('mcp__filesystem__read_text_file', { path: 7 });
+  expect(wrong).toMatchObject({ ok: false, error: { code: 'mcp_tool_failed', retryable: false } });
+  expect(JSON.stringify(wrong)).toContain('expected string');
+  const outside = await servers.call('mcp__filesystem__read_text_file', { path: '/etc/passwd' });
+  expect(outside).toMatchObject({ ok: false, error: { code: 'mcp_tool_failed' } });
+  expect(JSON.stringify(outside)).toContain('outside allowed directories');
+});
+
+test('server-everything gives text, structured content, and pictures by type and size alone', async () => {
+  const servers = await connect(reference('everything'), fixture());
+  expect(await servers.call('mcp__everything__get-sum', { a: 2, b: 3 })).toEqual({
+    ok: true,
+    value: 'The sum of 2 and 3 is 5.',
+  });
+  expect(
+    await servers.call('mcp__everything__get-structured-content', { location: 'Chicago' }),
+  ).toMatchObject({
+    ok: true,
+    value: { temperature: expect.any(Number) as number, conditions: expect.any(String) as string },
+  });
+  const picture = await servers.call('mcp__everything__get-tiny-image');
+  expect(JSON.stringify(picture)).toMatch(/\[image, image\/png, \d+ bytes\]/);
+  expect(await servers.call('mcp__fix__picture')).toEqual({
+    ok: true,
+    value: 'before\n[image, image/png, 1000 bytes]',
+  });
+});
+
+test('a tool that a server adds is listed and callable without a restart', async () => {
+  const servers = await connect(fixture());
+  const changed = new Promise<void>((resolve) => servers.registry.onChange(resolve));
+  expect(names(servers)).not.toContain('mcp__fix__newcomer');
+  await servers.call('mcp__fix__add_tool', { name: 'newcomer' });
+  await changed;
+  expect(names(servers)).toContain('mcp__fix__newcomer');
+  expect(await servers.call('mcp__fix__newcomer')).toEqual({ ok: true, value: 'I am newcomer' });
+});
+
+test('of a server with lists only the enabled tools are offered, and none of the disabled ones', async () => {
+  const servers = await connect(
+    fixture({}, { enabledTools: ['pid', 'crash', 'refuse'], disabledTools: ['crash'] }),
+  );
+  expect(names(servers)).toEqual(['mcp__fix__pid', 'mcp__fix__refuse']);
+});
+
+test.each([
+  ['crash', 'unknown_outcome'],
+  ['crash_reading', 'mcp_server_lost'],
+  ['crash_idempotent', 'mcp_server_lost'],
+])(
+  'a call of %s that the server dies at ends as %s, and the next call finds it again',
+  async (tool, code) => {
+    const servers = await connect(fixture());
+    const before = await pidOf(servers);
+    const lost = await servers.call(`mcp__fix__${tool}`);
+    expect(lost).toMatchObject({ ok: false, error: { code } });
+    expect(JSON.stringify(lost)).toContain('it ended with 3');
+    const after = await pidOf(servers);
+    expect(after).toMatchObject({ ok: true });
+    expect(after).not.toEqual(before);
+  },
+);
+
+test('a tool’s own failure is a typed error with the server’s text', async () => {
+  const servers = await connect(fixture());
+  expect(await servers.call('mcp__fix__refuse')).toMatchObject({
+    ok: false,
+    error: { code: 'mcp_tool_failed', message: expect.stringContaining('no such order') as string },
+  });
+});
+
+test('a call that is cancelled is cancelled at the server too', async () => {
+  const servers = await connect(fixture({ journal }));
+  const stop = new AbortController();
+  const call = servers.call('mcp__fix__forever', {}, stop.signal);
+  await until(() => readFileSync(journal, 'utf8') === 'started\n');
+  stop.abort(new Error('the turn was stopped'));
+  await expect(call).rejects.toThrow('the turn was stopped');
+  await until(() => readFileSync(journal, 'utf8') === 'started\ncancelled\n');
+});
+
+test('a call without an answer ends at the time-out, its outcome unknown, and is cancelled at the server', async () => {
+  const servers = await connect(fixture({ journal }, { toolMs: 300 }));
+  const ended = await servers.call('mcp__fix__forever');
+  expect(ended).toMatchObject({ ok: false, error: { code: 'unknown_outcome' } });
+  expect(JSON.stringify(ended)).toContain('did not answer within 300 ms');
+  await until(() => readFileSync(journal, 'utf8') === 'started\ncancelled\n');
+});
+
+test('a call that reports progress outlives the time-out', async () => {
+  const servers = await connect(fixture({}, { toolMs: 1_000 }));
+  const began = Date.now();
+  expect(await servers.call('mcp__fix__patient', { reports: 5, everyMs: 400 })).toEqual({
+    ok: true,
+    value: 'done',
+  });
+  expect(Date.now() - began).toBeGreaterThan(1_500);
+});
+
+test('a server that cannot be started is told of with its reason, and keeps no other from working', async () => {
+  const gone = fixture({ name: 'gone' });
+  const broken = {
+    ...gone,
+    transport: { ...gone.transport, command: 'no-such-program' } as typeof gone.transport,
+  };
+  running = testServers(broken, fixture());
+  const { servers } = running;
+  await until(() => servers.status()[0]?.state === 'down' && servers.status()[1]?.state === 'connected');
+  expect(servers.status()[0]?.fault).toContain('spawn no-such-program ENOENT');
+  expect(await pidOf(running)).toMatchObject({ ok: true });
+});
+
+test('what a server says at its death is shown without the secrets of its settings', async () => {
+  const secret = 'correct horse battery';
+  const noisy = fixture({}, { secrets: [secret] });
+  const transport = { ...noisy.transport, args: ['-e', `console.error('key ${secret}'); process.exit(9)`] };
+  running = testServers({ ...noisy, transport: transport });
+  const { servers, warnings } = running;
+  await until(() => servers.status()[0]?.state === 'down');
+  expect(servers.status()[0]?.fault).toBe('it ended with 9: key [secret]');
+  expect(warnings.join()).not.toContain(secret);
+});
+
+test('a server gets the environment of its settings and nothing of the worker’s', async () => {
+  process.env.HOLDFAST_PLANTED = 'a credential';
+  try {
+    const plain = fixture();
+    const env = { ...('env' in plain.transport ? plain.transport.env : {}), GIVEN: 'yes' };
+    const servers = await connect({
+      ...plain,
+      transport: { ...plain.transport, env } as typeof plain.transport,
+    });
+    expect(await servers.call('mcp__fix__variable', { name: 'GIVEN' })).toMatchObject({ value: 'yes' });
+    expect(await servers.call('mcp__fix__variable', { name: 'HOLDFAST_PLANTED' })).toMatchObject({
+      value: 'none',
+    });
+  } finally {
+    delete process.env.HOLDFAST_PLANTED;
+  }
+});
+
+test('a server that ends neither with its input nor by SIGTERM is gone when it is closed', async () => {
+  const servers = await connect(fixture({ mode: 'stubborn' }));
+  expect(await servers.end()).toEqual([]);
+});
+
+test('what a server has started is gone with it', async () => {
+  const servers = await connect(fixture());
+  const child = await servers.call('mcp__fix__leave_child');
+  const pid = Number('value' in child ? child.value : NaN);
+  expect(process.kill(pid, 0)).toBe(true);
+  await servers.end();
+  await until(() => !isThere(pid));
+});
+
+function isThere(pid: number): boolean {
+  try {
+    // A zombie that nobody reaps counts as gone.
+    return !/^\d+ \(.*\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+test('of changed settings only the changed server is started anew; one that is taken away is gone', async () => {
+  const servers = await connect(fixture(), fixture({ name: 'other' }));
+  const [kept, other] = [await pidOf(servers), await servers.call('mcp__other__pid')];
+  servers.servers.reconcile([fixture(), fixture({ name: 'other' }, { toolMs: 19_000 })]);
+  await servers.connected();
+  expect(await pidOf(servers)).toEqual(kept);
+  expect(await servers.call('mcp__other__pid')).not.toEqual(other);
+  servers.servers.reconcile([fixture()]);
+  expect(names(servers).filter((name) => name.startsWith('mcp__other'))).toEqual([]);
+});
+
+test('servers whose tools get the same name are both left out, by name', async () => {
+  const servers = await connect(fixture({ name: 'a-b' }), fixture({ name: 'a_b' }));
+  expect(names(servers)).toEqual([]);
+  expect(servers.registry.faults().join()).toContain('got mcp__a_b__pid beside mcp__a-b__pid');
+});

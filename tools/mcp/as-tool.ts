@@ -1,0 +1,48 @@
+// A tool of an MCP server as one of ours.
+import * as z from 'zod/mini';
+import { HoldfastError } from '../../contracts/errors';
+import type { Effects, JsonValue } from '../../contracts/tools';
+import type { Tool, ToolContext } from '../tool';
+import type { CallToolResult, ListedTool } from './connection';
+import { contentText, resultValue } from './content';
+import { mcpToolName } from './tool-name';
+
+type Args = Record<string, unknown>;
+
+/** The server checks its arguments itself, by a schema that may be of any draft. */
+const anyArgs = z.record(z.string(), z.unknown());
+
+/** How a call gets to the server; throws typed errors alone, and what aborted it. */
+export type CallServer = (
+  call: { tool: string; args: Args; effects: Effects },
+  context: ToolContext,
+) => Promise<CallToolResult>;
+
+export function asTool(server: string, listed: ListedTool, callServer: CallServer): Tool<Args> {
+  const { name: tool, title, description, inputSchema, outputSchema, annotations } = listed;
+  const effects = effectsOf(annotations);
+  return {
+    name: mcpToolName(server, tool),
+    description: description?.trim() || title || annotations?.title || `${tool} of the MCP server ${server}`,
+    args: anyArgs,
+    parameters: inputSchema,
+    ...(outputSchema && { result: { jsonSchema: outputSchema } }),
+    effects,
+    async run(args, context): Promise<JsonValue> {
+      const result = await callServer({ tool, args, effects }, context);
+      const failed = (reason: string): HoldfastError =>
+        new HoldfastError('mcp_tool_failed', { server, tool, reason });
+      const text = contentText(result.content);
+      if (result.isError) throw failed(text || 'it says no more than that');
+      const value = resultValue(result, outputSchema !== undefined);
+      if (value === undefined) throw failed(`it gave no structured content, but declares one: ${text}`);
+      return value;
+    },
+  };
+}
+
+/** Hints of the server: what it does not say may not be repeated. */
+function effectsOf(annotations: ListedTool['annotations']): Effects {
+  if (annotations?.readOnlyHint) return 'read_only';
+  return annotations?.idempotentHint ? 'idempotent' : 'once';
+}

@@ -1,0 +1,189 @@
+// One connection to an MCP server: from its handshake to its end. The SDK is loaded with the first one, so that
+// workers without MCP servers do not pay for it.
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
+import { reasonOf } from '../../contracts/errors';
+import type { HttpServer, McpServerSettings } from './settings';
+import { GroupStdioTransport } from './stdio-transport';
+
+export type { CallToolResult, ListedTool };
+
+/** A page of tools holds some dozens; a server that never ends its list is not listened to for ever. */
+const MAX_PAGES = 200;
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const PING_MS = 5_000;
+
+export interface ConnectionOptions {
+  /** Of Holdfast, for the server to know. */
+  version: string;
+  /** Called with all tools after the handshake and after each change. */
+  onTools: (tools: readonly ListedTool[]) => void;
+  onProcess: (pid: number) => () => void;
+  /** Something that is worth a line in the log. */
+  warn: (reason: string) => void;
+  signal: AbortSignal;
+}
+
+export interface McpConnection {
+  readonly isOpen: boolean;
+  callTool(
+    name: string,
+    args: Record<string, unknown>,
+    options: { signal: AbortSignal; timeoutMs: number },
+  ): Promise<CallToolResult>;
+  /** Why it has ended. */
+  ended: Promise<string>;
+  /** Resolves when the server's processes are gone. */
+  close(): Promise<void>;
+}
+
+/** Throws what the transport or the server says against it; nothing is left running then. */
+export async function openConnection(
+  settings: McpServerSettings,
+  options: ConnectionOptions,
+): Promise<McpConnection> {
+  const { client, transport } = await prepare(settings, options);
+  let isOpen = true;
+  const ended = new Promise<string>((resolve) => {
+    client.onclose = () => {
+      isOpen = false;
+      resolve(endingOf(transport) || 'the connection was closed');
+    };
+  });
+  const close = async (): Promise<void> => {
+    await client.close();
+    // The client lets go of a transport that never spoke.
+    await transport.close();
+  };
+  // By the caller's wish and by ours alike: a start that takes too long is ended.
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(settings.startupMs)]);
+  const request = { signal, timeout: settings.startupMs };
+  try {
+    await client.connect(transport, request);
+    await watchTools(client, request, options);
+  } catch (err) {
+    await close().catch(() => undefined);
+    throw new Error(endingOf(transport) || startFault(err, signal, settings), { cause: err });
+  }
+  if (settings.transport.kind === 'http') endWhenUnanswered(client, options);
+  const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    callTool: (name, args, { signal: stop, timeoutMs }) =>
+      client.request({ method: 'tools/call', params: { name, arguments: args } }, CallToolResultSchema, {
+        signal: stop,
+        timeout: timeoutMs,
+        // Asked for, so that the server reports it: each report begins the wait anew.
+        onprogress: () => undefined,
+        resetTimeoutOnProgress: true,
+      }),
+    ended,
+    close,
+  };
+}
+
+const endingOf = (transport: Transport): string =>
+  transport instanceof GroupStdioTransport ? transport.ending : '';
+
+const startFault = (err: unknown, signal: AbortSignal, { startupMs }: McpServerSettings): string =>
+  signal.aborted && (signal.reason as Error | undefined)?.name === 'TimeoutError'
+    ? `it was not ready within ${startupMs} ms`
+    : explained(err);
+
+/** With the cause, which is all that `fetch failed` says. */
+export function explained(err: unknown): string {
+  const cause = err instanceof Error ? err.cause : undefined;
+  if (!(cause instanceof Error)) return reasonOf(err);
+  const code = (cause as NodeJS.ErrnoException).code;
+  return `${reasonOf(err)} (${cause.message || code || cause.name})`;
+}
+
+async function prepare(
+  { transport }: McpServerSettings,
+  { version, onProcess, warn }: ConnectionOptions,
+): Promise<{ client: Client; transport: Transport }> {
+  const { Client: SdkClient } = await import('@modelcontextprotocol/sdk/client/index.js');
+  const client = new SdkClient({ name: 'holdfast', version });
+  client.onerror = (err) => warn(explained(err));
+  if (transport.kind === 'http') return { client, transport: await httpTransport(transport) };
+  const { ReadBuffer, serializeMessage } = await import('@modelcontextprotocol/sdk/shared/stdio.js');
+  const buffer = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_BYTES });
+  return { client, transport: new GroupStdioTransport(transport, buffer, serializeMessage, onProcess) };
+}
+
+async function httpTransport({ url, headers }: HttpServer): Promise<Transport> {
+  const { StreamableHTTPClientTransport } =
+    await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    reconnectionOptions: {
+      initialReconnectionDelay: 500,
+      maxReconnectionDelay: 10_000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 1_000,
+    },
+  });
+  // Its own declaration differs in whether `undefined` may be written out.
+  return transport;
+}
+
+/** Lists the tools now and, one listing at a time, after each change. */
+async function watchTools(
+  client: Client,
+  request: { signal: AbortSignal; timeout: number },
+  { onTools, warn }: ConnectionOptions,
+): Promise<void> {
+  const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  let listing: Promise<void> = Promise.resolve();
+  let isQueued = false;
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    if (isQueued) return;
+    isQueued = true;
+    listing = listing
+      .then(async () => {
+        isQueued = false;
+        onTools(await listTools(client, { timeout: request.timeout }));
+      })
+      .catch((err: unknown) => warn(`its tools could not be listed again: ${reasonOf(err)}`));
+  });
+  onTools(await listTools(client, request));
+}
+
+async function listTools(
+  client: Client,
+  request: { signal?: AbortSignal; timeout: number },
+): Promise<ListedTool[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  const tools: ListedTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    // Not `client.listTools`, which refuses the whole list for one schema that it cannot compile.
+    const result = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, request);
+    tools.push(...result.tools);
+    cursor = result.nextCursor;
+    if (cursor === undefined) return tools;
+  }
+  throw new Error(`its list of tools does not end: got ${MAX_PAGES} pages`);
+}
+
+/**
+ * The SDK keeps trying where a server does not answer any more, and tells no caller: after each fault we ask, and end
+ * the connection with its calls where there is no answer.
+ */
+function endWhenUnanswered(client: Client, { warn }: ConnectionOptions): void {
+  let isAsking = false;
+  client.onerror = (err) => {
+    warn(explained(err));
+    if (isAsking) return;
+    isAsking = true;
+    client
+      .ping({ timeout: PING_MS })
+      .catch(() => client.close())
+      .finally(() => (isAsking = false));
+  };
+}

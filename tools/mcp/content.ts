@@ -1,0 +1,46 @@
+// What an MCP tool gives back, as scripts and models get it. Pictures and other bytes are told of by type and size:
+// a model cannot read them as base64, and history is no place for them.
+import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import type { JsonValue } from '../../contracts/tools';
+import type { CallToolResult } from './connection';
+
+/** The text of all parts, one below the other. */
+export const contentText = (content: readonly ContentBlock[]): string => content.map(textOf).join('\n');
+
+/**
+ * What scripts get: the structured content where the tool declares its shape, else the text. Undefined where it
+ * declares one and gave none.
+ */
+export function resultValue(
+  { content, structuredContent }: CallToolResult,
+  isStructured: boolean,
+): JsonValue | undefined {
+  if (isStructured) return structuredContent as JsonValue | undefined;
+  return content.length === 0 && structuredContent ? JSON.stringify(structuredContent) : contentText(content);
+}
+
+function textOf(part: ContentBlock): string {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'image':
+    case 'audio':
+      return described(part.type, part.mimeType, base64Bytes(part.data));
+    case 'resource_link':
+      return described(`link to ${part.name} at ${part.uri}`, part.mimeType, part.size);
+    case 'resource': {
+      const { resource } = part;
+      const what = `resource ${resource.uri}`;
+      if ('text' in resource) return `${described(what, resource.mimeType)}\n${resource.text}`;
+      return described(what, resource.mimeType, base64Bytes(resource.blob));
+    }
+  }
+}
+
+const described = (what: string, mimeType?: string, bytes?: number): string =>
+  `[${[what, mimeType, bytes === undefined ? undefined : `${bytes} bytes`].filter(Boolean).join(', ')}]`;
+
+function base64Bytes(data: string): number {
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  return Math.max(0, (data.length * 3) / 4 - padding);
+}

@@ -1,0 +1,73 @@
+// The MCP servers of a worker, as a source of tools. They are connected in the background: one that is down keeps
+// nobody from starting.
+import { isDeepStrictEqual } from 'node:util';
+import type { Tool, ToolSource } from '../tool';
+import { McpServer, type McpServerHooks, type McpServerStatus } from './server';
+import type { McpServerSettings } from './settings';
+
+export class McpServers implements ToolSource {
+  private servers = new Map<string, McpServer>();
+  private readonly closing = new Set<Promise<void>>();
+  private readonly listeners = new Set<() => void>();
+  private isClosed = false;
+
+  constructor(private readonly hooks: Omit<McpServerHooks, 'onChange'>) {}
+
+  tools(): readonly Tool[] {
+    return [...this.servers.values()].flatMap((server) => server.tools);
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  status(): McpServerStatus[] {
+    return [...this.servers.values()].map((server) => server.status());
+  }
+
+  settings(): McpServerSettings[] {
+    return [...this.servers.values()].map((server) => server.settings);
+  }
+
+  /** Connects those that are new, closes those that are gone, starts those anew whose settings have changed. */
+  reconcile(wanted: readonly McpServerSettings[]): void {
+    if (this.isClosed) return;
+    const before = this.servers;
+    this.servers = new Map(
+      wanted.map((settings) => {
+        const same = before.get(settings.name);
+        const isSame = same && isDeepStrictEqual(same.settings, settings);
+        return [settings.name, isSame ? same : this.connect(settings)];
+      }),
+    );
+    for (const [name, server] of before) if (this.servers.get(name) !== server) this.drop(server);
+    this.changed();
+  }
+
+  /** Resolves when no process of any server is left. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const server of this.servers.values()) this.drop(server);
+    this.servers = new Map();
+    await Promise.all(this.closing);
+  }
+
+  private connect(settings: McpServerSettings): McpServer {
+    const onChange = (): void => {
+      // One that was replaced may still tell of its end.
+      if ([...this.servers.values()].includes(server)) this.changed();
+    };
+    const server: McpServer = new McpServer(settings, { ...this.hooks, onChange });
+    return server;
+  }
+
+  private drop(server: McpServer): void {
+    const closed = server.close().finally(() => this.closing.delete(closed));
+    this.closing.add(closed);
+  }
+
+  private changed(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+}
