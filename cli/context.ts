@@ -17,6 +17,8 @@ export interface GlobalOptions {
   address?: string;
   namespace?: string;
   profile?: string;
+  /** A `holdfast.toml`; false for `--no-config`. */
+  config?: string | false;
   json?: boolean;
 }
 
@@ -38,6 +40,13 @@ export interface CliContext {
 
 export const dataDirOf = (options: GlobalOptions): string =>
   options.data ? resolve(options.data) : defaultDataDir(process.env);
+
+/** Flag over environment; null where none is wanted any more, undefined where nobody says. */
+export function configOf({ config }: GlobalOptions): string | null | undefined {
+  if (config === false) return null;
+  const named = config ?? process.env.HOLDFAST_CONFIG;
+  return named ? resolve(named) : undefined;
+}
 
 export interface OpenOptions {
   /** Starts the embedded server and its worker where no server is named and none runs. */
@@ -68,6 +77,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     profile: options.profile,
     workdir: open.workdir,
     tools: open.tools,
+    config: configOf(options),
     env: process.env,
   };
   const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);

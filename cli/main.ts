@@ -11,6 +11,7 @@ import { exec } from './commands/exec';
 import { close, input, output, reset } from './commands/output';
 import { ps, tree } from './commands/ps';
 import { run } from './commands/run';
+import { showTool, tools } from './commands/tools';
 import { down, up } from './commands/up';
 import { wait, type WaitOptions } from './commands/wait';
 import { reportError } from './report-error';
@@ -61,6 +62,7 @@ function program(): Command {
       )
       .option('--namespace <name>', 'Temporal namespace')
       .option('--profile <name>', 'profile of the Temporal configuration file')
+      .option('--config <file>', 'holdfast.toml, kept for later starts (default: that of the data folder)')
       .option('--json', 'one JSON value on stdout')
       .exitOverride()
       .configureOutput({ outputError: () => undefined });
@@ -76,6 +78,7 @@ function program(): Command {
     .option('--workdir <dir>', 'where new shells begin')
     .option('--tools <file>', 'module of own tools, kept for later starts; may be repeated', collect)
     .option('--no-tools', 'no own tools any more')
+    .option('--no-config', 'the configuration of the data folder again')
     .action(action(up));
   command('down', 'stop the embedded server and the worker')
     .option('--sessions', 'end the shells too')
@@ -131,6 +134,15 @@ function program(): Command {
     .option('--all', 'also what has ended lately, and who ended it')
     .option('--watch', 'again and again')
     .action(action(tree));
+  command('tools', 'the tools of models and scripts, and what is amiss with those that are missing')
+    .action(action(tools))
+    .command('show <name>')
+    .description('one tool: its arguments, its result, how a script calls it')
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .action(
+      action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
+    );
   command('doctor', 'check each part and say what is missing').action(action(doctor));
   command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));
   return root;

@@ -18,8 +18,10 @@ import { stubFiles } from '../tools/stubs/stub-files';
 import type { Tool } from '../tools/tool';
 import { createAgentWorker } from './agent-worker';
 import { claimHost } from './claim-host';
+import { configureTools } from './configured-tools';
 import { createHostWorker, type HostWorker } from './host-worker';
 import { sessionOwner } from './orphan-sweep';
+import { publishRegistry } from './registry-record';
 import { registerSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
 import { TaskJournal } from './task-journal';
@@ -34,7 +36,9 @@ export interface WorkersOptions extends ConnectOptions {
   workdir?: string | undefined;
   /** Variables of new shells, beside PATH, HOME, USER, language and time zone of this process. */
   env?: Readonly<Record<string, string>>;
-  /** Tools beside the built-in ones. */
+  /** A `holdfast.toml`. Default: that of the data folder, where there is one. */
+  config?: string | undefined;
+  /** Tools beside the built-in ones and those of the configuration. */
   tools?: readonly Tool[];
   /** Model providers beside the built-in ones: `{ mine: (name) => provider }` serves the model `mine:NAME`. */
   models?: ModelProviders;
@@ -44,7 +48,7 @@ export interface WorkersOptions extends ConnectOptions {
 
 /**
  * Connects and makes the workers; `run()` starts them, `close()` lets go of them. Throws `tool_invalid`,
- * `tool_name_taken` and `config_invalid` before anything is connected, `worker_running` and `no_server`; `node_too_old` before Node 24.
+ * `tool_name_taken`, `tools_not_loaded` and `config_invalid` before anything is connected, `worker_running` and `no_server`; `node_too_old` before Node 24.
  */
 export function createWorkers(options: WorkersOptions): Promise<Workers> {
   return composeWorkers(options, openSessions);
@@ -60,11 +64,13 @@ type OpenSessions = (
 /** As `createWorkers`, with the host's sessions to be said. */
 export async function composeWorkers(options: WorkersOptions, open: OpenSessions): Promise<Workers> {
   requireNode();
-  const tools = createToolRegistry(options.tools);
-  const findProvider = createProviders(options.models);
-  const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
   const { dataDir } = options;
   const log: WorkersLog = options.log ?? Runtime.instance().logger;
+  const configured = await configureTools({ dataDir, config: options.config, log });
+  const own = [...configured.tools, ...(options.tools ?? [])];
+  const tools = createToolRegistry(own, [configured.source]);
+  const findProvider = createProviders(options.models);
+  const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // What was made is let go of where the rest cannot be: the last first.
   const made: (() => unknown)[] = [];
@@ -80,6 +86,11 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     const journal = new TaskJournal(join(dataDir, 'tasks'));
     made.push(() => journal.close());
     const blobs = new BlobStore(join(dataDir, 'blobs'));
+    made.push(() => configured.close());
+    configured.start();
+    const unpublish = publishRegistry(dataDir, tools, configured, log);
+    made.push(unpublish);
+    const closeTools = (): Promise<void> => (unpublish(), configured.close());
     const shared = { connection, namespace, client, journal, tools, blobs };
     const agentWorker = await createAgentWorker({ ...shared, findProvider });
     made.push(() => endUnused(agentWorker));
@@ -91,7 +102,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       hostWorker = await createHostWorker({ ...shared, host, sessions, log: warn });
     }
-    return new Workers({ server, journal, agentWorker, hostWorker, release, log });
+    return new Workers({ server, journal, agentWorker, hostWorker, release, closeTools, log });
   } catch (err) {
     for (const letGo of made.reverse()) await Promise.resolve(letGo()).catch(() => undefined);
     throw err;

@@ -11,6 +11,7 @@ import { LOCAL_HOST } from '../contracts/ids';
 import { writeJson } from '../exec/json-file';
 import { identityOf } from '../exec/process-identity';
 import { createToolRegistry } from '../tools/registry';
+import { configurationSource, readConfiguration } from './configuration';
 import { createWorkers } from './create-workers';
 import { loadTools } from './tool-modules';
 import { workerPaths, type WorkerRecord } from './worker-record';
@@ -25,14 +26,16 @@ async function main(): Promise<void> {
       host: { type: 'string', default: LOCAL_HOST },
       workdir: { type: 'string' },
       tools: { type: 'string', multiple: true, default: [] },
+      config: { type: 'string' },
       check: { type: 'boolean', default: false },
     },
   });
-  const { data: dataDir, host, tools: files } = values;
+  const { data: dataDir, host, tools: files, config } = values;
   if (!dataDir) throw new Error('--data is missing');
   if (values.check) {
     // Whether the tools could be served is all that is asked; a module may keep the process from ending.
-    createToolRegistry(await loadTools(files));
+    const { modules } = readConfiguration(configurationSource({ dataDir, config }));
+    createToolRegistry(await loadTools([...modules, ...files]));
     process.exit(0);
   }
   armCrashPoint(process.env.HOLDFAST_CRASH_AT);
@@ -51,8 +54,9 @@ async function main(): Promise<void> {
   await workers.run({
     onReady({ pollingSince }) {
       const identity = identityOf(process.pid);
-      const record = { identity, address, namespace, host, cwd: workdir, tools: files, pollingSince };
-      writeJson(paths.record, record satisfies WorkerRecord);
+      const started = { identity, address, namespace, host, cwd: workdir, pollingSince };
+      const record: WorkerRecord = { ...started, tools: files, config: config ?? null };
+      writeJson(paths.record, record);
     },
   });
   rmSync(paths.record, { force: true });

@@ -1,10 +1,7 @@
-// Own tools for the worker of the command line: modules that export a list named `tools`. Which ones a data
-// folder's worker loads is kept there, so that one that is started again loads them again.
-import { join } from 'node:path';
+// Own tools from modules that export a list named `tools`.
 import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import { HoldfastError, reasonOf } from '../contracts/errors';
-import { readJson, writeJson } from '../exec/json-file';
 import type { Tool } from '../tools/tool';
 
 /** Node's own import(): the compiler would make a require() of it, which takes no module that awaits at its top. */
@@ -27,11 +24,3 @@ export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   }
   return all;
 }
-
-const recordPath = (dataDir: string): string => join(dataDir, 'tools.json');
-
-/** The modules that the data folder's worker loads. */
-export const recordedTools = (dataDir: string): string[] => readJson<string[]>(recordPath(dataDir)) ?? [];
-
-export const recordTools = (dataDir: string, files: readonly string[]): void =>
-  writeJson(recordPath(dataDir), files);

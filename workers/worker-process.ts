@@ -10,7 +10,8 @@ import { endGroup } from '../engine/process-end';
 import { readJson } from '../exec/json-file';
 import { compiledEntry } from '../exec/package-root';
 import { isAlive } from '../exec/process-identity';
-import { recordTools, recordedTools } from './tool-modules';
+import { configurationSource, readConfiguration } from './configuration';
+import { recordConfig, recordTools, recordedConfig, recordedTools } from './recorded-choice';
 import { workerPaths, type WorkerRecord } from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
@@ -27,6 +28,8 @@ export interface WorkerChoice {
   workdir?: string | undefined;
   /** Modules of own tools, by absolute path; default: those of the data folder's worker before. */
   tools?: readonly string[] | undefined;
+  /** Configuration, by absolute path; null: that of the data folder. Default: as before. */
+  config?: string | null | undefined;
   env: NodeJS.ProcessEnv;
 }
 
@@ -43,9 +46,11 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
   return withLock(workerPaths(choice.dataDir).lock, async () => {
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
+    // Here, where it is told at once and as what it is.
+    const { modules } = readConfiguration(configurationSource(chosenConfig(choice)));
     // It polls a server that is not wanted any more; its sessions live on under the next one.
     if (before) {
-      await checkTools(choice, before);
+      await checkTools(choice, before, modules.length > 0);
       await endGroup(before.identity, STOP_GRACE_MS);
     }
     return startWorker(choice);
@@ -59,18 +64,30 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
   return record !== undefined;
 }
 
-const serves = (record: WorkerRecord, { address, namespace, tools }: WorkerChoice): boolean =>
+const serves = (record: WorkerRecord, { address, namespace, tools, config }: WorkerChoice): boolean =>
   record.address === address &&
   record.namespace === namespace &&
-  (tools === undefined || isDeepStrictEqual(tools, record.tools));
+  (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
+  (config === undefined || config === record.config);
+
+const chosenConfig = ({
+  dataDir,
+  config = recordedConfig(dataDir),
+}: Pick<WorkerChoice, 'dataDir' | 'config'>): { dataDir: string; config: string | undefined } => ({
+  dataDir,
+  config: config ?? undefined,
+});
 
 /** Loads the modules in a process that is thrown away: for ones that do not load, the worker of before stays. */
 async function checkTools(
-  { dataDir, env, tools = recordedTools(dataDir) }: WorkerChoice,
+  { dataDir, env, config: named, tools = recordedTools(dataDir) }: WorkerChoice,
   before: WorkerRecord,
+  hasConfigured: boolean,
 ): Promise<void> {
-  if (tools.length === 0) return;
+  if (tools.length === 0 && !hasConfigured) return;
+  const { config } = chosenConfig({ dataDir, config: named });
   const args = ['--check', '--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
+  if (config) args.push('--config', config);
   const { log } = workerPaths(dataDir);
   const options = { cwd: dataDir, env, timeout: LOAD_MS, killSignal: 'SIGKILL' } as const;
   try {
@@ -91,6 +108,7 @@ async function startWorker({
   profile,
   workdir,
   tools = recordedTools(dataDir),
+  config = recordedConfig(dataDir),
   env,
 }: WorkerChoice): Promise<WorkerRecord> {
   const paths = workerPaths(dataDir);
@@ -101,6 +119,7 @@ async function startWorker({
   if (profile) args.push('--profile', profile);
   if (workdir) args.push('--workdir', workdir);
   for (const file of tools) args.push('--tools', file);
+  if (config) args.push('--config', config);
   const worker = spawn(process.execPath, [compiledEntry('workers/serve.js'), ...args], {
     detached: true,
     cwd: dataDir,
@@ -118,6 +137,7 @@ async function startWorker({
       worker.unref();
       // Only now: a module that cannot be loaded must not keep every later worker from starting.
       recordTools(dataDir, tools);
+      recordConfig(dataDir, config);
       return record;
     }
     if (failure)

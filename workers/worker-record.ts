@@ -11,6 +11,8 @@ export interface WorkerRecord {
   cwd: string;
   /** Modules of own tools, by absolute path. */
   tools: string[];
+  /** The configuration that was named; null: that of the data folder, where there is one. */
+  config: string | null;
   /** When it began to poll, in milliseconds since the Unix epoch. */
   pollingSince: number;
 }

@@ -20,6 +20,8 @@ interface Parts {
   hostWorker: HostWorker | undefined;
   /** Lets the next worker have the host. */
   release: () => void;
+  /** Lets go of MCP servers. */
+  closeTools: () => Promise<void>;
   log: WorkersLog;
 }
 
@@ -142,9 +144,9 @@ export class Workers {
   }
 
   private async letGo(): Promise<void> {
-    const { hostWorker, release, server } = this.parts;
+    const { hostWorker, release, closeTools, server } = this.parts;
     try {
-      await hostWorker?.detach();
+      await Promise.all([hostWorker?.detach(), closeTools()]);
     } finally {
       release();
       await server.close();

@@ -1,0 +1,72 @@
+// `holdfast tools` and `tools show NAME`: what models and scripts may call, and what is missing and why.
+import { HoldfastError } from '../../contracts/errors';
+import type { RegistryRecord } from '../../contracts/registry-record';
+import type { ToolDescription } from '../../contracts/tools';
+import { createToolRegistry } from '../../tools/registry';
+import { configurationSource, readConfiguration } from '../../workers/configuration';
+import { recordedConfig, recordedTools } from '../../workers/recorded-choice';
+import { publishedRegistry } from '../../workers/registry-record';
+import { loadTools } from '../../workers/tool-modules';
+import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { inert } from '../print-message';
+import { describeTool } from '../tool-page';
+import { note, styled } from '../terminal-style';
+
+const EFFECTS = { read_only: 'read only', idempotent: 'idempotent', once: 'once' } as const;
+
+export async function tools(options: GlobalOptions): Promise<number> {
+  const record = await registryOf(options);
+  if (options.json) process.stdout.write(`${JSON.stringify(record)}\n`);
+  else print(record);
+  return 0;
+}
+
+export async function showTool(name: string, options: GlobalOptions): Promise<number> {
+  const { tools: all } = await registryOf(options);
+  const tool = all.find((one) => one.name === name);
+  if (!tool) {
+    const allowed = all.map((one) => one.name).join(', ');
+    throw new HoldfastError('unknown_tool', { got: name, allowed });
+  }
+  process.stdout.write(options.json ? `${JSON.stringify(tool)}\n` : inert(describeTool(tool)));
+  return 0;
+}
+
+/** As the running worker says, which alone has MCP servers; else as the configuration says. */
+async function registryOf(options: GlobalOptions): Promise<RegistryRecord> {
+  const dataDir = dataDirOf(options);
+  const published = publishedRegistry(dataDir);
+  if (published) return { tools: published.tools, servers: published.servers, faults: published.faults };
+  const named = configOf(options);
+  const config = (named === undefined ? recordedConfig(dataDir) : named) ?? undefined;
+  const { modules, mcpServers } = readConfiguration(configurationSource({ dataDir, config }));
+  const registry = createToolRegistry(await loadTools([...modules, ...recordedTools(dataDir)]));
+  const servers = mcpServers.map(({ name }) => name).join(', ');
+  const hidden = servers ? [`No worker runs: the tools of the MCP servers are not shown (${servers}).`] : [];
+  return { tools: registry.describe(), servers: [], faults: hidden };
+}
+
+function print({ tools: all, servers, faults }: RegistryRecord): void {
+  const width = Math.max(...all.map(({ name }) => name.length));
+  for (const tool of [...all].sort((a, b) => a.name.localeCompare(b.name)))
+    process.stdout.write(row(tool, width));
+  for (const { name, state, tools: count, fault } of servers) {
+    const told =
+      fault && state !== 'connected' ? `: ${inert(fault)}` : state === 'connected' ? `, ${count} tools` : '';
+    note(`MCP server ${name}: ${state}${told}`);
+  }
+  for (const fault of faults) note(inert(fault));
+}
+
+function row({ name, effects, runsOn, description }: ToolDescription, width: number): string {
+  const facts = `${EFFECTS[effects].padEnd(10)}  ${runsOn.padEnd(8)}`;
+  return `${styled('bold', name.padEnd(width))}  ${facts}  ${firstSentence(inert(description))}\n`;
+}
+
+const MAX_SENTENCE = 100;
+
+function firstSentence(text: string): string {
+  const line = text.trim().replace(/\s+/g, ' ');
+  const sentence = /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
+  return sentence.length <= MAX_SENTENCE ? sentence : `${sentence.slice(0, MAX_SENTENCE - 1)}…`;
+}

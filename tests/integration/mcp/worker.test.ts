@@ -1,0 +1,183 @@
+// MCP servers and modules from `holdfast.toml` in the command line's worker, as a person sees them.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../../exec/package-root';
+import { identityOf, isAlive, type Identity } from '../../../exec/process-identity';
+import { runningWorker } from '../../../workers/worker-process';
+import { EngineOfItsOwn, processesNaming, type CliResult } from '../../helpers/engine-of-its-own';
+import { FIXTURE_FILE } from '../../helpers/mcp-servers';
+import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');
+const SECRET = 'sk-planted-1234';
+
+const engine = new EngineOfItsOwn();
+const config = join(engine.dataDir, 'holdfast.toml');
+/** In its arguments, so that its processes can be found. */
+const journal = join(engine.dataDir, 'journal');
+const server = (name: string, mode = 'stdio'): string =>
+  `[mcp_servers.${name}]\ncommand = ${JSON.stringify(process.execPath)}\n` +
+  `args = ${JSON.stringify([FIXTURE_FILE, mode, journal])}\nenv = { KEY = "${SECRET}" }\n`;
+const servers = (): string[] => processesNaming(journal);
+
+let files: Scratch;
+beforeAll(async () => {
+  files = scratch();
+  await engine.startServer();
+  writeFileSync(config, `[tools]\nmodules = [${JSON.stringify(MODULE)}]\n${server('fix')}`);
+  await engine.start();
+}, 60_000);
+afterAll(async () => {
+  const left = await engine.end();
+  files.remove();
+  expect(left).toEqual([]);
+}, 60_000);
+
+const hf = (...args: string[]): Promise<CliResult> => engine.cli(args);
+
+interface Listed {
+  tools: { name: string }[];
+  worker: Identity;
+  servers: { name: string; state: string; fault: string | null }[];
+  faults: string[];
+}
+const registry = (): Listed =>
+  JSON.parse(readFileSync(join(engine.dataDir, 'registry.json'), 'utf8')) as Listed;
+/** As the living worker says: a record of a dead one says nothing. */
+const stateOf = (name: string): string | undefined => {
+  const { worker, servers: all } = registry();
+  return isAlive(worker) ? all.find((one) => one.name === name)?.state : undefined;
+};
+const untilConnected = (...names: string[]): Promise<void> =>
+  until(() => names.every((name) => stateOf(name) === 'connected'));
+
+/** What an agent's model reads of one tool call. */
+async function resultOf(tool: string, args: object = {}): Promise<string> {
+  const agent = engine.client.agent(uniqueId('mcp'));
+  await agent.start({ task: 'x', model: files.model([{ text: call(tool, args) }, { text: 'done' }]) });
+  await agent.result();
+  const { messages } = await agent.transcript();
+  return messages.flatMap((message) => (message.role === 'tool' ? [message.content] : [])).join();
+}
+
+test('an agent calls the tools of MCP servers and of the configured modules', async () => {
+  await untilConnected('fix');
+  expect(await resultOf('mcp__fix__pid')).toMatch(/^\d+$/);
+  const file = join(files.directory, 'written');
+  expect(await resultOf('write_again', { file })).toBe('written');
+}, 60_000);
+
+test('`holdfast tools` lists every tool with its effects and place, and `tools show` explains one', async () => {
+  await untilConnected('fix');
+  const { stdout, stderr, code } = await hf('tools');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^mcp__fix__pid +read only +anywhere +The tool pid\.$/m);
+  expect(stdout).toMatch(/^mcp__fix__crash +once +anywhere/m);
+  expect(stdout).toMatch(/^write_again /m);
+  expect(stderr).toContain('MCP server fix: connected');
+  const listed = JSON.parse((await hf('tools', '--json')).stdout) as Listed;
+  expect(listed.tools.map(({ name }) => name)).toContain('mcp__fix__variable');
+  expect(listed.servers).toMatchObject([{ name: 'fix', state: 'connected', fault: null }]);
+  const shown = await hf('tools', 'show', 'mcp__fix__add_tool');
+  expect(shown.stdout).toContain('name  string, required');
+  expect(shown.stdout).toContain('codex_tools.mcp__fix__add_tool(name="…")');
+  expect(shown.stdout).toContain("tool mcp__fix__add_tool --name '…'");
+  const json = JSON.parse((await hf('tools', 'show', 'wait', '--json')).stdout) as { name: string };
+  expect(json).toMatchObject({ name: 'wait', effects: 'read_only' });
+  expect(await hf('tools', 'show', 'nobody')).toMatchObject({
+    code: 65,
+    stderr: expect.stringContaining('unknown_tool') as string,
+  });
+}, 60_000);
+
+test('a server that is added to the file while the worker runs is callable, and one taken away is gone', async () => {
+  await untilConnected('fix');
+  const before = runningWorker(engine.dataDir);
+  const beginning = readFileSync(config, 'utf8');
+  writeFileSync(config, `${beginning}${server('second')}`);
+  await untilConnected('fix', 'second');
+  expect(await resultOf('mcp__second__pid')).toMatch(/^\d+$/);
+  expect(servers()).toHaveLength(2);
+  writeFileSync(config, beginning);
+  await until(() => stateOf('second') === undefined && servers().length === 1);
+  expect(await resultOf('mcp__second__pid')).toContain('unknown_tool');
+  expect(runningWorker(engine.dataDir)).toEqual(before);
+}, 60_000);
+
+test('a file that becomes invalid keeps what was, and both the log and `holdfast tools` say so without secrets', async () => {
+  await untilConnected('fix');
+  const beginning = readFileSync(config, 'utf8');
+  writeFileSync(config, `${beginning}foo = "${SECRET}"\n`);
+  await until(() => registry().faults.length > 0);
+  const { stdout, stderr } = await hf('tools');
+  expect(stdout).toMatch(/^mcp__fix__pid /m);
+  expect(stderr).toContain('What was configured before goes on.');
+  expect(stderr).toContain('"mcp_servers.fix" has the unknown key "foo"');
+  const log = readFileSync(join(engine.dataDir, 'worker.log'), 'utf8');
+  expect(log).toContain('has the unknown key "foo"');
+  expect(stderr + log).not.toContain(SECRET);
+  writeFileSync(config, beginning);
+  await until(() => registry().faults.length === 0);
+}, 60_000);
+
+test('what is read at a start alone is said to count from the next start', async () => {
+  const beginning = readFileSync(config, 'utf8');
+  writeFileSync(config, `[features]\nunified_exec = false\n${beginning}`);
+  await until(() => registry().faults.length > 0);
+  expect((await hf('tools')).stderr).toContain('[features] of the configuration has changed');
+  writeFileSync(config, beginning);
+  await until(() => registry().faults.length === 0);
+}, 60_000);
+
+test('the servers of a worker that was killed are gone when the next one serves, however stubborn', async () => {
+  const beginning = readFileSync(config, 'utf8');
+  writeFileSync(config, `${beginning}${server('rock', 'stubborn')}`);
+  await untilConnected('fix', 'rock');
+  const rock = identityOf(Number(await resultOf('mcp__rock__pid')));
+  await engine.killWorker();
+  // Its input has ended, and it lives on.
+  expect(isAlive(rock)).toBe(true);
+  writeFileSync(config, beginning);
+  await engine.startWorker();
+  await untilConnected('fix');
+  await until(() => !isAlive(rock));
+  expect(servers()).toHaveLength(1);
+}, 60_000);
+
+test('without a worker the tools are told from the configuration, and that MCP servers are not among them', async () => {
+  await hf('down');
+  await until(() => servers().length === 0);
+  const { stdout, stderr } = await hf('tools');
+  expect(stdout).toMatch(/^write_again /m);
+  expect(stdout).not.toContain('mcp__');
+  expect(stderr).toContain('the tools of the MCP servers are not shown (fix)');
+  await hf('up');
+}, 60_000);
+
+test('an invalid configuration keeps a worker from starting with one error, and the one that runs goes on', async () => {
+  const other = join(files.directory, 'other.toml');
+  writeFileSync(other, 'foo = 1\n[features]\nbar = 2\n');
+  const before = runningWorker(engine.dataDir);
+  const { code, stderr } = await hf('up', '--config', other);
+  expect(code).toBe(78);
+  expect(stderr).toContain('config_invalid');
+  expect(stderr).toContain('"foo"');
+  expect(stderr).toContain('"bar"');
+  expect(runningWorker(engine.dataDir)).toEqual(before);
+}, 60_000);
+
+test('a configuration that was named is kept for later starts, until it is taken away', async () => {
+  const other = join(files.directory, 'named.toml');
+  writeFileSync(other, server('named'));
+  expect((await hf('up', '--config', other)).code).toBe(0);
+  await until(() => stateOf('named') === 'connected');
+  await engine.killWorker();
+  expect((await hf('up')).code).toBe(0);
+  await until(() => stateOf('named') === 'connected');
+  expect(stateOf('fix')).toBeUndefined();
+  expect((await hf('up', '--no-config')).code).toBe(0);
+  await untilConnected('fix');
+  expect(stateOf('named')).toBeUndefined();
+  rmSync(other);
+}, 60_000);

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HoldfastError } from '../../../contracts/errors';
+import { readConfiguration, type Configuration } from '../../../workers/configuration';
+
+const SECRET = 'sk-planted-1234';
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'));
+  file = join(folder, 'holdfast.toml');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function read(toml: string, env: NodeJS.ProcessEnv = {}): Configuration {
+  writeFileSync(file, toml);
+  return readConfiguration({ file, isNamed: true, env, programEnv: { PATH: '/bin' } });
+}
+
+function faultsOf(toml: string): string {
+  try {
+    read(toml);
+  } catch (err) {
+    if (err instanceof HoldfastError && err.code === 'config_invalid') return String(err.facts.faults);
+    throw err;
+  }
+  throw new Error('it was taken');
+}
+
+test('no file is a configuration with the defaults; a file that is named must be there', () => {
+  const where = { file, env: {}, programEnv: {} };
+  expect(readConfiguration({ ...where, isNamed: false })).toEqual({
+    features: { unifiedExec: true },
+    modules: [],
+    fetch: { allowPrivate: [] },
+    mcpServers: [],
+  });
+  expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
+    /holdfast\.toml: it cannot be read: .*ENOENT/,
+  );
+});
+
+test('features, modules and networks are read; modules count from the file', () => {
+  const configuration = read(
+    '[features]\nunified_exec = false\n[tools]\nmodules = ["./mine.mjs", "/abs.mjs"]\n' +
+      '[fetch]\nallow_private = ["10.0.0.0/8", "localhost"]',
+  );
+  expect(configuration).toMatchObject({
+    features: { unifiedExec: false },
+    modules: [join(folder, 'mine.mjs'), '/abs.mjs'],
+    fetch: { allowPrivate: ['10.0.0.0/8', 'localhost'] },
+  });
+});
+
+test('a stdio server begins in the file’s folder with the allowed environment and what is named', () => {
+  const [server] = read(
+    '[mcp_servers.files]\ncommand = "./serve"\nargs = ["-v"]\nenv = { KEY = "v" }\nenv_vars = ["TOKEN"]\n' +
+      'enabled_tools = ["a"]\ndisabled_tools = ["b"]\nstartup_timeout_sec = 1.5\ntool_timeout_sec = 2',
+    { TOKEN: SECRET, OTHER: 'x' },
+  ).mcpServers;
+  expect(server).toEqual({
+    name: 'files',
+    transport: {
+      kind: 'stdio',
+      command: join(folder, 'serve'),
+      args: ['-v'],
+      cwd: folder,
+      env: { PATH: '/bin', TOKEN: SECRET, KEY: 'v' },
+    },
+    enabledTools: ['a'],
+    disabledTools: ['b'],
+    startupMs: 1_500,
+    toolMs: 2_000,
+    secrets: [SECRET, 'v'],
+    fault: null,
+  });
+});
+
+test('an HTTP server gets its headers, also those from the environment', () => {
+  const [server] = read(
+    '[mcp_servers.web]\nurl = "https://example.com/mcp"\nheaders = { A = "1" }\nhttp_headers = { B = "2" }\n' +
+      'env_http_headers = { C = "THREE" }\nbearer_token_env_var = "TOKEN"',
+    { TOKEN: SECRET, THREE: '3' },
+  ).mcpServers;
+  expect(server?.transport).toEqual({
+    kind: 'http',
+    url: 'https://example.com/mcp',
+    headers: { A: '1', B: '2', C: '3', Authorization: `Bearer ${SECRET}` },
+  });
+});
+
+test('a variable that is not set is the server’s fault; a server that is not enabled is none', () => {
+  const { mcpServers } = read(
+    '[mcp_servers.web]\nurl = "https://a.example"\nbearer_token_env_var = "TOKEN"\n' +
+      '[mcp_servers.off]\ncommand = "x"\nenabled = false',
+  );
+  expect(mcpServers).toHaveLength(1);
+  expect(mcpServers[0]?.fault).toBe('the environment of the worker has no TOKEN');
+});
+
+test('values are taken as they are written: nothing is expanded', () => {
+  const [server] = read('[mcp_servers.a]\ncommand = "x"\nenv = { A = "${HOME}" }', {
+    HOME: '/root',
+  }).mcpServers;
+  expect(server?.transport).toMatchObject({ env: { A: '${HOME}' } });
+});
+
+test.each([
+  ['[feature]\nunified_exec = true', '"feature", did you mean "features"?'],
+  [
+    '[features]\nunifed_exec = true',
+    '"features" has the unknown key "unifed_exec", did you mean "unified_exec"?',
+  ],
+  ['[features]\nunified_exec = "yes"', '"features.unified_exec" must be true or false, got a text'],
+  ['[tools]\nmodules = "a.mjs"', '"tools.modules" must be a list, got a text'],
+  ['[tools]\nmodules = [""]', '"tools.modules.0" must be a text that is not empty'],
+  ['[fetch]\nallow_private = [1]', '"fetch.allow_private.0" must be a text, got a number'],
+  ['[mcp_servers.a]\ncomand = "x"', '"mcp_servers.a" has the unknown key "comand", did you mean "command"?'],
+  [
+    '[mcp_servers.a]\ncommand = "x"\nsomething_else = 1',
+    'unknown key "something_else", allowed command, args',
+  ],
+  ['[mcp_servers.a]\nargs = []', '"mcp_servers.a" has neither, allowed one of "command" and "url"'],
+  ['[mcp_servers.a]\ncommand = "x"\nurl = "http://x"', '"mcp_servers.a" has both, allowed one of'],
+  [
+    '[mcp_servers.a]\nurl = "http://x"\nargs = []',
+    '"mcp_servers.a" has "args" beside "url", allowed beside "command"',
+  ],
+  ['[mcp_servers.a]\nurl = "ftp://x"', '"mcp_servers.a.url" must be an http or https URL'],
+  [
+    '[mcp_servers.a]\ncommand = "x"\ntool_timeout_sec = 0',
+    '"mcp_servers.a.tool_timeout_sec" must be above 0',
+  ],
+  [
+    '[mcp_servers.a]\ncommand = "x"\ntool_timeout_sec = 1e9',
+    '"mcp_servers.a.tool_timeout_sec" must be at most 86400',
+  ],
+  [
+    '[mcp_servers."a b"]\ncommand = "x"',
+    '"mcp_servers.a b" must be named with a-z, A-Z, 0-9, "_" and "-" alone',
+  ],
+  [`[mcp_servers.a]\ncommand = "x"\nenv = { K = 1 }`, '"mcp_servers.a.env.K" must be a text, got a number'],
+  ['a = [', 'is no TOML'],
+])('%j is refused by place, and what is allowed is said', (toml, fault) => {
+  expect(faultsOf(toml)).toContain(fault);
+});
+
+test('all faults are told at once', () => {
+  const faults = faultsOf(
+    '[features]\nunified_exec = 1\n[mcp_servers.a]\ncommand = 1\n[mcp_servers.b]\nurl = "http://x"\nfoo = 1',
+  );
+  expect(faults).toContain('"features.unified_exec"');
+  expect(faults).toContain('"mcp_servers.a.command"');
+  expect(faults).toContain('"mcp_servers.b" has the unknown key "foo"');
+});
+
+test.each([
+  `[mcp_servers.a]\ncommand = "x"\nurl = "y"\nenv = { K = "${SECRET}" }`,
+  `[mcp_servers.a]\nurl = "http://x"\nenv = { K = "${SECRET}" }\nheaders = { Authorization = 7 }`,
+  `[mcp_servers.a]\nurl = "http://x"\nbearer_token = "${SECRET}"`,
+  `[mcp_servers.a]\nenv = { K = "${SECRET}" `,
+  `[mcp_servers.a.env]\nK = "${SECRET}" junk`,
+  `[mcp_servers.a]\nheaders = ["${SECRET}"]`,
+])('no fault of %j shows a value', (toml) => {
+  expect(faultsOf(toml)).not.toContain(SECRET);
+});

@@ -1,0 +1,200 @@
+// Reads `holdfast.toml`. Its values may be secrets: what is wrong with it is told by place and never by value.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { closest, distance } from 'fastest-levenshtein';
+import { parse, TomlError } from 'smol-toml';
+import type * as z from 'zod/mini';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { configurationSchema, type McpServerEntry } from '../contracts/schemas/configuration';
+import { sessionEnvironment } from '../exec/session-environment';
+import type { McpServerSettings } from '../tools/mcp/settings';
+
+export interface Configuration {
+  features: { unifiedExec: boolean };
+  /** Modules of own tools, by absolute path. */
+  modules: readonly string[];
+  fetch: { allowPrivate: readonly string[] };
+  mcpServers: readonly McpServerSettings[];
+}
+
+export interface ConfigurationSource {
+  file: string;
+  /** Whether somebody named the file: then it must be there. */
+  isNamed: boolean;
+  /** What servers inherit: an allow-list. */
+  programEnv: Readonly<Record<string, string>>;
+  /** What `env_vars` and the like name values of. */
+  env: NodeJS.ProcessEnv;
+}
+
+/** The file that is named, else `holdfast.toml` in the data folder, where there is one. */
+export const configurationSource = (choice: {
+  dataDir: string;
+  config?: string | undefined;
+}): ConfigurationSource => ({
+  file: choice.config ?? join(choice.dataDir, 'holdfast.toml'),
+  isNamed: choice.config !== undefined,
+  env: process.env,
+  programEnv: sessionEnvironment(process.env),
+});
+
+/** Throws `config_invalid` that lists every fault with its place. */
+export function readConfiguration(source: ConfigurationSource): Configuration {
+  const { file, isNamed } = source;
+  if (!isNamed && !existsSync(file)) return resolved(configurationSchema.parse({}), source);
+  const table = parseToml(file);
+  const result = configurationSchema.safeParse(table);
+  if (!result.success)
+    throw invalid(
+      file,
+      result.error.issues.flatMap((issue) => faultsOf(issue, table)),
+    );
+  return resolved(result.data, source);
+}
+
+const invalid = (file: string, faults: string[]): HoldfastError =>
+  new HoldfastError('config_invalid', { faults: `${file}: ${faults.join('; ')}.` });
+
+function parseToml(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (err) {
+    throw invalid(file, [`it cannot be read: ${reasonOf(err)}`]);
+  }
+  try {
+    return parse(text);
+  } catch (err) {
+    if (!(err instanceof TomlError)) throw err;
+    // The rest of the message shows the line itself.
+    const what = err.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? '';
+    throw invalid(file, [`line ${err.line}, column ${err.column} is no TOML: ${what}`]);
+  }
+}
+
+function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
+  const place = issue.path.length > 0 ? `"${issue.path.map(String).join('.')}"` : 'the file';
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = knownKeys(issue.path);
+      return issue.keys.map((key) => `${place} has the unknown key "${key}", ${allowedInstead(key, known)}`);
+    }
+    case 'invalid_type':
+      return [
+        `${place} must be ${TYPES[issue.expected] ?? issue.expected}, got ${kindOf(table, issue.path)}`,
+      ];
+    case 'too_small':
+      return [`${place} must be ${issue.origin === 'string' ? 'a text that is not empty' : 'above 0'}`];
+    case 'too_big':
+      return [`${place} must be at most ${String(issue.maximum)}`];
+    case 'invalid_key':
+      return issue.issues.map(({ message }) => `${place} ${message}`);
+    case 'custom':
+    case 'invalid_format':
+      return [`${place} ${issue.message}`];
+    case 'invalid_value':
+    case 'not_multiple_of':
+    case 'invalid_union':
+    case 'invalid_element':
+      return [`${place} is invalid`];
+  }
+}
+
+const TYPES: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a table',
+  record: 'a table',
+};
+
+function kindOf(table: unknown, path: readonly PropertyKey[]): string {
+  const value = path.reduce<unknown>(
+    (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
+    table,
+  );
+  if (Array.isArray(value)) return 'a list';
+  return TYPES[typeof value] ?? typeof value;
+}
+
+/** Keys that a table of the file may have, by its place. */
+function knownKeys(path: readonly PropertyKey[]): string[] {
+  const { shape } = configurationSchema;
+  const [section] = path;
+  if (section === undefined) return Object.keys(shape);
+  if (section === 'mcp_servers') return Object.keys(shape.mcp_servers.def.innerType.def.valueType.shape);
+  return Object.keys(shape[section as 'features' | 'tools' | 'fetch'].def.innerType.shape);
+}
+
+const MAX_DISTANCE = 3;
+
+function allowedInstead(key: string, known: string[]): string {
+  const near = closest(key, known);
+  return distance(key, near) <= MAX_DISTANCE ? `did you mean "${near}"?` : `allowed ${known.join(', ')}`;
+}
+
+function resolved(
+  { features, tools, fetch, mcp_servers: servers }: z.infer<typeof configurationSchema>,
+  source: ConfigurationSource,
+): Configuration {
+  const folder = dirname(source.file);
+  return {
+    features: { unifiedExec: features.unified_exec },
+    modules: tools.modules.map((module) => resolve(folder, module)),
+    fetch: { allowPrivate: fetch.allow_private },
+    mcpServers: Object.entries(servers)
+      .filter(([, { enabled }]) => enabled)
+      .map(([name, entry]) => serverSettings(name, entry, source)),
+  };
+}
+
+function serverSettings(name: string, entry: McpServerEntry, source: ConfigurationSource): McpServerSettings {
+  const { env } = source;
+  const passed = [...(entry.env_vars ?? []), ...Object.values(entry.env_http_headers ?? {})];
+  if (entry.bearer_token_env_var) passed.push(entry.bearer_token_env_var);
+  const missing = passed.filter((variable) => env[variable] === undefined);
+  const headers = { ...entry.http_headers, ...entry.headers, ...headersFromEnv(entry, env) };
+  const secrets = [...passed.map((variable) => env[variable] ?? ''), ...Object.values(entry.env ?? {})];
+  return {
+    name,
+    transport:
+      entry.command === undefined
+        ? { kind: 'http', url: entry.url ?? '', headers }
+        : stdioServer(entry.command, entry, source),
+    enabledTools: entry.enabled_tools ?? null,
+    disabledTools: entry.disabled_tools,
+    startupMs: Math.ceil(entry.startup_timeout_sec * 1_000),
+    toolMs: Math.ceil(entry.tool_timeout_sec * 1_000),
+    secrets: [...secrets, ...Object.values(headers)],
+    fault:
+      missing.length > 0 ? `the environment of the worker has no ${[...new Set(missing)].join(', ')}` : null,
+  };
+}
+
+function headersFromEnv(entry: McpServerEntry, env: NodeJS.ProcessEnv): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [header, variable] of Object.entries(entry.env_http_headers ?? {}))
+    headers[header] = env[variable] ?? '';
+  const token = entry.bearer_token_env_var;
+  if (token) headers.Authorization = `Bearer ${env[token] ?? ''}`;
+  return headers;
+}
+
+/** Paths count from the file's folder; a bare command is looked for on the PATH. */
+function stdioServer(
+  command: string,
+  { args = [], env = {}, env_vars: names = [], cwd = '.' }: McpServerEntry,
+  { file, programEnv, env: outer }: ConfigurationSource,
+): McpServerSettings['transport'] {
+  const folder = dirname(file);
+  const passed = Object.fromEntries(names.map((name) => [name, outer[name] ?? '']));
+  const isPath = command.includes('/') && !isAbsolute(command);
+  return {
+    kind: 'stdio',
+    command: isPath ? resolve(folder, command) : command,
+    args,
+    cwd: resolve(folder, cwd),
+    env: { ...programEnv, ...passed, ...env },
+  };
+}

@@ -1,0 +1,98 @@
+// The tools that `holdfast.toml` brings: those of its modules, and those of its MCP servers, which follow the file
+// while the worker runs.
+import { isDeepStrictEqual } from 'node:util';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { packageVersion } from '../exec/package-root';
+import type { McpServerStatus } from '../tools/mcp/server';
+import { McpServers } from '../tools/mcp/servers';
+import type { Tool, ToolSource } from '../tools/tool';
+import { configurationSource, readConfiguration, type Configuration } from './configuration';
+import { McpProcesses } from './mcp-processes';
+import { loadTools } from './tool-modules';
+import { watchContent } from './watch-file';
+import type { WorkersLog } from './workers';
+
+export interface ConfiguredTools {
+  configuration: Configuration;
+  /** Of the modules. */
+  tools: Tool[];
+  /** Of the MCP servers. */
+  source: ToolSource;
+  servers(): McpServerStatus[];
+  /** What is amiss with the file now. */
+  faults(): string[];
+  /** Connects the servers, and follows the file from now on. Call it once. */
+  start(): void;
+  /** Resolves when no process of a server is left. */
+  close(): Promise<void>;
+}
+
+export interface ConfigurationChoice {
+  dataDir: string;
+  /** Default: `holdfast.toml` in the data folder, where there is one. */
+  config?: string | undefined;
+  log: WorkersLog;
+}
+
+/** Throws `config_invalid` and `tools_not_loaded`; no server is started yet. */
+export async function configureTools(choice: ConfigurationChoice): Promise<ConfiguredTools> {
+  const where = configurationSource(choice);
+  const configuration = readConfiguration(where);
+  const tools = await loadTools(configuration.modules);
+  const { dataDir, log } = choice;
+  const processes = new McpProcesses(dataDir);
+  const facts = (given: object): Record<string, unknown> => ({ ...given });
+  const servers = new McpServers({
+    version: packageVersion(),
+    onProcess: processes.started,
+    log: {
+      info: (message, given) => log.info(message, facts(given)),
+      warn: (message, given) => log.warn(message, facts(given)),
+    },
+  });
+  let faults: string[] = [];
+  let stopWatching = (): void => undefined;
+  const follow = (): void => {
+    try {
+      const now = readConfiguration(where);
+      faults = needingRestart(configuration, now);
+      servers.reconcile(now.mcpServers);
+    } catch (err) {
+      if (!(err instanceof HoldfastError)) throw err;
+      faults = [`What was configured before goes on. ${err.message}`];
+      servers.reconcile(servers.settings());
+    }
+    for (const fault of faults) log.warn('configuration', { reason: fault });
+  };
+  return {
+    configuration,
+    tools,
+    source: servers,
+    servers: () => servers.status(),
+    faults: () => faults,
+    start() {
+      processes
+        .endLeft()
+        .catch((err: unknown) =>
+          log.warn('MCP servers of a killed worker are left', { reason: reasonOf(err) }),
+        );
+      servers.reconcile(configuration.mcpServers);
+      stopWatching = watchContent(where.file, follow);
+    },
+    async close() {
+      stopWatching();
+      await servers.close();
+    },
+  };
+}
+
+/** MCP servers follow the file; the rest is read when a worker starts. */
+function needingRestart(began: Configuration, now: Configuration): string[] {
+  const parts = (['features', 'modules', 'fetch'] as const).filter(
+    (part) => !isDeepStrictEqual(began[part], now[part]),
+  );
+  const names = { features: '[features]', modules: '[tools]', fetch: '[fetch]' };
+  return parts.map(
+    (part) => `${names[part]} of the configuration has changed: that counts from the worker's next start.`,
+  );
+}

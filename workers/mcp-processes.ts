@@ -1,0 +1,70 @@
+// Which process groups of MCP servers a worker has started, kept in the data folder: a worker that is killed cannot
+// end them, and not every server ends with its input.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { endGroup } from '../engine/process-end';
+import { readJson, writeJson } from '../exec/json-file';
+import { identityOf, isAlive, type Identity } from '../exec/process-identity';
+
+interface StartedServers {
+  worker: Identity;
+  servers: Identity[];
+}
+
+const GRACE_MS = 2_000;
+
+export class McpProcesses {
+  private readonly folder: string;
+  private readonly file: string;
+  private readonly servers = new Map<number, Identity>();
+
+  constructor(dataDir: string) {
+    this.folder = join(dataDir, 'mcp');
+    this.file = join(this.folder, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
+  }
+
+  /** Keeps a server's group; returns the function that forgets it. */
+  readonly started = (pid: number): (() => void) => {
+    try {
+      this.servers.set(pid, identityOf(pid));
+    } catch {
+      // It has ended already.
+    }
+    this.write();
+    return () => {
+      this.servers.delete(pid);
+      this.write();
+    };
+  };
+
+  /** Ends what dead workers of this data folder have left. */
+  async endLeft(): Promise<void> {
+    for (const name of listed(this.folder)) {
+      const file = join(this.folder, name);
+      const left = readJson<StartedServers>(file);
+      if (left && isAlive(left.worker)) continue;
+      await Promise.all((left?.servers ?? []).map((server) => endGroup(server, GRACE_MS)));
+      rmSync(file, { force: true });
+    }
+  }
+
+  private write(): void {
+    try {
+      if (this.servers.size === 0) return rmSync(this.file, { force: true });
+      mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+      const servers = [...this.servers.values()];
+      writeJson(this.file, { worker: identityOf(process.pid), servers } satisfies StartedServers);
+    } catch {
+      // A full disk: it is a safeguard, and no server is refused for it.
+    }
+  }
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.json'));
+  } catch {
+    return [];
+  }
+}

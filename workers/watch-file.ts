@@ -1,0 +1,48 @@
+// Tells of changes to one file, also one that is not there yet or is replaced by another.
+import { readFileSync, unwatchFile, watch, watchFile, type FSWatcher } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+/** An editor writes in several steps. */
+const SETTLE_MS = 100;
+/** For folders that tell nobody, such as those of other machines. */
+const LOOK_EVERY_MS = 1_000;
+
+/** Calls `changed` when the content has changed and is quiet; returns the function that ends it. */
+export function watchContent(file: string, changed: () => void): () => void {
+  let content = read(file);
+  let settling: NodeJS.Timeout | undefined;
+  const compare = (): void => {
+    const now = read(file);
+    if (now === content) return;
+    content = now;
+    changed();
+  };
+  const look = (): void => {
+    clearTimeout(settling);
+    settling = setTimeout(compare, SETTLE_MS).unref();
+  };
+  let folder: FSWatcher | undefined;
+  try {
+    folder = watch(dirname(file), { persistent: false }, (_event, name) => {
+      if (name === null || name === basename(file)) look();
+    });
+    folder.on('error', () => folder?.close());
+  } catch {
+    // The folder is not there yet, or there are too many watchers: the look remains.
+  }
+  watchFile(file, { persistent: false, interval: LOOK_EVERY_MS }, look);
+  return () => {
+    clearTimeout(settling);
+    folder?.close();
+    unwatchFile(file, look);
+  };
+}
+
+/** Undefined where it is not there. */
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
