@@ -8,6 +8,7 @@ import { attach } from './commands/attach';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
+import { mcp } from './commands/mcp';
 import { close, input, output, reset } from './commands/output';
 import { ps, tree } from './commands/ps';
 import { run } from './commands/run';
@@ -143,6 +144,7 @@ function program(): Command {
     .action(
       action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
     );
+  command('mcp', 'an MCP server over stdio: sessions and agents for any MCP client').action(action(mcp));
   command('doctor', 'check each part and say what is missing').action(action(doctor));
   command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));
   return root;

@@ -1,0 +1,28 @@
+// `holdfast mcp`: an MCP server over standard input and output, for whoever starts it as a program.
+import { once } from 'node:events';
+import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { mcpServer } from '../mcp/serve-client';
+
+/** Serves until its input ends; what runs goes on. Standard output carries the protocol and nothing else. */
+export async function mcp(options: GlobalOptions): Promise<number> {
+  let opening: Promise<CliContext> | undefined;
+  // A server that cannot be had now may be there for the next call.
+  const open = (): Promise<CliContext> =>
+    (opening ??= openContext(options, { start: true }).catch((err: unknown) => {
+      opening = undefined;
+      throw err;
+    }));
+  const server = await mcpServer(open);
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+  const ended = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close'), stopped()]);
+  await server.connect(new StdioServerTransport());
+  // The client's first call finds it started; what is wrong is told to that call.
+  open().catch(() => undefined);
+  await ended;
+  await server.close();
+  await opening?.then((context) => context.close()).catch(() => undefined);
+  return 0;
+}
+
+const stopped = (): Promise<unknown> =>
+  Promise.race((['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => once(process, signal)));

@@ -1,0 +1,93 @@
+// Sessions and agents as an MCP server: one client, over one transport.
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod/mini';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { fromFailure } from '../../contracts/failure';
+import { parseWith } from '../../contracts/schemas/parse';
+import { packageVersion } from '../../exec/package-root';
+import type { CliContext } from '../context';
+import { AGENT_OPERATIONS } from './agent-operations';
+import type { Operation } from './operation';
+import { SESSION_OPERATIONS } from './session-operations';
+
+const OPERATIONS = [...SESSION_OPERATIONS, ...AGENT_OPERATIONS];
+const PROGRESS_EVERY_MS = 2_000;
+
+/** The server, not connected yet. `open` gives what the calls work with; it is asked for with each of them. */
+export async function mcpServer(open: () => Promise<CliContext>): Promise<Server> {
+  // Loaded here, so that no other command waits for it.
+  const { Server: SdkServer } = await import('@modelcontextprotocol/sdk/server/index.js');
+  const { CallToolRequestSchema, ListToolsRequestSchema } =
+    await import('@modelcontextprotocol/sdk/types.js');
+  const server = new SdkServer(
+    { name: 'holdfast', version: packageVersion() },
+    {
+      capabilities: { tools: {} },
+      instructions:
+        'Persistent terminal sessions and agents. Whatever runs goes on when a call is cancelled or this client ' +
+        'goes away; "list" finds it again.',
+    },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: OPERATIONS.map(described) }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta: meta, sendNotification }) => {
+    const report = (progress: number): Promise<void> =>
+      sendNotification({
+        method: 'notifications/progress',
+        params: { progressToken: meta?.progressToken ?? 0, progress, message: `${progress} s` },
+      });
+    const stop = meta?.progressToken === undefined ? (): void => undefined : reporting(report);
+    try {
+      return await call(params.name, params.arguments ?? {}, open);
+    } finally {
+      stop();
+    }
+  });
+  return server;
+}
+
+function described({ name, description, args, isReadOnly }: Operation): {
+  name: string;
+  description: string;
+  inputSchema: { type: 'object' };
+  annotations: object;
+} {
+  const schema = z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' });
+  const inputSchema = { ...schema, type: 'object' as const };
+  return {
+    name,
+    description,
+    inputSchema,
+    annotations: { readOnlyHint: isReadOnly, openWorldHint: !isReadOnly },
+  };
+}
+
+/** Says every few seconds how long it has taken: clients count their time-outs from the last report. */
+function reporting(report: (seconds: number) => Promise<void>): () => void {
+  const began = Date.now();
+  const timer = setInterval(() => {
+    // A client that has gone away hears nothing.
+    report(Math.round((Date.now() - began) / 1_000)).catch(() => undefined);
+  }, PROGRESS_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+async function call(name: string, given: object, open: () => Promise<CliContext>): Promise<CallToolResult> {
+  try {
+    const found = OPERATIONS.find((one) => one.name === name);
+    if (!found) {
+      const allowed = OPERATIONS.map((one) => one.name).join(', ');
+      throw new HoldfastError('unknown_tool', { got: name, allowed });
+    }
+    const args = parseWith(found.args, `The arguments of ${name}`, given, found.secret);
+    const { text, structured } = await found.run(args, await open());
+    return { content: [{ type: 'text', text }], structuredContent: structured };
+  } catch (err) {
+    const known = fromFailure(err) ?? new HoldfastError('internal', { reason: reasonOf(err) });
+    return {
+      isError: true,
+      content: [{ type: 'text', text: `${known.code}: ${known.message}` }],
+      structuredContent: { error: known.toJSON() },
+    };
+  }
+}

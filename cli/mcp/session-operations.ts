@@ -1,0 +1,126 @@
+// Sessions, for MCP clients.
+import * as z from 'zod/mini';
+import type { SessionHandle } from '../../client/session-handle';
+import { LOCAL_HOST } from '../../contracts/ids';
+import {
+  execSchema,
+  idSchema,
+  inputSchema,
+  outputSchema,
+  resetSchema,
+  sessionInputSchema,
+  sessionNumber,
+  waitRequestSchema,
+} from '../../contracts/schemas/session';
+import type {
+  CommandView,
+  ExecRequest,
+  InputRequest,
+  OutputRequest,
+  WaitRequest,
+} from '../../contracts/session';
+import type { CliContext } from '../context';
+import { factsOf } from '../view-facts';
+import { allWork } from '../work';
+import { asJson, operation, type Answer, type Operation } from './operation';
+
+/** Whose sessions they are when the client names no agent. */
+const MCP_AGENT = 'mcp';
+/** Most clients give a call up after a minute, and would never see the answer. */
+const PATIENCE_MS = 50_000;
+const QUICK = { firstOutputMs: 30_000, betweenOutputMs: 15_000, maxMs: PATIENCE_MS };
+
+const address = {
+  agent: z._default(idSchema, MCP_AGENT),
+  host: z._default(idSchema, LOCAL_HOST),
+  session: z._default(sessionNumber, 0),
+};
+type Address = Record<'agent' | 'host', string> & { session: number };
+
+const sessionOf = ({ client }: CliContext, { agent, host, session }: Address, cwd?: string): SessionHandle =>
+  client.session({ agent, host, session }, cwd ? { cwd } : {});
+
+function viewed(view: CommandView): Answer {
+  const gap = view.output === '' || view.output.endsWith('\n') ? '' : '\n';
+  return { text: `${view.output}${gap}[${factsOf(view)}]`, structured: { ...view } };
+}
+
+/** Requests without the keys that the schema has, but that were left out. */
+const request = <T>(given: object): T =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+
+export const SESSION_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'exec',
+    description:
+      'Runs code in a persistent terminal session and answers at its end, or earlier when it takes long or waits ' +
+      'for input: it goes on then, and "output", "wait" and "input" follow it. A cancelled call leaves it running.',
+    args: z.extend(execSchema, { ...address, cwd: sessionInputSchema.shape.cwd }),
+    isReadOnly: false,
+    async run({ agent, host, session, cwd, id, ...command }, context) {
+      const shell = sessionOf(context, { agent, host, session }, cwd);
+      return viewed(
+        await shell.exec(request<ExecRequest>({ ...command, yield: { ...QUICK, ...command.yield } }), id),
+      );
+    },
+  }),
+  operation({
+    name: 'output',
+    description: 'Shows the output and state of a session; with "wait" it waits for something first.',
+    args: z.extend(outputSchema, address),
+    isReadOnly: true,
+    async run({ agent, host, session, ...what }, context) {
+      const wanted = { waitMs: PATIENCE_MS, ...request<OutputRequest>(what) };
+      return viewed(await sessionOf(context, { agent, host, session }).output(wanted));
+    },
+  }),
+  operation({
+    name: 'input',
+    description:
+      'Types "keyboard" and Enter into the process that runs in a session, or presses "keys" such as ["ctrl-c"].',
+    args: z.extend(inputSchema, address),
+    secret: true,
+    isReadOnly: false,
+    async run({ agent, host, session, id, ...typed }, context) {
+      const shell = sessionOf(context, { agent, host, session });
+      return viewed(
+        await shell.input(request<InputRequest>({ ...typed, yield: { ...QUICK, ...typed.yield } }), id),
+      );
+    },
+  }),
+  operation({
+    name: 'reset',
+    description: 'Ends everything that runs in a session; its next command gets a fresh shell.',
+    args: z.extend(resetSchema, address),
+    isReadOnly: false,
+    async run({ agent, host, session, id, reason }, context) {
+      const shell = sessionOf(context, { agent, host, session });
+      return viewed(await shell.reset(reason === undefined ? {} : { reason }, id));
+    },
+  }),
+  operation({
+    name: 'wait',
+    description:
+      'Waits for one or several sessions at once: for "exit", "output", "idle", "needs_input", "pattern:RE".',
+    args: z.extend(waitRequestSchema, { ...address, session: z.optional(sessionNumber) }),
+    isReadOnly: true,
+    async run({ agent, host, session: asked, ...what }, context) {
+      // The one that is asked must be there: one of those that are waited for is.
+      const [first] = what.sessions ?? [];
+      const session = asked ?? (typeof first === 'object' ? first.session : (first ?? 0));
+      const wanted = { waitMs: PATIENCE_MS, ...request<WaitRequest>(what) };
+      const result = await sessionOf(context, { agent, host, session }).wait(wanted);
+      const lines = result.sessions.map(
+        ({ reason, view }) => `session ${view.session}: ${reason}; ${factsOf(view)}`,
+      );
+      return { text: lines.join('\n'), structured: { ...result } };
+    },
+  }),
+  operation({
+    name: 'list',
+    description: 'Lists the agents, turns and sessions that are open, and what each is at and waits for.',
+    args: z.strictObject({ ended: z._default(z.boolean(), false) }),
+    isReadOnly: true,
+    run: async ({ ended }, context) => asJson({ work: await allWork(context, ended) }),
+  }),
+];

@@ -1,0 +1,156 @@
+// `holdfast mcp`, driven by the official client as any MCP client drives it.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { join } from 'node:path';
+import { packageRoot } from '../../../exec/package-root';
+import { sessionEnvironment } from '../../../exec/session-environment';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
+import { call as toolCall, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+
+const engine = new EngineOfItsOwn();
+const client = new Client({ name: 'test', version: '0.0.0' });
+const errors: unknown[] = [];
+let files: Scratch;
+
+beforeAll(async () => {
+  files = scratch();
+  client.onerror = (err) => errors.push(err);
+  // No server runs yet: the first call starts one.
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [join(packageRoot(), 'bin', 'holdfast.js'), 'mcp', '--data', engine.dataDir],
+      env: sessionEnvironment(process.env),
+      stderr: 'ignore',
+    }),
+  );
+}, 60_000);
+afterAll(async () => {
+  await client.close();
+  expect(processesNaming(`mcp --data ${engine.dataDir}`)).toEqual([]);
+  const left = await engine.end();
+  files.remove();
+  expect(left).toEqual([]);
+  // Anything but the protocol on standard output would be one.
+  expect(errors).toEqual([]);
+}, 60_000);
+
+interface Result {
+  isError?: boolean;
+  content: { type: string; text: string }[];
+  structuredContent: Record<string, unknown>;
+}
+const call = async (name: string, args: Record<string, unknown> = {}, options = {}): Promise<Result> =>
+  (await client.callTool({ name, arguments: args }, undefined, {
+    timeout: 60_000,
+    ...options,
+  })) as unknown as Result;
+
+test('the tools are listed with schemas and hints', async () => {
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name).sort()).toEqual(
+    'agent_result agent_state exec input list output reset send start_agent stop_agent wait'.split(' '),
+  );
+  expect(tools.find(({ name }) => name === 'exec')).toMatchObject({
+    inputSchema: { type: 'object', required: ['code'], properties: { session: { default: 0 } } },
+    annotations: { readOnlyHint: false },
+  });
+});
+
+test('a real command runs, and its output and exit code are text and structure', async () => {
+  const { content, structuredContent } = await call('exec', { code: 'echo hello; (exit 3)', session: 1 });
+  expect(content[0]?.text).toMatch(/^hello\n\[exited, exit code 3/);
+  expect(structuredContent).toMatchObject({ state: 'exited', exitCode: 3, output: 'hello\n', session: 1 });
+}, 60_000);
+
+test('a command that waits for input is answered, waited for and reset', async () => {
+  const asked = await call('exec', { code: 'read -r a; echo "got $a"; sleep 1000', session: 2 });
+  expect(asked.structuredContent).toMatchObject({ state: 'waiting_input' });
+  await call('input', { keyboard: 'yes', session: 2, yield: { betweenOutputMs: 100 } });
+  const seen = await call('wait', { sessions: [{ session: 2, from: 0 }], for: 'pattern:got yes' });
+  expect(seen.structuredContent).toMatchObject({ met: true });
+  const listed = await call('list');
+  expect(JSON.stringify(listed.structuredContent.work)).toContain('exec/mcp/local/2');
+  expect((await call('reset', { session: 2 })).structuredContent).toMatchObject({
+    killedBy: { by: 'reset' },
+  });
+}, 60_000);
+
+test('a command tells of its progress, which keeps a client with a short time-out waiting', async () => {
+  const seen: number[] = [];
+  const { structuredContent } = await call(
+    'exec',
+    { code: 'sleep 5; echo late', session: 3 },
+    {
+      timeout: 3_500,
+      resetTimeoutOnProgress: true,
+      onprogress: ({ progress }: { progress: number }) => seen.push(progress),
+    },
+  );
+  expect(structuredContent).toMatchObject({ exitCode: 0, output: 'late\n' });
+  expect(seen.length).toBeGreaterThanOrEqual(2);
+}, 60_000);
+
+test('a call that is cancelled leaves the command running', async () => {
+  await call('exec', { code: 'true', session: 4 });
+  const stop = new AbortController();
+  const cancelled = call(
+    'exec',
+    { code: 'read -r line; echo "read $line"', session: 4, yield: { promptMs: 60_000 } },
+    { signal: stop.signal },
+  );
+  const waited = call('output', { session: 4, wait: 'needs_input' });
+  stop.abort('enough');
+  await expect(cancelled).rejects.toThrow();
+  await waited;
+  const answered = await call('input', { session: 4, keyboard: 'on' });
+  expect(answered.structuredContent.output).toContain('read on');
+}, 60_000);
+
+test.each([
+  ['exec', { session: 1 }, 'invalid_input', '"code"'],
+  ['exec', { code: 'x', agent: 'No Id' }, 'invalid_input', '"agent"'],
+  ['exec', { code: 'x', unknown: 1 }, 'invalid_input', 'unknown'],
+  ['input', { session: 77, keyboard: 'x' }, 'not_found', 'exec/mcp/local/77'],
+  ['agent_state', { agent: 'nobody' }, 'not_found', 'agent/nobody'],
+  ['no_such_tool', {}, 'unknown_tool', 'exec'],
+])('%s with %j is an error result with code %s and the next step', async (name, args, code, names) => {
+  const { isError, content, structuredContent } = await call(name, args);
+  expect(isError).toBe(true);
+  expect(content[0]?.text).toMatch(new RegExp(`^${code}: .* Next: .`, 's'));
+  expect(content[0]?.text).toContain(names);
+  expect(structuredContent.error).toMatchObject({ code, retryable: false });
+});
+
+test('what is typed is not repeated in an error', async () => {
+  const { content } = await call('input', { session: 1, keyboard: 'hunter2', wrong: true });
+  expect(content[0]?.text).toContain('invalid_input');
+  expect(content[0]?.text).not.toContain('hunter2');
+});
+
+test('an agent is started on a task, its answer is waited for, a conversation goes on until it is stopped', async () => {
+  const model = files.model([
+    { text: toolCall('code_execution_tool', { runtime: 'terminal', code: 'echo from the agent' }) },
+    { text: 'the answer' },
+  ]);
+  const { structuredContent } = await call('start_agent', { task: 'look', model });
+  const { agent } = structuredContent as { agent: string };
+  expect((await call('agent_result', { agent })).structuredContent).toMatchObject({
+    done: true,
+    answer: 'the answer',
+    reason: 'answered',
+  });
+  const talk = uniqueId('talk');
+  await call('start_agent', {
+    agent: talk,
+    mode: 'conversation',
+    model: files.model([{ text: 'hello to you' }]),
+  });
+  expect((await call('send', { agent: talk, message: 'hello' })).content[0]?.text).toBe('hello to you');
+  expect((await call('agent_result', { agent: talk, waitMs: 0 })).structuredContent).toMatchObject({
+    done: false,
+  });
+  await call('stop_agent', { agent: talk, reason: 'done' });
+  await call('agent_result', { agent: talk });
+  expect((await call('agent_state', { agent: talk })).structuredContent).toMatchObject({ status: 'ended' });
+}, 60_000);
