@@ -58,10 +58,12 @@ export async function openConnection(
   };
   // By the caller's wish and by ours alike: a start that takes too long is ended.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(settings.startupMs)]);
-  const request = { signal, timeout: settings.startupMs };
+  const timeout = settings.startupMs;
   try {
-    await client.connect(transport, request);
-    await watchTools(client, request, options);
+    await lasting(signal, async (inner) => {
+      await client.connect(transport, { signal: inner, timeout });
+      await watchTools(client, { signal: inner, timeout }, options);
+    });
   } catch (err) {
     await close().catch(() => undefined);
     throw new Error(endingOf(transport) || startFault(err, signal, settings), { cause: err });
@@ -73,16 +75,34 @@ export async function openConnection(
       return isOpen;
     },
     callTool: (name, args, { signal: stop, timeoutMs }) =>
-      client.request({ method: 'tools/call', params: { name, arguments: args } }, CallToolResultSchema, {
-        signal: stop,
-        timeout: timeoutMs,
-        // Asked for, so that the server reports it: each report begins the wait anew.
-        onprogress: () => undefined,
-        resetTimeoutOnProgress: true,
-      }),
+      lasting(stop, (inner) =>
+        client.request({ method: 'tools/call', params: { name, arguments: args } }, CallToolResultSchema, {
+          signal: inner,
+          timeout: timeoutMs,
+          // Asked for, so that the server reports it: each report begins the wait anew.
+          onprogress: () => undefined,
+          resetTimeoutOnProgress: true,
+        }),
+      ),
     ended,
     close,
   };
+}
+
+/**
+ * Hands a signal on while the work lasts. The SDK listens for ever: an abort would make it cancel at the server what
+ * was answered long ago.
+ */
+async function lasting<T>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  outer.throwIfAborted();
+  const inner = new AbortController();
+  const abort = (): void => inner.abort(outer.reason);
+  outer.addEventListener('abort', abort);
+  try {
+    return await work(inner.signal);
+  } finally {
+    outer.removeEventListener('abort', abort);
+  }
 }
 
 const endingOf = (transport: Transport): string =>

@@ -135,6 +135,23 @@ test('a call that is cancelled is cancelled at the server too', async () => {
   await until(() => readFileSync(journal, 'utf8') === 'started\ncancelled\n');
 });
 
+test('what has been answered is not cancelled later, neither the handshake at its time-out nor an ended call', async () => {
+  const { transport, ...rest } = fixture({}, { startupMs: 3_000 });
+  const args = 'args' in transport ? transport.args : [];
+  // All that the server is sent goes through the journal.
+  const script = ['-c', 'tee "$0" | exec "$@"', journal, process.execPath, ...args];
+  const servers = await connect({
+    ...rest,
+    transport: { ...transport, command: 'sh', args: script } as typeof transport,
+  });
+  const stop = new AbortController();
+  await servers.call('mcp__fix__patient', { reports: 8, everyMs: 500 }, stop.signal);
+  stop.abort(new Error('too late'));
+  await pidOf(servers);
+  expect(readFileSync(journal, 'utf8')).toContain('tools/call');
+  expect(readFileSync(journal, 'utf8')).not.toContain('notifications/cancelled');
+});
+
 test('a call without an answer ends at the time-out, its outcome unknown, and is cancelled at the server', async () => {
   const servers = await connect(fixture({ journal }, { toolMs: 300 }));
   const ended = await servers.call('mcp__fix__forever');
