@@ -222,8 +222,12 @@ test('what a server has started is gone with it', async () => {
   const child = await servers.call('mcp__fix__leave_child');
   const pid = Number('value' in child ? child.value : NaN);
   expect(process.kill(pid, 0)).toBe(true);
-  await servers.end();
-  await until(() => !isThere(pid));
+  try {
+    await servers.end();
+    await until(() => !isThere(pid));
+  } finally {
+    if (isThere(pid)) process.kill(pid, 'SIGKILL');
+  }
 });
 
 function isThere(pid: number): boolean {
