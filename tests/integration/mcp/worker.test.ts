@@ -141,7 +141,11 @@ test('the servers of a worker that was killed are gone when the next one serves,
   writeFileSync(config, beginning);
   await engine.startWorker();
   await untilConnected('fix');
-  await until(() => !isAlive(rock));
+  try {
+    await until(() => !isAlive(rock));
+  } finally {
+    if (isAlive(rock)) process.kill(rock.pid, 'SIGKILL');
+  }
   expect(servers()).toHaveLength(1);
 }, 60_000);
 
