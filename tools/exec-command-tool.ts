@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { HoldfastError } from '../contracts/errors';
 import { MAX_CODE_BYTES } from '../contracts/session';
 import { pathText } from './host-files';
-import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext } from './tool';
+import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext, grantOf } from './tool';
 import {
   execResult,
   execResultSchema,
@@ -72,6 +72,7 @@ export const execCommandTool: Tool<Args, ExecResult> = {
       id: key,
       code: codeOf(args),
       reader: AGENT_READER,
+      tools: grantOf(context),
       yield: yieldAfter(args.yield_time_ms),
     };
     const candidates = await candidatesOf(context);

@@ -8,6 +8,7 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { configurationSchema, type McpServerEntry } from '../contracts/schemas/configuration';
 import { sessionEnvironment } from '../exec/session-environment';
 import type { McpServerSettings } from '../tools/mcp/settings';
+import type { BuiltInOptions } from '../tools/registry';
 
 export interface Configuration {
   features: { unifiedExec: boolean };
@@ -16,6 +17,12 @@ export interface Configuration {
   fetch: { allowPrivate: readonly string[] };
   mcpServers: readonly McpServerSettings[];
 }
+
+/** Which built-in tools there are, and what they may. */
+export const builtInOptions = ({ features, fetch }: Configuration): BuiltInOptions => ({
+  unifiedExec: features.unifiedExec,
+  fetchPrivate: fetch.allowPrivate,
+});
 
 export interface ConfigurationSource {
   file: string;

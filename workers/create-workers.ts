@@ -16,6 +16,7 @@ import { createProviders, type ModelProviders } from '../models/providers';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry';
 import { stubFiles } from '../tools/stubs/stub-files';
 import type { Tool } from '../tools/tool';
+import { builtInOptions } from './configuration';
 import { createAgentWorker } from './agent-worker';
 import { claimHost } from './claim-host';
 import { configureTools } from './configured-tools';
@@ -58,7 +59,7 @@ export function createWorkers(options: WorkersOptions): Promise<Workers> {
 type OpenSessions = (
   options: WorkersOptions,
   client: HoldfastClient,
-  stubs: StubFolder,
+  stubs: StubFolder | undefined,
 ) => Promise<SessionHost>;
 
 /** As `createWorkers`, with the host's sessions to be said. */
@@ -68,7 +69,8 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
   const log: WorkersLog = options.log ?? Runtime.instance().logger;
   const configured = await configureTools({ dataDir, config: options.config, log });
   const own = [...configured.tools, ...(options.tools ?? [])];
-  const tools = createToolRegistry(own, [configured.source]);
+  const { configuration } = configured;
+  const tools = createToolRegistry(own, [configured.source], builtInOptions(configuration));
   const findProvider = createProviders(options.models);
   const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -96,7 +98,8 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     made.push(() => endUnused(agentWorker));
     let hostWorker: HostWorker | undefined;
     if (host !== null) {
-      const stubs = offerStubs(join(dataDir, 'stubs', host), tools);
+      const offered = configuration.features.unifiedExec;
+      const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
       const sessions = await open(options, client, stubs);
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
@@ -121,7 +124,7 @@ function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
 async function openSessions(
   { dataDir, workdir, env }: WorkersOptions,
   client: HoldfastClient,
-  stubs: StubFolder,
+  stubs: StubFolder | undefined,
 ): Promise<SessionHost> {
   const cwd = workdir ?? join(dataDir, 'work');
   mkdirSync(cwd, { recursive: true });

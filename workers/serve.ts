@@ -11,7 +11,7 @@ import { LOCAL_HOST } from '../contracts/ids';
 import { writeJson } from '../exec/json-file';
 import { identityOf } from '../exec/process-identity';
 import { createToolRegistry } from '../tools/registry';
-import { configurationSource, readConfiguration } from './configuration';
+import { builtInOptions, configurationSource, readConfiguration } from './configuration';
 import { createWorkers } from './create-workers';
 import { loadTools } from './tool-modules';
 import { workerPaths, type WorkerRecord } from './worker-record';
@@ -34,8 +34,9 @@ async function main(): Promise<void> {
   if (!dataDir) throw new Error('--data is missing');
   if (values.check) {
     // Whether the tools could be served is all that is asked; a module may keep the process from ending.
-    const { modules } = readConfiguration(configurationSource({ dataDir, config }));
-    createToolRegistry(await loadTools([...modules, ...files]));
+    const configuration = readConfiguration(configurationSource({ dataDir, config }));
+    const own = await loadTools([...configuration.modules, ...files]);
+    createToolRegistry(own, [], builtInOptions(configuration));
     process.exit(0);
   }
   armCrashPoint(process.env.HOLDFAST_CRASH_AT);
