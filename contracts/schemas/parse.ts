@@ -43,13 +43,26 @@ function describe(issue: z.core.$ZodRawIssue): string {
       return `must be at least ${String(issue.minimum)}`;
     case 'invalid_format':
       return `must match ${issue.format === 'regex' ? String(issue.pattern) : issue.format}`;
-    case 'not_multiple_of':
     case 'invalid_union':
+      return issue.errors.length > 0
+        ? `fits none of what is allowed: ${alternatives(issue.errors)}`
+        : 'is invalid';
+    case 'not_multiple_of':
     case 'invalid_key':
     case 'invalid_element':
     case 'custom':
       return 'is invalid';
   }
+}
+
+/** Each alternative with its faults. */
+function alternatives(errors: z.core.$ZodIssue[][]): string {
+  const told = errors.map((faults) =>
+    faults
+      .map((fault) => `${pointer(fault.path)}${describe(fault as unknown as z.core.$ZodRawIssue)}`)
+      .join(', '),
+  );
+  return [...new Set(told)].join('; or ');
 }
 
 const shorten = (text: string): string =>

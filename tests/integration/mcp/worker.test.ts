@@ -105,6 +105,30 @@ test('a server that is added to the file while the worker runs is callable, and 
   expect(runningWorker(engine.dataDir)).toEqual(before);
 }, 60_000);
 
+test('a server that is added while a script sleeps is callable when it wakes', async () => {
+  await untilConnected('fix');
+  const beginning = readFileSync(config, 'utf8');
+  const session = engine.client.session({ agent: uniqueId('mcp'), session: 0 });
+  const code = `
+import codex_tools
+print(hasattr(codex_tools, "mcp__late__pid"))
+input("asleep ")
+print(codex_tools.mcp__late__pid())`;
+  const asleep = await session.exec({ runtime: 'python', code });
+  expect(asleep).toMatchObject({
+    state: 'waiting_input',
+    output: expect.stringContaining('False') as string,
+  });
+  writeFileSync(config, `${beginning}${server('late')}`);
+  await untilConnected('late');
+  await session.input({ keyboard: '' });
+  const { output, exitCode } = await session.output({ wait: 'exit', from: 0 });
+  expect([exitCode, output]).toEqual([0, expect.stringMatching(/asleep\s+\d+\s*$/)]);
+  writeFileSync(config, beginning);
+  await until(() => stateOf('late') === undefined);
+  await session.close('done');
+}, 60_000);
+
 test('a file that becomes invalid keeps what was, and both the log and `holdfast tools` say so without secrets', async () => {
   await untilConnected('fix');
   const beginning = readFileSync(config, 'utf8');

@@ -284,12 +284,12 @@ test('a fetch whose turn is stopped ends at once', async () => {
 });
 
 test.each([
-  [{ url: 'ftp://example.com/' }, '"url"'],
-  [{ url: 'example.com' }, '"url"'],
-  [{ url: 'http://x/', method: 'POST' }, '"method"'],
-  [{ url: 'http://x/', max_bytes: 20_000_000 }, '"max_bytes"'],
-  [{ url: 'http://x/', headers: { 'a b': 'x' } }, '"headers/a b"'],
-  [{ url: 'http://x/', headers: { a: 'x\r\ny: z' } }, '"headers/a"'],
+  [{ url: 'ftp://example.com/' }, '"/url"'],
+  [{ url: 'example.com' }, '"/url"'],
+  [{ url: 'http://x/', method: 'POST' }, '"/method"'],
+  [{ url: 'http://x/', max_bytes: 20_000_000 }, '"/max_bytes"'],
+  [{ url: 'http://x/', headers: { 'a b': 'x' } }, '"/headers/a b"'],
+  [{ url: 'http://x/', headers: { a: 'x\r\ny: z' } }, '"/headers/a"'],
 ])('bad arguments are refused with their place: %j', async (args, place) => {
   expect(await fetcher().error(args)).toMatchObject({
     code: 'invalid_input',

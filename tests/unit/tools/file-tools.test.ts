@@ -152,7 +152,7 @@ describe('write_file', () => {
     [{ file_path: '/dev/null', content: '' }, 'invalid_input', 'a device'],
     [{ file_path: '/proc/none', content: '' }, 'not_found', '/proc/none'],
     [{ file_path: 'loop', content: '' }, 'file_failed', 'ELOOP'],
-    [{ file_path: 'a.txt' }, 'invalid_input', '"content"'],
+    [{ file_path: 'a.txt' }, 'invalid_input', '"/content"'],
     [{ file_path: 'a\0.txt', content: '' }, 'invalid_input', '"file_path"'],
   ])('refuses %j: %s, %s', async (args, code, message) => {
     symlinkSync('loop', path('loop'));

@@ -99,11 +99,11 @@ test('at the time-out the group ends, and the answer has what was printed until 
 });
 
 test.each([
-  [{}, '"command"'],
-  [{ command: [] }, '"command"'],
-  [{ command: ' ' }, '"command"'],
-  [{ command: ['a\0b'] }, '"command'],
-  [{ command: ['ls'], timeout_ms: 0 }, '"timeout_ms"'],
+  [{}, '"/command'],
+  [{ command: [] }, '"/command'],
+  [{ command: ' ' }, '"/command'],
+  [{ command: ['a\0b'] }, '"/command'],
+  [{ command: ['ls'], timeout_ms: 0 }, '"/timeout_ms"'],
   [{ command: ['ls'], cwd: '/' }, 'cwd'],
 ])('bad arguments are refused with their place: %j', async (args, place) => {
   const error = await shell.error(args);
