@@ -10,12 +10,14 @@ import { manyAgents } from './many-agents';
 import { asLine, printTable, type Row } from './measure';
 import { withBench, type Group } from './setting';
 import { steps } from './steps';
+import { toolCalls } from './tool-calls';
 import { workerKilled } from './worker-killed';
 
 const GROUPS: Record<string, Group> = {
   steps,
   'first-command': firstCommand,
   input,
+  'tool-calls': toolCalls,
   flood,
   'worker-killed': workerKilled,
   'idle-sessions': idleSessions,

@@ -6,7 +6,7 @@ export interface Row {
   ours: number;
   /** What it is measured against; null for a plain figure. */
   base: number | null;
-  unit: 'ms' | 'MB/s' | 'MB' | '%';
+  unit: 'ms' | 'MB/s' | '1/s' | 'MB' | '%';
   /** Null for a row that only explains another. */
   target: string | null;
   met: boolean | null;
@@ -42,6 +42,10 @@ export async function inTurn(
 
 export function atMost(name: string, { ours, base }: Pair, limit: number): Row {
   return { name, ours, base, unit: 'ms', target: `at most ${limit}x`, met: ours / base <= limit };
+}
+
+export function atLeast(name: string, { ours, base }: Pair, limit: number, unit: Row['unit']): Row {
+  return { name, ours, base, unit, target: `at least ${limit}x`, met: ours / base >= limit };
 }
 
 /** A pair without a target. */

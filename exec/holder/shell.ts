@@ -77,7 +77,7 @@ export class Shell {
   private ended = false;
   private events: ShellEvents | null = null;
   private cwd = '';
-  private toolsScript = '';
+  private toolsPlace = '';
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -162,12 +162,12 @@ export class Shell {
 
   /** Where the scripts of commands find their tools; written where it has changed. */
   private offer(tools: CommandTools | null): string {
-    if (!tools) return '-';
-    const script = toolsScript(tools);
-    if (script !== this.toolsScript)
-      writeFileSync(join(this.options.directory, 'tools'), script, { mode: 0o600 });
-    this.toolsScript = script;
-    return tools.token;
+    if (!tools) return '- -';
+    const place = `${tools.folder}\n${tools.socketPath}`;
+    if (place === this.toolsPlace) return `${tools.token} known`;
+    writeFileSync(join(this.options.directory, 'tools'), toolsScript(tools), { mode: 0o600 });
+    this.toolsPlace = place;
+    return `${tools.token} new`;
   }
 
   /**

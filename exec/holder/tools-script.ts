@@ -1,4 +1,4 @@
-// What bash sources before a command whose scripts may call tools: where the stubs are, and what to show to be let in.
+// How the scripts of a command call tools: where the stubs are, and what to show to be let in.
 import { quote } from './command-script';
 
 /** How the scripts of one command call tools. */
@@ -11,18 +11,14 @@ export interface CommandTools {
 }
 
 /**
- * The same for every command of a shell; the token comes with the command, in `__hf_tools`. The stubs stand before
- * what the user has set, never in its place; the command `tool` stands behind the user's own programs. Where they
- * stand already nothing is changed.
+ * Sourced once in a shell, and again where the place has changed: the driver (driver.bash) then does the rest before
+ * each command, because sourcing costs more. The token comes with the command.
  */
 export function toolsScript({ folder, socketPath }: CommandTools): string {
-  const [socket, home] = [quote(socketPath), quote(folder)];
   const [python, node, bin] = ['python', 'node', 'bin'].map((name) => quote(`${folder}/${name}`));
   return [
-    `builtin export HOLDFAST_TOOL_TOKEN="$__hf_tools" HOLDFAST_TOOL_SOCKET=${socket} HOLDFAST_TOOLS=${home}`,
-    `[[ ":\${PYTHONPATH-}:" == *:${python}:* ]] || builtin export PYTHONPATH=${python}"\${PYTHONPATH:+:$PYTHONPATH}"`,
-    `[[ ":\${NODE_PATH-}:" == *:${node}:* ]] || builtin export NODE_PATH=${node}"\${NODE_PATH:+:$NODE_PATH}"`,
-    `[[ ":\${PATH-}:" == *:${bin}:* ]] || builtin export PATH="\${PATH-}":${bin}`,
+    `builtin export HOLDFAST_TOOL_SOCKET=${quote(socketPath)} HOLDFAST_TOOLS=${quote(folder)}`,
+    `__hf_python=${python} __hf_node=${node} __hf_bin=${bin}`,
     '',
   ].join('\n');
 }

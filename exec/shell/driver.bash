@@ -12,12 +12,13 @@ set +o history
 shopt -s execfail checkwinsize
 PS1= PS2= PROMPT_DIRTRIM=
 stty -ixon iutf8 2>/dev/null
-__hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools=
+__hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place=
 # A string and not a function: inside a function `declare` in a command would be local. The loop ends only
 # when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one. Ctrl-C in the
 # shell itself leads to a prompt, and from there PROMPT_COMMAND leads back: a command may have changed it.
 # After typing, what nobody read is thrown away and the terminal is made sane again: a program that was killed
-# may have left it without echo.
+# may have left it without echo. Where its scripts may call tools, the stubs stand before what the user has on
+# PYTHONPATH and NODE_PATH, never in its place, and the command `tool` behind his own programs.
 __hf_loop='__hf_s=$?
 while builtin :; do
   builtin unset PROMPT_COMMAND
@@ -26,13 +27,21 @@ while builtin :; do
   builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up" || builtin :
   __hf_n=
   until [[ $__hf_n == "$__hf_nonce" ]]; do
-    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd __hf_tools <"$__hf_dir/down" || builtin :
+    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd __hf_tools __hf_place <"$__hf_dir/down" || builtin :
   done
   builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up" || builtin :
   if [[ $__hf_cwd == cwd ]]; then
     builtin . "$__hf_dir/$__hf_id.cwd" || builtin exit 71 2>/dev/null
   fi
-  [[ $__hf_tools == - ]] || builtin . "$__hf_dir/tools"
+  if [[ $__hf_tools != - ]]; then
+    [[ $__hf_place == new ]] && builtin . "$__hf_dir/tools"
+    builtin export HOLDFAST_TOOL_TOKEN="$__hf_tools"
+    [[ ":${PYTHONPATH-}:" == *":$__hf_python:"* ]] ||
+      builtin export PYTHONPATH="$__hf_python${PYTHONPATH:+:$PYTHONPATH}"
+    [[ ":${NODE_PATH-}:" == *":$__hf_node:"* ]] ||
+      builtin export NODE_PATH="$__hf_node${NODE_PATH:+:$NODE_PATH}"
+    [[ ":${PATH-}:" == *":$__hf_bin:"* ]] || builtin export PATH="${PATH-}:$__hf_bin"
+  fi
   if [[ $__hf_flush == flush ]]; then
     command stty sane -ixon iutf8 -icanon -echo min 0 time 0 </dev/tty || builtin :
     if builtin read -r -t 0 </dev/tty; then
