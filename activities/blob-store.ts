@@ -1,13 +1,14 @@
 // Where values lie that are too large for history: a folder of files, named by the hash of their content.
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { BlobRef, JsonValue, ToolOutcome } from '../contracts/tools';
 
 /** A value above this goes by file: the server warns at 512 KiB, and every replay reads history again. */
 const INLINE_BYTES = 65_536;
+/** A call goes on for 31 days at the most; after that nobody asks for what it was given or gave. */
+const KEPT_MS = 32 * 24 * 3_600_000;
 /** What a script's connection carries, with room for the frame around it. */
 export const MAX_VALUE_BYTES = 16 * 1024 * 1024 - 4_096;
 
@@ -43,6 +44,15 @@ export class BlobStore {
       return JSON.parse(content.toString('utf8')) as JsonValue;
     } catch (err) {
       throw new HoldfastError('storage_failed', { reason: reasonOf(err) });
+    }
+  }
+
+  /** Removes what no call can ask for any more. */
+  async prune(now = Date.now()): Promise<void> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const path = join(this.folder, name);
+      const found = await stat(path).catch(() => undefined);
+      if (found && now - found.mtimeMs > KEPT_MS) await rm(path, { force: true });
     }
   }
 

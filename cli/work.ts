@@ -110,7 +110,10 @@ async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
     inTime(context.client.session(ref).state()),
     isLocal(context, ref.host) ? inTime(look(context.dataDir, ref)) : undefined,
   ]);
-  if (snapshot) return { ...fromHolder(snapshot), session: session ?? null };
+  if (snapshot) {
+    const told = fromHolder(snapshot);
+    return { ...told, doing: `${told.doing}${callsOf(session)}`, session: session ?? null };
+  }
   if (!session) return {};
   const { command, view, status, epoch } = session;
   const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
@@ -126,6 +129,12 @@ async function look(dataDir: string, ref: SessionRef): Promise<Snapshot> {
   } finally {
     host.detach();
   }
+}
+
+/** Tool calls of its scripts that are open; older sessions know of none. */
+function callsOf(session: Partial<SessionState> | undefined): string {
+  const open = session?.toolCalls?.open.map(({ tool }) => tool) ?? [];
+  return open.length > 0 ? `, calls ${[...new Set(open)].join(', ')}` : '';
 }
 
 let found: ReturnType<typeof detectTreeKill> | undefined;

@@ -88,6 +88,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     const journal = new TaskJournal(join(dataDir, 'tasks'));
     made.push(() => journal.close());
     const blobs = new BlobStore(join(dataDir, 'blobs'));
+    void blobs.prune();
     made.push(() => configured.close());
     configured.start();
     const unpublish = publishRegistry(dataDir, tools, configured, log);

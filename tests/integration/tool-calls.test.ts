@@ -211,6 +211,18 @@ test('an unawaited slow call is cancelled when its script ends', async () => {
   await until(async () => (await session.state()).toolCalls.open.length === 0);
 }, 30_000);
 
+test('`ps` shows which tools the scripts of a session are at', async () => {
+  const running = session.exec({
+    runtime: 'python',
+    code: 'import codex_tools, os\ncodex_tools.hang(folder=os.getcwd())',
+  });
+  running.catch(() => undefined);
+  await until(() => fileOf('hangs') === 'x');
+  expect((await engine.cli(['ps'])).stdout).toMatch(/running python, epoch 1, calls hang/);
+  await session.reset({ reason: 'enough' });
+  await running;
+}, 30_000);
+
 test('reset cancels the calls in flight, and a script of the older epoch cannot call', async () => {
   const running = session.exec({
     code: `printenv HOLDFAST_TOOL_TOKEN > token; exec python3 -c 'import codex_tools, os; codex_tools.hang(folder=os.getcwd())'`,
