@@ -1,24 +1,68 @@
 // A module of own tools: for `createWorkers` in one's own process, or for the command line's worker by
 // `holdfast up --tools ./own-tools.js`. What counts is the exported list `tools`.
-import { defineTool, HoldfastError } from 'holdfast/tools';
+import { statfs } from 'node:fs/promises';
+import { defineTool, HoldfastError, hostOf } from 'holdfast/tools';
 import { z } from 'zod';
 
+/** Stands for a database. */
 const STOCK: Record<string, number> = { bolts: 12, nuts: 0 };
+const article = z.string().describe('for example "bolts"');
+
+function piecesOf(name: string): number {
+  const pieces = STOCK[name];
+  // What the caller can mend is told to it as an error of the catalogue: what it gave, what is allowed.
+  if (pieces === undefined) {
+    const allowed = Object.keys(STOCK).join(', ');
+    throw new HoldfastError('invalid_input', { what: 'The article', got: name, allowed });
+  }
+  return pieces;
+}
 
 const stockLevel = defineTool({
   name: 'stock_level',
   description: 'Says how many pieces of an article are in stock.',
-  args: z.object({ article: z.string().describe('for example "bolts"') }),
+  args: z.strictObject({ article }),
   effects: 'read_only',
-  async run({ article }) {
-    const pieces = STOCK[article];
-    // What the model can mend is told to it as an error of the catalogue: what it gave, what is allowed.
-    if (pieces === undefined) {
-      const allowed = Object.keys(STOCK).join(', ');
-      throw new HoldfastError('invalid_input', { what: 'The article', got: article, allowed });
-    }
-    return `${pieces} pieces of ${article}`;
+  run: async ({ article: name }) => `${piecesOf(name)} pieces of ${name}`,
+});
+
+/** Taken twice is twice as much, and the stock does not tell who took: so no second attempt. */
+const takeOut = defineTool({
+  name: 'take_out',
+  description: 'Takes pieces of an article out of the stock.',
+  args: z.strictObject({ article, pieces: z.int().min(1) }),
+  // Scripts get the value, the model reads the text.
+  result: z.object({ left: z.int() }),
+  text: ({ left }) => `${left} pieces are left.`,
+  effects: 'once',
+  async run({ article: name, pieces }, { signal }) {
+    const left = piecesOf(name) - pieces;
+    if (left < 0)
+      throw new HoldfastError('invalid_input', {
+        what: 'The number of pieces',
+        got: pieces,
+        allowed: `at most ${piecesOf(name)}`,
+      });
+    // Nobody waits for it any more: better not to take them.
+    signal.throwIfAborted();
+    STOCK[name] = left;
+    return { left };
   },
 });
 
-export const tools = [stockLevel];
+/** Is of use only on the machine of the agent's shells. */
+const freeSpace = defineTool({
+  name: 'free_space',
+  description: 'Says how much room is left on the disk of the working folder.',
+  args: z.strictObject({}),
+  result: z.object({ host: z.string(), bytes: z.number() }),
+  effects: 'read_only',
+  runsOn: 'host',
+  async run(_args, context) {
+    const { name, cwd } = hostOf(context);
+    const { bavail, bsize } = await statfs(cwd);
+    return { host: name, bytes: bavail * bsize };
+  },
+});
+
+export const tools = [stockLevel, takeOut, freeSpace];

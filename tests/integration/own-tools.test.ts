@@ -123,6 +123,13 @@ test('a module of CommonJS loads as well, and its tool tells the model what to m
   expect(await resultOf('stock_level', { article: 'nails' })).toMatch(
     /^Error invalid_input.*allowed bolts, nuts/,
   );
+  expect(await resultOf('take_out', { article: 'bolts', pieces: 2 })).toBe('10 pieces are left.');
+  expect(await resultOf('take_out', { article: 'bolts', pieces: 11 })).toMatch(
+    /^Error invalid_input.*got 11, allowed at most 10/,
+  );
+  const space = JSON.parse(await resultOf('free_space', {})) as { host: string; bytes: number };
+  expect(space.host).toBe('local');
+  expect(space.bytes).toBeGreaterThan(0);
 }, 60_000);
 
 test.each([
