@@ -9,6 +9,7 @@ import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn();
 let folder: string;
+let sessions = 0;
 let session: SessionHandle;
 
 beforeAll(async () => {
@@ -17,8 +18,10 @@ beforeAll(async () => {
   const module = join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs');
   const { code, stderr } = await engine.cli(['up', '--tools', module]);
   if (code !== 0) throw new Error(stderr);
-  session = engine.client.session({ agent: 'promises', session: 0 }, { cwd: folder });
 }, 60_000);
+beforeEach(() => {
+  session = engine.client.session({ agent: 'promises', session: sessions++ }, { cwd: folder });
+});
 afterAll(async () => {
   const left = await engine.end();
   rmSync(folder, { recursive: true, force: true });
