@@ -17,6 +17,8 @@ import { Slots } from './slots';
 const OPEN_UPDATES = 6;
 const AGAIN_MS = 500;
 const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
+/** The registry ends a tool whose time is up; the server's clock is for one that does not even notice. */
+const GRACE_MS = 10_000;
 
 export interface ToolChannelOptions {
   client: HoldfastClient;
@@ -140,7 +142,7 @@ class SessionChannel {
       cwd,
       effects,
       runsOn,
-      timeoutMs,
+      timeoutMs: timeoutMs + GRACE_MS,
       ...(secret && { secret }),
     };
   }

@@ -206,11 +206,32 @@ async function runTool(tool: Tool, args: Record<string, unknown>, context: ToolC
   if (effects === 'once' && context.attempt > 1)
     throw unknown('the worker was lost while it was at it, and it is not to run twice');
   try {
-    return await tool.run(parsed, context);
+    return await inTime(tool, parsed, context);
   } catch (err) {
     if (err instanceof HoldfastError || context.signal.aborted) throw err;
     if (effects === 'once') throw unknown(reasonOf(err));
     if (context.attempt < MAX_ATTEMPTS) throw err;
     throw new HoldfastError('tool_failed', { tool: name, attempts: context.attempt, reason: reasonOf(err) });
+  }
+}
+
+/** A tool that outlasts its time has failed, as one that throws; its signal tells it. */
+async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
+  const { timeoutMs } = tool;
+  if (timeoutMs === undefined) return tool.run(args, context);
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.signal, over.signal]);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const reason = new Error(`its time was up: it may take ${timeoutMs} ms`);
+      reject(reason);
+      over.abort(reason);
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([tool.run(args, { ...context, signal }), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -186,3 +186,34 @@ test('every argument of a built-in tool of the host, and of unified exec, is des
 test('what fetch may ask of private addresses is checked when the registry is made', () => {
   expect(() => createToolRegistry([], [], { fetchPrivate: ['10.0.0.0/99'] })).toThrow(/10\.0\.0\.0\/99/);
 });
+
+describe('a tool that outlasts its time', () => {
+  const slow = (effects: Tool['effects'], told: string[] = []): Tool =>
+    defineTool({
+      ...named('slow'),
+      effects,
+      timeoutMs: 20,
+      run: (_args: unknown, { signal }) =>
+        new Promise(() => signal.addEventListener('abort', () => told.push('told'))),
+    });
+
+  test('is told, and has failed as one that throws: it is tried again, and after the last attempt its caller is told', async () => {
+    const told: string[] = [];
+    const registry = createToolRegistry([slow('idempotent', told)]);
+    await expect(registry.call(call('slow'), context())).rejects.toThrow(
+      /its time was up: it may take 20 ms/,
+    );
+    expect(told).toEqual(['told']);
+    expect(await registry.invoke(call('slow'), context({ attempt: 5 }))).toMatchObject({
+      ok: false,
+      error: { code: 'tool_failed', message: expect.stringContaining('its time was up') as string },
+    });
+  });
+
+  test('and may run once ends as unknown', async () => {
+    expect(await createToolRegistry([slow('once')]).invoke(call('slow'), context())).toMatchObject({
+      ok: false,
+      error: { code: 'unknown_outcome' },
+    });
+  });
+});
