@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
 import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
 import { RUNTIMES, type Runtime } from '../contracts/session';
+import { arm } from './commands/arm';
 import { attach } from './commands/attach';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
@@ -117,6 +118,13 @@ function program(): Command {
     .option('--take', 'type, even where somebody else does')
     .option('--detach-key <key>', 'the key that leaves', 'ctrl-]')
     .action(action(attach));
+  sessionCommand(
+    'arm',
+    'let scripts call tools where only the terminal reaches (ssh): prints a line to paste there',
+  )
+    .option('--type', 'type it into what runs in the session')
+    .option('--off', 'let nobody call any more')
+    .action(action(arm));
   sessionCommand('close', 'end everything in a session, and the session')
     .option('--reason <text>', 'recorded and shown')
     .action(action(close));

@@ -84,6 +84,14 @@ export const TOOL_ERRORS = {
     (f) => `The call belongs to no command of this session that may call: ${f.reason}.`,
     () => 'Run the script again: each command and each fresh shell gets a token of its own.',
   ),
+  arm_refused: entry(
+    69,
+    false,
+    (f) => `Tools cannot be called through the terminal of session ${f.session}: ${f.reason}.`,
+    (f) =>
+      `Start what reaches the other machine (ssh -t, docker exec -it) in session ${f.session}, and arm it when a ` +
+      'POSIX shell with python3 waits at its prompt there.',
+  ),
   call_cancelled: entry(
     75,
     false,

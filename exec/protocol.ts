@@ -134,6 +134,11 @@ export interface Verbs {
     request: { seen: number };
     answer: { version: number; calls: ScriptCall[]; cancelled: CancelledCall[] };
   };
+  /**
+   * Lets scripts that only the terminal of the running command reaches call tools. `print` answers with the line that
+   * a shell there has to read; `type` types it, and answers when that shell is connected; `off` ends it.
+   */
+  arm: { request: { mode: 'print' | 'type' | 'off' }; answer: { line: string | null } };
   /** Ends a call. */
   answer: { request: { id: string; answer: ScriptAnswer }; answer: Record<string, never> };
   /** Nobody waits any more for this connection's request with this id: what waits is let go, and is not answered. */

@@ -7,6 +7,7 @@ import { parseWith } from '../contracts/schemas/parse';
 import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
 import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionTool } from './code-execution-tool';
+import { connectToolsTool } from './connect-tools-tool';
 import { execCommandTool } from './exec-command-tool';
 import { createFetchTool } from './fetch-tool';
 import { grepFilesTool } from './grep-files-tool';
@@ -31,10 +32,10 @@ const BUILT_IN: readonly Tool[] = [
   grepFilesTool,
   applyPatchTool,
 ];
-const UNIFIED_EXEC: readonly Tool[] = [execCommandTool, writeStdinTool];
+const UNIFIED_EXEC: readonly Tool[] = [execCommandTool, writeStdinTool, connectToolsTool];
 
 export interface BuiltInOptions {
-  /** Whether exec_command and write_stdin are offered. Default true. */
+  /** Whether exec_command, write_stdin and connect_tools are offered. Default true. */
   unifiedExec?: boolean | undefined;
   /** Private names, addresses and networks that fetch may ask. Default: none. */
   fetchPrivate?: readonly string[] | undefined;

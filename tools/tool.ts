@@ -2,6 +2,7 @@
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
+import type { SessionRef } from '../contracts/ids';
 import type { Effects, JsonSchema, JsonValue, RunsOn, ToolCaller, ToolSettings } from '../contracts/tools';
 import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tool-grant';
 
@@ -16,6 +17,8 @@ export interface ToolHost {
   cwd: string;
   /** Environment for programs: the allow-list that shells have, never the worker's own. */
   env: Readonly<Record<string, string>>;
+  /** Lets scripts call tools that only the terminal of a session reaches. Absent where there are no terminals. */
+  connectTools?: (ref: SessionRef, signal: AbortSignal) => Promise<void>;
 }
 
 export interface ToolContext {

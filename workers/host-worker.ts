@@ -7,7 +7,8 @@ import { createHostActivities } from '../activities/host-activities';
 import { createToolActivities } from '../activities/tool-activities';
 import { ToolChannel } from '../activities/tool-channel';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { hostTaskQueue } from '../contracts/ids';
+import { hostTaskQueue, type SessionRef } from '../contracts/ids';
+import { armSession } from '../exec/arm-session';
 import type { SessionHost } from '../exec/session-host';
 import type { ToolRegistry } from '../tools/registry';
 import { OrphanSweep } from './orphan-sweep';
@@ -38,14 +39,12 @@ export interface HostWorker {
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, client, journal, tools, blobs, log } = options;
-  const { cwd, env } = sessions.options;
+  const { dataDir, cwd, env } = sessions.options;
+  const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
+    await armSession(dataDir, ref, 'type', signal);
+  };
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
-  const completion = new CommandCompletion(
-    client.temporal,
-    sessions,
-    join(sessions.options.dataDir, 'commands', host),
-    log,
-  );
+  const completion = new CommandCompletion(client.temporal, sessions, join(dataDir, 'commands', host), log);
   const channel = new ToolChannel({ client, sessions, tools, blobs, log });
   const worker = await Worker.create({
     connection,
@@ -53,7 +52,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     taskQueue: hostTaskQueue(host),
     activities: {
       ...createHostActivities({ host, sessions, completion, channel }),
-      ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env } }),
+      ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env, connectTools } }),
     },
     maxConcurrentActivityTaskExecutions: 500,
     // `output --wait` is told of a cancellation with its heartbeat's answer.

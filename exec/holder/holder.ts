@@ -24,7 +24,8 @@ interface Connection {
   waiting: Map<number, AbortController>;
 }
 
-const VERBS = 'run, observe, status, input, attach, watch, type, resize, reset, calls, answer, cancel, close';
+const VERBS =
+  'run, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
 
 export class Holder {
   private readonly server = createServer((socket) => this.serve(socket));
@@ -140,6 +141,8 @@ export class Holder {
         return attachments.resize(body as Verbs['resize']['request'], gone);
       case 'reset':
         return session.reset(body as Verbs['reset']['request']);
+      case 'arm':
+        return session.arm(body as Verbs['arm']['request'], cancelled);
       case 'call':
         return session.toolCalls.call(token, body, cancelled);
       case 'calls':

@@ -21,8 +21,14 @@ const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
   'ctrl-z': 'SIGTSTP',
 };
 
+interface Queued {
+  bytes: Buffer;
+  /** Its reader waits for all of it: a Ctrl-C does not throw it away. */
+  isAnswer: boolean;
+}
+
 export class InputWriter {
-  private queue: Buffer[] = [];
+  private queue: Queued[] = [];
   private queuedBytes = 0;
   private isDraining = false;
   private drained: Promise<void> = Promise.resolve();
@@ -55,6 +61,11 @@ export class InputWriter {
     if (this.queuedBytes + bytes.length <= MAX_QUEUED_BYTES) this.enqueue(bytes);
   }
 
+  /** Types what a program waits for, behind all that was typed before; how much of it there may be is up to the caller. */
+  answer(bytes: Buffer): void {
+    this.enqueue(bytes, true);
+  }
+
   /** Forgets what was not taken yet. */
   stop(): void {
     this.stopped = true;
@@ -66,7 +77,7 @@ export class InputWriter {
     const signal = raisesSignals ? SIGNAL_KEYS[key] : undefined;
     // As a byte it would wait, or be lost, behind input that nobody reads.
     if (signal && (await this.signalForeground(signal))) {
-      this.queue = [];
+      this.queue = this.queue.filter(({ isAnswer }) => isAnswer);
       this.queuedBytes = 0;
     } else {
       this.enqueue(Buffer.from(KEYS[key]));
@@ -108,10 +119,10 @@ export class InputWriter {
     );
   }
 
-  private enqueue(bytes: Buffer): void {
+  private enqueue(bytes: Buffer, isAnswer = false): void {
     if (bytes.length === 0) return;
-    this.queue.push(bytes);
-    this.queuedBytes += bytes.length;
+    this.queue.push({ bytes, isAnswer });
+    if (!isAnswer) this.queuedBytes += bytes.length;
     if (!this.isDraining) this.drained = this.drain();
   }
 
@@ -119,12 +130,12 @@ export class InputWriter {
     this.isDraining = true;
     let pauseMs = 1;
     for (let head = this.queue[0]; head && !this.stopped; head = this.queue[0]) {
-      const written = this.write(head.subarray(0, CHUNK_BYTES));
+      const written = this.write(head.bytes.subarray(0, CHUNK_BYTES));
       if (written > 0) {
         pauseMs = 1;
-        this.queuedBytes -= written;
-        if (written === head.length) this.queue.shift();
-        else this.queue[0] = head.subarray(written);
+        if (!head.isAnswer) this.queuedBytes -= written;
+        head.bytes = head.bytes.subarray(written);
+        if (head.bytes.length === 0) this.queue.shift();
       } else {
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
         pauseMs = Math.min(pauseMs * 2, 100);

@@ -2,7 +2,7 @@
 // session's state changes happen here, one after the other.
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
-import type { KilledBy } from '../../contracts/session';
+import type { KilledBy, Waiting } from '../../contracts/session';
 import { CommandRecords } from '../command-records';
 import { readJson, writeJson } from '../json-file';
 import { identitiesOf, isAlive, type Identity } from '../process-identity';
@@ -11,18 +11,18 @@ import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
 import { asStorageFailure } from '../storage-failure';
 import { checkWorkingFolder } from '../working-folder';
+import { SessionInBand } from './in-band-session';
 import { InputWriter } from './input-writer';
-import { decide } from './observer';
+import type { Facts } from './observer';
 import { OutputLog } from './output-log';
+import { RememberedInputs } from './remembered-inputs';
 import { COLUMNS, ROWS, Shell } from './shell';
 import type { SpareShell } from './spare-shell';
 import { fatalSignal } from './signal-name';
 import { ToolCalls } from './tool-calls';
 import type { CommandTools } from './tools-script';
 import { WaitingWatch } from './waiting-watch';
-
-/** How many input ids are remembered, each for "typed before". */
-const REMEMBERED_INPUTS = 10_000;
+import { whenDecided } from './when-decided';
 
 interface Life {
   shell: Shell;
@@ -40,10 +40,11 @@ interface End {
 
 export class Session {
   readonly toolCalls: ToolCalls;
+  private readonly inBand: SessionInBand;
   private readonly log: OutputLog;
   private readonly records: CommandRecords;
   private readonly observers = new Set<() => void>();
-  private readonly inputs = new Map<string, number>();
+  private readonly inputs = new RememberedInputs();
   private readonly resets = new Set<string>();
   private life: Life | null = null;
   private wantedSize: TerminalSize | null = null;
@@ -51,6 +52,8 @@ export class Session {
   private epoch: number;
   private command: CommandRecord | null = null;
   private running = false;
+  /** What the scripts of the last command show; null where they may call nothing. */
+  private token: string | null = null;
   private flush = false;
   private lastOutputAt = 0;
   /** How the command ended, while its last output waits for the disk. */
@@ -69,16 +72,18 @@ export class Session {
     this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
     this.command = this.records.latest() ?? null;
     this.toolCalls = new ToolCalls(this.epoch);
+    this.inBand = new SessionInBand(config.session, this.toolCalls, {
+      type: (bytes) => this.answer(bytes),
+      release: (text) => this.onReleased(text),
+    });
   }
 
   snapshot(command = this.command): Snapshot {
-    const waiting =
-      this.running && command?.id === this.command?.id ? (this.life?.watch.current ?? null) : null;
     return {
       command,
       epoch: this.epoch,
       end: this.log.end,
-      waiting,
+      waiting: command?.id === this.command?.id ? this.waiting : null,
       treeKill: this.config.treeKill,
       degraded: this.log.fault ?? this.records.fault,
       survivors: this.survivors.filter(isAlive).map(({ pid }) => pid),
@@ -108,38 +113,22 @@ export class Session {
 
   observe(until: Until, abort: AbortSignal): Promise<{ reason: ObserveReason; snapshot: Snapshot }> {
     const observedSince = Date.now();
-    return new Promise((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
-      const stop = (): void => {
-        clearTimeout(timer);
-        this.observers.delete(check);
-        abort.removeEventListener('abort', stop);
-      };
-      const check = (): void => {
-        clearTimeout(timer);
-        const outcome = decide(until, this.facts(observedSince));
-        if ('at' in outcome) {
-          timer = setTimeout(check, Math.min(outcome.at - Date.now(), 2 ** 31 - 1));
-        } else {
-          stop();
-          resolve({ reason: outcome.reason, snapshot: this.snapshot() });
-        }
-      };
-      abort.addEventListener('abort', stop, { once: true });
-      this.observers.add(check);
-      check();
+    return whenDecided(until, abort, {
+      facts: () => this.facts(observedSince),
+      onChange: (check) => this.onChange(check),
+      snapshot: () => this.snapshot(),
     });
   }
 
   /** Types into the running process. The same id again types nothing. */
   async input({ id, text, enter, keys }: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
-    const before = this.inputs.get(id);
+    const before = this.inputs.placeOf(id);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
     const { life, command } = this;
     if (!this.running || !life)
       throw new HoldfastError('no_running_process', { session: this.config.session });
     const at = this.log.end;
-    this.remember(id, at);
+    this.inputs.add(id, at);
     try {
       await life.shell.untilTaken();
       if (!this.running || this.command?.id !== command?.id)
@@ -147,7 +136,7 @@ export class Session {
       this.flush = true;
       await life.input.type(text, keys, enter);
     } catch (err) {
-      this.inputs.delete(id);
+      this.inputs.remove(id);
       throw err;
     }
     this.life?.watch.touch();
@@ -162,6 +151,11 @@ export class Session {
     void shell.untilTaken().then(() => this.running && input.raw(bytes));
     this.life.watch.touch();
     return true;
+  }
+
+  /** Lets scripts call tools that only the terminal of the running command reaches. */
+  arm(request: Verbs['arm']['request'], over: AbortSignal): Promise<Verbs['arm']['answer']> {
+    return this.inBand.arm(request, this.running ? this.token : null, over);
   }
 
   get size(): TerminalSize {
@@ -253,8 +247,10 @@ export class Session {
   }
 
   private toolsFor({ id, tools: folder }: Verbs['run']['request']): CommandTools | null {
+    this.token = null;
     if (folder === undefined) return null;
-    return { folder, socketPath: this.config.socketPath, token: this.toolCalls.issue(id) };
+    this.token = this.toolCalls.issue(id);
+    return { folder, socketPath: this.config.socketPath, token: this.token };
   }
 
   private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
@@ -278,6 +274,7 @@ export class Session {
 
   /** A command is over when all that it printed can be read. */
   private finishWhenWritten(end: End): void {
+    this.record(this.inBand.end());
     if (this.log.isStalled) this.heldEnd = end;
     else this.finish(end);
   }
@@ -323,6 +320,7 @@ export class Session {
     if (!life) return this.endSpare();
     this.shellLives = false;
     life.input.stop();
+    this.record(this.inBand.end());
     if (this.heldEnd) this.finish(this.heldEnd);
     const wasRunning = this.running ? this.command : null;
     // Said before the kill: a dying bash can report an exit of its own first.
@@ -348,10 +346,32 @@ export class Session {
 
   private onOutput(data: Buffer, shell: Shell): void {
     this.lastOutputAt = Date.now();
-    this.log.append(data, () => this.onSpace(shell));
-    if (this.log.isStalled) shell.pause();
+    this.record(this.inBand.pass(data), shell);
     if (this.running) this.life?.watch.touch();
     this.notify();
+  }
+
+  private record(text: Buffer, shell = this.life?.shell): void {
+    if (text.length === 0 || !shell) return;
+    this.log.append(text, () => this.onSpace(shell));
+    if (this.log.isStalled) shell.pause();
+  }
+
+  private onReleased(text: Buffer): void {
+    this.record(text);
+    this.notify();
+  }
+
+  /** What a script waits for, typed. */
+  private answer(bytes: Buffer): void {
+    this.flush = true;
+    this.life?.input.answer(bytes);
+    this.life?.watch.touch();
+  }
+
+  /** A program that waits for a tool waits for nobody's typing. */
+  private get waiting(): Waiting | null {
+    return this.running && !this.inBand.isCalling ? (this.life?.watch.current ?? null) : null;
   }
 
   private onSpace(shell: Shell): void {
@@ -364,25 +384,12 @@ export class Session {
     for (const check of [...this.observers]) check();
   }
 
-  private facts(observedSince: number): Parameters<typeof decide>[1] {
-    const { running, lastOutputAt } = this;
-    const watch = this.life?.watch;
-    return {
-      now: Date.now(),
-      running,
-      startedAt: this.command?.startedAt ?? 0,
-      lastOutputAt,
-      end: this.log.end,
-      waiting: running ? (watch?.current ?? null) : null,
-      waitingSince: watch?.since ?? 0,
-      observedSince,
-    };
-  }
-
-  private remember(id: string, at: number): void {
-    this.inputs.set(id, at);
-    const oldest = this.inputs.keys().next().value;
-    if (this.inputs.size > REMEMBERED_INPUTS && oldest !== undefined) this.inputs.delete(oldest);
+  private facts(observedSince: number): Facts {
+    const { running, lastOutputAt, waiting } = this;
+    const waitingSince = this.life?.watch.since ?? 0;
+    const startedAt = this.command?.startedAt ?? 0;
+    const { end } = this.log;
+    return { now: Date.now(), running, startedAt, lastOutputAt, end, waiting, waitingSince, observedSince };
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {

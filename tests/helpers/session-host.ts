@@ -15,6 +15,7 @@ import { detectTreeKill } from '../../exec/holder/process-tree';
 import type { Until } from '../../exec/protocol';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { SessionHost } from '../../exec/session-host';
+import type { StubFolder } from '../../exec/stub-folder';
 
 export interface TestHost {
   host: SessionHost;
@@ -38,13 +39,15 @@ let commands = 0;
 export function testHost({
   dataDir = mkdtempSync(join(tmpdir(), 'holdfast-host-')),
   treeKill = detectTreeKill(),
-}: { dataDir?: string; treeKill?: TreeKill } = {}): TestHost {
+  stubs,
+}: { dataDir?: string; treeKill?: TreeKill; stubs?: StubFolder } = {}): TestHost {
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));
   const host = new SessionHost({
     dataDir,
     cwd,
     env: sessionEnvironment(process.env),
     treeKill,
+    stubs,
   });
   const session: SessionRef = { agent: 'test', host: 'local', session: 0 };
   const observe = async (ref: SessionRef, until: Until): Promise<CommandView> => {

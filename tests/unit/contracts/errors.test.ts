@@ -22,6 +22,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   call_depth: { got: 5, allowed: 4 },
   budget_exceeded: { what: 'tool calls', got: 11, allowed: 10 },
   script_ended: { reason: 'its shell has ended' },
+  arm_refused: { session: 0, reason: 'no command runs in it' },
   call_cancelled: { tool: 'fetch', reason: 'its script has ended' },
   result_too_large: { tool: 'read_file', got: 20_000_000, allowed: 16_000_000 },
   arguments_too_large: { tool: 'write_file', got: 20_000_000, allowed: 16_000_000 },

@@ -1,0 +1,45 @@
+// `holdfast arm`: lets scripts call tools where only a session's terminal reaches. Needs no server, only the machine
+// that the session runs on.
+import { HoldfastError } from '../../contracts/errors';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { armSession } from '../../exec/arm-session';
+import { dataDirOf, type SessionOptions } from '../context';
+import { note } from '../terminal-style';
+
+export interface ArmOptions extends SessionOptions {
+  type?: boolean;
+  off?: boolean;
+}
+
+/** Prints the line to paste, unless it is typed. */
+export async function arm(options: ArmOptions): Promise<number> {
+  const { host, session, json } = options;
+  if (host !== LOCAL_HOST) throw notHere(host);
+  if (options.off && options.type) throw both();
+  const mode = options.off ? 'off' : options.type ? 'type' : 'print';
+  const line = await armSession(dataDirOf(options), options, mode);
+  if (json) process.stdout.write(`${JSON.stringify({ session, armed: mode !== 'off', line })}\n`);
+  else if (line !== null) {
+    process.stdout.write(`${line}\n`);
+    note(
+      'Paste it at the prompt of the shell there (POSIX, with python3), within ten minutes; it is good for once.',
+    );
+  } else if (options.off) note(`Nobody calls tools through the terminal of session ${session} any more.`);
+  else note(`Tools can be called through the terminal of session ${session} until its command ends.`);
+  return 0;
+}
+
+const both = (): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The command line',
+    got: '--type and --off',
+    allowed: 'one of them',
+  });
+
+const notHere = (host: string): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: 'A terminal to call tools through',
+    got: `host ${host}`,
+    allowed: LOCAL_HOST,
+    next: `Run it on the machine of host ${host}.`,
+  });
