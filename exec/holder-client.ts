@@ -42,7 +42,15 @@ export class HolderClient {
   ) {
     const decoder = new FrameDecoder<AnswerFrame>();
     socket.on('data', (chunk: Buffer) => {
-      for (const frame of decoder.push(chunk)) this.settle(frame);
+      let frames: AnswerFrame[];
+      try {
+        frames = decoder.push(chunk);
+      } catch {
+        // What cannot be read ends this connection, and never the worker.
+        socket.destroy();
+        return;
+      }
+      for (const frame of frames) this.settle(frame);
     });
     socket.on('close', () => this.onClose());
   }

@@ -15,7 +15,7 @@ import type { ErrorCode, ErrorFacts } from '../contracts/errors';
 import type { JsonValue, ToolError } from '../contracts/tools';
 
 export const PROTOCOL_VERSION = 1;
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** What the holder knows of one command; the fields after `startedAt` are null until it has ended. */
 export interface CommandRecord {

@@ -79,14 +79,15 @@ export class Holder {
     const decoder = new FrameDecoder<RequestFrame>();
     const gone = new AbortController();
     const connection: Connection = { gone: gone.signal, waiting: new Map() };
+    const fail = (err: unknown): void => void socket.destroy(err as Error);
     const send = (answer: AnswerFrame): void => {
       if (!socket.destroyed) socket.write(encodeFrame(answer));
     };
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const frame of decoder.push(chunk)) void this.answer(frame, connection).then(send);
+        for (const frame of decoder.push(chunk)) this.answer(frame, connection).then(send).catch(fail);
       } catch (err) {
-        socket.destroy(err as Error);
+        fail(err);
       }
     });
     socket.on('close', () => {
@@ -97,8 +98,10 @@ export class Holder {
     socket.on('error', () => socket.destroy());
   }
 
+  /** Rejects for what is no request: nobody would wait for its answer. */
   private async answer(frame: RequestFrame, connection: Connection): Promise<AnswerFrame> {
     const { id } = frame;
+    if (connection.waiting.has(id)) throw new Error(`request ${id} is open already`);
     const request = new AbortController();
     connection.waiting.set(id, request);
     try {

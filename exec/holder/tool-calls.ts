@@ -2,12 +2,24 @@
 // many workers come and go meanwhile. A call whose connection closes is cancelled.
 import { randomBytes } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors';
-import type { CancelledCall, ScriptAnswer, ScriptCall, Verbs } from '../protocol';
+import {
+  MAX_FRAME_BYTES,
+  type CancelledCall,
+  type ScriptAnswer,
+  type ScriptCall,
+  type Verbs,
+} from '../protocol';
 
 /** Commands whose scripts may still call: those of background jobs, too. */
 const REMEMBERED_TOKENS = 32;
 const MAX_OPEN_CALLS = 1_000;
 const MAX_OPEN_BYTES = 256 * 1024 * 1024;
+const MAX_NAME_CHARS = 1_000;
+const MAX_CWD_CHARS = 16_384;
+/** One call fits a frame with room for the frame around it. As JavaScript writes it: it writes 1e20 out. */
+const MAX_CALL_BYTES = MAX_FRAME_BYTES - 4_096;
+/** A page of calls ends before the one that would lead above this, unless that is its first. */
+const PAGE_BYTES = 1024 * 1024;
 
 interface OpenCall {
   call: ScriptCall;
@@ -50,9 +62,11 @@ export class ToolCalls {
       return refused('invalid_input', {
         what: 'The call',
         got: typeof body,
-        allowed: '{ tool: string, args: object, cwd: string }',
+        allowed: `{ tool: string up to ${MAX_NAME_CHARS} characters, args: object, cwd: string up to ${MAX_CWD_CHARS} }`,
       });
-    const bytes = JSON.stringify(request.args).length;
+    const bytes = Buffer.byteLength(JSON.stringify({ commandId, ...request }));
+    if (bytes > MAX_CALL_BYTES)
+      return refused('arguments_too_large', { tool: request.tool, got: bytes, allowed: MAX_CALL_BYTES });
     const held = [...this.open.values()].reduce((sum, call) => sum + call.bytes, bytes);
     if (this.open.size >= MAX_OPEN_CALLS || held > MAX_OPEN_BYTES)
       return refused('budget_exceeded', {
@@ -74,16 +88,16 @@ export class ToolCalls {
     });
   }
 
-  /** What has changed after `seen`, as soon as there is something; `over` ends the wait. */
+  /** What has changed after `seen`, as soon as there is something, as much as fits; `over` ends the wait. */
   poll({ seen }: Verbs['calls']['request'], over: AbortSignal): Promise<Verbs['calls']['answer']> {
     return new Promise((resolve) => {
       const check = (): void => {
-        const changed = [...this.open.values()].filter(({ changedAt }) => changedAt > seen);
+        const changed = this.changedAfter(seen);
         if (changed.length === 0 && !over.aborted) return;
         this.watchers.delete(check);
         over.removeEventListener('abort', check);
         resolve({
-          version: this.changes,
+          version: changed.at(-1)?.changedAt ?? seen,
           calls: changed.filter(({ cancelled }) => cancelled === null).map(({ call }) => call),
           cancelled: changed.flatMap(cancellation),
         });
@@ -110,6 +124,16 @@ export class ToolCalls {
     this.made = 0;
   }
 
+  /** In the order of the changes, at least one: together they fit a frame, which their arguments might not. */
+  private changedAfter(seen: number): OpenCall[] {
+    const changed = [...this.open.values()]
+      .filter(({ changedAt }) => changedAt > seen)
+      .sort((a, b) => a.changedAt - b.changedAt);
+    let held = 0;
+    const end = changed.findIndex(({ bytes }, index) => (held += bytes) > PAGE_BYTES && index > 0);
+    return end < 0 ? changed : changed.slice(0, end);
+  }
+
   private cancel(id: string, reason: string): void {
     const known = this.open.get(id);
     if (!known || known.cancelled !== null) return;
@@ -133,9 +157,15 @@ const cancellation = ({ call, cancelled }: OpenCall): CancelledCall[] =>
 function checkedBody(body: unknown): Pick<ScriptCall, 'tool' | 'args' | 'cwd'> | undefined {
   const { tool, args, cwd } = (body ?? {}) as Partial<ScriptCall>;
   const isCall =
-    typeof tool === 'string' && typeof args === 'object' && !Array.isArray(args) && typeof cwd === 'string';
+    isText(tool, MAX_NAME_CHARS) &&
+    typeof args === 'object' &&
+    !Array.isArray(args) &&
+    isText(cwd, MAX_CWD_CHARS);
   return isCall ? { tool, args: args ?? {}, cwd } : undefined;
 }
+
+const isText = (value: unknown, maxChars: number): value is string =>
+  typeof value === 'string' && value.length <= maxChars;
 
 /** In the form that scripts understand, whatever language they are in. */
 function refused(

@@ -169,3 +169,23 @@ test('what a session has answered leaves no listener at the connection that aske
   await later;
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
+
+test('a frame that is no request, or repeats an open one, closes its connection', async () => {
+  await t.run('true');
+  const { token, socketPath } = record();
+  const observe = { id: 1, token, version: PROTOCOL_VERSION, verb: 'calls', body: { seen: 0 } };
+  for (const frames of [[null], [observe, observe]]) {
+    const socket = createConnection(socketPath);
+    for (const frame of frames) socket.write(encodeFrame(frame as unknown as RequestFrame));
+    socket.resume();
+    await once(socket, 'close');
+  }
+  expect((await t.run('echo alive')).output).toBe('alive\n');
+});
+
+test('an answer that is too large to be read counts as a holder that went away, and harms nobody else', async () => {
+  const fake = await pretend(() => ({ ok: 'x'.repeat(17 * 1024 * 1024) }));
+  const client = await HolderClient.connect(fake.record);
+  await expect(client.request('status', {})).rejects.toThrow('the holder closed the connection');
+  await fake.end();
+});

@@ -1,31 +1,59 @@
-// The limits of what a session's scripts have open, at the table that the holder keeps.
+// The holder's open calls: what a worker is told of them at a time, and what is not taken at all.
 import { ToolCalls } from '../../../../exec/holder/tool-calls';
+import { MAX_FRAME_BYTES, encodeFrame, type ScriptAnswer } from '../../../../exec/protocol';
 
-const body = { tool: 'read_file', args: { file_path: 'x' }, cwd: '/' };
-const stays = new AbortController().signal;
+const signal = new AbortController().signal;
+const value = (answer: ScriptAnswer): unknown => (answer.ok ? answer.value : answer.error.code);
 
-test('1,000 calls of a session may be open at a time, and the next is refused until one has ended', async () => {
-  const calls = new ToolCalls(1);
-  const token = calls.issue('command');
-  const open = Array.from({ length: 1_000 }, () => calls.call(token, body, stays));
-  expect(await calls.call(token, body, stays)).toMatchObject({
-    callId: null,
-    error: { code: 'budget_exceeded', message: expect.stringContaining('got 1001 calls') as string },
-  });
-  calls.answer({ id: 'e1c1', answer: { callId: 'e1c1', ok: true, value: 'text' } });
-  expect(await open[0]).toMatchObject({ ok: true, value: 'text' });
-  void calls.call(token, body, stays);
-  const { calls: listed } = await calls.poll({ seen: 0 }, stays);
-  expect(listed.map(({ id }) => id)).toContain('e1c1001');
+function calls(): { all: ToolCalls; call: (args: object, tool?: string) => Promise<unknown> } {
+  const all = new ToolCalls(1);
+  const token = all.issue('c');
+  const call = (args: object, tool = 'echo'): Promise<unknown> =>
+    all.call(token, { tool, args, cwd: '/' }, signal).then(value);
+  return { all, call };
+}
+
+test('open calls are told in pages that fit a frame, each call once, in their order', async () => {
+  const { all, call } = calls();
+  const answers = Array.from({ length: 10 }, (_, n) => call({ value: 'x'.repeat(6_000_000), n }));
+  const seen: string[] = [];
+  for (let version = 0; seen.length < 10;) {
+    const page = await all.poll({ seen: version }, signal);
+    expect(encodeFrame({ id: 1, ok: page }).length).toBeLessThan(MAX_FRAME_BYTES);
+    seen.push(...page.calls.map(({ id }) => id));
+    version = page.version;
+  }
+  expect(seen).toEqual(Array.from({ length: 10 }, (_, n) => `e1c${n + 1}`));
+  for (const id of seen) all.answer({ id, answer: { callId: id, ok: true, value: id } });
+  expect(await Promise.all(answers)).toEqual(seen);
 });
 
-test('the scripts of a command may call until 32 further commands have begun', async () => {
-  const calls = new ToolCalls(1);
-  const token = calls.issue('background');
-  for (let n = 1; n <= 31; n++) calls.issue(`later-${n}`);
-  const early = calls.call(token, body, stays);
-  calls.answer({ id: 'e1c1', answer: { callId: 'e1c1', ok: true, value: 'text' } });
-  expect(await early).toMatchObject({ ok: true });
-  calls.issue('later-32');
-  expect(await calls.call(token, body, stays)).toMatchObject({ error: { code: 'script_ended' } });
+test('a cancellation is told to whoever has seen the call, behind calls that came later', async () => {
+  const { all, call } = calls();
+  const script = new AbortController();
+  const token = all.issue('d');
+  const cut = all.call(token, { tool: 'echo', args: {}, cwd: '/' }, script.signal);
+  const { version } = await all.poll({ seen: 0 }, signal);
+  void call({});
+  script.abort();
+  expect(await all.poll({ seen: version }, signal)).toMatchObject({
+    calls: [{ id: 'e1c2' }],
+    cancelled: [{ id: 'e1c1' }],
+  });
+  expect(value(await cut)).toBe('call_cancelled');
+});
+
+test.each([
+  // 10 MB as they came, 42 MB as JavaScript writes them.
+  [
+    'numbers that grow when they are written again',
+    { value: Array(2_000_000).fill(1e20) },
+    'echo',
+    'arguments_too_large',
+  ],
+  ['a name of 2,000 characters', {}, 'x'.repeat(2_000), 'invalid_input'],
+])('a call that no frame to the worker could carry is refused: %s', async (_what, args, tool, code) => {
+  const { all, call } = calls();
+  expect(await call(args, tool)).toBe(code);
+  expect((await all.poll({ seen: 0 }, AbortSignal.abort())).calls).toEqual([]);
 });
