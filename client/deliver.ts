@@ -12,6 +12,8 @@ const PATIENCE_MS = 60_000;
 /** A worker that was killed in a task leaves it failed for so long at the most. */
 const FAILING_MS = 12_000;
 const PAUSE_MS = 100;
+/** Whoever was let wait for so long is not one who is refused again and again. */
+const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
 const POLLER_SECONDS = 75;
 /** A task that fails so often in a row is not a passing fault. */
@@ -34,16 +36,23 @@ export interface Delivery {
  * `no_worker` when nobody polls a task queue; `not_found` for a workflow that is not there.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
-  const began = Date.now();
+  // Patience begins with the first failure: what was sent may have been waited for much longer before.
+  let failingSince: number | undefined;
   for (;;) {
+    const sentAt = Date.now();
     try {
       return await withWorkerCheck(to, send);
     } catch (err) {
-      if (Date.now() - began > patienceMs(err)) throw explained(err, to);
+      const now = Date.now();
+      if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
+      if (now - failingSince > patienceMs(err)) throw explained(err, to);
       await delay(PAUSE_MS);
     }
   }
 }
+
+/** The workflow was there, and has sent us to its next run. */
+const wasSentOn = (err: unknown): boolean => fromFailure(err)?.code === 'draining' || wasCutOff(err);
 
 /** How long a failure may be a passing one; what it was sent with is not lost, the id finds it again. */
 function patienceMs(err: unknown): number {

@@ -1,0 +1,38 @@
+// How long a message is sent again.
+import type { Client } from '@temporalio/client';
+import { deliver, type Delivery } from '../../../client/deliver';
+import { HoldfastError } from '../../../contracts/errors';
+import { toFailure } from '../../../contracts/failure';
+
+afterEach(() => jest.restoreAllMocks());
+
+const to: Delivery = {
+  client: { withAbortSignal: (_: AbortSignal, send: () => unknown) => send() } as unknown as Client,
+  what: 'The session',
+  workflowId: 'exec/a/local/0',
+  address: 'nowhere',
+  needsWorker: false,
+};
+const draining = (): Error => toFailure(new HoldfastError('draining'));
+
+/** What is sent takes so long, by the clock, and then fails with `draining`, or at the end gives "done". */
+function sendTaking(...tookMs: number[]): () => Promise<string> {
+  let now = Date.now();
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+  return () => {
+    now += tookMs.shift() ?? 0;
+    return tookMs.length > 0 ? Promise.reject(draining()) : Promise.resolve('done');
+  };
+}
+
+test('a wait of minutes that a continue-as-new cuts off goes on in the next run, and in the one after', async () => {
+  await expect(deliver(to, sendTaking(300_000, 300_000, 5))).resolves.toBe('done');
+});
+
+test('what is refused at once for longer than a minute is refused', async () => {
+  await expect(
+    deliver(to, sendTaking(9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000)),
+  ).rejects.toMatchObject({
+    code: 'draining',
+  });
+});
