@@ -50,6 +50,8 @@ const builtIn = ({ unifiedExec = true, fetchPrivate }: BuiltInOptions): Tool[] =
 const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
 /** A tool that throws is run so often; then its caller is told what it threw. */
 const MAX_ATTEMPTS = 5;
+/** Of Node: a longer one ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A tool as models and scripts see it, and where it came from. */
 export interface ToolRegistry {
@@ -108,8 +110,8 @@ export function createToolRegistry(
       settle<ToolOutcome>(
         async () => {
           const found = find(tool);
-          const value = await runTool(found, args, context);
-          return { ok: true, value: found.result ? value : textOf(found, value) };
+          const shown = found.result ? asJson : (value: JsonValue): string => textOf(found, value);
+          return { ok: true, value: await runTool(found, args, context, shown) };
         },
         ({ code, message, retryable }) => ({ ok: false, error: { code, message, retryable } }),
       ),
@@ -117,8 +119,8 @@ export function createToolRegistry(
       settle<ToolResult>(
         async () => {
           const tool = find(name);
-          const value = await runTool(tool, args, context);
-          return { callId, tool: name, content: textOf(tool, value), isError: false };
+          const content = await runTool(tool, args, context, (value) => textOf(tool, value));
+          return { callId, tool: name, content, isError: false };
         },
         ({ code, message }) => ({ callId, tool: name, content: `Error ${code}: ${message}`, isError: true }),
       ),
@@ -177,6 +179,33 @@ function textOf(tool: Tool, value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
+/** One attempt. Throws when the tool's time is up; a tool that does not heed its signal is waited for no longer. */
+async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
+  const { timeoutMs } = tool;
+  if (timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS) return tool.run(args, context);
+  const over = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const err = new Error(`its time of ${timeoutMs} ms was up`);
+      reject(err);
+      over.abort(err);
+    }, timeoutMs);
+  });
+  const signal = AbortSignal.any([context.signal, over.signal]);
+  try {
+    return await Promise.race([tool.run(args, { ...context, signal }), timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Throws for what is no JSON: that is a fault of its tool, and not of whoever writes it down later. */
+function asJson(value: JsonValue): JsonValue {
+  JSON.stringify(value);
+  return value;
+}
+
 /** Own tools come from modules that no compiler may have seen. */
 function checkTool(tool: Partial<Tool> | undefined): void {
   const allowed: Record<string, boolean> = {
@@ -196,7 +225,12 @@ function checkTool(tool: Partial<Tool> | undefined): void {
 const checkArgs = (tool: Tool, args: unknown): unknown =>
   parseWith(tool.args, `The call of ${tool.name}`, args, tool.secret);
 
-async function runTool(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<JsonValue> {
+async function runTool<T extends JsonValue>(
+  tool: Tool,
+  args: Record<string, unknown>,
+  context: ToolContext,
+  shown: (value: JsonValue) => T,
+): Promise<T> {
   const { name, effects } = tool;
   const allowed = context.caller ? context.caller.allowed : context.settings.tools;
   if (allowed && !allowed.includes(name))
@@ -207,32 +241,11 @@ async function runTool(tool: Tool, args: Record<string, unknown>, context: ToolC
   if (effects === 'once' && context.attempt > 1)
     throw unknown('the worker was lost while it was at it, and it is not to run twice');
   try {
-    return await inTime(tool, parsed, context);
+    return shown(await inTime(tool, parsed, context));
   } catch (err) {
     if (err instanceof HoldfastError || context.signal.aborted) throw err;
     if (effects === 'once') throw unknown(reasonOf(err));
     if (context.attempt < MAX_ATTEMPTS) throw err;
     throw new HoldfastError('tool_failed', { tool: name, attempts: context.attempt, reason: reasonOf(err) });
-  }
-}
-
-/** A tool that outlasts its time has failed, as one that throws; its signal tells it. */
-async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
-  const { timeoutMs } = tool;
-  if (timeoutMs === undefined) return tool.run(args, context);
-  const over = new AbortController();
-  const signal = AbortSignal.any([context.signal, over.signal]);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const reason = new Error(`its time was up: it may take ${timeoutMs} ms`);
-      reject(reason);
-      over.abort(reason);
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([tool.run(args, { ...context, signal }), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
