@@ -30,10 +30,15 @@ export class BlobStore {
     return { ok: true, blob: await this.write(content) };
   }
 
-  /** Arguments for history: themselves, or where they lie. */
+  /** Arguments for history: themselves, or where they lie. Throws `storage_failed` where the disk takes nothing. */
   async fitArgs(args: Record<string, unknown>): Promise<{ args: Record<string, unknown>; blob?: BlobRef }> {
     const content = Buffer.from(JSON.stringify(args), 'utf8');
-    return content.length <= INLINE_BYTES ? { args } : { args: {}, blob: await this.write(content) };
+    if (content.length <= INLINE_BYTES) return { args };
+    try {
+      return { args: {}, blob: await this.write(content) };
+    } catch (err) {
+      throw new HoldfastError('storage_failed', { reason: reasonOf(err) });
+    }
   }
 
   /** Throws `storage_failed` for one that is not there, or is not what it was. */

@@ -5,7 +5,7 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import type { ToolCallRequest, ToolOutcome } from '../contracts/tools';
+import type { ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { ToolRegistry } from '../tools/registry';
@@ -16,9 +16,12 @@ import { Slots } from './slots';
 /** The server takes ten updates of a run at a time: control messages must not wait behind calls. */
 const OPEN_UPDATES = 6;
 const AGAIN_MS = 500;
+const UNKNOWN_AGAIN = 10;
 const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
 /** The registry ends a tool whose time is up; the server's clock is for one that does not even notice. */
 const GRACE_MS = 10_000;
+/** Ids in one message: as many as its schema takes ten times. */
+const MAX_ANSWERED = 1_000;
 
 export interface ToolChannelOptions {
   client: HoldfastClient;
@@ -67,8 +70,10 @@ class SessionChannel {
   /** Aborts when nobody waits for the call any more. */
   private readonly open = new Map<string, AbortController>();
   private readonly slow = new Map<string, (outcome: ToolOutcome) => void>();
+  /** Calls that the session has on record, until their scripts have the outcome. */
+  private readonly recorded = new Set<string>();
   /** Outcomes that their scripts have, and that the session may forget. */
-  private answered: string[] = [];
+  private readonly answered: string[] = [];
 
   constructor(
     private readonly options: ToolChannelOptions,
@@ -100,10 +105,11 @@ class SessionChannel {
       await this.give(call.id, outcome);
       crashPoint('call-answered');
     } catch (err) {
-      if (!over.aborted)
-        this.options.log('a call could not be answered', { call: call.id, error: reasonOf(err) });
+      if (!over.aborted) await this.giveFailure(call.id, err);
     } finally {
       this.open.delete(call.id);
+      // Its record came after its cancellation was said to be known.
+      if (abort.signal.aborted) this.forget(call.id);
     }
   }
 
@@ -116,13 +122,15 @@ class SessionChannel {
       if (err instanceof HoldfastError) return failed(err);
       throw err;
     }
-    for (;;) {
+    for (let unknown = 0; ;) {
       try {
         return await this.ask(request, over);
       } catch (err) {
-        if (!(err instanceof HoldfastError) || over.aborted) throw err;
-        if (!err.retryable) return failed(err);
-        this.options.log('a call is sent again', { call: call.id, error: err.message });
+        if (over.aborted) throw err;
+        if (err instanceof HoldfastError && !err.retryable) return failed(err);
+        // What nobody knows may pass, too; not for ever, or the script would hang. The same id runs nothing again.
+        if (!(err instanceof HoldfastError) && ++unknown > UNKNOWN_AGAIN) throw err;
+        this.options.log('a call is sent again', { call: call.id, error: whyOf(err) });
         await delay(AGAIN_MS, undefined, { signal: over });
       }
     }
@@ -148,11 +156,7 @@ class SessionChannel {
   }
 
   private async ask(request: ToolCallRequest, over: AbortSignal): Promise<ToolOutcome> {
-    const answer = await this.slots.with(over, () => {
-      const answered = this.answered;
-      this.answered = [];
-      return this.session.callTool({ ...request, answered });
-    });
+    const answer = await this.slots.with(over, () => this.send(request));
     if (!answer.pending) return answer.outcome;
     if (over.aborted && !this.signal.aborted) {
       // The cancellation came to the session before the call did.
@@ -160,6 +164,24 @@ class SessionChannel {
     }
     over.throwIfAborted();
     return this.whenSlowEnds(request.id, over);
+  }
+
+  private async send(request: ToolCallRequest): Promise<ToolCallAnswer> {
+    const answered = this.answered.splice(0, MAX_ANSWERED);
+    try {
+      const answer = await this.session.callTool({ ...request, answered });
+      this.recorded.add(request.id);
+      return answer;
+    } catch (err) {
+      // A message that is refused is not read: the next one says it again.
+      this.answered.unshift(...answered);
+      throw err;
+    }
+  }
+
+  /** With the next message: the session need not know the call any more. */
+  private forget(id: string): void {
+    if (this.recorded.delete(id)) this.answered.push(id);
   }
 
   /** All slow calls of a session share one update. */
@@ -196,26 +218,48 @@ class SessionChannel {
     const { sessions, blobs } = this.options;
     const answer = 'blob' in outcome ? { ok: true as const, value: await blobs.read(outcome.blob) } : outcome;
     await sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
-    this.answered.push(id);
+    this.forget(id);
+  }
+
+  /** Whatever fails is told to the script, which would wait for ever. */
+  private async giveFailure(id: string, err: unknown): Promise<void> {
+    const reason = whyOf(err);
+    this.options.log('a call could not be answered', { call: id, error: reason });
+    const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason });
+    // Its holder is gone where this fails, and the script with it.
+    await this.give(id, failed(known)).catch(() => undefined);
   }
 
   private async cancel({ id, reason }: CancelledCall): Promise<void> {
     this.open.get(id)?.abort();
-    try {
-      await this.session.cancelTools({ ids: [id], reason });
-    } catch (err) {
-      // A session that has ended has none of its calls running.
-      if (!(err instanceof HoldfastError) || err.retryable) {
-        this.options.log('a call could not be cancelled', { call: id, error: reasonOf(err) });
-        return;
-      }
-    }
+    if (!(await this.isCancelled(id, reason))) return;
     const { code, message, retryable } = new HoldfastError('call_cancelled', { tool: id, reason });
     const answer = { callId: id, ok: false as const, error: { code, message, retryable } };
     await this.options.sessions.answerCall(this.ref, { id, answer }).catch(() => undefined);
-    this.answered.push(id);
+    // An earlier worker may have had it recorded.
+    this.recorded.add(id);
+    this.forget(id);
+  }
+
+  /** A call goes on while its session does not know: it is told as soon as it can be. False where we are let go of. */
+  private async isCancelled(id: string, reason: string): Promise<boolean> {
+    while (!this.signal.aborted) {
+      try {
+        await this.session.cancelTools({ ids: [id], reason });
+        return true;
+      } catch (err) {
+        // A session that has ended has none of its calls running.
+        if (err instanceof HoldfastError && !err.retryable) return true;
+        this.options.log('a call could not be cancelled yet', { call: id, error: reasonOf(err) });
+        await delay(AGAIN_MS, undefined, { signal: this.signal }).catch(() => undefined);
+      }
+    }
+    return false;
   }
 }
+
+/** The SDK wraps what the other side says. */
+const whyOf = (err: unknown): string => reasonOf((err instanceof Error && err.cause) || err);
 
 const failed = ({ code, message, retryable }: HoldfastError): ToolOutcome => ({
   ok: false,

@@ -34,9 +34,10 @@ const REMEMBERED_GRANTS = 32;
 /** A call that takes longer gives its update back: only ten of them may be open in a run. */
 const SLOW_MS = 3_000;
 const RESULTS_WAIT_MS = 30_000;
+const LATE_MS = 10_000;
 const RETRY = { initialInterval: '500ms', maximumInterval: '30s' } as const;
-/** Continue-as-new carries outcomes that no script has yet, in one payload of 2 MB at the most. */
-const MAX_CARRIED_BYTES = 1_000_000;
+/** Continue-as-new carries calls in one payload of 2 MB at the most, beside inputs that wait and a command's code. */
+const MAX_CARRIED_BYTES = 400_000;
 
 export class SessionTools {
   private readonly scopes = new Map<string, CancellationScope>();
@@ -45,6 +46,9 @@ export class SessionTools {
   private beats = 0;
   private isBeating = false;
   private waiting = 0;
+  /** Calls that take long and whose callers wait for results, and how many of such have ended. */
+  private readonly slow = new Set<string>();
+  private slowEnds = 0;
 
   constructor(private readonly record: SessionRecord) {}
 
@@ -89,6 +93,7 @@ export class SessionTools {
     // Interleaves with its activity and with cancellation, which both give it an outcome.
     await condition(() => known.outcome !== null || this.beats > since + 1);
     this.waiting -= 1;
+    if (!known.outcome) this.slow.add(call.id);
     return known.outcome ? { pending: false, outcome: known.outcome } : { pending: true };
   }
 
@@ -102,14 +107,21 @@ export class SessionTools {
         const outcome = this.calls[id]?.outcome;
         return outcome ? [[id, outcome]] : [];
       });
+    for (const id of ids) if (this.calls[id]?.outcome === null) this.slow.add(id);
+    const before = this.slowEnds;
+    // One that is not among them, because it came later, ends the wait too: whoever asks then asks for it.
     if (unknown.length === 0 && ended().length === 0)
-      await condition(() => ended().length > 0, RESULTS_WAIT_MS);
+      await condition(() => this.slowEnds > before, RESULTS_WAIT_MS);
     return { outcomes: Object.fromEntries(ended()), unknown };
   }
 
   cancel(request: CancelToolsRequest | undefined): void {
     const { ids, reason } = checked(cancelToolsSchema, 'The cancellation', request);
-    for (const id of ids) this.end(id, reason);
+    for (const id of ids) {
+      // Before its call, which may be on its way, perhaps to the next run: then it is not run.
+      this.calls[id] ??= { request: { ...NO_CALL, id }, outcome: cancelledOutcome(id, reason) };
+      this.end(id, reason);
+    }
   }
 
   cancelAll(reason: string): void {
@@ -121,18 +133,20 @@ export class SessionTools {
     for (const call of Object.values(this.record.calls ?? {})) {
       if (call.outcome) continue;
       const { tool, effects } = call.request;
-      if (effects === 'once') call.outcome = unknownOutcome(tool, 'its session continued as new meanwhile');
+      if (effects === 'once')
+        this.settle(call, unknownOutcome(tool, 'its session continued as new meanwhile'));
       else this.run(call);
     }
   }
 
-  /** Outcomes that are too much to be carried are unknown to whoever asks for them in the next run. */
+  /** Calls that are too much to be carried are unknown to whoever asks for them in the next run. */
   fitCarried(): void {
     let bytes = 0;
     for (const call of Object.values(this.record.calls ?? {}).reverse()) {
       bytes += jsonBytes(call);
-      if (bytes > MAX_CARRIED_BYTES)
-        call.outcome = unknownOutcome(call.request.tool, 'its result could not be kept');
+      if (bytes <= MAX_CARRIED_BYTES) continue;
+      call.outcome = null;
+      this.settle(call, unknownOutcome(call.request.tool, 'it could not be kept when its session continued'));
     }
   }
 
@@ -161,8 +175,8 @@ export class SessionTools {
     scope
       .run(() => this.invoke(call))
       .then(
-        (outcome) => (call.outcome ??= outcome),
-        (err: unknown) => (call.outcome ??= failedOutcome(tool, err, this.record.ref.host)),
+        (outcome) => this.settle(call, outcome),
+        (err: unknown) => this.settle(call, failedOutcome(tool, err, this.record.ref.host)),
       )
       .finally(() => {
         this.scopes.delete(id);
@@ -192,7 +206,8 @@ export class SessionTools {
     };
     const shown = secret || blob ? '' : ` ${JSON.stringify(args)}`;
     const tools = toolsOn(runsOn === 'host' ? ref.host : null, {
-      startToCloseTimeout: timeoutMs,
+      // The tool's worker ends it in time, and knows why: this is for a worker that does not.
+      startToCloseTimeout: timeoutMs + LATE_MS,
       retry: effects === 'once' ? { maximumAttempts: 1 } : RETRY,
     });
     return tools.invokeTool.executeWithOptions({ summary: label(`script: ${tool}${shown}`, 100) }, [
@@ -203,9 +218,16 @@ export class SessionTools {
   private end(id: string, reason: string): void {
     const call = this.calls[id];
     if (!call || call.outcome) return;
-    const { tool } = call.request;
-    call.outcome = errorOutcome(new HoldfastError('call_cancelled', { tool, reason }));
+    this.settle(call, cancelledOutcome(call.request.tool, reason));
     this.scopes.get(id)?.cancel();
+  }
+
+  /** The first outcome counts. Its arguments are needed no more: continue-as-new would have to carry them. */
+  private settle(call: CallRecord, outcome: ToolOutcome): void {
+    if (call.outcome) return;
+    call.outcome = outcome;
+    call.request = { ...call.request, args: {} };
+    if (this.slow.delete(call.request.id)) this.slowEnds += 1;
   }
 
   private forget(ids: readonly string[]): void {
@@ -232,6 +254,20 @@ const errorOutcome = ({ code, message, retryable }: HoldfastError): ToolOutcome 
   ok: false,
   error: { code, message, retryable },
 });
+
+/** In the place of a call that was cancelled before it came. */
+const NO_CALL: Omit<CallRecord['request'], 'id'> = {
+  commandId: '',
+  tool: '',
+  args: {},
+  cwd: '',
+  effects: 'read_only',
+  runsOn: 'anywhere',
+  timeoutMs: 0,
+};
+
+const cancelledOutcome = (tool: string, reason: string): ToolOutcome =>
+  errorOutcome(new HoldfastError('call_cancelled', { tool, reason }));
 
 const unknownOutcome = (tool: string, reason: string): ToolOutcome =>
   errorOutcome(new HoldfastError('unknown_outcome', { what: `the call of ${tool}`, reason }));
