@@ -18,8 +18,6 @@ const OPEN_UPDATES = 6;
 const AGAIN_MS = 500;
 const UNKNOWN_AGAIN = 10;
 const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
-/** The registry ends a tool whose time is up; the server's clock is for one that does not even notice. */
-const GRACE_MS = 10_000;
 /** Ids in one message: as many as its schema takes ten times. */
 const MAX_ANSWERED = 1_000;
 
@@ -150,7 +148,7 @@ class SessionChannel {
       cwd,
       effects,
       runsOn,
-      timeoutMs: timeoutMs + GRACE_MS,
+      timeoutMs,
       ...(secret && { secret }),
     };
   }

@@ -4,7 +4,9 @@ import { sessionNumber } from '../contracts/schemas/session';
 import { HoldfastError } from '../contracts/errors';
 import { hostOf, refuseOwnSession, type Tool } from './tool';
 
-const argsSchema = z.strictObject({ session: z._default(sessionNumber, 0) });
+const argsSchema = z.strictObject({
+  session: z._default(sessionNumber, 0).check(z.describe('The session in which the far shell waits.')),
+});
 
 export const connectToolsTool: Tool<z.infer<typeof argsSchema>> = {
   name: 'connect_tools',
