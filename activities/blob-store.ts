@@ -20,12 +20,11 @@ export class BlobStore {
     const content = Buffer.from(JSON.stringify(value ?? null), 'utf8');
     if (content.length <= INLINE_BYTES) return { ok: true, value: value ?? null };
     if (content.length > MAX_VALUE_BYTES) {
-      const { code, message, retryable } = new HoldfastError('result_too_large', {
+      return new HoldfastError('result_too_large', {
         tool,
         got: content.length,
         allowed: MAX_VALUE_BYTES,
-      });
-      return { ok: false, error: { code, message, retryable } };
+      }).toOutcome();
     }
     return { ok: true, blob: await this.write(content) };
   }

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { ToolActivities } from '../contracts/activities';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import type { ToolInvocation } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
@@ -40,7 +40,18 @@ export function createToolActivities({ client, tools, blobs, host }: ToolDepende
         const { call, blob } = input;
         const args = blob ? ((await blobs.read(blob)) as typeof call.args) : call.args;
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
-        return 'value' in outcome ? blobs.fit(call.tool, outcome.value) : outcome;
+        if (!('value' in outcome)) return outcome;
+        try {
+          return await blobs.fit(call.tool, outcome.value);
+        } catch (err) {
+          // It has had its effect, which a second attempt must not repeat.
+          if (tools.find(call.tool).effects !== 'once') throw err;
+          const reason = `it was done, and its result could not be kept: ${reasonOf(err)}`;
+          return new HoldfastError('unknown_outcome', {
+            what: `the result of ${call.tool}`,
+            reason,
+          }).toOutcome();
+        }
       }),
   };
 }

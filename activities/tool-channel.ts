@@ -40,18 +40,25 @@ export class ToolChannel {
     if (this.served.has(key)) return;
     const abort = new AbortController();
     this.served.set(key, abort);
-    new SessionChannel(this.options, ref, abort.signal)
-      .run()
-      .catch((err: unknown) => {
-        if (!abort.signal.aborted)
-          this.options.log('the scripts of a session are served no more', {
-            session: key,
-            error: reasonOf(err),
-          });
-      })
-      .finally(() => {
-        if (this.served.get(key) === abort) this.served.delete(key);
-      });
+    void this.serveWhileOpen(ref, key, abort.signal).finally(() => {
+      if (this.served.get(key) === abort) this.served.delete(key);
+    });
+  }
+
+  private async serveWhileOpen(ref: SessionRef, key: string, signal: AbortSignal): Promise<void> {
+    const { sessions, log } = this.options;
+    for (;;) {
+      try {
+        return await new SessionChannel(this.options, ref, signal).run();
+      } catch (err) {
+        if (signal.aborted) return;
+        log('the scripts of a session are not served', { session: key, error: reasonOf(err) });
+        // A holder of a release that knows no calls will not learn them.
+        if (err instanceof HoldfastError && err.code === 'invalid_input') return;
+      }
+      await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted || !sessions.isOpen(ref)) return;
+    }
   }
 
   /** Lets go of all; what is open stays at the holders for the next worker. */
@@ -117,7 +124,7 @@ class SessionChannel {
     try {
       request = await this.requestOf(call);
     } catch (err) {
-      if (err instanceof HoldfastError) return failed(err);
+      if (err instanceof HoldfastError) return err.toOutcome();
       throw err;
     }
     for (let unknown = 0; ;) {
@@ -125,7 +132,7 @@ class SessionChannel {
         return await this.ask(request, over);
       } catch (err) {
         if (over.aborted) throw err;
-        if (err instanceof HoldfastError && !err.retryable) return failed(err);
+        if (err instanceof HoldfastError && !err.retryable) return err.toOutcome();
         // What nobody knows may pass, too; not for ever, or the script would hang. The same id runs nothing again.
         if (!(err instanceof HoldfastError) && ++unknown > UNKNOWN_AGAIN) throw err;
         this.options.log('a call is sent again', { call: call.id, error: whyOf(err) });
@@ -198,10 +205,10 @@ class SessionChannel {
       try {
         const { outcomes, unknown } = await this.session.toolResults({ ids: [...this.slow.keys()] });
         for (const [id, outcome] of Object.entries(outcomes)) this.settleSlow(id, outcome);
-        for (const id of unknown) this.settleSlow(id, failed(notKnown(id)));
+        for (const id of unknown) this.settleSlow(id, notKnown(id).toOutcome());
       } catch (err) {
         if (err instanceof HoldfastError && !err.retryable)
-          for (const id of this.slow.keys()) this.settleSlow(id, failed(err));
+          for (const id of this.slow.keys()) this.settleSlow(id, err.toOutcome());
         else await delay(AGAIN_MS);
       }
     }
@@ -225,14 +232,14 @@ class SessionChannel {
     this.options.log('a call could not be answered', { call: id, error: reason });
     const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason });
     // Its holder is gone where this fails, and the script with it.
-    await this.give(id, failed(known)).catch(() => undefined);
+    await this.give(id, known.toOutcome()).catch(() => undefined);
   }
 
   private async cancel({ id, reason }: CancelledCall): Promise<void> {
     this.open.get(id)?.abort();
     if (!(await this.isCancelled(id, reason))) return;
-    const { code, message, retryable } = new HoldfastError('call_cancelled', { tool: id, reason });
-    const answer = { callId: id, ok: false as const, error: { code, message, retryable } };
+    const cancelled = new HoldfastError('call_cancelled', { tool: id, reason });
+    const answer = { callId: id, ...cancelled.toOutcome() };
     await this.options.sessions.answerCall(this.ref, { id, answer }).catch(() => undefined);
     // An earlier worker may have had it recorded.
     this.recorded.add(id);
@@ -258,11 +265,6 @@ class SessionChannel {
 
 /** The SDK wraps what the other side says. */
 const whyOf = (err: unknown): string => reasonOf((err instanceof Error && err.cause) || err);
-
-const failed = ({ code, message, retryable }: HoldfastError): ToolOutcome => ({
-  ok: false,
-  error: { code, message, retryable },
-});
 
 const notKnown = (id: string): HoldfastError =>
   new HoldfastError('unknown_outcome', { what: `call ${id}`, reason: 'its session knows it no more' });

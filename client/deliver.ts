@@ -81,9 +81,13 @@ const isAway = (err: unknown): boolean => {
   return isGrpcServiceError(cause) && UNAVAILABLE.includes(cause.code);
 };
 
-/** The workflow ended or continued as new under an accepted update: its id finds the outcome. */
+/**
+ * The workflow ended or continued as new under an update, accepted or not yet taken (server types of Temporal's
+ * update registry): its id finds the outcome, or runs it in the next run.
+ */
+const CUT_OFF = /AcceptedUpdateCompletedWorkflow|UnprocessedUpdate/;
 const wasCutOff = (err: unknown): boolean =>
-  err instanceof Error && JSON.stringify(err.cause ?? {}).includes('AcceptedUpdateCompletedWorkflow');
+  err instanceof Error && CUT_OFF.test(JSON.stringify(err.cause ?? {}));
 
 /** Without a worker, or with one that fails, Temporal waits for ever: after a few seconds we look. */
 async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>): Promise<T> {

@@ -308,6 +308,12 @@ export class HoldfastError extends Error {
     this.exitCode = e.exitCode;
   }
 
+  /** As the outcome of a tool call: what scripts catch, whatever language they are in. */
+  toOutcome(): { ok: false; error: { code: ErrorCode; message: string; retryable: boolean } } {
+    const { code, message, retryable } = this;
+    return { ok: false, error: { code, message, retryable } };
+  }
+
   /** The form in which errors reach programs (`--json`) and cross process borders. */
   toJSON(): { code: ErrorCode; message: string; next: string; retryable: boolean; facts: ErrorFacts } {
     const { code, message, next, retryable, facts } = this;

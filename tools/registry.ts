@@ -113,7 +113,7 @@ export function createToolRegistry(
           const shown = found.result ? asJson : (value: JsonValue): string => textOf(found, value);
           return { ok: true, value: await runTool(found, args, context, shown) };
         },
-        ({ code, message, retryable }) => ({ ok: false, error: { code, message, retryable } }),
+        (err) => err.toOutcome(),
       ),
     call: ({ callId, tool: name, args }, context) =>
       settle<ToolResult>(

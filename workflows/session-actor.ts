@@ -51,9 +51,9 @@ const SETTLE_MS = 10_000;
 export class SessionActor {
   phase: 'open' | 'draining' | 'closed' = 'open';
   private closingReason: string | null = null;
-  /** Waits for other sessions: they must not hold back the end of this one. */
   /** Whoever waits for a command is sent to the next run, which knows the command. */
   isHandingOver = false;
+  /** Waits for other sessions: they must not hold back the end of this one. */
   private readonly waits = new Set<CancellationScope>();
   private isTyping = false;
   /** When the last message came, in workflow time. */

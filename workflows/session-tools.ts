@@ -250,11 +250,6 @@ export class SessionTools {
   }
 }
 
-const errorOutcome = ({ code, message, retryable }: HoldfastError): ToolOutcome => ({
-  ok: false,
-  error: { code, message, retryable },
-});
-
 /** In the place of a call that was cancelled before it came. */
 const NO_CALL: Omit<CallRecord['request'], 'id'> = {
   commandId: '',
@@ -267,16 +262,16 @@ const NO_CALL: Omit<CallRecord['request'], 'id'> = {
 };
 
 const cancelledOutcome = (tool: string, reason: string): ToolOutcome =>
-  errorOutcome(new HoldfastError('call_cancelled', { tool, reason }));
+  new HoldfastError('call_cancelled', { tool, reason }).toOutcome();
 
 const unknownOutcome = (tool: string, reason: string): ToolOutcome =>
-  errorOutcome(new HoldfastError('unknown_outcome', { what: `the call of ${tool}`, reason }));
+  new HoldfastError('unknown_outcome', { what: `the call of ${tool}`, reason }).toOutcome();
 
 function failedOutcome(tool: string, err: unknown, host: string): ToolOutcome {
   if (isCancellation(err))
-    return errorOutcome(new HoldfastError('call_cancelled', { tool, reason: 'the session was cancelled' }));
+    return new HoldfastError('call_cancelled', { tool, reason: 'the session was cancelled' }).toOutcome();
   const known = fromFailure(hostFailure(err, host));
-  if (known) return errorOutcome(known);
+  if (known) return known.toOutcome();
   const cause = err instanceof ActivityFailure ? err.cause : err;
   const reason =
     cause instanceof TimeoutFailure

@@ -210,6 +210,5 @@ const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 
 function tooLarge({ callId }: ScriptAnswer, tool: string, { length }: string): ScriptAnswer {
   const facts = { tool, got: Math.ceil(length * 0.75), allowed: MAX_ANSWER_BYTES * 0.75 };
-  const { code, message, retryable } = new HoldfastError('result_too_large', facts);
-  return { callId, ok: false, error: { code, message, retryable } };
+  return { callId, ...new HoldfastError('result_too_large', facts).toOutcome() };
 }

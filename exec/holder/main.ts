@@ -34,12 +34,18 @@ function waitForSession(directory: string): void {
   writeJson(files.owner, identityOf(process.pid));
   // As a session's holder too: the shell's folder is there until its session ends it.
   process.once('exit', () => removeSpare(directory));
+  // From before there is a shell: the default action would leave one behind that is just starting.
+  let terminated: () => void = leave;
+  process.on('SIGTERM', () => terminated());
   const spare = openSpareShell({ ...config, directory });
   process.off('disconnect', leave);
   const end = (): void => void spare.shell.end().finally(leave);
-  process.once('disconnect', end).once('SIGTERM', end);
+  process.once('disconnect', end);
+  terminated = end;
   process.once('message', (session: string) => {
-    process.off('disconnect', end).off('SIGTERM', end);
+    process.off('disconnect', end);
+    // What it does then is the session's.
+    terminated = () => undefined;
     process.once('disconnect', leave);
     open(session, spare);
   });

@@ -55,10 +55,20 @@ export async function killTree(kind: TreeKill, leader: number, mark: string): Pr
 }
 
 async function killNamespace(kind: TreeKill, leader: number): Promise<number[]> {
+  await terminate(byNamespace(leader), [leader, ...shellsOf(leader, kind)]);
+  // Stopped first: it may be just starting, and ties its child to itself only after the fork. A child of the moment
+  // between would outlive it.
+  signal(leader, 'SIGSTOP');
+  await stopped(leader);
   const members = byNamespace(leader);
-  await terminate(members, [leader, ...shellsOf(leader, kind)]);
-  signal(leader, 'SIGKILL');
+  for (const pid of [...childrenOf(leader), leader]) signal(pid, 'SIGKILL');
   return gone([leader, ...members], GONE_MS);
+}
+
+async function stopped(pid: number): Promise<void> {
+  const until = Date.now() + GRACE_MS;
+  while (isRunning(pid) && !/^[tT]$/.test(processStat(pid)?.state ?? '') && Date.now() < until)
+    await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Asks the programs, but not the shell, to end, and gives them time to. */

@@ -173,6 +173,5 @@ function refused(
   facts: ConstructorParameters<typeof HoldfastError>[1],
   callId: string | null = null,
 ): Promise<ScriptAnswer> {
-  const { message, retryable } = new HoldfastError(code, facts);
-  return Promise.resolve({ callId, ok: false, error: { code, message, retryable } });
+  return Promise.resolve({ callId, ...new HoldfastError(code, facts).toOutcome() });
 }

@@ -16,6 +16,7 @@ __hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place=
 # A string and not a function: inside a function `declare` in a command would be local. The loop ends only
 # when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one. Ctrl-C in the
 # shell itself leads to a prompt, and from there PROMPT_COMMAND leads back: a command may have changed it.
+# Whoever drove a shell is gone when its folder is: it ends, or it would look for the next command without pause.
 # After typing, what nobody read is thrown away and the terminal is made sane again: a program that was killed
 # may have left it without echo. Where its scripts may call tools, the stubs stand before what the user has on
 # PYTHONPATH and NODE_PATH, never in its place, and the command `tool` behind his own programs.
@@ -27,7 +28,8 @@ while builtin :; do
   builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up" || builtin :
   __hf_n=
   until [[ $__hf_n == "$__hf_nonce" ]]; do
-    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd __hf_tools __hf_place <"$__hf_dir/down" || builtin :
+    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd __hf_tools __hf_place <"$__hf_dir/down" ||
+      [[ -p $__hf_dir/down ]] || builtin exit 71 2>/dev/null
   done
   builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up" || builtin :
   if [[ $__hf_cwd == cwd ]]; then

@@ -89,6 +89,24 @@ test.each([true, false])(
   },
 );
 
+test('a shell whose driver is gone, with its folder, ends instead of looking for commands without pause', async () => {
+  const { cwd, env, treeKill } = t.host.options;
+  const directory = join(t.dataDir, 'shell');
+  const shell = new Shell({ directory, cwd, env, treeKill });
+  const events = { onOutput: () => undefined, onCommandEnd: () => undefined, onShellEnd: () => undefined };
+  shell.serve(events, cwd);
+  await until(() => processesNaming(join(directory, 'rc')).some((line) => line.startsWith('bash')));
+  await new Promise<void>((resolve) => {
+    shell.serve({ ...events, onCommandEnd: () => resolve() }, cwd);
+    void shell.run({ runtime: 'terminal', code: 'true', flush: false, tools: null });
+  });
+  rmSync(directory, { recursive: true, force: true });
+  // It waits in the channel that it has open: what comes out of that is no command of its nonce.
+  process.kill(shell.shellPid ?? 0, 'SIGINT');
+  await until(() => !processesNaming(join(directory, 'rc')).some((line) => line.startsWith('bash')), 10_000);
+  await shell.end();
+});
+
 test('a command whose folder is removed at the last moment does not run, and its shell ends', async () => {
   const { cwd, env, treeKill } = t.host.options;
   const shell = new Shell({ directory: join(t.dataDir, 'shell'), cwd, env, treeKill });

@@ -179,7 +179,7 @@ test('every argument of a built-in tool of the host, and of unified exec, is des
       .filter(([, property]) => !property.description)
       .map(([argument]) => `${name}.${argument}`),
   );
-  expect(described).toHaveLength(9);
+  expect(described).toHaveLength(10);
   expect(bare).toEqual([]);
 });
 
