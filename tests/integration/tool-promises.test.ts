@@ -39,7 +39,7 @@ async function printed(code: string): Promise<string> {
 
 test('a call that takes longer than its tool may is unknown where the tool runs once', async () => {
   expect(await printed('tool slow_once --file "$PWD/once" 2>&1')).toMatch(
-    /^unknown_outcome: .*its time was up/,
+    /^unknown_outcome: .*its time of 1000 ms was up/,
   );
   expect(linesOf('once')).toHaveLength(1);
 }, 60_000);

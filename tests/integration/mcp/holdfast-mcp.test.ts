@@ -108,7 +108,7 @@ test('a call that is cancelled leaves the command running', async () => {
 }, 60_000);
 
 test.each([
-  ['exec', { session: 1 }, 'invalid_input', '"code"'],
+  ['exec', { session: 1 }, 'invalid_input', '"/code"'],
   ['exec', { code: 'x', agent: 'No Id' }, 'invalid_input', '"agent"'],
   ['exec', { code: 'x', unknown: 1 }, 'invalid_input', 'unknown'],
   ['input', { session: 77, keyboard: 'x' }, 'not_found', 'exec/mcp/local/77'],
