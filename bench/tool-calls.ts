@@ -8,7 +8,7 @@ import { detectTreeKill } from '../exec/holder/process-tree';
 import { sessionEnvironment } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
 import { StubFolder } from '../exec/stub-folder';
-import { atLeast, atMost, below, explaining, inTurn, median, timed, type Pair, type Row } from './measure';
+import { atLeast, atMost, below, explaining, inTurn, median, timed, type Row } from './measure';
 import { bareSession, uniqueId, type Bench } from './setting';
 
 const ROUNDS = 6;
@@ -51,7 +51,7 @@ export async function toolCalls(bench: Bench): Promise<Row[]> {
     atLeast(`${AT_ONCE} calls at once / one after the other, calls a second`, rates, 2.5, '1/s'),
     explaining('a call with a result of 1 MB / of 5 bytes', large),
     below('import of the stubs, above a bare start of python', await importCost(bench), 'ms', 30),
-    await withoutCalls(bench),
+    ...(await withoutCalls(bench)),
   ];
 }
 
@@ -107,8 +107,8 @@ async function importCost(bench: Bench): Promise<number> {
   return ours - base;
 }
 
-/** The same command in a session that offers tools and in one that does not, without Temporal. */
-async function withoutCalls(bench: Bench): Promise<Row> {
+/** The same in a session that offers tools and in one that does not, without Temporal. */
+async function withoutCalls(bench: Bench): Promise<Row[]> {
   const options = {
     dataDir: bench.dataDir,
     cwd: bench.dataDir,
@@ -120,21 +120,28 @@ async function withoutCalls(bench: Bench): Promise<Row> {
   const agent = uniqueId('offered');
   const [ours, base] = hosts.map((host, session) => {
     const ref = { agent, host: LOCAL_HOST, session };
-    return () => timed(() => runToEnd(host, ref));
-  }) as [() => Promise<number>, () => Promise<number>];
-  await inTurn(20, ours, base);
-  const pair: Pair = await inTurn(400, ours, base);
+    return (code: string) => () => timed(() => runToEnd(host, ref, code));
+  }) as [Timed, Timed];
+  await inTurn(20, ours('true'), base('true'));
+  const command = await inTurn(300, ours('true'), base('true'));
+  const script = await inTurn(60, ours('python3 -c pass'), base('python3 -c pass'));
   for (const [session, host] of hosts.entries()) {
     await host.close({ agent, host: LOCAL_HOST, session }, 'measured');
     host.detach();
   }
-  return atMost('a command that calls nothing, tools offered / not offered', pair, 1.05);
+  return [
+    atMost('a script that calls nothing, tools offered / not offered', script, 1.05),
+    explaining('- the same of `true`', command),
+  ];
 }
+
+type Timed = (code: string) => () => Promise<number>;
 
 async function runToEnd(
   host: SessionHost,
   ref: { agent: string; host: string; session: number },
+  code: string,
 ): Promise<void> {
-  await host.run(ref, { id: uniqueId('c'), runtime: 'terminal', code: 'true' });
+  await host.run(ref, { id: uniqueId('c'), runtime: 'terminal', code });
   await host.observe(ref, { kind: 'exit', from: 0, timeoutMs: 10_000 });
 }
