@@ -7,6 +7,7 @@ import type { ModelCall, ModelReply, ParsedReply } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
+import type { ToolDescription } from '../contracts/tools';
 import { agentJson } from '../models/dialects/agent-json';
 import type { FindProvider } from '../models/providers';
 import type { ToolRegistry } from '../tools/registry';
@@ -32,10 +33,12 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
         const provider = findProvider(model);
         const before = { workflowId: agentWorkflowId(agent), ...earlier };
         const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
-        const told = tools.describe().filter(({ name }) => allowed?.includes(name) ?? true);
-        const system = agentJson.instructions(told);
+        const described = tools.describe();
+        const system = agentJson.instructions(
+          described.filter(({ name }) => allowed?.includes(name) ?? true),
+        );
         const { text } = await provider.reply({ system, messages, signal });
-        return fitReply({ text, parsed: withPlaces(agentJson.parse(text), tools) });
+        return fitReply({ text, parsed: withPlaces(agentJson.parse(text), described) });
       }),
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
@@ -49,14 +52,9 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
 }
 
 /** Says of each call where it is to be run: workflows do not know the registry. */
-function withPlaces(reply: ParsedReply, tools: ToolRegistry): ParsedReply {
+function withPlaces(reply: ParsedReply, tools: readonly ToolDescription[]): ParsedReply {
   if (reply.kind !== 'calls') return reply;
-  const onHost = new Set(
-    tools
-      .describe()
-      .filter(({ runsOn }) => runsOn === 'host')
-      .map(({ name }) => name),
-  );
+  const onHost = new Set(tools.flatMap(({ name, runsOn }) => (runsOn === 'host' ? [name] : [])));
   const calls = reply.calls.map((call) =>
     onHost.has(call.tool) ? { ...call, runsOn: 'host' as const } : call,
   );

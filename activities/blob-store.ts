@@ -4,13 +4,12 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { BlobRef, JsonValue, ToolOutcome } from '../contracts/tools';
+import { MAX_VALUE_BYTES } from '../exec/protocol';
 
 /** A value above this goes by file: the server warns at 512 KiB, and every replay reads history again. */
 const INLINE_BYTES = 65_536;
 /** A call goes on for 31 days at the most; after that nobody asks for what it was given or gave. */
 const KEPT_MS = 32 * 24 * 3_600_000;
-/** What a script's connection carries, with room for the frame around it. */
-export const MAX_VALUE_BYTES = 16 * 1024 * 1024 - 4_096;
 
 export class BlobStore {
   constructor(private readonly folder: string) {}

@@ -29,6 +29,14 @@ export interface ToolDescription {
   runsOn: RunsOn;
 }
 
+/** A file by which scripts call tools. */
+export interface StubFile {
+  /** Below the folder of the stubs. */
+  path: string;
+  content: string;
+  executable?: boolean;
+}
+
 /** What a tool needs of its agent's settings; a session without an agent has no model. */
 export type ToolSettings = Pick<AgentSettings, 'host' | 'cwd' | 'yield' | 'tools'>;
 

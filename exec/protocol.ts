@@ -16,6 +16,8 @@ import type { JsonValue, ToolError } from '../contracts/tools';
 
 export const PROTOCOL_VERSION = 1;
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** Arguments or a result of a call, with room for the frame around them. */
+export const MAX_VALUE_BYTES = MAX_FRAME_BYTES - 4_096;
 
 /** What the holder knows of one command; the fields after `startedAt` are null until it has ended. */
 export interface CommandRecord {

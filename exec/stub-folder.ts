@@ -12,13 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-
-export interface StubFile {
-  /** Relative to the folder. */
-  path: string;
-  content: string;
-  executable?: boolean;
-}
+import type { StubFile } from '../contracts/tools';
 
 export class StubFolder {
   /** The path that scripts are told: the same whatever it shows. */

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors';
 import {
-  MAX_FRAME_BYTES,
+  MAX_VALUE_BYTES,
   type CancelledCall,
   type ScriptAnswer,
   type ScriptCall,
@@ -16,8 +16,6 @@ const MAX_OPEN_CALLS = 1_000;
 const MAX_OPEN_BYTES = 256 * 1024 * 1024;
 const MAX_NAME_CHARS = 1_000;
 const MAX_CWD_CHARS = 16_384;
-/** One call fits a frame with room for the frame around it. As JavaScript writes it: it writes 1e20 out. */
-const MAX_CALL_BYTES = MAX_FRAME_BYTES - 4_096;
 /** A page of calls ends before the one that would lead above this, unless that is its first. */
 const PAGE_BYTES = 1024 * 1024;
 
@@ -65,8 +63,9 @@ export class ToolCalls {
         allowed: `{ tool: string up to ${MAX_NAME_CHARS} characters, args: object, cwd: string up to ${MAX_CWD_CHARS} }`,
       });
     const bytes = Buffer.byteLength(JSON.stringify({ commandId, ...request }));
-    if (bytes > MAX_CALL_BYTES)
-      return refused('arguments_too_large', { tool: request.tool, got: bytes, allowed: MAX_CALL_BYTES });
+    // As JavaScript writes it: it writes 1e20 out.
+    if (bytes > MAX_VALUE_BYTES)
+      return refused('arguments_too_large', { tool: request.tool, got: bytes, allowed: MAX_VALUE_BYTES });
     const held = [...this.open.values()].reduce((sum, call) => sum + call.bytes, bytes);
     if (this.open.size >= MAX_OPEN_CALLS || held > MAX_OPEN_BYTES)
       return refused('budget_exceeded', {

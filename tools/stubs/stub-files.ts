@@ -3,17 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../exec/package-root';
-import type { ToolDescription } from '../../contracts/tools';
+import type { StubFile, ToolDescription } from '../../contracts/tools';
 import { checkFunctionNames, functionName } from './function-names';
 import { nodeModule, nodeTypes } from './node-stub';
 import { pythonStub } from './python-stub';
-
-export interface StubFile {
-  /** Below the folder of the stubs. */
-  path: string;
-  content: string;
-  executable?: boolean;
-}
 
 /** Asset -> where it goes. */
 const ASSETS: Record<string, string> = {
