@@ -19,8 +19,8 @@ const TASK = 'Audit the sources of this checkout, and show that nothing is lost 
 const LINES = 20_000;
 const KILL_AT_LINE = 5_000;
 const LONG_SESSION = 1;
-/** Short, so that the agent goes on soon while its scripts run. */
-const YIELD = { firstOutputMs: 2_000, betweenOutputMs: 1_000, maxMs: 1_500, promptMs: 1_000 };
+/** Shorter than the long scripts, so that the agent goes on while they run; longer than a short one takes on a slow disk. */
+const YIELD = { firstOutputMs: 10_000, betweenOutputMs: 4_000, maxMs: 5_000, promptMs: 1_000 };
 
 export async function demo(options: GlobalOptions): Promise<number> {
   const context = await openContext(options, { start: true });
