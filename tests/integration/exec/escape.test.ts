@@ -172,7 +172,9 @@ const noUser = noHostOfUser();
     await start(
       `./as-root --reuid=0 --regid=0 --clear-groups sh -c 'trap "" HUP; while :; do sleep 0.2; done; : ${mark}'`,
     );
-    await untilAllRun([mark]);
+    // While setpriv itself runs, its user may still end it.
+    const isRoot = (): boolean => processesMarked(mark).some((line) => /^\d+ sh -c/.test(line));
+    expect(await eventually(isRoot, (yes) => yes)).toBe(true);
     await resetUser();
     const left = processesMarked(mark).map(pidOf);
     const snapshot = await user.status();
