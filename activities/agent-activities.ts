@@ -8,8 +8,9 @@ import { HoldfastError } from '../contracts/errors';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import type { ToolDescription } from '../contracts/tools';
-import { agentJson } from '../models/dialects/agent-json';
+import { findDialect } from '../models/dialects/dialects';
 import type { FindProvider } from '../models/providers';
+import { visibleMessages } from '../models/visible-messages';
 import type { ToolRegistry } from '../tools/registry';
 import { beating } from './beating';
 import { fitReply } from './fit-payload';
@@ -31,14 +32,21 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
       beating(async (signal): Promise<ModelReply> => {
         const { agent, model, tools: allowed, turn, earlier } = input;
         const provider = findProvider(model);
+        const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
         const before = { workflowId: agentWorkflowId(agent), ...earlier };
         const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
         const described = tools.describe();
-        const system = agentJson.instructions(
-          described.filter(({ name }) => allowed?.includes(name) ?? true),
-        );
-        const { text } = await provider.reply({ system, messages, signal });
-        return fitReply({ text, parsed: withPlaces(agentJson.parse(text), described) });
+        const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
+        const raw = await provider.reply({
+          system: dialect.instructions(offered),
+          messages: dialect.messages(visibleMessages(messages)),
+          ...(dialect.isNative && { tools: offered }),
+          signal,
+        });
+        const parsed = withPlaces(dialect.parse(raw), described);
+        const { usage } = raw;
+        const { window } = provider;
+        return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
       }),
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>

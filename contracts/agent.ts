@@ -2,6 +2,7 @@
 import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
 import { DEFAULT_TOOL_CALLS } from './tool-grant';
+import type { JsonSchema, JsonValue } from './tools';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */
@@ -12,6 +13,14 @@ export interface TurnLimits {
   formatRepairs: number;
   /** Tool calls of the turn itself, and again of the scripts of each command. Default 10,000. */
   toolCalls: number;
+  /** Tokens of one turn, in and out, its sub-agents' included. Default: no limit. */
+  tokens: number;
+  /** US dollars of one turn, its sub-agents' included, for models whose prices are known. Default: no limit. */
+  costUsd: number;
+  /** Sub-agents below the agent in all, theirs included. Default 16. */
+  agents: number;
+  /** How deep sub-agents may have sub-agents; 0: it may start none. Default 3. */
+  depth: number;
 }
 
 export const DEFAULT_LIMITS: TurnLimits = {
@@ -19,12 +28,39 @@ export const DEFAULT_LIMITS: TurnLimits = {
   wallMs: 24 * 3_600_000,
   formatRepairs: 3,
   toolCalls: DEFAULT_TOOL_CALLS,
+  tokens: Number.MAX_SAFE_INTEGER,
+  costUsd: Number.MAX_SAFE_INTEGER,
+  agents: 16,
+  depth: 3,
 };
+
+/** How a model's reply says "call these tools". */
+export const DIALECTS = ['agent-json', 'tagged', 'native'] as const;
+export type DialectName = (typeof DIALECTS)[number];
+
+/** What a model call took, or several together. */
+export interface Usage {
+  /** Tokens that were read, those from the provider's cache included. */
+  inputTokens: number;
+  outputTokens: number;
+  /** Of `inputTokens`. */
+  cachedTokens: number;
+  /** US dollars; null where a price is not known. */
+  costUsd: number | null;
+}
 
 /** Settings that an agent hands to each of its turns. */
 export interface AgentSettings {
   /** `provider:name`, for example `scripted:replies.yaml`. */
   model: string;
+  /** Default: the model's own, which is `agent-json` for scripted ones. */
+  dialect?: DialectName;
+  /** What the model is told of itself before anything else. */
+  instructions?: string;
+  /** Files of the host that the model reads before the first message, such as AGENTS.md; those that are missing are left out. */
+  context?: string[];
+  /** JSON Schema that the answer, a JSON text, must match. */
+  outputSchema?: JsonSchema;
   /** Which host runs the shells. Default `local`. */
   host?: string;
   /** Working folder of the shells. Default: the host's. */
@@ -47,9 +83,22 @@ export interface AgentInput extends AgentSettings {
   idleMs?: number;
 }
 
-/** Why a turn ended. `size_limit`: its messages are as many bytes as a turn may record; the next message goes on. */
+/**
+ * Why a turn ended. `size_limit`: its messages are as many bytes as a turn may record; the next message goes on.
+ * `interrupted`: another message took its place. `recovered`: its sessions were reset, the next message goes on.
+ */
 export type EndReason =
-  'answered' | 'step_limit' | 'time_limit' | 'size_limit' | 'format_error' | 'model_error' | 'stopped';
+  | 'answered'
+  | 'step_limit'
+  | 'time_limit'
+  | 'size_limit'
+  | 'token_limit'
+  | 'cost_limit'
+  | 'format_error'
+  | 'model_error'
+  | 'interrupted'
+  | 'recovered'
+  | 'stopped';
 
 /** An error of the catalogue, as data. */
 export interface TurnError {
@@ -64,14 +113,22 @@ export interface AgentResult {
   reason: EndReason;
   error: TurnError | null;
   steps: number;
+  /** The answer as JSON, where `outputSchema` asked for it. */
+  output?: JsonValue;
+  /** Absent where the model reports none. */
+  usage?: Usage;
 }
 
 export interface ToolCall {
   callId: string;
   tool: string;
   args: Record<string, unknown>;
-  /** Where it is run, as the registry said when the model called; absent: beside the agents. */
-  runsOn?: 'host';
+  /** Where it is run, as the registry said when the model called; absent: beside the agents; `turn`: by the turn. */
+  runsOn?: 'host' | 'turn';
+  /** Call ids of the same reply that its arguments refer to; absent: its arguments are taken as they are. */
+  needs?: string[];
+  /** What was mended in it before it ran; the model is told. */
+  repaired?: string;
 }
 
 export interface ToolResult {
@@ -81,20 +138,24 @@ export interface ToolResult {
   content: string;
   /** True when the model can mend what went wrong. */
   isError: boolean;
+  /** The result itself, where another call refers to it. */
+  value?: JsonValue;
 }
 
 /** What a dialect makes of a model's reply. */
 export type ParsedReply =
-  | { kind: 'answer'; answer: string }
+  | { kind: 'answer'; answer: string; output?: JsonValue }
   | { kind: 'calls'; calls: ToolCall[]; headline: string | null; thoughts: string[]; prose: string }
   | { kind: 'malformed'; problem: string };
 
 /** One message of a conversation, recorded once. */
 export type Message =
   | { role: 'user'; text: string }
-  | { role: 'assistant'; text: string; parsed: ParsedReply }
+  | { role: 'assistant'; text: string; parsed: ParsedReply; usage?: Usage }
   | ({ role: 'tool' } & ToolResult)
-  | { role: 'repair'; text: string };
+  | { role: 'repair'; text: string }
+  /** In place of the conversation's first `covers` messages, in what the model sees from here on. */
+  | { role: 'summary'; text: string; covers: number };
 
 export interface TurnInput {
   agent: string;
@@ -117,6 +178,7 @@ export interface TurnResult extends AgentResult {
 export interface ModelCall {
   agent: string;
   model: string;
+  dialect?: DialectName | undefined;
   /** Names of the tools that it is told of; absent: all. */
   tools?: string[] | undefined;
   turn: { workflowId: string; runId: string; count: number };
@@ -126,6 +188,9 @@ export interface ModelCall {
 export interface ModelReply {
   text: string;
   parsed: ParsedReply;
+  usage?: Usage;
+  /** Tokens that the model reads at the most, where that is known. */
+  window?: number;
 }
 
 /** The answer of the query `state` of an `agent`. */

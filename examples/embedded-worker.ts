@@ -9,8 +9,9 @@ import { tools } from './own-tools';
 /** Stands for a real one: it asks for the stock, then answers with what it was told. */
 const storekeeper = (article: string): ModelProvider => ({
   async reply({ messages }) {
-    const last = messages.at(-1);
-    if (last?.role === 'tool') return { text: `There are ${last.content}.` };
+    // The task, then the model's own call, then what the tool gave.
+    const [, , stock] = messages;
+    if (stock) return { text: `There are ${stock.text}.` };
     return { text: JSON.stringify({ tool_name: 'stock_level', tool_args: { article } }) };
   },
 });

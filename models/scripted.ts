@@ -5,9 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseDocument } from 'yaml';
 import * as z from 'zod/mini';
-import type { Message } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
-import type { ModelProvider } from './provider';
+import type { ChatMessage, ModelProvider } from './provider';
 
 const replySchema = z.strictObject({
   text: z.optional(z.string()),
@@ -104,9 +103,7 @@ function isExpression(source: string | undefined): boolean {
 }
 
 /** What the model reads of a message. */
-function textOf(message: Message | undefined): string {
-  return message === undefined ? '' : message.role === 'tool' ? message.content : message.text;
-}
+const textOf = (message: ChatMessage | undefined): string => message?.text ?? '';
 
 const shorten = (text: string): string =>
   text.length <= SHOWN_CHARACTERS ? text : `…${text.slice(-SHOWN_CHARACTERS)}`;

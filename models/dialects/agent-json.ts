@@ -1,16 +1,18 @@
 // The agent JSON dialect: one object with `thoughts`, `headline`, `tool_name` and `tool_args`. Prose may
 // stand beside it, a code fence around it; what stands inside <think> is never a call.
-import type { ParsedReply } from '../../contracts/agent';
-import type { Dialect, ToolDescription } from './dialect';
+import type { Message, ParsedReply } from '../../contracts/agent';
+import type { ToolDescription } from '../../contracts/tools';
+import type { ChatMessage, RawReply } from '../provider';
+import type { Dialect } from './dialect';
 
-export const agentJson: Dialect = { parse, instructions };
+export const agentJson: Dialect = { parse, instructions, messages };
 
 /** Each brace that is never closed costs a look through the rest; behind so many there is no call. */
 const MAX_OPEN_BRACES = 200;
 /** An object that begins as a call does; cut off, it cannot be told from one. */
 const BEGINS_AS_CALL = /^\{\s*["']?(?:tool_name|tool_args|thoughts|headline)\b/;
 
-function parse(text: string): ParsedReply {
+function parse({ text }: RawReply): ParsedReply {
   const { prose, loose, objects, isCut } = scan(text);
   const [json, ...more] = objects;
   if (more.length > 0 || (json !== undefined && isCut)) {
@@ -130,4 +132,12 @@ function instructions(tools: readonly ToolDescription[]): string {
     '## Tools',
     ...list,
   ].join('\n\n');
+}
+
+function messages(all: readonly Message[]): ChatMessage[] {
+  return all.map((message) =>
+    message.role === 'assistant'
+      ? { role: 'assistant', text: message.text }
+      : { role: 'user', text: message.role === 'tool' ? message.content : message.text },
+  );
 }

@@ -139,7 +139,7 @@ test('own tools are called, and a scripted model remembers what it was asked', a
   await env.agent('doubler').start({ task: 'Double 21', model: env.model(model) });
   expect(await env.agent('doubler').result()).toMatchObject({ answer: 'It is 42.' });
   expect(model.requests[0]?.system).toContain('Doubles a number.');
-  expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: '42' });
+  expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'user', text: '42' });
 });
 
 test('a scripted model with faults is refused where it is written, with every fault', () => {

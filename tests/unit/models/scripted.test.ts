@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Message } from '../../../contracts/agent';
+import type { ChatMessage } from '../../../models/provider';
 import { createProviders } from '../../../models/providers';
 import { loadReplies, scriptedProvider } from '../../../models/scripted';
 
@@ -13,13 +13,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const user = (text: string): Message => ({ role: 'user', text });
-const assistant = (text: string): Message => ({
-  role: 'assistant',
-  text,
-  parsed: { kind: 'answer', answer: text },
-});
-const ask = (...messages: Message[]): Promise<{ text: string }> =>
+const user = (text: string): ChatMessage => ({ role: 'user', text });
+const assistant = (text: string): ChatMessage => ({ role: 'assistant', text });
+const ask = (...messages: ChatMessage[]): Promise<{ text: string }> =>
   scriptedProvider(file).reply({ system: '', messages, signal: new AbortController().signal });
 
 describe('the reply', () => {
@@ -40,7 +36,7 @@ describe('the reply', () => {
   });
 
   test('is checked against the last message over several lines, tool results included', async () => {
-    const result: Message = { role: 'tool', callId: 'call_1', tool: 'x', content: 'b\nc', isError: false };
+    const result: ChatMessage = { role: 'tool', callId: 'call_1', tool: 'x', text: 'b\nc', isError: false };
     expect(await ask(user('a'), assistant('one'), result)).toEqual({ text: 'two' });
   });
 

@@ -1,7 +1,16 @@
 import type { ParsedReply } from '../../../../contracts/agent';
+import type { JsonSchema, ToolDescription } from '../../../../contracts/tools';
 import { agentJson } from '../../../../models/dialects/agent-json';
 
-const parse = (text: string): ParsedReply => agentJson.parse(text);
+const parse = (text: string): ParsedReply => agentJson.parse({ text });
+const described = (name: string, description: string, parameters: JsonSchema): ToolDescription => ({
+  name,
+  description,
+  parameters,
+  result: null,
+  effects: 'once',
+  runsOn: 'anywhere',
+});
 
 /** The three examples of the tools' documentation that agents are prompted with, letter by letter. */
 const INSTALL = `{
@@ -191,8 +200,8 @@ describe('what cannot be used is neither run nor an answer', () => {
 
 test('the instructions name every tool with its description and schema', () => {
   const text = agentJson.instructions([
-    { name: 'input', description: 'Types.', parameters: { type: 'object', required: ['session'] } },
-    { name: 'other', description: 'Other.', parameters: {} },
+    described('input', 'Types.', { type: 'object', required: ['session'] }),
+    described('other', 'Other.', {}),
   ]);
   for (const part of [
     '"tool_name"',
@@ -215,12 +224,12 @@ test.each([
   ['written with single quotes', "{'tool_name': 'x', 'tool_args': {}}"],
   ['written without quotes', '{tool_name: "x", tool_args: {}}'],
 ])('a call that is %s is malformed and never the answer', (_what, text) => {
-  expect(agentJson.parse(text).kind).toBe('malformed');
+  expect(agentJson.parse({ text }).kind).toBe('malformed');
 });
 
 test('what looks like thinking inside a call belongs to the call', () => {
   const args = { code: "echo '<think>a</think>b' '<think>'" };
-  const reply = agentJson.parse(
+  const reply = parse(
     `<think>{"tool_name":"no"}</think>${JSON.stringify({ tool_name: 'x', tool_args: args })}`,
   );
   expect(reply).toMatchObject({ kind: 'calls', calls: [{ tool: 'x', args }] });
@@ -228,5 +237,5 @@ test('what looks like thinking inside a call belongs to the call', () => {
 
 test('JSON in an answer, with a call’s key deeper inside, is a part of the answer', () => {
   const text = 'The log says {"step": {"tool_name": "x"}} and {"n": 1}.';
-  expect(agentJson.parse(text)).toEqual({ kind: 'answer', answer: text });
+  expect(agentJson.parse({ text })).toEqual({ kind: 'answer', answer: text });
 });
