@@ -2,15 +2,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
-import type { AgentActivities, CloseSessionsInput } from '../contracts/activities';
-import type { ModelCall, ModelReply, ParsedReply } from '../contracts/agent';
+import type {
+  AgentActivities,
+  CloseSessionsInput,
+  ReadTranscriptInput,
+  ResetSessionsInput,
+} from '../contracts/activities';
+import type { Compaction, Message, ModelCall, ModelReply, ParsedReply, ToolCall } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
-import type { ToolDescription } from '../contracts/tools';
+import { fitText } from '../contracts/payload-size';
+import { visibleMessages } from '../contracts/visible-messages';
+import { checkedAnswer } from '../models/answer-schema';
+import { compactionRequest, MAX_SUMMARY_BYTES } from '../models/compaction';
 import { findDialect } from '../models/dialects/dialects';
 import type { FindProvider } from '../models/providers';
-import { visibleMessages } from '../models/visible-messages';
+import { systemPrompt } from '../models/system-prompt';
 import type { ToolRegistry } from '../tools/registry';
 import { beating } from './beating';
 import { fitReply } from './fit-payload';
@@ -18,6 +26,8 @@ import { TranscriptCache } from './transcript-cache';
 
 /** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
 const CLOSE_MS = 20_000;
+/** Of one page of a conversation that another one begins with. */
+const COPIED_MESSAGES = 200;
 
 export interface AgentDependencies {
   client: HoldfastClient;
@@ -27,27 +37,45 @@ export interface AgentDependencies {
 
 export function createAgentActivities({ client, tools, findProvider }: AgentDependencies): AgentActivities {
   const transcripts = new TranscriptCache(client);
+  const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
+    const before = { workflowId: agentWorkflowId(agent), ...earlier };
+    return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
+  };
   return {
     callModel: (input: ModelCall) =>
       beating(async (signal): Promise<ModelReply> => {
-        const { agent, model, tools: allowed, turn, earlier } = input;
+        const { model, tools: allowed, outputSchema } = input;
         const provider = findProvider(model);
         const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
-        const before = { workflowId: agentWorkflowId(agent), ...earlier };
-        const messages = [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
+        const messages = await conversationOf(input);
         const described = tools.describe();
         const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
         const raw = await provider.reply({
-          system: dialect.instructions(offered),
+          system: systemPrompt(input, dialect.instructions(offered)),
           messages: dialect.messages(visibleMessages(messages)),
           ...(dialect.isNative && { tools: offered }),
+          ...(outputSchema && { outputSchema }),
           signal,
         });
-        const parsed = withPlaces(dialect.parse(raw), described);
+        const parsed = checkedAnswer(withPlaces(dialect.parse(raw), tools), outputSchema);
         const { usage } = raw;
         const { window } = provider;
         return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
       }),
+
+    compact: (input: ModelCall) =>
+      beating(async (signal): Promise<Compaction> => {
+        const provider = findProvider(input.model);
+        const { system, messages } = compactionRequest(
+          visibleMessages(await conversationOf(input)),
+          provider.window,
+        );
+        const { text, usage } = await provider.reply({ system, messages, signal });
+        return { text: fitText(text, MAX_SUMMARY_BYTES), ...(usage && { usage }) };
+      }),
+
+    readTranscript: ({ agent, runId, from, to }: ReadTranscriptInput) =>
+      client.agent(agent).page({ from, limit: Math.min(to - from, COPIED_MESSAGES) }, runId),
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
       beating(async () => {
@@ -56,26 +84,56 @@ export function createAgentActivities({ client, tools, findProvider }: AgentDepe
           [...all].map((session) => closeSession(client.session({ agent, host, session }), reason)),
         );
       }),
+
+    resetSessions: ({ agent, host, sessions, reason }: ResetSessionsInput) =>
+      beating(async () => {
+        const all = new Set([...sessions, ...(await visibleSessions(client, agent, host))]);
+        await Promise.all(
+          [...all].map((session) =>
+            ifItIsThere(() => client.session({ agent, host, session }).reset({ reason })),
+          ),
+        );
+      }),
   };
 }
 
 /** Says of each call where it is to be run: workflows do not know the registry. */
-function withPlaces(reply: ParsedReply, tools: readonly ToolDescription[]): ParsedReply {
+function withPlaces(reply: ParsedReply, tools: ToolRegistry): ParsedReply {
   if (reply.kind !== 'calls') return reply;
-  const onHost = new Set(tools.flatMap(({ name, runsOn }) => (runsOn === 'host' ? [name] : [])));
-  const calls = reply.calls.map((call) =>
-    onHost.has(call.tool) ? { ...call, runsOn: 'host' as const } : call,
-  );
+  const places = new Map(tools.describe().map(({ name, runsOn }) => [name, runsOn]));
+  const calls = reply.calls.map((call): ToolCall => {
+    if (places.get(call.tool) === 'host') return { ...call, runsOn: 'host' };
+    return isForTurn(call, tools) ? { ...call, runsOn: 'turn' } : call;
+  });
   return { ...reply, calls };
 }
 
-async function closeSession(session: SessionHandle, reason: string): Promise<void> {
+/** What is amiss with a call, its tool's activity says. */
+function isForTurn({ tool: name, args }: ToolCall, tools: ToolRegistry): boolean {
   try {
+    const tool = tools.find(name);
+    if (!tool.inTurn) return false;
+    tools.check(tool, args);
+    return true;
+  } catch (err) {
+    if (err instanceof HoldfastError) return false;
+    throw err;
+  }
+}
+
+const closeSession = (session: SessionHandle, reason: string): Promise<void> =>
+  ifItIsThere(async () => {
     await session.close(reason);
     await Promise.race([session.closed(), delay(CLOSE_MS, undefined, { ref: false })]);
+  });
+
+/** A session may be named by a call that opened nothing, or be closed already. */
+async function ifItIsThere(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
   } catch (err) {
-    // Named by a call that opened nothing, or closed already.
-    if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+    const { code } = err instanceof HoldfastError ? err : { code: null };
+    if (code !== 'not_found' && code !== 'session_closed') throw err;
   }
 }
 

@@ -14,8 +14,9 @@ export function fitReply(reply: ModelReply): ModelReply {
   return { ...reply, text: fitText(reply.text, SHOWN_BYTES), parsed: { kind: 'malformed', problem } };
 }
 
-/** The result, of one that is too large its beginning and end. */
-export const fitToolResult = (result: ToolResult): ToolResult => ({
+/** The result, of one that is too large its beginning and end; a value that is too large is left out. */
+export const fitToolResult = ({ value, ...result }: ToolResult): ToolResult => ({
   ...result,
   content: fitText(result.content, MAX_TOOL_RESULT_BYTES),
+  ...(value !== undefined && jsonBytes(value) <= MAX_TOOL_RESULT_BYTES && { value }),
 });

@@ -10,6 +10,7 @@ import type { ToolContext, ToolHost } from '../tools/tool';
 import { beating } from './beating';
 import type { BlobStore } from './blob-store';
 import { fitToolResult } from './fit-payload';
+import { readContext } from './read-context';
 
 export interface ToolDependencies {
   client: HoldfastClient;
@@ -21,7 +22,7 @@ export interface ToolDependencies {
 
 export function createToolActivities({ client, tools, blobs, host }: ToolDependencies): ToolActivities {
   const contextOf = (
-    { agent, key, settings, caller, callsLeft }: ToolInvocation,
+    { agent, key, settings, caller, callsLeft, budgetLeft }: ToolInvocation,
     signal: AbortSignal,
   ): ToolContext => {
     const { attempt } = Context.current().info;
@@ -30,11 +31,16 @@ export function createToolActivities({ client, tools, blobs, host }: ToolDepende
       throw new HoldfastError('invalid_input', { what: 'The host', got: named, allowed: host.name });
     const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
     const place = host && { ...host, cwd };
-    return { agent, key, attempt, settings, client, signal, callsLeft, caller: caller ?? null, host: place };
+    const left = { callsLeft, budgetLeft };
+    return { agent, key, attempt, settings, client, signal, ...left, caller: caller ?? null, host: place };
   };
   return {
     callTool: (input) =>
-      beating(async (signal) => fitToolResult(await tools.call(input.call, contextOf(input, signal)))),
+      beating(async (signal) => {
+        const { call, wantsValue = false } = input;
+        return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
+      }),
+    readContext: ({ cwd, paths }) => readContext(cwd ?? host?.cwd ?? '', paths),
     invokeTool: (input) =>
       beating(async (signal) => {
         const { call, blob } = input;

@@ -8,14 +8,29 @@ import {
 } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentInput, AgentResult, AgentState, Message, TranscriptPage } from '../contracts/agent';
+import type {
+  AgentInput,
+  AgentResult,
+  AgentState,
+  Message,
+  TranscriptPage,
+  TranscriptRequest,
+} from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
 import { AGENT_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
-import { agentInputSchema, sendSchema, stopSchema } from '../contracts/schemas/agent';
+import {
+  agentInputSchema,
+  agentsWaitSchema,
+  recoverSchema,
+  sendSchema,
+  spawnSchema,
+  stopSchema,
+} from '../contracts/schemas/agent';
 import { parseWith } from '../contracts/schemas/parse';
+import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../contracts/sub-agents';
 import { deliver, type Delivery } from './deliver';
 
 const FOLLOW_MS = 150;
@@ -27,6 +42,18 @@ export interface FollowedMessage {
   turn: number;
   index: number;
   message: Message;
+}
+
+export interface SendOptions {
+  /** Default `queue`. */
+  mode?: 'queue' | 'interrupt' | undefined;
+  /** The same id again gets the recorded answer. */
+  id?: string | undefined;
+}
+
+export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {
+  /** How many messages the fork begins with. */
+  at?: number | undefined;
 }
 
 export class AgentHandle {
@@ -77,15 +104,50 @@ export class AgentHandle {
     });
   }
 
-  /** One more message; answers with its turn's result. */
-  async send(message: string, id: string = randomUUID()): Promise<AgentResult> {
-    const request = parseWith(sendSchema, 'The message', { message });
-    return deliver(this.delivery, () =>
-      this.handle.executeUpdate<AgentResult, [object]>(AGENT_MESSAGES.send, {
-        args: [request],
-        updateId: id,
-      }),
-    );
+  /**
+   * One more message; answers with its turn's result. While a turn is at work `queue`, the default, waits for its end;
+   * `interrupt` cancels its model call, lets its tools finish and takes its place.
+   */
+  async send(message: string, { mode, id = randomUUID() }: SendOptions = {}): Promise<AgentResult> {
+    return this.update<AgentResult>(AGENT_MESSAGES.send, sendRequest(message, mode), id);
+  }
+
+  /** One more message, without waiting for what comes of it. */
+  async post(message: string, { mode }: Pick<SendOptions, 'mode'> = {}): Promise<void> {
+    const request = sendRequest(message, mode);
+    await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.send, request));
+  }
+
+  /** Ends the turn and resets the sessions, whatever runs in them; the conversation goes on. Resolves when it is done. */
+  async recover(reason?: string, id: string = randomUUID()): Promise<AgentState> {
+    const request = parseWith(recoverSchema, 'The recover request', reason === undefined ? {} : { reason });
+    return this.update<AgentState>(AGENT_MESSAGES.recover, request, id);
+  }
+
+  /**
+   * Starts the agent `id` with the first `at` messages of this conversation, by default all of them, and with its
+   * settings, those that are given aside. Throws `invalid_input` where `at` is no beginning of a turn.
+   */
+  async fork(id: string, { at, ...own }: ForkOptions = {}): Promise<AgentHandle> {
+    const { runId, messages, settings } = await this.state();
+    const count = at ?? messages;
+    await this.checkBeginning(count, messages);
+    const fork = new AgentHandle(this.client, id, this.delivery.address);
+    await fork.start({ ...settings, ...own, from: { agent: this.id, runId, count } });
+    return fork;
+  }
+
+  /** Starts a sub-agent; the same key again finds it. Throws `agents_depth`, `agents_limit`, `tool_not_allowed`. */
+  async spawn(request: SpawnRequest): Promise<string> {
+    const checked = parseWith(spawnSchema, 'The sub-agent', request);
+    const { agentId } = await this.update<{ agentId: string }>(AGENT_MESSAGES.spawn, checked, request.key);
+    return agentId;
+  }
+
+  /** Waits for sub-agents. Throws `not_found` for one that is none of this agent's. */
+  async waitForAgents(request: AgentsWaitRequest, id: string = randomUUID()): Promise<AgentsWaitResult> {
+    const checked = parseWith(agentsWaitSchema, 'The wait', request);
+    return this.update<AgentsWaitResult>(AGENT_MESSAGES.waitForAgents, checked, id);
   }
 
   /** Ends the turn, closes the sessions, ends the agent. */
@@ -103,13 +165,19 @@ export class AgentHandle {
     const messages: Message[] = [];
     for (;;) {
       const rest = { from: from + messages.length, limit: limit - messages.length };
-      const page = await deliver(this.delivery, () =>
-        this.handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, rest),
-      );
+      const page = await this.page(rest);
       messages.push(...page.messages);
       // Pages end by bytes: a short one is no sign of the end, an empty one is.
       if (page.messages.length === 0 || messages.length >= limit) return { messages, total: page.total };
     }
+  }
+
+  /** One page, of the present run or of one before it. */
+  page(request: TranscriptRequest, runId?: string): Promise<TranscriptPage> {
+    const handle = this.client.workflow.getHandle(this.workflowId, runId);
+    return deliver(this.delivery, () =>
+      handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, request),
+    );
   }
 
   /** Every message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
@@ -128,6 +196,25 @@ export class AgentHandle {
         await delay(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  private async checkBeginning(count: number, messages: number): Promise<void> {
+    const isWithin = Number.isInteger(count) && count >= 0 && count <= messages;
+    const next = isWithin && count < messages ? await this.page({ from: count, limit: 1 }) : undefined;
+    if (isWithin && (next === undefined || next.messages[0]?.role === 'user')) return;
+    const page = await this.transcript(0, messages);
+    const beginnings = page.messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+    throw new HoldfastError('invalid_input', {
+      what: 'The place to fork at',
+      got: count,
+      allowed: `the number of a user's message or the end: ${[...beginnings, messages].join(', ')}`,
+    });
+  }
+
+  private update<T>(name: string, request: object, id: string): Promise<T> {
+    return deliver(this.delivery, () =>
+      this.handle.executeUpdate<T, [object]>(name, { args: [request], updateId: id }),
+    );
   }
 
   private async turnMessages(turn: number, from: number): Promise<TranscriptPage | undefined> {
@@ -155,3 +242,6 @@ function endOf({ cause, message }: WorkflowFailedError): string {
   if (cause instanceof TerminatedFailure) return `it was terminated: ${cause.message}`;
   return cause?.message ?? message;
 }
+
+const sendRequest = (message: string, mode: SendOptions['mode']): object =>
+  parseWith(sendSchema, 'The message', mode === undefined ? { message } : { message, mode });

@@ -1,6 +1,7 @@
 // What crosses process borders about agents and turns. Plain JSON, no I/O.
 import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
+import type { SubAgent } from './sub-agents';
 import { DEFAULT_TOOL_CALLS } from './tool-grant';
 import type { JsonSchema, JsonValue } from './tools';
 
@@ -81,6 +82,8 @@ export interface AgentInput extends AgentSettings {
   keep?: boolean;
   /** Ends a conversation after so long without a message, in milliseconds. Default 24 h. */
   idleMs?: number;
+  /** Begins with another conversation's first `count` messages, as that run of it holds them. */
+  from?: { agent: string; runId: string; count: number };
 }
 
 /**
@@ -151,6 +154,8 @@ export type ParsedReply =
 /** One message of a conversation, recorded once. */
 export type Message =
   | { role: 'user'; text: string }
+  /** Files that the model has in view as long as the conversation lasts. */
+  | { role: 'context'; text: string }
   | { role: 'assistant'; text: string; parsed: ParsedReply; usage?: Usage }
   | ({ role: 'tool' } & ToolResult)
   | { role: 'repair'; text: string }
@@ -168,6 +173,21 @@ export interface TurnInput {
   earlier: { count: number; runId: string };
 }
 
+/** What a turn takes along when it continues as new. */
+export interface TurnRecord {
+  messages: Message[];
+  steps: number;
+  calls: number;
+  /** Malformed replies in a row. */
+  repairs: number;
+  sessions: number[];
+  usage: Usage | null;
+  /** The conversation is to be summed up before the next step. */
+  isFullForModel: boolean;
+  /** Of its first run; milliseconds since 1970. */
+  startedAt: number;
+}
+
 export interface TurnResult extends AgentResult {
   messages: Message[];
   /** Sessions of the agent's host that the turn's tools were called with. */
@@ -179,10 +199,18 @@ export interface ModelCall {
   agent: string;
   model: string;
   dialect?: DialectName | undefined;
+  instructions?: string | undefined;
+  outputSchema?: JsonSchema | undefined;
   /** Names of the tools that it is told of; absent: all. */
   tools?: string[] | undefined;
   turn: { workflowId: string; runId: string; count: number };
   earlier: { count: number; runId: string };
+}
+
+/** What stands in for messages that the model is to see no more. */
+export interface Compaction {
+  text: string;
+  usage?: Usage;
 }
 
 export interface ModelReply {
@@ -206,6 +234,14 @@ export interface AgentState {
   queued: number;
   lastResult: AgentResult | null;
   sessions: number[];
+  /** Sub-agents, the first one first; their answers are shortened. */
+  agents: SubAgent[];
+  /** Of all turns and the sub-agents that were waited for; null where the model reports none. */
+  usage: Usage | null;
+  /** The run that answers, and the messages that its query `transcript` holds. */
+  runId: string;
+  messages: number;
+  settings: AgentSettings;
   refused: string[];
 }
 

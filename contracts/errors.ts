@@ -100,7 +100,7 @@ const CATALOGUE = {
   draining: entry(
     75,
     true,
-    () => 'The session is about to continue as new and takes no message for a moment.',
+    (f) => `${f.what ?? 'The session'} is about to continue as new and takes no message for a moment.`,
     () => 'Send the same message with the same id again; the client does this by itself.',
   ),
   host_offline: entry(
@@ -247,6 +247,12 @@ const CATALOGUE = {
     (f) =>
       `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
     (f) => `Compare both sides and mend ${f.file} or what came before it.`,
+  ),
+  agent_closed: entry(
+    69,
+    false,
+    (f) => `The agent takes no message any more: ${f.reason}.`,
+    () => 'Start another one, or fork this one: `holdfast fork` begins with its conversation.',
   ),
   agent_ended: entry(
     75,

@@ -7,8 +7,26 @@ export const AGENT_MESSAGES = {
   send: 'send',
   /** Signal: ends the turn, closes the sessions, ends the agent. */
   stop: 'stop',
+  /** Signal and update: ends the turn and resets the sessions; the conversation goes on. */
+  recover: 'recover',
   state: 'state',
   transcript: 'transcript',
+  /** Update: starts a sub-agent. */
+  spawn: 'spawn',
+  /** Update: waits for sub-agents. */
+  waitForAgents: 'waitForAgents',
+  /** Signal, from a turn: wants to be told when sub-agents have ended. */
+  awaitAgents: 'awaitAgents',
+  /** Signal, from a sub-agent: it has ended. */
+  agentEnded: 'agentEnded',
+} as const;
+
+/** Of turns, from their agents. */
+export const TURN_MESSAGES = {
+  /** Signal: another message is to take its place. */
+  interrupt: 'interrupt',
+  /** Signal: the answer to `awaitAgents`. */
+  agentsEnded: 'agentsEnded',
 } as const;
 
 export const SESSION_MESSAGES = {

@@ -78,6 +78,26 @@ export const TOOL_ERRORS = {
     (f) => `The budget of ${f.what} is spent: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Do more with one call, or start the agent with a larger limit.',
   ),
+  agents_depth: entry(
+    69,
+    false,
+    () =>
+      'Sub-agents are nested as deep as they may be: got one more level, allowed none; nothing was started.',
+    () => 'Do this task yourself.',
+  ),
+  agents_limit: entry(
+    69,
+    false,
+    (f) =>
+      `There are as many sub-agents as there may be: got ${f.got}, allowed ${f.allowed}; nothing was started.`,
+    () => 'Do this task yourself, or send a message to a sub-agent that runs; those that ended count, too.',
+  ),
+  dependency_failed: entry(
+    65,
+    false,
+    (f) => `The call was not run: it refers to the result of ${f.got}, ${f.reason}.`,
+    (f) => `Mend ${f.got}, or call again with a value in place of the reference.`,
+  ),
   script_ended: entry(
     65,
     false,

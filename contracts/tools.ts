@@ -1,5 +1,5 @@
 // What crosses process borders when a tool is called, by a model or by a script. Plain JSON, no I/O.
-import type { AgentSettings, ToolCall } from './agent';
+import type { AgentSettings, ToolCall, TurnLimits } from './agent';
 
 export type JsonValue =
   string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue | undefined };
@@ -83,6 +83,10 @@ export interface ToolInvocation {
   settings: ToolSettings;
   /** Calls that the model may still make in its turn; absent for scripts. */
   callsLeft?: number | undefined;
+  /** What sub-agents of a turn with such limits may still take. */
+  budgetLeft?: Partial<Pick<TurnLimits, 'tokens' | 'costUsd'>> | undefined;
+  /** Another call refers to the result. */
+  wantsValue?: boolean | undefined;
   /** Absent for calls of the model. */
   caller?: ToolCaller | undefined;
 }

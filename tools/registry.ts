@@ -5,6 +5,11 @@ import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { parseWith } from '../contracts/schemas/parse';
 import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
+import { listAgentsTool } from './agents/list-agents-tool';
+import { sendMessageTool } from './agents/send-message-tool';
+import { createSpawnAgentTool } from './agents/spawn-agent-tool';
+import { stopAgentTool } from './agents/stop-agent-tool';
+import { waitForAgentsTool } from './agents/wait-for-agents-tool';
 import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionTool } from './code-execution-tool';
 import { connectToolsTool } from './connect-tools-tool';
@@ -32,6 +37,7 @@ const BUILT_IN: readonly Tool[] = [
   grepFilesTool,
   applyPatchTool,
 ];
+const AGENTS: readonly Tool[] = [waitForAgentsTool, sendMessageTool, listAgentsTool, stopAgentTool];
 const UNIFIED_EXEC: readonly Tool[] = [execCommandTool, writeStdinTool, connectToolsTool];
 
 export interface BuiltInOptions {
@@ -39,11 +45,15 @@ export interface BuiltInOptions {
   unifiedExec?: boolean | undefined;
   /** Private names, addresses and networks that fetch may ask. Default: none. */
   fetchPrivate?: readonly string[] | undefined;
+  /** Folder of the files of sub-agents' roles. Default: roles are names and nothing else. */
+  roles?: string | undefined;
 }
 
-const builtIn = ({ unifiedExec = true, fetchPrivate }: BuiltInOptions): Tool[] => [
+const builtIn = ({ unifiedExec = true, fetchPrivate, roles }: BuiltInOptions): Tool[] => [
   ...BUILT_IN,
   createFetchTool({ allowPrivate: fetchPrivate }),
+  createSpawnAgentTool(roles),
+  ...AGENTS,
   ...(unifiedExec ? UNIFIED_EXEC : []),
 ];
 
@@ -65,8 +75,8 @@ export interface ToolRegistry {
    * another attempt under the same key.
    */
   invoke(call: ToolCall, context: ToolContext): Promise<ToolOutcome>;
-  /** As `invoke`, in the text that a model reads. */
-  call(call: ToolCall, context: ToolContext): Promise<ToolResult>;
+  /** As `invoke`, in the text that a model reads; `wantsValue`: with the result itself. */
+  call(call: ToolCall, context: ToolContext, wantsValue?: boolean): Promise<ToolResult>;
   /** Tools of sources that are left out, each with the reason. */
   faults(): string[];
   /** Calls `listener` when the tools have changed, until the function that it returns is called. */
@@ -115,12 +125,15 @@ export function createToolRegistry(
         },
         (err) => err.toOutcome(),
       ),
-    call: ({ callId, tool: name, args }, context) =>
+    call: ({ callId, tool: name, args }, context, wantsValue = false) =>
       settle<ToolResult>(
         async () => {
           const tool = find(name);
-          const content = await runTool(tool, args, context, (value) => textOf(tool, value));
-          return { callId, tool: name, content, isError: false };
+          const { content, value } = await runTool(tool, args, context, (result) => ({
+            content: textOf(tool, result),
+            value: tool.result ? asJson(result) : textOf(tool, result),
+          }));
+          return { callId, tool: name, content, isError: false, ...(wantsValue && { value }) };
         },
         ({ code, message }) => ({ callId, tool: name, content: `Error ${code}: ${message}`, isError: true }),
       ),

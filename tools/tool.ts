@@ -3,7 +3,15 @@ import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
-import type { Effects, JsonSchema, JsonValue, RunsOn, ToolCaller, ToolSettings } from '../contracts/tools';
+import type {
+  Effects,
+  JsonSchema,
+  JsonValue,
+  RunsOn,
+  ToolCaller,
+  ToolInvocation,
+  ToolSettings,
+} from '../contracts/tools';
 import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tool-grant';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
@@ -33,6 +41,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Calls that the model may still make in its turn. */
   callsLeft?: number | undefined;
+  /** What sub-agents of a turn with such limits may still take. */
+  budgetLeft?: ToolInvocation['budgetLeft'];
   /** The script that calls; null for the model. */
   caller: ToolCaller | null;
   /** Null for tools that run anywhere. */
@@ -55,6 +65,8 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   effects: Effects;
   /** Default `anywhere`. */
   runsOn?: RunsOn;
+  /** The model's calls are run by its turn itself; `run` is for scripts. For our own: a turn knows them by name. */
+  inTurn?: boolean;
   /** Most time that one attempt may take, in milliseconds. Default 24 h. */
   timeoutMs?: number;
   /** A HoldfastError is told to the model or thrown in the script. Scripts get the result as it is. */

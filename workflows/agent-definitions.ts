@@ -1,10 +1,26 @@
 // The messages of `agent` and `turn`, as Temporal definitions.
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AgentResult, AgentState, TranscriptPage, TranscriptRequest } from '../contracts/agent';
-import { AGENT_MESSAGES as NAMES } from '../contracts/messages';
+import { AGENT_MESSAGES as NAMES, TURN_MESSAGES } from '../contracts/messages';
+import type {
+  AgentEndedSignal,
+  AgentsEndedSignal,
+  AgentsWaitRequest,
+  AgentsWaitResult,
+  AwaitAgentsSignal,
+  SpawnRequest,
+} from '../contracts/sub-agents';
 
 export interface SendRequest {
   message: string;
+  /**
+   * While a turn is at work: `queue` (the default) lets it end first. `interrupt` cancels its model call, lets its
+   * tools finish, and comes next.
+   */
+  mode?: 'queue' | 'interrupt';
+}
+export interface RecoverRequest {
+  reason?: string;
 }
 export interface StopRequest {
   reason?: string;
@@ -13,5 +29,13 @@ export interface StopRequest {
 export const sendUpdate = defineUpdate<AgentResult, [SendRequest?]>(NAMES.send);
 export const sendSignal = defineSignal<[SendRequest?]>(NAMES.send);
 export const stopSignal = defineSignal<[StopRequest?]>(NAMES.stop);
+export const recoverSignal = defineSignal<[RecoverRequest?]>(NAMES.recover);
+export const recoverUpdate = defineUpdate<AgentState, [RecoverRequest?]>(NAMES.recover);
+export const spawnUpdate = defineUpdate<{ agentId: string }, [SpawnRequest?]>(NAMES.spawn);
+export const waitForAgentsUpdate = defineUpdate<AgentsWaitResult, [AgentsWaitRequest?]>(NAMES.waitForAgents);
+export const awaitAgentsSignal = defineSignal<[AwaitAgentsSignal]>(NAMES.awaitAgents);
+export const agentEndedSignal = defineSignal<[AgentEndedSignal]>(NAMES.agentEnded);
+export const interruptSignal = defineSignal(TURN_MESSAGES.interrupt);
+export const agentsEndedSignal = defineSignal<[AgentsEndedSignal]>(TURN_MESSAGES.agentsEnded);
 export const stateQuery = defineQuery<AgentState>(NAMES.state);
 export const transcriptQuery = defineQuery<TranscriptPage, [TranscriptRequest?]>(NAMES.transcript);

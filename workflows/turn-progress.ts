@@ -26,6 +26,11 @@ export class TurnProgress {
     this.show(`Asks the model ${this.input.settings.model}`);
   }
 
+  compacts(step: number): void {
+    this.step = step;
+    this.show('Sums up the conversation');
+  }
+
   runs({ calls, headline, thoughts }: Calls): void {
     this.headline = headline;
     this.thoughts = thoughts;

@@ -2,6 +2,7 @@
 import {
   ActivityFailure,
   CancellationScope,
+  continueAsNew,
   isCancellation,
   patched,
   proxyActivities,
@@ -13,35 +14,43 @@ import {
   DEFAULT_LIMITS,
   type EndReason,
   type Message,
+  type ModelCall,
   type ModelReply,
   type ToolCall,
   type ToolResult,
   type TurnError,
   type TurnInput,
+  type TurnRecord,
   type TurnResult,
+  type Usage,
 } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
-import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-size';
 import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
-import { transcriptQuery } from './agent-definitions';
+import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-size';
+import { addUsage, tokensOf } from '../contracts/usage';
+import { agentsEndedSignal, interruptSignal, transcriptQuery } from './agent-definitions';
+import { AgentsWait } from './agents-wait';
+import { failedCall, runCalls } from './step-calls';
 import { callTool } from './tool-activities';
 import { Transcript } from './transcript';
 import { sessionOf, TurnProgress } from './turn-progress';
 
-const { callModel } = proxyActivities<AgentActivities>({
+const { callModel, compact } = proxyActivities<AgentActivities>({
   startToCloseTimeout: '31 days',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
 });
 
-export async function turn(input: TurnInput): Promise<TurnResult> {
-  const current = new Turn(input);
+export async function turn(input: TurnInput, carried?: TurnRecord): Promise<TurnResult> {
+  const current = new Turn(input, carried);
   setHandler(transcriptQuery, (request) => current.transcript.page(request), {
     description: 'The messages so far, by pages: {} or {"from":0,"limit":100}',
   });
+  setHandler(interruptSignal, () => current.interrupt());
+  setHandler(agentsEndedSignal, (signal) => current.agentsWait.answer(signal));
   try {
-    return await CancellationScope.withTimeout(current.limits.wallMs, () => current.run());
+    return await CancellationScope.withTimeout(current.wallMsLeft, () => current.run());
   } catch (err) {
     if (!isCancellation(err)) throw err;
     const stopped = CancellationScope.current().consideredCancelled;
@@ -49,60 +58,137 @@ export async function turn(input: TurnInput): Promise<TurnResult> {
   }
 }
 
+/** Replay reads all of a history again: beyond this it costs whoever waits. */
+const CONTINUE_AT_EVENTS = 2_000;
+/** Of what the model can read; the rest is for its reply and what the next step adds. */
+const FULL_WINDOW = 0.8;
+
 class Turn {
   readonly transcript = new Transcript();
-  readonly limits: typeof DEFAULT_LIMITS;
-  private steps = 0;
-  private calls = 0;
-  private readonly sessions = new Set<number>();
+  readonly agentsWait = new AgentsWait();
+  private readonly limits: typeof DEFAULT_LIMITS;
+  private steps: number;
+  private calls: number;
+  /** Malformed replies in a row. */
+  private repairs: number;
+  private readonly sessions: Set<number>;
+  private usage: Usage | null;
+  private readonly startedAt: number;
   private readonly progress: TurnProgress;
+  /** The model's window is nearly full. */
+  private isFullForModel: boolean;
+  private isInterrupted = false;
+  /** What an interruption cancels: the model call, no tool. */
+  private asking: CancellationScope | null = null;
 
-  constructor(private readonly input: TurnInput) {
-    this.transcript.push({ role: 'user', text: input.message });
+  constructor(
+    private readonly input: TurnInput,
+    carried?: TurnRecord,
+  ) {
+    this.transcript.push(...(carried?.messages ?? [{ role: 'user', text: input.message }]));
+    this.steps = carried?.steps ?? 0;
+    this.calls = carried?.calls ?? 0;
+    this.repairs = carried?.repairs ?? 0;
+    this.isFullForModel = carried?.isFullForModel ?? false;
+    this.sessions = new Set(carried?.sessions);
+    this.usage = carried?.usage ?? null;
+    this.startedAt = carried?.startedAt ?? Date.now();
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
     this.progress = new TurnProgress(input, this.limits.steps);
   }
 
+  get wallMsLeft(): number {
+    return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
+  }
+
+  interrupt(): void {
+    this.isInterrupted = true;
+    this.asking?.cancel();
+    this.agentsWait.giveUp();
+  }
+
   async run(): Promise<TurnResult> {
-    let repairs = 0;
-    while (this.steps < this.limits.steps) {
-      if (this.isFull()) return this.result('size_limit');
+    for (;;) {
+      const over = this.over();
+      if (over) return this.result(over);
+      if (this.isLong()) await continueAsNew<typeof turn>(this.input, this.record());
       this.steps += 1;
       let reply: ModelReply;
       try {
+        if (this.isFullForModel) {
+          await this.compact();
+          continue;
+        }
         reply = await this.askModel();
       } catch (err) {
+        if (this.isInterrupted) return this.result('interrupted');
         if (isCancellation(err)) throw err;
+        if (this.mayCompact(err)) continue;
         return this.result('model_error', null, errorOf(err));
       }
-      const { text, parsed } = reply;
-      this.transcript.push({ role: 'assistant', text, parsed });
+      const { text, parsed, usage, window } = reply;
+      this.transcript.push({ role: 'assistant', text, parsed, ...(usage && { usage }) });
+      this.spend(usage);
+      this.isFullForModel = window !== undefined && tokensOf(usage ?? null) > FULL_WINDOW * window;
       if (parsed.kind === 'answer') return this.result('answered', parsed.answer);
       if (parsed.kind === 'calls') {
-        repairs = 0;
+        this.repairs = 0;
         this.progress.runs(parsed);
         await this.callTools(parsed.calls, parsed.headline);
         continue;
       }
-      repairs += 1;
-      const left = this.limits.formatRepairs - repairs;
+      this.repairs += 1;
+      const left = this.limits.formatRepairs - this.repairs;
       const problem = fitText(parsed.problem, SHOWN_BYTES);
       if (left < 0) {
-        const error = new HoldfastError('format_error', { attempts: repairs, problem });
+        const error = new HoldfastError('format_error', { attempts: this.repairs, problem });
         return this.result('format_error', null, asData(error));
       }
       this.transcript.push({ role: 'repair', text: repairText(problem, left) });
     }
-    return this.result('step_limit');
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
-    const { steps } = this;
+    const { steps, usage } = this;
     const { messages } = this.transcript;
     const sessions = [...this.sessions];
-    const result = { answer: answer ?? lastProse(messages), reason, error, steps, messages, sessions };
+    const last = messages.at(-1);
+    const output =
+      last?.role === 'assistant' && last.parsed.kind === 'answer' ? last.parsed.output : undefined;
+    const result = {
+      answer: answer ?? lastProse(messages),
+      reason,
+      error,
+      steps,
+      ...(output !== undefined && { output }),
+      ...(usage && { usage }),
+      messages,
+      sessions,
+    };
     this.progress.ended(result);
     return result;
+  }
+
+  /** Up to 0.1.0 a turn was one run, however long. */
+  private isLong(): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
+    return this.steps > 0 && patched('turn-continues');
+  }
+
+  private record(): TurnRecord {
+    const { steps, calls, repairs, sessions, usage, startedAt, isFullForModel } = this;
+    const { messages } = this.transcript;
+    return { messages, steps, calls, repairs, sessions: [...sessions], usage, startedAt, isFullForModel };
+  }
+
+  /** Why there is no further step. */
+  private over(): EndReason | undefined {
+    if (this.isInterrupted) return 'interrupted';
+    if (this.steps >= this.limits.steps) return 'step_limit';
+    if (tokensOf(this.usage) >= this.limits.tokens) return 'token_limit';
+    if ((this.usage?.costUsd ?? 0) >= this.limits.costUsd) return 'cost_limit';
+    return this.isFull() ? 'size_limit' : undefined;
   }
 
   /**
@@ -113,48 +199,110 @@ class Turn {
     return this.transcript.bytes >= FULL_TURN_BYTES && patched('turn-size-limit');
   }
 
-  private askModel(): Promise<ModelReply> {
-    const { workflowId, runId } = workflowInfo();
-    const { agent, settings, earlier } = this.input;
-    const turn = { workflowId, runId, count: this.transcript.messages.length };
-    const call = { agent, model: settings.model, tools: settings.tools, turn, earlier };
+  private async askModel(): Promise<ModelReply> {
     this.progress.asksModel(this.steps);
-    return callModel.executeWithOptions({ summary: label(`step ${this.steps}: ${settings.model}`) }, [call]);
+    const summary = label(`step ${this.steps}: ${this.input.settings.model}`);
+    this.asking = new CancellationScope();
+    return this.asking.run(() => callModel.executeWithOptions({ summary }, [this.modelCall]));
   }
 
-  /** Calls of one reply run in parallel; their results are recorded in the order of the calls. */
-  private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
-    const { agent, born, turn: number, settings } = this.input;
-    const results = await Promise.all(
-      calls.map(async (call) => {
-        const session = sessionOf(call);
-        if (session !== null) this.sessions.add(session);
-        const key = `${born}/turn/${number}/${this.steps}/${call.callId}`;
-        const summary = label(headline ?? '') || label(call.tool);
-        const callsLeft = this.limits.toolCalls - ++this.calls;
-        const invocation = { agent, key, call, settings, callsLeft };
-        const result =
-          callsLeft < 0 ? overBudget(call, this.limits.toolCalls) : await callTool(invocation, summary);
-        this.progress.saw(call, result);
-        return result;
-      }),
+  private get modelCall(): ModelCall {
+    const { workflowId, runId } = workflowInfo();
+    const { agent, settings, earlier } = this.input;
+    const { model, tools, dialect, instructions, outputSchema } = settings;
+    const turn = { workflowId, runId, count: this.transcript.messages.length };
+    return { agent, model, tools, dialect, instructions, outputSchema, turn, earlier };
+  }
+
+  /** A step of its own: what the conversation comes to, in place of all of it. */
+  private async compact(): Promise<void> {
+    this.progress.compacts(this.steps);
+    const summary = label(`step ${this.steps}: sum up the conversation`);
+    this.asking = new CancellationScope();
+    const { text, usage } = await this.asking.run(() =>
+      compact.executeWithOptions({ summary }, [this.modelCall]),
     );
+    const covers = this.input.earlier.count + this.transcript.messages.length;
+    this.transcript.push({ role: 'summary', text, covers });
+    this.spend(usage);
+    this.isFullForModel = false;
+  }
+
+  /** A conversation that the model cannot read is summed up once, not again and again. */
+  private mayCompact(err: unknown): boolean {
+    const isTooLong = (fromFailure(err)?.code as string) === 'model_context_length';
+    if (!isTooLong || this.isFullForModel || this.transcript.messages.at(-1)?.role === 'summary')
+      return false;
+    this.isFullForModel = true;
+    return true;
+  }
+
+  private spend(usage: Usage | undefined): void {
+    if (usage) this.usage = addUsage(this.usage, usage);
+  }
+
+  private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
+    const results = await runCalls(calls, (call, isReferredTo) => this.runCall(call, headline, isReferredTo));
     for (const [index, result] of results.entries()) {
       // Near the end of the room each of the rest gets its part of it; the calls have run, so each is recorded.
       const room = (MAX_TURN_BYTES - this.transcript.bytes) / (results.length - index);
+      const { callId, tool, isError } = result;
       const content = fitText(result.content, Math.max(0, room - MESSAGE_OVERHEAD_BYTES));
-      this.transcript.push({ role: 'tool', ...result, content });
+      this.transcript.push({ role: 'tool', callId, tool, content, isError });
     }
   }
-}
 
-function overBudget({ callId, tool }: ToolCall, allowed: number): ToolResult {
-  const { code, message } = new HoldfastError('budget_exceeded', {
-    what: 'tool calls',
-    got: allowed + 1,
-    allowed,
-  });
-  return { callId, tool, content: `Error ${code}: ${message}`, isError: true };
+  private async runCall(call: ToolCall, headline: string | null, isReferredTo: boolean): Promise<ToolResult> {
+    const session = sessionOf(call);
+    if (session !== null) this.sessions.add(session);
+    const result = await this.outcomeOf(call, headline, isReferredTo);
+    this.progress.saw(call, result);
+    return call.repaired ? { ...result, content: `[${call.repaired}]\n${result.content}` } : result;
+  }
+
+  private async outcomeOf(
+    call: ToolCall,
+    headline: string | null,
+    isReferredTo: boolean,
+  ): Promise<ToolResult> {
+    const { agent, born, turn: number, settings } = this.input;
+    const key = `${born}/turn/${number}/${this.steps}/${call.callId}`;
+    const summary = label(headline ?? '') || label(call.tool);
+    const callsLeft = this.limits.toolCalls - ++this.calls;
+    if (callsLeft < 0) {
+      const facts = { what: 'tool calls', got: this.limits.toolCalls + 1, allowed: this.limits.toolCalls };
+      return failedCall(call, new HoldfastError('budget_exceeded', facts));
+    }
+    if (call.runsOn === 'turn') return this.waitForAgents(call, key);
+    const { budgetLeft } = this;
+    return callTool(
+      {
+        agent,
+        key,
+        call,
+        settings,
+        callsLeft,
+        ...(budgetLeft && { budgetLeft }),
+        ...(isReferredTo && { wantsValue: true }),
+      },
+      summary,
+    );
+  }
+
+  private async waitForAgents(call: ToolCall, key: string): Promise<ToolResult> {
+    const { result, usage } = await this.agentsWait.run(this.input.agent, call, key);
+    this.spend(usage);
+    return result;
+  }
+
+  private get budgetLeft(): { tokens?: number; costUsd?: number } | undefined {
+    const { tokens, costUsd } = this.input.settings.limits ?? {};
+    if (tokens === undefined && costUsd === undefined) return undefined;
+    return {
+      ...(tokens !== undefined && { tokens: Math.max(0, tokens - tokensOf(this.usage)) }),
+      ...(costUsd !== undefined && { costUsd: Math.max(0, costUsd - (this.usage?.costUsd ?? 0)) }),
+    };
+  }
 }
 
 /** A tool's message without its content. */

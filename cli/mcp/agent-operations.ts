@@ -63,7 +63,7 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
     }),
     isReadOnly: false,
     run: async ({ agent: id, message, id: messageId }, { client }) =>
-      answered(await client.agent(id).send(message, messageId)),
+      answered(await client.agent(id).send(message, { id: messageId })),
   }),
   operation({
     name: 'agent_state',

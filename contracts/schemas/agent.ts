@@ -1,4 +1,6 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
+import { DIALECTS } from '../agent';
+import { ID_PATTERN } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { idSchema, milliseconds, toolNamesSchema, yieldSchema } from './session';
 import { z } from './zod';
@@ -14,19 +16,45 @@ const text = z.string().check(
 );
 const count = z.int().check(z.minimum(1), z.maximum(100_000));
 
+const few = z.int().check(z.minimum(0), z.maximum(1_000));
+
 export const limitsSchema = z.partial(
-  z.strictObject({ steps: count, wallMs: milliseconds, formatRepairs: count, toolCalls: count }),
+  z.strictObject({
+    steps: count,
+    wallMs: milliseconds,
+    formatRepairs: count,
+    toolCalls: count,
+    tokens: z.int().check(z.minimum(0)),
+    costUsd: z.number().check(z.minimum(0)),
+    agents: few,
+    depth: z.int().check(z.minimum(0), z.maximum(10)),
+  }),
 );
+
+const modelName = z.string().check(
+  z.regex(/^[a-z][a-z0-9_-]*:.+$/s, {
+    error: (issue) =>
+      `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
+  }),
+);
+const path = z.string().check(z.minLength(1), z.maxLength(1_000));
+/** As JSON; it goes along with every model call. */
+const MAX_SCHEMA_BYTES = 50_000;
+const jsonSchema = z.record(z.string(), z.unknown()).check(
+  z.refine<Record<string, unknown>>((value) => jsonBytes(value) <= MAX_SCHEMA_BYTES, {
+    error: (issue) => `got ${jsonBytes(issue.input)} bytes as JSON, allowed ${MAX_SCHEMA_BYTES}`,
+  }),
+);
+const instructions = z.string().check(z.minLength(1), z.maxLength(100_000));
 
 export const agentInputSchema = z.strictObject({
   task: z.optional(text),
   mode: z.optional(z.enum(['task', 'conversation'])),
-  model: z.string().check(
-    z.regex(/^[a-z][a-z0-9-]*:.+$/s, {
-      error: (issue) =>
-        `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
-    }),
-  ),
+  model: modelName,
+  dialect: z.optional(z.enum(DIALECTS)),
+  instructions: z.optional(instructions),
+  context: z.optional(z.array(path).check(z.maxLength(50))),
+  outputSchema: z.optional(jsonSchema),
   host: z.optional(idSchema),
   cwd: z.optional(z.string().check(z.minLength(1))),
   tools: z.optional(toolNamesSchema),
@@ -34,7 +62,43 @@ export const agentInputSchema = z.strictObject({
   yield: z.optional(yieldSchema),
   keep: z.optional(z.boolean()),
   idleMs: z.optional(milliseconds),
+  from: z.optional(
+    z.strictObject({
+      agent: idSchema,
+      runId: z.string().check(z.minLength(1), z.maxLength(100)),
+      count: z.int().check(z.minimum(0), z.maximum(1_000_000)),
+    }),
+  ),
 });
 
-export const sendSchema = z.strictObject({ message: text });
+export const sendSchema = z.strictObject({
+  message: text,
+  mode: z.optional(z.enum(['queue', 'interrupt'])),
+});
+export const recoverSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
+
+export const spawnSchema = z.strictObject({
+  key: z.string().check(z.minLength(1), z.maxLength(1_000)),
+  role: z.string().check(z.minLength(1), z.maxLength(200)),
+  prompt: text,
+  instructions: z.optional(instructions),
+  model: z.optional(modelName),
+  tools: z.optional(toolNamesSchema),
+  limits: z.optional(limitsSchema),
+});
+export const agentIdsSchema = z
+  .array(z.string().check(z.regex(ID_PATTERN)))
+  .check(z.minLength(1), z.maxLength(1_000));
+export const agentsWaitSchema = z.strictObject({
+  agentIds: agentIdsSchema,
+  mode: z.optional(z.enum(['all', 'any'])),
+  timeoutMs: z.optional(milliseconds),
+});
 export const stopSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
+
+/** As models and scripts write it. */
+export const agentsWaitCallSchema = z.strictObject({
+  agent_ids: agentIdsSchema,
+  mode: z.optional(z.enum(['all', 'any'])),
+  timeout_ms: z.optional(milliseconds),
+});

@@ -1,0 +1,105 @@
+// What crosses process borders about sub-agents. Plain JSON, no I/O.
+import type { AgentResult, TurnLimits, Usage } from './agent';
+
+/** Input of the update `spawn` of an agent: one more agent below it. */
+export interface SpawnRequest {
+  /** The same key again starts nothing and answers with the same id. */
+  key: string;
+  /** What it is to its parent, for example `Planner`. */
+  role: string;
+  /** Its task. */
+  prompt: string;
+  /** What it is told of itself; from the role's file, where there is one. */
+  instructions?: string | undefined;
+  /** Default: its parent's. */
+  model?: string | undefined;
+  /** Of its parent's tools; default: all of them. */
+  tools?: string[] | undefined;
+  /** At most its parent's, which are the default. */
+  limits?: Partial<TurnLimits> | undefined;
+}
+
+/** A sub-agent, as its parent knows it. */
+export interface SubAgent {
+  agentId: string;
+  role: string;
+  status: 'running' | 'ended';
+  /** In that status; ISO 8601. */
+  since: string;
+  result: AgentResult | null;
+}
+
+/** What its parent keeps of a sub-agent, also over a continue-as-new. */
+export interface SubAgentRecord extends SubAgent {
+  key: string;
+  /** Sub-agents that it may start in turn. */
+  grant: number;
+  /** Whether somebody was told what it took. */
+  isTold: boolean;
+}
+
+export interface AgentsWaitRequest {
+  agentIds: string[];
+  /** Default `all`. */
+  mode?: 'all' | 'any' | undefined;
+  /** Default one hour. */
+  timeoutMs?: number | undefined;
+}
+
+/** `running` has no result yet: the wait can be repeated. */
+export type SubAgentOutcome =
+  | { role: string; status: 'running' }
+  | ({ role: string; status: 'ended' } & Pick<AgentResult, 'answer' | 'reason' | 'error' | 'steps'>);
+
+export interface AgentsWaitResult {
+  /** By agent id. */
+  results: Record<string, SubAgentOutcome>;
+  timedOut: boolean;
+  /** What those that ended took, each told once: it counts to the turn that waited. */
+  usage?: Usage | undefined;
+}
+
+/** A turn asks its agent to be told of the end of sub-agents. */
+export interface AwaitAgentsSignal extends AgentsWaitRequest {
+  key: string;
+  turn: string;
+}
+
+/** The agent's answer to the turn; `fault`: the wait was refused. */
+export interface AgentsEndedSignal {
+  key: string;
+  result?: AgentsWaitResult;
+  fault?: { code: string; message: string };
+}
+
+/** A sub-agent tells its parent of its end, also when the parent has continued as new. */
+export interface AgentEndedSignal {
+  agentId: string;
+  result: AgentResult;
+}
+
+/** What the model reads of a wait. */
+export const agentsText = (result: Omit<AgentsWaitResult, 'usage'>): string =>
+  JSON.stringify(result, null, 2);
+
+const MAX_PARENT_CHARS = 34;
+const MAX_ROLE_CHARS = 20;
+
+/** An id that tells whose the sub-agent is, and what; `n` sets it apart from its siblings. */
+export function subAgentId(parent: string, role: string, n: number): string {
+  const slug = role
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_ROLE_CHARS)
+    .replace(/^-|-$/g, '');
+  return `${shortened(parent)}-${slug || 'agent'}-${n}`;
+}
+
+/** An id that is too long is cut, and ends with a mark of the whole. */
+function shortened(id: string): string {
+  if (id.length <= MAX_PARENT_CHARS) return id;
+  // FNV-1a, 32 bits: workflows have no crypto, and siblings differ by their number.
+  let hash = 0x811c9dc5;
+  for (const character of id) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193) >>> 0;
+  return `${id.slice(0, MAX_PARENT_CHARS - 9)}-${hash.toString(16).padStart(8, '0')}`;
+}

@@ -1,0 +1,49 @@
+// Has a model sum up a conversation that it can read no longer, or that is too large to be taken along.
+import type { Message } from '../contracts/agent';
+import { fitText } from '../contracts/payload-size';
+import type { ModelRequest } from './provider';
+
+/** Of the summary that stands in for the conversation. */
+export const MAX_SUMMARY_BYTES = 200_000;
+
+const SYSTEM =
+  'You sum up a conversation between a user and an assistant that works with tools, so that the assistant can go ' +
+  'on with the summary alone. Keep, in this order: the task and every instruction of the user, word for word where ' +
+  'it matters; what was decided and why; what was done and what came of it (files, commands, ids, sessions that ' +
+  'run); what is known to be wrong; what is to be done next. Leave out pleasantries and output that no longer ' +
+  'matters. Answer with the summary alone; call no tool.';
+
+/** A message's beginning and end are enough for a summary. */
+const MAX_MESSAGE_CHARS = 8_000;
+/** A token has three to four characters; with this many there is room for the answer. */
+const CHARS_PER_TOKEN = 2;
+const DEFAULT_CHARS = 200_000;
+
+export function compactionRequest(
+  messages: readonly Message[],
+  window: number | undefined,
+): Pick<ModelRequest, 'system' | 'messages'> {
+  const room = window === undefined ? DEFAULT_CHARS : window * CHARS_PER_TOKEN;
+  const text = messages.map(shown).join('\n\n');
+  return { system: SYSTEM, messages: [{ role: 'user', text: fitText(text, room) }] };
+}
+
+function shown(message: Message): string {
+  switch (message.role) {
+    case 'assistant':
+      return `ASSISTANT:\n${clip(message.text || callsOf(message))}`;
+    case 'tool':
+      return `RESULT of ${message.tool}${message.isError ? ' (an error)' : ''}:\n${clip(message.content)}`;
+    case 'summary':
+      return `SUMMARY of what came before:\n${message.text}`;
+    case 'user':
+    case 'context':
+    case 'repair':
+      return `${message.role.toUpperCase()}:\n${clip(message.text)}`;
+  }
+}
+
+const callsOf = ({ parsed }: Extract<Message, { role: 'assistant' }>): string =>
+  parsed.kind === 'calls' ? JSON.stringify(parsed.calls) : '';
+
+const clip = (text: string): string => fitText(text, MAX_MESSAGE_CHARS);

@@ -1,0 +1,48 @@
+// Roles of sub-agents: files that a person writes. `reviewer.md` holds what a Reviewer is told of itself, below a
+// front matter with the model and the tools that it gets.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { limitsSchema } from '../../contracts/schemas/agent';
+import { parseWith } from '../../contracts/schemas/parse';
+import { toolNamesSchema } from '../../contracts/schemas/session';
+
+const matterSchema = z.strictObject({
+  description: z.optional(z.string()),
+  model: z.optional(z.string()),
+  tools: z.optional(toolNamesSchema),
+  limits: z.optional(limitsSchema),
+});
+
+export interface Role extends z.infer<typeof matterSchema> {
+  instructions: string;
+}
+
+/**
+ * The role of this name, whatever its case; one without a file is told its name and nothing else. Throws
+ * `config_invalid` for a file with a fault.
+ */
+export async function findRole(folder: string | undefined, name: string): Promise<Role> {
+  const file = folder && (await fileOf(folder, name));
+  if (!file)
+    return { instructions: `You are ${name}. Do the task that you are given, and answer with its result.` };
+  const text = await readFile(file, 'utf8');
+  const [, matter = '', body = text] = /^---\n([^]*?)\n---\n?([^]*)$/.exec(text) ?? [];
+  try {
+    return { ...parseWith(matterSchema, 'The front matter', parse(matter) ?? {}), instructions: body.trim() };
+  } catch (err) {
+    throw new HoldfastError('config_invalid', { faults: `${file}: ${reasonOf(err)}` });
+  }
+}
+
+/** By the names in the folder: what a model wrote never becomes a part of a path. */
+async function fileOf(folder: string, name: string): Promise<string | undefined> {
+  const files = await readdir(folder).catch(() => []);
+  const wanted = slug(name);
+  const found = files.find((file) => file.endsWith('.md') && slug(file.slice(0, -'.md'.length)) === wanted);
+  return found && join(folder, found);
+}
+
+const slug = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-');

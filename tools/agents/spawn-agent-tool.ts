@@ -1,0 +1,52 @@
+// The tool `spawn_agent`: one more agent below the one that calls, at work at once.
+import * as z from 'zod/mini';
+import { limitsSchema } from '../../contracts/schemas/agent';
+import { toolNamesSchema } from '../../contracts/schemas/session';
+import type { Tool, ToolContext } from '../tool';
+import { findRole } from './roles';
+
+const argsSchema = z.strictObject({
+  role: z.string().check(z.minLength(1), z.maxLength(200)),
+  prompt: z.string().check(z.minLength(1)),
+  model: z.optional(z.string()),
+  tools: z.optional(toolNamesSchema),
+  limits: z.optional(limitsSchema),
+});
+type Limits = z.infer<typeof limitsSchema>;
+
+/** `rolesFolder`: where the files of roles lie. */
+export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<z.infer<typeof argsSchema>> {
+  return {
+    name: 'spawn_agent',
+    description:
+      'Starts a sub-agent with a task of its own and returns its agent id at once; it works while you go on. It has ' +
+      'its own conversation and its own sessions, on the same host and in the same folder, and sees nothing of ' +
+      'yours: say all that it needs in "prompt". "role" names what it is, for example "Planner". Get its answer ' +
+      'with wait_for_agents. "tools", "model" and "limits" narrow what it may use. It ends with you.',
+    args: argsSchema,
+    result: z.string(),
+    effects: 'idempotent',
+    async run({ role, prompt, model, tools, limits = {} }, context) {
+      const { instructions, ...own } = await findRole(rolesFolder, role);
+      const bounds = { ...own.limits, ...limits };
+      return context.client.agent(context.agent).spawn({
+        key: context.key,
+        role,
+        prompt,
+        instructions,
+        model: model ?? own.model,
+        tools: tools ?? own.tools,
+        limits: { ...bounds, ...withinBudget(bounds, context) },
+      });
+    },
+  };
+}
+
+/** Its turn's budget is what is left of the caller's. */
+function withinBudget(limits: Limits, { budgetLeft = {} }: ToolContext): Limits {
+  const { tokens, costUsd } = budgetLeft;
+  return {
+    ...(tokens !== undefined && { tokens: Math.min(tokens, limits.tokens ?? tokens) }),
+    ...(costUsd !== undefined && { costUsd: Math.min(costUsd, limits.costUsd ?? costUsd) }),
+  };
+}

@@ -1,0 +1,145 @@
+// The messages that an agent takes. Signals and updates feed the same conversation; a malformed signal is recorded as
+// refused and never fails a workflow task.
+import { setHandler } from '@temporalio/workflow';
+import { HoldfastError } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
+import {
+  agentsWaitSchema,
+  recoverSchema,
+  sendSchema,
+  spawnSchema,
+  stopSchema,
+} from '../contracts/schemas/agent';
+import type { Conversation } from './agent';
+import {
+  agentEndedSignal,
+  awaitAgentsSignal,
+  recoverSignal,
+  recoverUpdate,
+  sendSignal,
+  sendUpdate,
+  spawnUpdate,
+  stateQuery,
+  stopSignal,
+  transcriptQuery,
+  waitForAgentsUpdate,
+} from './agent-definitions';
+import { checked, refuse } from './refusal';
+
+export function listen(conversation: Conversation): void {
+  const { agents, transcript } = conversation;
+  const isOpen = (): void => {
+    const { isEnding, isDraining, endReason: reason } = conversation;
+    if (isEnding) refuse('agent_closed', { reason });
+    if (isDraining) refuse('draining', { what: 'The agent' });
+  };
+  const signalled = (take: () => void): void => {
+    try {
+      take();
+    } catch (err) {
+      conversation.refuse(err);
+    }
+    conversation.show();
+  };
+
+  setHandler(
+    sendUpdate,
+    async (request?) =>
+      new Promise((done) => {
+        conversation.take(checked(sendSchema, 'The message', request), done);
+        conversation.show();
+      }),
+    {
+      validator: (request?) => {
+        checked(sendSchema, 'The message', request);
+        isOpen();
+      },
+      description:
+        'One more message, answers with the turn\'s result: {"message":"and now?"}; with "mode":"interrupt" it ' +
+        'takes the place of the turn at work',
+    },
+  );
+  setHandler(
+    sendSignal,
+    (request?) => signalled(() => conversation.take(checked(sendSchema, 'The message', request))),
+    {
+      description:
+        'One more message: {"message":"and now?"}, or {"message":"no, rather this","mode":"interrupt"}',
+    },
+  );
+  setHandler(
+    stopSignal,
+    (request?) =>
+      signalled(() =>
+        conversation.stop(checked(stopSchema, 'The stop request', request).reason ?? 'it was stopped'),
+      ),
+    { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
+  );
+
+  const recover = (request: unknown): Promise<void> =>
+    conversation.recover(checked(recoverSchema, 'The recover request', request).reason ?? 'it was recovered');
+  setHandler(
+    recoverUpdate,
+    async (request?) => {
+      await recover(request);
+      return conversation.state();
+    },
+    {
+      validator: (request?) => {
+        checked(recoverSchema, 'The recover request', request);
+        isOpen();
+      },
+      description: 'End the turn, reset the sessions, keep the conversation: {"reason":"stuck"}',
+    },
+  );
+  setHandler(
+    recoverSignal,
+    (request?) => signalled(() => void recover(checked(recoverSchema, 'The recover request', request))),
+    {
+      description: 'End the turn, reset the sessions, keep the conversation: {"reason":"stuck"}',
+    },
+  );
+
+  setHandler(
+    spawnUpdate,
+    async (request?) => ({ agentId: await agents.spawn(checked(spawnSchema, 'The sub-agent', request)) }),
+    {
+      validator: (request?) => {
+        agents.check(checked(spawnSchema, 'The sub-agent', request));
+        isOpen();
+      },
+      description:
+        'Start a sub-agent, answers with its id: {"key":"k1","role":"Planner","prompt":"make a plan"}',
+    },
+  );
+  setHandler(
+    waitForAgentsUpdate,
+    async (request?) => {
+      try {
+        return await agents.wait(checked(agentsWaitSchema, 'The wait', request));
+      } catch (err) {
+        throw err instanceof HoldfastError ? toFailure(err) : err;
+      }
+    },
+    {
+      validator: (request?) => {
+        checked(agentsWaitSchema, 'The wait', request);
+        isOpen();
+      },
+      description: 'Wait for sub-agents: {"agentIds":["a-planner-0"],"mode":"all","timeoutMs":60000}',
+    },
+  );
+  setHandler(awaitAgentsSignal, (request) => void agents.answerTurn(request));
+  setHandler(agentEndedSignal, ({ agentId, result }) => {
+    agents.ended(agentId, result);
+    conversation.show();
+  });
+
+  setHandler(stateQuery, () => conversation.state(), {
+    description: 'What it is at: status, turn, sessions, sub-agents, refused signals; no data',
+  });
+  setHandler(transcriptQuery, (request?) => transcript.page(request), {
+    description: 'The messages of the turns that have ended, by pages: {} or {"from":0,"limit":100}',
+  });
+  conversation.show();
+}

@@ -1,0 +1,71 @@
+// One turn of an agent, as a child workflow.
+import {
+  ChildWorkflowFailure,
+  isCancellation,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import type { AgentInput, AgentSettings, Message, TurnResult } from '../contracts/agent';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { turnWorkflowId } from '../contracts/ids';
+import { inMarkdown, label } from '../contracts/labels';
+import { SEARCH_ATTRIBUTES, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import { interruptSignal } from './agent-definitions';
+import { turn } from './turn';
+
+export const AGENT_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.agent, 'KEYWORD');
+
+export interface TurnOfAgent {
+  agent: string;
+  number: number;
+  message: string;
+  settings: AgentSettings;
+  /** Messages that the agent holds. */
+  messages: number;
+  /** Called when it runs, with what interrupts it. */
+  started: (interrupt: () => Promise<void>) => void;
+}
+
+/** A cancelled turn still returns what it has: nothing of the conversation is lost by a stop. */
+export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
+  const { agent, number, message, settings, messages, started } = of;
+  const { runId, firstExecutionRunId: born } = workflowInfo();
+  const earlier = { count: messages, runId };
+  try {
+    const child = await startChild(turn, {
+      workflowId: turnWorkflowId(agent, number),
+      args: [{ agent, born, turn: number, message, settings, earlier }],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: label(message),
+      staticDetails: inMarkdown(message, 2_000),
+      // So that the list of an agent's workflows shows its turns, too.
+      typedSearchAttributes: [{ key: AGENT_KEY, value: agent }],
+    });
+    started(() => child.signal(interruptSignal));
+    return await child.result();
+  } catch (err) {
+    if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
+    const failed = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
+    const { code, message: text, facts } = failed;
+    const lost: Message[] = [{ role: 'user', text: message }];
+    const error = { code, message: text, facts };
+    return { answer: null, reason: 'model_error', error, steps: 0, messages: lost, sessions: [] };
+  }
+}
+
+const NOT_FOR_TURNS: readonly string[] = [
+  'task',
+  'mode',
+  'keep',
+  'idleMs',
+  'from',
+] satisfies (keyof AgentInput)[];
+
+/** Of an agent's input what its turns get. */
+export const settingsOf = (input: AgentInput): AgentSettings =>
+  Object.fromEntries(
+    Object.entries(input).filter(([name]) => !NOT_FOR_TURNS.includes(name)),
+  ) as unknown as AgentSettings;

@@ -1,0 +1,70 @@
+// A model's `wait_for_agents`, run by its turn: waiting costs neither steps nor a place in a worker, and is as long as
+// it takes.
+import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import type { ToolCall, ToolResult, Usage } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { fromFailure } from '../contracts/failure';
+import { agentWorkflowId } from '../contracts/ids';
+import { agentsWaitCallSchema } from '../contracts/schemas/agent';
+import type { JsonValue } from '../contracts/tools';
+import { agentsText, type AgentsEndedSignal } from '../contracts/sub-agents';
+import { awaitAgentsSignal } from './agent-definitions';
+import { checked } from './refusal';
+import { failedCall } from './step-calls';
+
+interface Waited {
+  result: ToolResult;
+  usage?: Usage | undefined;
+}
+
+export class AgentsWait {
+  private readonly answers = new Map<string, AgentsEndedSignal>();
+  private isGivenUp = false;
+
+  answer(signal: AgentsEndedSignal): void {
+    this.answers.set(signal.key, signal);
+  }
+
+  /** Whatever is waited for now or later is told as still running. */
+  giveUp(): void {
+    this.isGivenUp = true;
+  }
+
+  async run(agent: string, call: ToolCall, key: string): Promise<Waited> {
+    const { callId, tool } = call;
+    try {
+      const {
+        agent_ids: agentIds,
+        mode,
+        timeout_ms: timeoutMs,
+      } = checked(agentsWaitCallSchema, `The call of ${tool}`, call.args);
+      const turn = workflowInfo().workflowId;
+      await getExternalWorkflowHandle(agentWorkflowId(agent)).signal(awaitAgentsSignal, {
+        key,
+        turn,
+        agentIds,
+        mode,
+        timeoutMs,
+      });
+      await condition(() => this.isGivenUp || this.answers.has(key));
+      const { result, fault } = this.answers.get(key) ?? {};
+      if (fault)
+        return { result: { callId, tool, content: `Error ${fault.code}: ${fault.message}`, isError: true } };
+      if (!result) return { result: { callId, tool, content: GIVEN_UP, isError: true } };
+      const { usage, ...value } = result;
+      return {
+        result: { callId, tool, content: agentsText(value), isError: false, value: asJson(value) },
+        usage,
+      };
+    } catch (err) {
+      const known = err instanceof HoldfastError ? err : fromFailure(err);
+      if (!known) throw err;
+      return { result: failedCall(call, known) };
+    }
+  }
+}
+
+const GIVEN_UP = 'The wait was given up for another message. The sub-agents run on: wait for them again.';
+
+/** Interfaces have no index signature; this one is plain JSON. */
+const asJson = (value: object): JsonValue => value as JsonValue;

@@ -1,0 +1,48 @@
+// What a conversation takes along when it continues as new.
+import { workflowInfo } from '@temporalio/workflow';
+import type { AgentResult, Message, Usage } from '../contracts/agent';
+import type { SubAgentRecord } from '../contracts/sub-agents';
+import { jsonBytes } from '../contracts/payload-size';
+
+export interface ConversationRecord {
+  /** What the model still sees. */
+  messages: Message[];
+  turns: number;
+  sessions: number[];
+  agents: SubAgentRecord[];
+  /** Messages that came by signal and wait. */
+  queue: string[];
+  lastResult: AgentResult | null;
+  usage: Usage | null;
+  refused: string[];
+}
+
+export const newConversation = (): ConversationRecord => ({
+  messages: [],
+  turns: 0,
+  sessions: [],
+  agents: [],
+  queue: [],
+  lastResult: null,
+  usage: null,
+  refused: [],
+});
+
+/** Replay reads all of a history again: beyond this it costs whoever waits. */
+const CONTINUE_AT_EVENTS = 2_000;
+/** The server ends a workflow at 50 MB, and loads all of it for a replay. */
+const CONTINUE_AT_BYTES = 8_000_000;
+
+export function isLong(): boolean {
+  const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
+  return continueAsNewSuggested || historyLength > CONTINUE_AT_EVENTS || historySize > CONTINUE_AT_BYTES;
+}
+
+/** Messages that need no compaction to be taken along. */
+export const MAX_CARRIED_BYTES = 900_000;
+/** With them, and with the agent's input, it is one payload, of 2 MB at the most. */
+const MAX_REST_BYTES = 500_000;
+
+/** Whether what goes along beside the messages fits into one payload with them. */
+export const fits = (record: ConversationRecord): boolean =>
+  jsonBytes({ ...record, messages: [] }) <= MAX_REST_BYTES;

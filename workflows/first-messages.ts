@@ -1,0 +1,46 @@
+// What a conversation holds before its first turn: another one's messages, and files of the host.
+import { proxyActivities } from '@temporalio/workflow';
+import type { AgentActivities } from '../contracts/activities';
+import type { AgentInput, Message } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
+import { LOCAL_HOST } from '../contracts/ids';
+import { label } from '../contracts/labels';
+import { hostFailure } from './host-activities';
+import { toolsOn } from './tool-activities';
+
+const { readTranscript } = proxyActivities<AgentActivities>({
+  startToCloseTimeout: '1 minute',
+  retry: { maximumAttempts: 5 },
+});
+
+export async function firstMessages({ from, context, host, cwd }: AgentInput): Promise<Message[]> {
+  const copied = from ? await copyOf(from) : [];
+  if (!context || copied.some(({ role }) => role === 'context')) return copied;
+  const text = await contextOf(context, host ?? LOCAL_HOST, cwd);
+  return text === null ? copied : [...copied, { role: 'context', text }];
+}
+
+async function copyOf({ agent, runId, count }: NonNullable<AgentInput['from']>): Promise<Message[]> {
+  const messages: Message[] = [];
+  const summary = label(`copy ${count} messages of ${agent}`);
+  while (messages.length < count) {
+    const wanted = { agent, runId, from: messages.length, to: count };
+    const page = await readTranscript.executeWithOptions({ summary }, [wanted]);
+    if (page.messages.length === 0) {
+      const facts = { what: `Messages of ${agent}`, got: count, allowed: page.total };
+      throw toFailure(new HoldfastError('invalid_input', facts));
+    }
+    messages.push(...page.messages);
+  }
+  return messages;
+}
+
+async function contextOf(paths: string[], host: string, cwd: string | undefined): Promise<string | null> {
+  try {
+    const summary = label(`read ${paths.join(', ')}`);
+    return await toolsOn(host).readContext.executeWithOptions({ summary }, [{ cwd, paths }]);
+  } catch (err) {
+    throw hostFailure(err, host);
+  }
+}
