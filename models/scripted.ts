@@ -6,17 +6,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseDocument } from 'yaml';
 import * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors';
-import type { ChatMessage, ModelProvider } from './provider';
+import type { ChatMessage, ModelProvider, RawReply } from './provider';
 
+const whole = z.int().check(z.minimum(0));
+const callSchema = z.strictObject({
+  id: z.optional(z.string()),
+  tool: z.string().check(z.minLength(1)),
+  /** An object, or the text that a model wrote in place of one. */
+  args: z.union([z.record(z.string(), z.unknown()), z.string()]),
+});
+const usageSchema = z.strictObject({
+  inputTokens: whole,
+  outputTokens: whole,
+  cachedTokens: z._default(whole, 0),
+  costUsd: z._default(z.nullable(z.number().check(z.minimum(0))), null),
+});
 const replySchema = z.strictObject({
   text: z.optional(z.string()),
-  /** Regular expression that the last message must match. */
+  /** Calls of the provider's own function calling, for the dialect `native`. */
+  calls: z.optional(z.array(callSchema)),
+  usage: z.optional(usageSchema),
+  /** The reply was cut off at the model's length limit. */
+  cut: z.optional(z.boolean()),
+  /** Regular expression that what came since the last reply must match; `^` and `$` are where its lines begin and end. */
   expect: z.optional(z.string()),
   delayMs: z.optional(z.number().check(z.minimum(0), z.maximum(3_600_000))),
   /** The call fails with this reason instead of answering. */
   fail: z.optional(z.string()),
 });
-export type ScriptedReply = z.infer<typeof replySchema>;
+export type ScriptedReply = z.input<typeof replySchema>;
+const KEYS = Object.keys(replySchema.shape).join(', ');
 
 const SHOWN_CHARACTERS = 500;
 
@@ -32,7 +51,8 @@ export function repliesProvider(file: string, load: () => Promise<readonly Scrip
     async reply({ messages, signal }) {
       const replies = await load();
       const index = messages.filter((message) => message.role === 'assistant').length;
-      const last = shorten(textOf(messages.at(-1)));
+      const heard = textSince(messages);
+      const last = shorten(heard);
       const reply = replies[index];
       if (!reply) {
         throw new HoldfastError('model_script_exhausted', {
@@ -42,14 +62,29 @@ export function repliesProvider(file: string, load: () => Promise<readonly Scrip
           file,
         });
       }
-      if (reply.expect !== undefined && !new RegExp(reply.expect, 's').test(textOf(messages.at(-1)))) {
-        const facts = { index: index + 1, allowed: `/${reply.expect}/s`, got: last, file };
+      if (reply.expect !== undefined && !expression(reply.expect).test(heard)) {
+        const facts = { index: index + 1, allowed: `/${reply.expect}/ms`, got: last, file };
         throw new HoldfastError('model_script_mismatch', facts);
       }
       if (reply.delayMs) await delay(reply.delayMs, undefined, { signal });
       if (reply.fail !== undefined) throw new HoldfastError('model_failed', { reason: reply.fail });
-      return { text: reply.text ?? '' };
+      return rawReply(reply, index + 1);
     },
+  };
+}
+
+function rawReply({ text = '', calls, usage, cut }: ScriptedReply, number: number): RawReply {
+  const counted = usage && { cachedTokens: 0, costUsd: null, ...usage };
+  const made = calls?.map(({ id, tool, args }, index) => ({
+    id: id ?? `reply_${number}_call_${index + 1}`,
+    tool,
+    args: typeof args === 'string' ? args : JSON.stringify(args),
+  }));
+  return {
+    text,
+    ...(made && { calls: made }),
+    ...(counted && { usage: counted }),
+    ...(cut && { isCut: true }),
   };
 }
 
@@ -83,27 +118,33 @@ function faultsOf(content: unknown): string[] {
     if (!result.success) {
       return result.error.issues.map((issue) => {
         const keys = issue.code === 'unrecognized_keys' ? ` ${issue.keys.join(', ')}` : '';
-        return `${at}: "${issue.path.join('.')}" ${issue.code}${keys}, allowed text, expect, delayMs, fail`;
+        return `${at}: "${issue.path.join('.')}" ${issue.code}${keys}, allowed ${KEYS}`;
       });
     }
-    if (result.data.text === undefined && result.data.fail === undefined)
-      return [`${at}: needs "text" or "fail"`];
+    if ([result.data.text, result.data.calls, result.data.fail].every((part) => part === undefined))
+      return [`${at}: needs "text", "calls" or "fail"`];
     return isExpression(result.data.expect)
       ? []
       : [`${at}: "expect" is no regular expression: ${result.data.expect}`];
   });
 }
 
+const expression = (source: string): RegExp => new RegExp(source, 'ms');
+
 function isExpression(source: string | undefined): boolean {
   try {
-    return source === undefined || Boolean(new RegExp(source, 's'));
+    return source === undefined || Boolean(expression(source));
   } catch {
     return false;
   }
 }
 
-/** What the model reads of a message. */
-const textOf = (message: ChatMessage | undefined): string => message?.text ?? '';
+/** What the model has heard since its last reply: one message, or the results of several calls. */
+const textSince = (messages: readonly ChatMessage[]): string =>
+  messages
+    .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+    .map(({ text }) => text)
+    .join('\n');
 
 const shorten = (text: string): string =>
   text.length <= SHOWN_CHARACTERS ? text : `…${text.slice(-SHOWN_CHARACTERS)}`;

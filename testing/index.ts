@@ -1,6 +1,6 @@
 // What the package exports as `holdfast/testing`: for people who test their own workflows and agents.
 export { HoldfastTestEnvironment, type TestEnvironmentOptions } from './environment';
-export { scriptedModel, toolCall, type ScriptedModel } from './scripted-model';
+export { scriptedModel, toolBlock, toolCall, type ScriptedModel } from './scripted-model';
 export { simulatedHost, SimulatedHost } from './simulated-host';
 export type { SimulatedAnswer, SimulatedCommand, SimulatedCommands } from './simulated-session';
 export { realHost, RealHost } from './real-host';

@@ -28,6 +28,14 @@ export function scriptedModel(replies: readonly (string | ScriptedReply)[]): Scr
   };
 }
 
+/** A reply that calls tools, in the tagged dialect; those without an id are named `call_1`, `call_2` by their place. */
+export const toolBlock = (calls: readonly { id?: string; tool: string; args: object }[]): string =>
+  `<tool>\n${JSON.stringify(
+    calls.map(({ id, tool, args }) => ({ call_id: id, tool_name: tool, arguments: args })),
+    null,
+    2,
+  )}\n</tool>`;
+
 /** A reply that calls a tool, in the agent JSON dialect. */
 export const toolCall = (tool: string, args: object, headline = 'a step'): string =>
   JSON.stringify({ thoughts: [], headline, tool_name: tool, tool_args: args });

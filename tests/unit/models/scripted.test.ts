@@ -43,8 +43,8 @@ describe('the reply', () => {
   test('that does not match shows both sides and the place', async () => {
     await expect(ask(user('a'), assistant('one'), user('something else'))).rejects.toMatchObject({
       code: 'model_script_mismatch',
-      facts: { index: 2, allowed: '/b.*c/s', got: 'something else', file },
-      message: expect.stringMatching(/reply 2 .*\/b\.\*c\/s.*something else/) as string,
+      facts: { index: 2, allowed: '/b.*c/ms', got: 'something else', file },
+      message: expect.stringMatching(/reply 2 .*\/b\.\*c\/ms.*something else/) as string,
     });
   });
 
@@ -84,13 +84,52 @@ test('a reply of empty text is one', async () => {
   expect(await ask(user('a'))).toEqual({ text: '' });
 });
 
+test('a reply holds calls, what it took and where it was cut off, as a provider would say it', async () => {
+  writeFileSync(
+    file,
+    `- calls: [{ tool: input, args: { session: 1 } }, { id: mine, tool: x, args: '{"a": ' }]
+  usage: { inputTokens: 10, outputTokens: 2 }
+- text: and so
+  cut: true
+  usage: { inputTokens: 10, outputTokens: 2, cachedTokens: 5, costUsd: 0.25 }
+`,
+  );
+  expect(await ask(user('a'))).toEqual({
+    text: '',
+    calls: [
+      { id: 'reply_1_call_1', tool: 'input', args: '{"session":1}' },
+      { id: 'mine', tool: 'x', args: '{"a": ' },
+    ],
+    usage: { inputTokens: 10, outputTokens: 2, cachedTokens: 0, costUsd: null },
+  });
+  expect(await ask(user('a'), assistant(''), user('b'))).toEqual({
+    text: 'and so',
+    isCut: true,
+    usage: { inputTokens: 10, outputTokens: 2, cachedTokens: 5, costUsd: 0.25 },
+  });
+});
+
+test('a reply is checked against the results of all calls, and by lines', async () => {
+  writeFileSync(file, "- text: one\n- text: two\n  expect: '^first$.*^second$'\n");
+  const results = ['first', 'second'].map((text): ChatMessage => ({
+    role: 'tool',
+    callId: text,
+    tool: 'x',
+    text,
+    isError: false,
+  }));
+  expect(await ask(user('a'), assistant('one'), ...results)).toEqual({ text: 'two' });
+});
+
 describe('a faulty file', () => {
   test.each([
     ['no list', 'text: hello', ['the top must be a list']],
     ['nothing', '', ['the top must be a list']],
     ['an unknown key', '- text: a\n  txet: b', ['reply 1', 'txet']],
     ['text that is no text', '- text: 5', ['reply 1', '"text"']],
-    ['neither text nor fail', '- expect: a', ['reply 1: needs "text" or "fail"']],
+    ['neither text nor fail', '- expect: a', ['reply 1: needs "text", "calls" or "fail"']],
+    ['a call without a tool', '- calls: [{ args: {} }]', ['reply 1', 'calls.0.tool']],
+    ['usage without numbers', '- text: a\n  usage: {}', ['reply 1', 'usage.inputTokens']],
     ['a delay below zero', '- text: a\n  delayMs: -1', ['reply 1', '"delayMs"']],
     ['a delay above an hour', '- text: a\n  delayMs: 3600001', ['reply 1', '"delayMs"']],
     [
