@@ -61,7 +61,7 @@ module.exports = {
     only('workflows', ['workflows/', 'contracts/', 'node_modules/zod/', sdk('workflow'), sdk('common')]),
     only('exec', ['exec/', 'contracts/', 'node_modules/node-pty/', 'node_modules/@xterm/']),
     only('engine', ['engine/', 'contracts/', 'exec/', sdk('testing')]),
-    only('models', ['models/', 'contracts/', 'node_modules/']),
+    only('models', ['models/', 'contracts/', 'exec/package-root', 'node_modules/']),
     only('tools', [
       'tools/',
       'contracts/',

@@ -16,7 +16,7 @@ import { fitText } from '../contracts/payload-size';
 import { visibleMessages } from '../contracts/visible-messages';
 import { checkedAnswer } from '../models/answer-schema';
 import { compactionRequest, MAX_SUMMARY_BYTES } from '../models/compaction';
-import { findDialect } from '../models/dialects/dialects';
+import type { FindDialect } from '../models/dialects/dialects';
 import type { FindProvider } from '../models/providers';
 import { systemPrompt } from '../models/system-prompt';
 import type { ToolRegistry } from '../tools/registry';
@@ -33,9 +33,11 @@ export interface AgentDependencies {
   client: HoldfastClient;
   tools: ToolRegistry;
   findProvider: FindProvider;
+  findDialect: FindDialect;
 }
 
-export function createAgentActivities({ client, tools, findProvider }: AgentDependencies): AgentActivities {
+export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
+  const { client, tools, findProvider, findDialect } = dependencies;
   const transcripts = new TranscriptCache(client);
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };

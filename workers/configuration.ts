@@ -7,6 +7,7 @@ import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { configurationSchema, type McpServerEntry } from '../contracts/schemas/configuration';
 import { sessionEnvironment } from '../exec/session-environment';
+import type { DialectOptions } from '../models/dialects/dialects';
 import type { McpServerSettings } from '../tools/mcp/settings';
 import type { BuiltInOptions } from '../tools/registry';
 
@@ -15,6 +16,7 @@ export interface Configuration {
   /** Modules of own tools, by absolute path. */
   modules: readonly string[];
   fetch: { allowPrivate: readonly string[] };
+  dialects: DialectOptions;
   mcpServers: readonly McpServerSettings[];
 }
 
@@ -131,7 +133,7 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   const [section] = path;
   if (section === undefined) return Object.keys(shape);
   if (section === 'mcp_servers') return Object.keys(shape.mcp_servers.def.innerType.def.valueType.shape);
-  return Object.keys(shape[section as 'features' | 'tools' | 'fetch'].def.innerType.shape);
+  return Object.keys(shape[section as Exclude<keyof typeof shape, 'mcp_servers'>].def.innerType.shape);
 }
 
 const MAX_DISTANCE = 3;
@@ -142,7 +144,7 @@ function allowedInstead(key: string, known: string[]): string {
 }
 
 function resolved(
-  { features, tools, fetch, mcp_servers: servers }: z.infer<typeof configurationSchema>,
+  { features, tools, fetch, dialects, prompts, mcp_servers: servers }: z.infer<typeof configurationSchema>,
   source: ConfigurationSource,
 ): Configuration {
   const folder = dirname(source.file);
@@ -150,6 +152,10 @@ function resolved(
     features: { unifiedExec: features.unified_exec },
     modules: tools.modules.map((module) => resolve(folder, module)),
     fetch: { allowPrivate: fetch.allow_private },
+    dialects: {
+      tags: { start: dialects.tool_tag_start, end: dialects.tool_tag_end },
+      promptFolder: prompts.folder === undefined ? undefined : resolve(folder, prompts.folder),
+    },
     mcpServers: Object.entries(servers)
       .filter(([, { enabled }]) => enabled)
       .map(([name, entry]) => serverSettings(name, entry, source)),

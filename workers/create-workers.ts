@@ -12,6 +12,7 @@ import { detectTreeKill } from '../exec/holder/process-tree';
 import { sessionEnvironment } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
 import { StubFolder } from '../exec/stub-folder';
+import { createDialects } from '../models/dialects/dialects';
 import { createProviders, type ModelProviders } from '../models/providers';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry';
 import { stubFiles } from '../tools/stubs/stub-files';
@@ -72,6 +73,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
   const { configuration } = configured;
   const tools = createToolRegistry(own, [configured.source], builtInOptions(configuration));
   const findProvider = createProviders(options.models);
+  const findDialect = createDialects(configuration.dialects);
   const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // What was made is let go of where the rest cannot be: the last first.
@@ -95,7 +97,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     made.push(unpublish);
     const closeTools = (): Promise<void> => (unpublish(), configured.close());
     const shared = { connection, namespace, client, journal, tools, blobs };
-    const agentWorker = await createAgentWorker({ ...shared, findProvider });
+    const agentWorker = await createAgentWorker({ ...shared, findProvider, findDialect });
     made.push(() => endUnused(agentWorker));
     let hostWorker: HostWorker | undefined;
     if (host !== null) {

@@ -37,10 +37,11 @@ async function after(
   }
   const resolved = resolveReferences(call.args, values);
   if ('fault' in resolved) {
-    return failedCall(
-      call,
-      new HoldfastError('dependency_failed', { got: resolved.id, reason: resolved.fault }),
-    );
+    const facts = {
+      got: (call.needs ?? []).join(', '),
+      reason: `and there is not what it names: ${resolved.fault}`,
+    };
+    return failedCall(call, new HoldfastError('dependency_failed', facts));
   }
   return run({ ...call, args: resolved.args }, wanted.has(call.callId));
 }

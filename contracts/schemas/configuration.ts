@@ -54,6 +54,11 @@ export const configurationSchema = z.strictObject({
   features: z.prefault(z.strictObject({ unified_exec: z._default(z.boolean(), true) }), {}),
   tools: z.prefault(z.strictObject({ modules: z._default(texts, []) }), {}),
   fetch: z.prefault(z.strictObject({ allow_private: z._default(texts, []) }), {}),
+  dialects: z.prefault(
+    z.strictObject({ tool_tag_start: z.optional(text), tool_tag_end: z.optional(text) }),
+    {},
+  ),
+  prompts: z.prefault(z.strictObject({ folder: z.optional(text) }), {}),
   mcp_servers: z._default(z.record(serverName, mcpServerSchema), {}),
 });
 

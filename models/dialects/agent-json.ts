@@ -1,18 +1,27 @@
 // The agent JSON dialect: one object with `thoughts`, `headline`, `tool_name` and `tool_args`. Prose may
 // stand beside it, a code fence around it; what stands inside <think> is never a call.
 import type { Message, ParsedReply } from '../../contracts/agent';
-import type { ToolDescription } from '../../contracts/tools';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
+import { withMendedCode } from './escaped-code';
+import { isObject, readJson, shown } from './json-text';
+import { CUT_FENCE, cutOff, endsInFence, malformed } from './malformed';
+import type { PromptText } from './prompts';
+import { saidText, steps, type ShownResult, type Step } from './steps';
 
-export const agentJson: Dialect = { parse, instructions, messages };
+export const createAgentJson = (instructions: PromptText): Dialect => ({
+  parse,
+  instructions,
+  messages: (all) => steps(all).flatMap(messagesOf),
+});
 
 /** Each brace that is never closed costs a look through the rest; behind so many there is no call. */
 const MAX_OPEN_BRACES = 200;
 /** An object that begins as a call does; cut off, it cannot be told from one. */
-const BEGINS_AS_CALL = /^\{\s*["']?(?:tool_name|tool_args|thoughts|headline)\b/;
+const BEGINS_AS_CALL = /^\{\s*(?:["']?(?:tool_name|tool_args|thoughts|headline)\b|(?:["'][a-z_]*)?$)/;
 
-function parse({ text }: RawReply): ParsedReply {
+function parse({ text, isCut: isCutOff }: RawReply): ParsedReply {
+  if (isCutOff) return cutOff();
   const { prose, loose, objects, isCut } = scan(text);
   const [json, ...more] = objects;
   if (more.length > 0 || (json !== undefined && isCut)) {
@@ -22,6 +31,7 @@ function parse({ text }: RawReply): ParsedReply {
     return malformed('The JSON object does not end: the reply was cut off or a brace or quote is missing.');
   if (json !== undefined) return parseObject(json, prose);
   if (prose === '') return malformed('It is empty.');
+  if (endsInFence(prose)) return malformed(CUT_FENCE);
   return /"tool_(name|args)"\s*:/.test(loose)
     ? malformed('It has "tool_name" but no JSON object around it.')
     : { kind: 'answer', answer: prose };
@@ -51,7 +61,7 @@ function scan(text: string): Scanned {
     if (end < 0) {
       openBraces += 1;
       // Nothing but an opened object: whatever it was to be, it is no answer.
-      const isAlone = /^\s*(```(json)?)?\s*$/.test(found.prose);
+      const isAlone = /(?:^|```(?:json)?)\s*$/.test(found.prose);
       found.isCut = isAlone || BEGINS_AS_CALL.test(text.slice(at, at + 200));
     }
     const part = text.slice(at, end < 0 ? at + 1 : end);
@@ -78,22 +88,16 @@ function isCall(object: string): boolean {
 }
 
 function parseObject(json: string, prose: string): ParsedReply {
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(json) as Record<string, unknown>;
-  } catch (err) {
-    return malformed(`The JSON is invalid: ${(err as Error).message}.`);
-  }
-  const { tool_name: tool, tool_args: args, thoughts, headline } = value;
+  const read = readJson(json);
+  if ('fault' in read) return malformed(read.fault);
+  const { tool_name: tool, tool_args: args, thoughts, headline } = read.value as Record<string, unknown>;
   if (typeof tool !== 'string' || tool === '') {
-    return malformed(`"tool_name" must be a name, got ${JSON.stringify(tool)}.`);
+    return malformed(`"tool_name" must be a name, got ${shown(tool)}.`);
   }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-    return malformed(`"tool_args" must be an object, got ${JSON.stringify(args)}.`);
-  }
+  if (!isObject(args)) return malformed(`"tool_args" must be an object, got ${shown(args)}.`);
   return {
     kind: 'calls',
-    calls: [{ callId: 'call_1', tool, args: args as Record<string, unknown> }],
+    calls: [withMendedCode({ callId: 'call_1', tool, args })],
     headline: typeof headline === 'string' ? headline : null,
     thoughts: (Array.isArray(thoughts) ? thoughts : [thoughts]).filter(
       (t): t is string => typeof t === 'string',
@@ -101,8 +105,6 @@ function parseObject(json: string, prose: string): ParsedReply {
     prose,
   };
 }
-
-const malformed = (problem: string): ParsedReply => ({ kind: 'malformed', problem });
 
 /** The position behind the brace that closes the one at `start`; -1 when none does. */
 function objectEnd(text: string, start: number): number {
@@ -120,24 +122,26 @@ function objectEnd(text: string, start: number): number {
   return -1;
 }
 
-function instructions(tools: readonly ToolDescription[]): string {
-  const list = tools.map(
-    (tool) =>
-      `### ${tool.name}\n${tool.description}\nArguments (JSON Schema): ${JSON.stringify(tool.parameters)}`,
-  );
-  return [
-    'To call a tool, reply with one JSON object and nothing else:',
-    '{"thoughts": ["..."], "headline": "what this step does", "tool_name": "...", "tool_args": {...}}',
-    'A reply without such an object is your final answer.',
-    '## Tools',
-    ...list,
-  ].join('\n\n');
+function messagesOf(step: Step): ChatMessage[] {
+  if (step.kind === 'said') return [{ role: 'user', text: step.text }];
+  const results: ChatMessage[] = step.results.map((result) => ({ role: 'user', text: resultText(result) }));
+  return step.message ? [{ role: 'assistant', text: writtenText(step.message) }, ...results] : results;
 }
 
-function messages(all: readonly Message[]): ChatMessage[] {
-  return all.map((message) =>
-    message.role === 'assistant'
-      ? { role: 'assistant', text: message.text }
-      : { role: 'user', text: message.role === 'tool' ? message.content : message.text },
-  );
+/** Calls that were made without a text, in another dialect, are shown in this one's. */
+function writtenText({ text, parsed }: Extract<Message, { role: 'assistant' }>): string {
+  if (text.trim() !== '' || parsed.kind !== 'calls') return saidText(text);
+  return parsed.calls
+    .map(({ tool, args }) => JSON.stringify({ tool_name: tool, tool_args: args }))
+    .join('\n');
+}
+
+/** A line of JSON that says what it is, and the output as it is: in JSON it would be longer and hard to read. */
+function resultText({ tool, isError, content, note }: ShownResult): string {
+  const head = {
+    tool_name: tool,
+    tool_result: isError ? 'error' : 'ok',
+    ...(note !== undefined && { note }),
+  };
+  return `${JSON.stringify(head)}\n${content}`;
 }

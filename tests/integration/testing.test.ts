@@ -14,6 +14,7 @@ import {
   replayHistories,
   scriptedModel,
   simulatedHost,
+  toolBlock,
   toolCall,
 } from '../../testing';
 import { startTestServer } from '../../testing/test-server';
@@ -139,7 +140,46 @@ test('own tools are called, and a scripted model remembers what it was asked', a
   await env.agent('doubler').start({ task: 'Double 21', model: env.model(model) });
   expect(await env.agent('doubler').result()).toMatchObject({ answer: 'It is 42.' });
   expect(model.requests[0]?.system).toContain('Doubles a number.');
-  expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'user', text: '42' });
+  expect(model.requests[1]?.messages.at(-1)?.text).toBe('{"tool_name":"double","tool_result":"ok"}\n42');
+});
+
+test('a scripted model speaks the other dialects: a tagged block, and calls beside the text', async () => {
+  const block = toolBlock([
+    { tool: 'double', args: { value: 4 } },
+    { id: 'wrong', tool: 'double', args: { value: 'x' } },
+  ]);
+  const tagged = scriptedModel([
+    `I double.\n${block}`,
+    {
+      expect: '^TOOL_EXECUTION_RESULT$.*call_1: double, ok ===\\n8\\n=== wrong: double, error',
+      text: 'It is 8.',
+    },
+  ]);
+  const calls = [
+    { tool: 'double', args: { value: 5 } },
+    { tool: 'double', args: '{"value": ' },
+  ];
+  const native = scriptedModel([
+    { calls },
+    { expect: 'arguments of call 2, of "double", cannot be used', calls: calls.slice(0, 1) },
+    { expect: '^10$', text: 'It is 10.', cut: true },
+    { expect: 'length limit', text: 'It is 10.' },
+  ]);
+  const models = {
+    tagged: { ...tagged, dialect: 'tagged' },
+    native: { ...native, dialect: 'native' },
+  } as const;
+  const results = Object.entries(models).map(async ([id, model]) => {
+    await env.agent(id).start({ task: 'Double', model: env.model(model) });
+    return env.agent(id).result();
+  });
+  expect(await Promise.all(results)).toMatchObject([{ answer: 'It is 8.' }, { answer: 'It is 10.' }]);
+  expect(tagged.requests[0]).not.toHaveProperty('tools');
+  expect(native.requests[0]?.tools?.map(({ name }) => name)).toContain('double');
+  expect(native.requests[2]?.messages.slice(3)).toEqual([
+    { role: 'assistant', text: '', calls: [{ id: 'reply_2_call_1', tool: 'double', args: '{"value":5}' }] },
+    { role: 'tool', callId: 'reply_2_call_1', tool: 'double', text: '10', isError: false },
+  ]);
 });
 
 test('a scripted model with faults is refused where it is written, with every fault', () => {

@@ -34,6 +34,7 @@ test('no file is a configuration with the defaults; a file that is named must be
     features: { unifiedExec: true },
     modules: [],
     fetch: { allowPrivate: [] },
+    dialects: { tags: { start: undefined, end: undefined }, promptFolder: undefined },
     mcpServers: [],
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
@@ -41,15 +42,17 @@ test('no file is a configuration with the defaults; a file that is named must be
   );
 });
 
-test('features, modules and networks are read; modules count from the file', () => {
+test('features, modules, networks, tags and prompts are read; paths count from the file', () => {
   const configuration = read(
     '[features]\nunified_exec = false\n[tools]\nmodules = ["./mine.mjs", "/abs.mjs"]\n' +
-      '[fetch]\nallow_private = ["10.0.0.0/8", "localhost"]',
+      '[fetch]\nallow_private = ["10.0.0.0/8", "localhost"]\n' +
+      '[dialects]\ntool_tag_start = "<call>"\n[prompts]\nfolder = "prompts"',
   );
   expect(configuration).toMatchObject({
     features: { unifiedExec: false },
     modules: [join(folder, 'mine.mjs'), '/abs.mjs'],
     fetch: { allowPrivate: ['10.0.0.0/8', 'localhost'] },
+    dialects: { tags: { start: '<call>', end: undefined }, promptFolder: join(folder, 'prompts') },
   });
 });
 
@@ -115,6 +118,11 @@ test.each([
   ['[features]\nunified_exec = "yes"', '"features.unified_exec" must be true or false, got a text'],
   ['[tools]\nmodules = "a.mjs"', '"tools.modules" must be a list, got a text'],
   ['[tools]\nmodules = [""]', '"tools.modules.0" must be a text that is not empty'],
+  [
+    '[dialects]\ntool_tag = "x"',
+    '"dialects" has the unknown key "tool_tag", allowed tool_tag_start, tool_tag_end',
+  ],
+  ['[prompts]\nfolders = "x"', '"prompts" has the unknown key "folders", did you mean "folder"?'],
   ['[fetch]\nallow_private = [1]', '"fetch.allow_private.0" must be a text, got a number'],
   ['[mcp_servers.a]\ncomand = "x"', '"mcp_servers.a" has the unknown key "comand", did you mean "command"?'],
   [

@@ -1,17 +1,8 @@
 import type { ParsedReply } from '../../../../contracts/agent';
-import type { JsonSchema, ToolDescription } from '../../../../contracts/tools';
-import { agentJson } from '../../../../models/dialects/agent-json';
+import { createDialects } from '../../../../models/dialects/dialects';
 
+const agentJson = createDialects()('agent-json');
 const parse = (text: string): ParsedReply => agentJson.parse({ text });
-const described = (name: string, description: string, parameters: JsonSchema): ToolDescription => ({
-  name,
-  description,
-  parameters,
-  result: null,
-  effects: 'once',
-  runsOn: 'anywhere',
-});
-
 /** The three examples of the tools' documentation that agents are prompted with, letter by letter. */
 const INSTALL = `{
     "thoughts": [
@@ -196,24 +187,6 @@ describe('what cannot be used is neither run nor an answer', () => {
         expect(parse(text.slice(a, b)).kind).toMatch(/^(answer|calls|malformed)$/);
     }
   });
-});
-
-test('the instructions name every tool with its description and schema', () => {
-  const text = agentJson.instructions([
-    described('input', 'Types.', { type: 'object', required: ['session'] }),
-    described('other', 'Other.', {}),
-  ]);
-  for (const part of [
-    '"tool_name"',
-    '"tool_args"',
-    'input',
-    'Types.',
-    '"required":["session"]',
-    'other',
-    'Other.',
-  ]) {
-    expect(text).toContain(part);
-  }
 });
 
 test.each([

@@ -1,0 +1,124 @@
+// Code that a model escaped twice: one line, with the text \n where its lines should end. It cannot run as it is, so
+// it is unescaped once. Code in which every \n may be meant as it stands is left alone.
+import type { ToolCall } from '../../contracts/agent';
+
+type Language = 'python' | 'nodejs' | 'shell';
+
+const REPAIRED =
+  'The argument "code" was escaped twice: it had the text \\n in place of line ends. It was unescaped once before it ran.';
+
+/** The call with its argument `code` mended where it had to be, and `repaired` saying so. */
+export function withMendedCode(call: ToolCall): ToolCall {
+  const { code, runtime } = call.args;
+  if (typeof code !== 'string') return call;
+  const language = languageOf(call.tool, runtime);
+  if (!isEscapedTwice(code, language)) return call;
+  return { ...call, args: { ...call.args, code: unescapeOnce(code, language) }, repaired: REPAIRED };
+}
+
+function languageOf(tool: string, runtime: unknown): Language {
+  if (runtime === 'python' || runtime === 'nodejs') return runtime;
+  if (/python/i.test(tool)) return 'python';
+  return /node|javascript/i.test(tool) ? 'nodejs' : 'shell';
+}
+
+/** Whether the code holds a \n that has no meaning where it stands, read as the one line that it is. */
+function isEscapedTwice(code: string, language: Language): boolean {
+  if (/[\r\n]/.test(code) || !code.includes('\\n')) return false;
+  const comment = language === 'nodejs' ? /^\s*\/\// : /^\s*#/;
+  // Code that were nothing but a comment.
+  if (comment.test(code)) return true;
+  for (let at = 0; at < code.length;) {
+    const end = literalEnd(code, at, language);
+    if (end === 'open') return code.includes('\\n', at);
+    if (end !== null) at = end;
+    else if (beginsComment(code, at, language)) return endsInComment(code.slice(at));
+    else if (code[at] !== '\\') at += 1;
+    else if (code[at + 1] === 'n' && isLineEnd(code, at, language)) return true;
+    else at += 2;
+  }
+  return false;
+}
+
+/** In a shell an unquoted \n is the letter n: `tr -d \n` may be meant so, `cd /tmp\nls` is not. */
+function isLineEnd(code: string, at: number, language: Language): boolean {
+  if (language !== 'shell') return true;
+  const next = code.slice(at + 2);
+  return /^[^\s\\]/.test(next) && !(code[at - 1] === '/' && next.startsWith('/'));
+}
+
+const beginsComment = (code: string, at: number, language: Language): boolean =>
+  language === 'nodejs'
+    ? code.startsWith('//', at)
+    : code[at] === '#' && (language === 'python' || at === 0 || /[\s;&|]/.test(code[at - 1] ?? ''));
+
+/** A comment that speaks of \n sets it off; one that ends there has a word before it. */
+const endsInComment = (comment: string): boolean => /[\w.!?:;,)\]](?<!\b[A-Za-z]:)\\n/.test(comment);
+
+/** Where the string or expression ends that begins here; null: none begins; `open`: it never ends. */
+function literalEnd(code: string, at: number, language: Language): number | 'open' | null {
+  const quote = quoteAt(code, at, language);
+  if (quote !== null) {
+    const isPlain = language === 'shell' && quote === "'";
+    for (let end = at + quote.length; end < code.length; end++) {
+      if (code[end] === '\\' && !isPlain) end += 1;
+      else if (code.startsWith(quote, end)) return end + quote.length;
+    }
+    return 'open';
+  }
+  if (language !== 'nodejs' || code[at] !== '/') return null;
+  if (!code.startsWith('/*', at)) return expressionEnd(code, at);
+  const end = code.indexOf('*/', at + 2);
+  return end < 0 ? 'open' : end + 2;
+}
+
+function quoteAt(code: string, at: number, language: Language): string | null {
+  const character = code[at] ?? '';
+  if (character === '`') return language === 'nodejs' ? character : null;
+  if (character !== '"' && character !== "'") return null;
+  const triple = character.repeat(3);
+  return language === 'python' && code.startsWith(triple, at) ? triple : character;
+}
+
+/** In characters: as far as is looked, so that long code costs no more than its length. */
+const NEAR = 50;
+const LONGEST_EXPRESSION = 1_000;
+
+/** Where a regular expression of JavaScript ends; null where the slash divides or begins a comment. */
+function expressionEnd(code: string, at: number): number | null {
+  const before = code.slice(Math.max(0, at - NEAR), at).trimEnd();
+  if (before !== '' && !/(?:[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of))$/.test(before))
+    return null;
+  const [expression] =
+    /^\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//.exec(code.slice(at, at + LONGEST_EXPRESSION)) ??
+    [];
+  return expression === undefined ? null : at + expression.length;
+}
+
+const ESCAPES: Record<string, string> = { n: '\n', t: '\t', '"': '"', '\\': '\\' };
+const WRITTEN: Record<string, string> = { '\n': '\\n', '\t': '\\t' };
+
+/**
+ * As JSON would; only in a string that may not span lines \n and \t stay as they are: there they were escaped once.
+ */
+function unescapeOnce(code: string, language: Language): string {
+  const parts = [...code.matchAll(/\\[nt"\\]|[^]/g)].map(([part]) =>
+    part.length === 2 ? (ESCAPES[part[1] ?? ''] ?? part) : part,
+  );
+  const text = parts.join('');
+  if (language === 'shell') return text;
+  for (let at = 0; at < text.length;) {
+    const quote = quoteAt(text, at, language);
+    const end = literalEnd(text, at, language);
+    if (typeof end === 'number') {
+      const isInLine = quote === '"' || quote === "'";
+      for (let inner = at; isInLine && inner < end; inner++)
+        parts[inner] = WRITTEN[parts[inner] ?? ''] ?? parts[inner] ?? '';
+      at = end;
+    } else if (beginsComment(text, at, language)) {
+      const lineEnd = text.indexOf('\n', at);
+      at = lineEnd < 0 ? text.length : lineEnd;
+    } else at += 1;
+  }
+  return parts.join('');
+}

@@ -1,0 +1,42 @@
+// Reads JSON that a model wrote. What is nearly right is not mended: a guess could run something that was not meant.
+
+/** Deeper values could not be walked through by those who get them. */
+const MAX_DEPTH = 100;
+
+/** The value, or what is wrong, as a sentence for the model. */
+export function readJson(text: string): { value: unknown } | { fault: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (err) {
+    const { message } = err as Error;
+    const hint = message.includes('control character')
+      ? ' Inside a JSON string a line end is written \\n and a tab \\t.'
+      : '';
+    return { fault: `The JSON is invalid: ${message}.${hint}` };
+  }
+  if (depthOf(text) <= MAX_DEPTH) return { value };
+  return { fault: `The JSON is nested too deep: allowed ${MAX_DEPTH} levels.` };
+}
+
+/** How deep valid JSON nests. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [part] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/g)) {
+    if (part === '[' || part === '{') deepest = Math.max(deepest, ++depth);
+    else if (part === ']' || part === '}') depth -= 1;
+  }
+  return deepest;
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const SHOWN_CHARACTERS = 200;
+
+/** A value as a fault shows it. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}

@@ -1,0 +1,96 @@
+// The native dialect: the provider's own function calling. Every call that is sent back stands with its result
+// directly behind it, as OpenAI and Anthropic ask; calls that could not be used are not sent back as calls.
+import type { Message, ParsedReply, ToolCall } from '../../contracts/agent';
+import type { ChatMessage, NativeCall, RawReply } from '../provider';
+import type { Dialect } from './dialect';
+import { withMendedCode } from './escaped-code';
+import { isObject, readJson, shown } from './json-text';
+import { cutOff, malformed } from './malformed';
+import type { PromptText } from './prompts';
+import { saidText, steps, type ShownResult } from './steps';
+import { withoutThinking } from './thinking';
+
+export const createNative = (instructions: PromptText): Dialect => ({
+  parse,
+  instructions,
+  messages,
+  isNative: true,
+});
+
+function parse({ text, calls = [], isCut }: RawReply): ParsedReply {
+  if (isCut) return cutOff();
+  const prose = withoutThinking(text);
+  if (calls.length === 0) {
+    return prose === ''
+      ? malformed('It is empty: neither an answer nor a call.')
+      : { kind: 'answer', answer: prose };
+  }
+  const read = calls.map(readCall);
+  const faults = read.flatMap((call) => ('fault' in call ? [call.fault] : []));
+  if (faults.length > 0) return malformed(faults.join(' '));
+  const made = withIds(read.filter((call) => 'args' in call));
+  return { kind: 'calls', calls: made.map(withMendedCode), headline: null, thoughts: [], prose };
+}
+
+function readCall({ id, tool, args }: NativeCall, index: number): ToolCall | { fault: string } {
+  if (tool === '') return { fault: `Call ${index + 1} has no tool's name.` };
+  const at = `The arguments of call ${index + 1}, of ${shown(tool)}, cannot be used.`;
+  // Some providers send nothing where a tool takes nothing.
+  const read = args.trim() === '' ? { value: {} } : readJson(args);
+  if ('fault' in read) return { fault: `${at} ${read.fault}` };
+  if (!isObject(read.value)) return { fault: `${at} Got ${shown(read.value)}, allowed a JSON object.` };
+  return { callId: id, tool, args: read.value };
+}
+
+/** As providers and our keys allow it. */
+const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The provider's ids where each is one and stands once; else names by place. */
+function withIds(calls: readonly ToolCall[]): ToolCall[] {
+  const isUsable = calls.every(({ callId }) => ID_PATTERN.test(callId));
+  const isUnique = new Set(calls.map(({ callId }) => callId)).size === calls.length;
+  if (isUsable && isUnique) return [...calls];
+  return calls.map((call, index) => ({ ...call, callId: `call_${index + 1}` }));
+}
+
+function messages(all: readonly Message[]): ChatMessage[] {
+  const taken = new Set<string>();
+  return steps(all).flatMap((step): ChatMessage[] => {
+    if (step.kind === 'said') return [{ role: 'user', text: step.text }];
+    const { message, results } = step;
+    // A result whose call a summary stands for would be one without a call.
+    if (!message)
+      return results.map((result) => ({
+        role: 'user',
+        text: `Result of ${result.tool}:\n${shownText(result)}`,
+      }));
+    const { text, parsed } = message;
+    if (parsed.kind !== 'calls') return [{ role: 'assistant', text: saidText(text) }];
+    const ids = parsed.calls.map(({ callId }) => wireId(callId, taken));
+    const calls = parsed.calls.map(({ tool, args }, index): NativeCall => ({
+      id: ids[index] ?? '',
+      tool,
+      args: JSON.stringify(args),
+    }));
+    const answers = results.map((result, index): ChatMessage => {
+      const { tool, isError } = result;
+      return { role: 'tool', callId: ids[index] ?? '', tool, text: shownText(result), isError };
+    });
+    return [{ role: 'assistant', text, calls }, ...answers];
+  });
+}
+
+/** Providers want each id once in a conversation; some of them, and our other dialects, begin anew in each reply. */
+function wireId(callId: string, taken: Set<string>): string {
+  const base = callId.slice(0, MAX_WIRE_ID);
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}_${number}`;
+  taken.add(id);
+  return id;
+}
+
+/** OpenAI allows 64 characters at the most, some compatible servers 40; room for a number. */
+const MAX_WIRE_ID = 34;
+
+const shownText = ({ content, note }: ShownResult): string =>
+  note === undefined ? content : `Note: ${note}\n${content}`;

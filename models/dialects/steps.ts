@@ -1,0 +1,57 @@
+// A conversation in steps: each reply of the model with the results of its calls, in their order. Every call has its
+// result here, so that no provider is sent a call without one.
+import type { Message, ToolResult } from '../../contracts/agent';
+
+type Reply = Extract<Message, { role: 'assistant' }>;
+
+/** A result as it goes back; `note` is what was mended in the call before it ran. */
+export interface ShownResult extends ToolResult {
+  note?: string;
+}
+
+export type Step =
+  { kind: 'said'; text: string } | { kind: 'step'; message: Reply | null; results: ShownResult[] };
+
+const NO_RESULT =
+  'Error unknown_outcome: the turn ended before this call did, so its result is not known. It may have had an effect.';
+
+/** Results whose reply is not there, because a summary stands in its place, are a step without a message. */
+export function steps(messages: readonly Message[]): Step[] {
+  const replies = messages.flatMap((message, at) => (message.role === 'assistant' ? [at] : []));
+  const before = messages.slice(0, replies[0] ?? messages.length);
+  return [
+    ...before.map(alone),
+    ...replies.flatMap((at, index) => {
+      const behind = messages.slice(at + 1, replies[index + 1] ?? messages.length);
+      return stepOf(messages[at] as Reply, behind);
+    }),
+  ];
+}
+
+const alone = (message: Message): Step =>
+  message.role === 'tool'
+    ? { kind: 'step', message: null, results: [message] }
+    : { kind: 'said', text: message.text };
+
+/** A reply, its results directly behind it, and what else was said before the next. */
+function stepOf(message: Reply, behind: readonly Message[]): Step[] {
+  const results = resultsOf(
+    message,
+    behind.filter((other) => other.role === 'tool'),
+  );
+  const ids = results.map(({ callId }) => callId);
+  const others = behind.filter((other) => other.role !== 'tool' || !ids.includes(other.callId));
+  return [{ kind: 'step', message, results }, ...others.map(alone)];
+}
+
+function resultsOf({ parsed }: Reply, results: readonly ToolResult[]): ShownResult[] {
+  if (parsed.kind !== 'calls') return [];
+  return parsed.calls.map(({ callId, tool, repaired }) => {
+    const result = results.find((candidate) => candidate.callId === callId);
+    const shown = result ?? { callId, tool, content: NO_RESULT, isError: true };
+    return { ...shown, ...(repaired !== undefined && { note: repaired }) };
+  });
+}
+
+/** Providers refuse messages without text. */
+export const saidText = (text: string): string => (text.trim() === '' ? '(a reply without text)' : text);

@@ -1,0 +1,118 @@
+// The tagged dialect: a block `<tool>[{call_id, tool_name, arguments}, ...]</tool>`, with references between its calls.
+// Prose may stand beside the block. What is not exactly a block of calls is refused, with what is wrong with it.
+import type { Message, ParsedReply, ToolCall } from '../../contracts/agent';
+import { CALL_ID_PATTERN, findReferences, referenceFault } from '../../contracts/references';
+import type { ChatMessage, RawReply } from '../provider';
+import type { Dialect } from './dialect';
+import { withMendedCode } from './escaped-code';
+import { isObject, readJson, shown } from './json-text';
+import { cutOff, malformed } from './malformed';
+import type { PromptText } from './prompts';
+import { saidText, steps, type Step } from './steps';
+import { scanReply, type Tags } from './tagged-block';
+import { taggedResults } from './tagged-results';
+
+export const createTagged = (tags: Tags, instructions: PromptText): Dialect => ({
+  parse: (reply) => parse(reply, tags),
+  instructions,
+  messages: (all) => steps(all).flatMap((step) => messagesOf(step, tags)),
+});
+
+function parse({ text, isCut }: RawReply, tags: Tags): ParsedReply {
+  if (isCut) return cutOff();
+  const { prose, blocks, fault } = scanReply(text, tags);
+  if (fault !== null) return malformed(fault);
+  const [block, ...more] = blocks;
+  if (more.length > 0) {
+    return malformed(
+      `It holds ${blocks.length} blocks, allowed one: put all calls into the list of one block.`,
+    );
+  }
+  if (block !== undefined) return parseBlock(block, prose);
+  if (prose === '') return malformed('It is empty: neither an answer nor a block of calls.');
+  if (/^(?:```\w*\s*)?[[{][^]*"tool_name"\s*:/.test(prose)) {
+    return malformed(
+      `It has "tool_name" without the tags around it: ${tags.start} before and ${tags.end} behind.`,
+    );
+  }
+  return { kind: 'answer', answer: prose };
+}
+
+function parseBlock(json: string, prose: string): ParsedReply {
+  if (json === '') return malformed('The block is empty, allowed a JSON list of calls.');
+  const read = readJson(json);
+  if ('fault' in read) return malformed(read.fault);
+  const items: unknown[] = Array.isArray(read.value) ? read.value : [read.value];
+  if (items.length === 0) return malformed('The list in the block is empty, allowed one call or more.');
+  const faults = items.flatMap((item, index) => callFaults(item, index + 1));
+  if (faults.length > 0) return malformed(faults.join(' '));
+  const calls = withIds(items as WrittenCall[]);
+  const ids = calls.map(({ callId }) => callId);
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined)
+    return malformed(`Two calls have the "call_id" ${shown(twice)}, allowed one of each.`);
+  const fault = referenceFault(calls);
+  return fault === null
+    ? { kind: 'calls', calls: calls.map(withMendedCode), headline: null, thoughts: [], prose }
+    : malformed(fault);
+}
+
+interface WrittenCall {
+  call_id?: string | null;
+  tool_name: string;
+  arguments: Record<string, unknown>;
+}
+
+function callFaults(item: unknown, number: number): string[] {
+  const at = `Call ${number}:`;
+  if (!isObject(item)) {
+    return [`${at} got ${shown(item)}, allowed an object with "call_id", "tool_name" and "arguments".`];
+  }
+  const { call_id: id, tool_name: tool, arguments: args } = item;
+  const keys = `; its keys are ${Object.keys(item).map(shown).join(', ') || 'none'}`;
+  const faults: string[] = [];
+  if (!isMissing(id) && !(typeof id === 'string' && CALL_ID_PATTERN.test(id))) {
+    const allowed = 'up to 64 letters of a-z and A-Z, digits, "_" and "-", a letter or "_" first';
+    faults.push(`${at} "call_id" is ${shown(id)}, allowed ${allowed}.`);
+  }
+  if (typeof tool !== 'string' || tool === '') {
+    faults.push(`${at} "tool_name" must be a name, got ${shown(tool)}${tool === undefined ? keys : ''}.`);
+  }
+  if (!isObject(args)) {
+    faults.push(`${at} "arguments" must be an object, got ${shown(args)}${args === undefined ? keys : ''}.`);
+  }
+  return faults;
+}
+
+const isMissing = (id: unknown): boolean => id === undefined || id === null || id === '';
+
+/** Calls without an id are named by their place, unless another has that name. */
+function withIds(items: readonly WrittenCall[]): ToolCall[] {
+  const taken = new Set(items.map((item) => item.call_id));
+  return items.map(({ call_id: id, tool_name: tool, arguments: args }, index) => {
+    let callId = id || `call_${index + 1}`;
+    while (!id && taken.has(callId)) callId += '_';
+    return { callId, tool, args, needs: findReferences(args) };
+  });
+}
+
+function messagesOf(step: Step, tags: Tags): ChatMessage[] {
+  if (step.kind === 'said') return [{ role: 'user', text: step.text }];
+  const results: ChatMessage[] =
+    step.results.length === 0 ? [] : [{ role: 'user', text: taggedResults(step.results) }];
+  return step.message ? [{ role: 'assistant', text: writtenText(step.message, tags) }, ...results] : results;
+}
+
+/** Calls that were made without a text, in another dialect, are shown in this one's. */
+function writtenText(
+  { text, parsed }: Extract<Message, { role: 'assistant' }>,
+  { start, end }: Tags,
+): string {
+  if (text.trim() !== '' || parsed.kind !== 'calls') return saidText(text);
+  const calls = parsed.calls.map(({ callId, tool, args }) => ({
+    call_id: callId,
+    tool_name: tool,
+    arguments: args,
+  }));
+  return `${start}\n${JSON.stringify(calls)}\n${end}`;
+}

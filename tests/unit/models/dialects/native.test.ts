@@ -1,0 +1,168 @@
+import type { Message, ParsedReply, ToolCall } from '../../../../contracts/agent';
+import { createDialects } from '../../../../models/dialects/dialects';
+import type { NativeCall } from '../../../../models/provider';
+
+const like = (text: RegExp): string => expect.stringMatching(text) as string;
+const native = createDialects()('native');
+const parse = (text: string, ...calls: [string, string, string][]): ParsedReply =>
+  native.parse({ text, calls: calls.map(([id, tool, args]): NativeCall => ({ id, tool, args })) });
+
+describe('a reply', () => {
+  test('with calls is those calls, with its text as prose', () => {
+    expect(parse('<think>hm</think>I look.', ['id_1', 'x', '{"a": [1]}'], ['id_2', 'y', ''])).toEqual({
+      kind: 'calls',
+      calls: [
+        { callId: 'id_1', tool: 'x', args: { a: [1] } },
+        { callId: 'id_2', tool: 'y', args: {} },
+      ],
+      headline: null,
+      thoughts: [],
+      prose: 'I look.',
+    });
+  });
+
+  test.each([
+    ['missing', '', ''],
+    ['the same twice', 'a', 'a'],
+    ['none that a provider takes', 'functions.x:0', 'b'],
+  ])('whose ids are %s gets names by place', (_name, first, second) => {
+    expect(parse('', [first, 'x', '{}'], [second, 'x', '{}'])).toMatchObject({
+      calls: [{ callId: 'call_1' }, { callId: 'call_2' }],
+    });
+  });
+
+  test('without calls is the answer, whatever it looks like', () => {
+    expect(parse('<think>hm</think> <tool>[]</tool> ')).toEqual({
+      kind: 'answer',
+      answer: '<tool>[]</tool>',
+    });
+  });
+
+  test('with a text like a reference keeps it', () => {
+    expect(parse('', ['a', 'x', '{"dir": "$HOME"}'])).toMatchObject({ calls: [{ args: { dir: '$HOME' } }] });
+  });
+
+  test('with code that was escaped twice gets it mended', () => {
+    const reply = parse('', ['a', 'execute_python_code', '{"code": "a = 1\\\\nprint(a)"}']);
+    expect(reply).toMatchObject({
+      calls: [{ args: { code: 'a = 1\nprint(a)' }, repaired: like(/escaped twice/) }],
+    });
+  });
+
+  test.each([
+    ['no JSON', '{"a": ', /The arguments of call 2, of "y", cannot be used\. The JSON is invalid/],
+    ['a list', '[]', /call 2, of "y".*Got \[\], allowed a JSON object/],
+    ['a text', '"{}"', /Got "{}"/],
+  ])('with arguments that are %s is malformed and names the call', (_name, args, problem) => {
+    expect(parse('Well.', ['a', 'x', '{}'], ['b', 'y', args])).toMatchObject({
+      kind: 'malformed',
+      problem: like(problem),
+    });
+  });
+
+  test.each([
+    ['nothing', parse('')],
+    ['thinking alone', parse('<think>hm')],
+    ['a call without a name', parse('', ['a', '', '{}'])],
+    [
+      'calls that were cut off',
+      native.parse({ text: 'x', calls: [{ id: 'a', tool: 'x', args: '{}' }], isCut: true }),
+    ],
+    ['an answer that was cut off', native.parse({ text: 'x', isCut: true })],
+  ])('of %s is malformed', (_name, reply) => expect(reply.kind).toBe('malformed'));
+});
+
+const call = (callId: string, repaired?: string): ToolCall => ({
+  callId,
+  tool: 'x',
+  args: { n: 1 },
+  ...(repaired !== undefined && { repaired }),
+});
+const calling = (text: string, ...calls: ToolCall[]): Message => ({
+  role: 'assistant',
+  text,
+  parsed: { kind: 'calls', calls, headline: null, thoughts: [], prose: text },
+});
+const result = (callId: string, content: string, isError = false): Message => ({
+  role: 'tool',
+  callId,
+  tool: 'x',
+  content,
+  isError,
+});
+const user = (text: string): Message => ({ role: 'user', text });
+const malformed = (text: string): Message => ({
+  role: 'assistant',
+  text,
+  parsed: { kind: 'malformed', problem: 'p' },
+});
+
+describe('the conversation that a provider gets', () => {
+  test('has each result directly behind its calls, in their order', () => {
+    const sent = native.messages([
+      user('go'),
+      calling('I look.', call('a'), call('b', 'It was mended.')),
+      user('hurry'),
+      result('b', 'second', true),
+      result('a', 'first'),
+    ]);
+    expect(sent).toEqual([
+      { role: 'user', text: 'go' },
+      {
+        role: 'assistant',
+        text: 'I look.',
+        calls: [
+          { id: 'a', tool: 'x', args: '{"n":1}' },
+          { id: 'b', tool: 'x', args: '{"n":1}' },
+        ],
+      },
+      { role: 'tool', callId: 'a', tool: 'x', text: 'first', isError: false },
+      { role: 'tool', callId: 'b', tool: 'x', text: 'Note: It was mended.\nsecond', isError: true },
+      { role: 'user', text: 'hurry' },
+    ]);
+  });
+
+  test('has a result for a call whose turn ended before it did', () => {
+    const sent = native.messages([calling('', call('a'), call('b')), result('a', 'first'), user('go on')]);
+    expect(sent.slice(1)).toMatchObject([
+      { role: 'tool', callId: 'a', text: 'first' },
+      { role: 'tool', callId: 'b', isError: true, text: like(/not known/) },
+      { role: 'user', text: 'go on' },
+    ]);
+  });
+
+  test('has no calls that could not be used, and no message without text', () => {
+    const sent = native.messages([malformed(''), { role: 'repair', text: 'again' }, malformed('Well.')]);
+    expect(sent).toEqual([
+      { role: 'assistant', text: '(a reply without text)' },
+      { role: 'user', text: 'again' },
+      { role: 'assistant', text: 'Well.' },
+    ]);
+  });
+
+  test('has each id once, however often the replies have it', () => {
+    const step = [calling('', call('call_1')), result('call_1', 'r')];
+    const sent = native.messages([...step, ...step, ...step]);
+    expect(sent.flatMap((message) => (message.role === 'tool' ? [message.callId] : []))).toEqual([
+      'call_1',
+      'call_1_2',
+      'call_1_3',
+    ]);
+    expect(
+      sent.flatMap((message) => ('calls' in message ? (message.calls ?? []).map(({ id }) => id) : [])),
+    ).toEqual(['call_1', 'call_1_2', 'call_1_3']);
+  });
+
+  test('has results without a call, and a summary, as text', () => {
+    const sent = native.messages([
+      { role: 'summary', text: 'so far', covers: 2 },
+      result('a', 'late'),
+      user('go'),
+    ]);
+    expect(sent.map(({ role, text }) => [role, text])).toEqual([
+      ['user', 'so far'],
+      ['user', 'Result of x:\nlate'],
+      ['user', 'go'],
+    ]);
+  });
+});
