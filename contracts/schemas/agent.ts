@@ -86,19 +86,17 @@ export const spawnSchema = z.strictObject({
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
 });
-export const agentIdsSchema = z
-  .array(z.string().check(z.regex(ID_PATTERN)))
-  .check(z.minLength(1), z.maxLength(1_000));
+const agentIds = z.array(z.string().check(z.regex(ID_PATTERN))).check(z.minLength(1), z.maxLength(1_000));
 export const agentsWaitSchema = z.strictObject({
-  agentIds: agentIdsSchema,
+  agentIds,
   mode: z.optional(z.enum(['all', 'any'])),
   timeoutMs: z.optional(milliseconds),
 });
 export const stopSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
 
-/** As models and scripts write it. */
+/** As models and scripts write it; an id may be a reference yet, and one that is none is told by the agent. */
 export const agentsWaitCallSchema = z.strictObject({
-  agent_ids: agentIdsSchema,
+  agent_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(1_000)),
   mode: z.optional(z.enum(['all', 'any'])),
   timeout_ms: z.optional(milliseconds),
 });
