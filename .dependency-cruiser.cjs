@@ -70,6 +70,7 @@ module.exports = {
       'node_modules/zod/',
       'node_modules/(@types/)?picomatch/',
       'node_modules/ignore/',
+      'node_modules/smol-toml/',
       'node_modules/@modelcontextprotocol/',
     ]),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),

@@ -153,6 +153,12 @@ const CATALOGUE = {
     (f) => `Runtime ${f.runtime} needs ${f.program}, which is not on the session's PATH; nothing was run.`,
     (f) => `Install ${f.program}, or use another runtime.`,
   ),
+  dependencies_failed: entry(
+    69,
+    false,
+    () => 'The packages that the script names could not be installed; nothing of it was run.',
+    () => 'Read what the installer says above, and correct the dependencies or the network.',
+  ),
   config_invalid: entry(
     78,
     false,

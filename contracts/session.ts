@@ -2,7 +2,8 @@
 
 import type { ToolGrant } from './tool-grant';
 
-export const RUNTIMES = ['terminal', 'python', 'nodejs'] as const;
+/** `python_script` runs a program: with the packages that its PEP 723 block names, and no echo of what it evaluates. */
+export const RUNTIMES = ['terminal', 'python', 'nodejs', 'python_script'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
 /** The longest code that one command may hold, in UTF-8 bytes: escaped as JSON it must fit a Temporal payload. */

@@ -3,12 +3,12 @@ import * as z from 'zod/mini';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../contracts/schemas/session';
-import { RUNTIMES, type Runtime } from '../contracts/session';
+import type { Runtime } from '../contracts/session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from './tool';
 import { viewText } from './view-text';
 
 const argsSchema = z.strictObject({
-  runtime: z.enum([...RUNTIMES, 'output', 'reset']),
+  runtime: z.enum(['terminal', 'python', 'nodejs', 'output', 'reset']),
   session: z._default(sessionNumber, 0),
   code: z._default(z.string(), ''),
   wait: z.optional(waitSchema),

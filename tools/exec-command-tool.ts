@@ -1,10 +1,10 @@
 // The tool `exec_command` of Codex's unified exec: starts a process in a terminal of its own.
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { HoldfastError } from '../contracts/errors';
 import { MAX_CODE_BYTES } from '../contracts/session';
+import { execInFree } from './free-session';
 import { pathText } from './host-files';
-import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext, grantOf } from './tool';
+import { AGENT_READER, grantOf, type Tool } from './tool';
 import {
   execResult,
   execResultSchema,
@@ -67,55 +67,29 @@ export const execCommandTool: Tool<Args, ExecResult> = {
   effects: 'idempotent',
   async run(args, context) {
     const since = Date.now();
-    const { key } = context;
     const request = {
-      id: key,
       code: codeOf(args),
       reader: AGENT_READER,
       tools: grantOf(context),
       yield: yieldAfter(args.yield_time_ms),
     };
-    const candidates = await candidatesOf(context);
-    for (const number of candidates) {
-      refuseOwnSession(context, number);
-      const session = execSession(context, number, IDLE_MS);
-      try {
-        const view = await session.exec(request, key);
-        return await execResult(session, view, { since, maxTokens: args.max_output_tokens });
-      } catch (err) {
-        // Another command has the same number: the next one is tried.
-        const isTaken = err instanceof HoldfastError && err.code === 'busy' && number !== candidates.at(-1);
-        if (!isTaken) throw err;
-      }
-    }
-    throw new HoldfastError('internal', { reason: 'no session was tried' });
+    const free = {
+      numbers: sessionsFor(context.key),
+      open: (number: number) => execSession(context, number, IDLE_MS),
+    };
+    const { session, view } = await execInFree(context, free, request);
+    return execResult(session, view, { since, maxTokens: args.max_output_tokens });
   },
   text: execText,
 };
 
-/**
- * The sessions to try, in their order. They follow from the call's key, so that a later attempt comes to the session
- * of the first; where that was not the first of them, because another command ran there, it is looked for.
- */
-async function candidatesOf(context: ToolContext): Promise<number[]> {
-  const digest = createHash('sha256').update(context.key).digest();
-  const numbers = Array.from(
+/** The sessions to try, in their order. */
+function sessionsFor(key: string): number[] {
+  const digest = createHash('sha256').update(key).digest();
+  return Array.from(
     { length: CANDIDATES },
     (_, index) => FIRST_SESSION + (digest.readUInt32BE(index * 4) % SESSIONS),
   );
-  if (context.attempt === 1) return numbers;
-  for (const number of numbers) if (await hasCommand(context, number)) return [number];
-  return numbers;
-}
-
-async function hasCommand(context: ToolContext, number: number): Promise<boolean> {
-  try {
-    const { command, view } = await execSession(context, number).state();
-    return command?.id === context.key || view?.commandId === context.key;
-  } catch (err) {
-    if (err instanceof HoldfastError && err.code === 'not_found') return false;
-    throw err;
-  }
 }
 
 /** A process of its own, so that nothing of it stays in the session's shell. */

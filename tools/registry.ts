@@ -14,6 +14,7 @@ import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionTool } from './code-execution-tool';
 import { connectToolsTool } from './connect-tools-tool';
 import { execCommandTool } from './exec-command-tool';
+import { createExecutePythonCodeTool } from './execute-python-code-tool';
 import { createFetchTool } from './fetch-tool';
 import { grepFilesTool } from './grep-files-tool';
 import { inputTool } from './input-tool';
@@ -47,10 +48,18 @@ export interface BuiltInOptions {
   fetchPrivate?: readonly string[] | undefined;
   /** Folder of the files of sub-agents' roles. Default: roles are names and nothing else. */
   roles?: string | undefined;
+  /** Whether the model reads what people see and type in interactive scripts. Default false. */
+  interactiveTranscript?: boolean | undefined;
 }
 
-const builtIn = ({ unifiedExec = true, fetchPrivate, roles }: BuiltInOptions): Tool[] => [
+const builtIn = ({
+  unifiedExec = true,
+  fetchPrivate,
+  roles,
+  interactiveTranscript,
+}: BuiltInOptions): Tool[] => [
   ...BUILT_IN,
+  createExecutePythonCodeTool({ interactiveTranscript }),
   createFetchTool({ allowPrivate: fetchPrivate }),
   createSpawnAgentTool(roles),
   ...AGENTS,

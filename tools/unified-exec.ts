@@ -5,6 +5,7 @@ import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { MAX_PAGE_BYTES, type CommandView, type YieldSettings } from '../contracts/session';
+import { closeEnded } from './free-session';
 import { clipText } from './head-tail';
 import type { ToolContext } from './tool';
 
@@ -89,15 +90,6 @@ async function wholeOutput(session: SessionHandle, view: CommandView, maxBytes: 
   if (bytes <= 2 * half) return (await page(view.from, half)) + (await page(view.from + half, bytes - half));
   const [head, tail] = [await page(view.from, half), await page(view.to - half, half)];
   return `${head}\n[${bytes - 2 * half} bytes omitted, of ${bytes}]\n${tail}`;
-}
-
-/** Its log stays. One that is closed already needs no closing. */
-async function closeEnded(session: SessionHandle): Promise<void> {
-  try {
-    await session.close('its command has ended');
-  } catch (err) {
-    if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
-  }
 }
 
 function exitCodeOf({ exitCode, signal }: CommandView): number {

@@ -8,13 +8,16 @@ const YIELDS: Record<YieldReason, string> = {
   waiting_input: 'it waits for input',
 };
 
-export function viewText(view: CommandView): string {
+/** @param through the tool that looks and resets, where that is not the one that answers */
+export function viewText(view: CommandView, through?: string): string {
   const fresh = view.freshShell ? '[this command began in a fresh shell: the one before had ended]\n' : '';
   const output = view.output === '' || view.output.endsWith('\n') ? view.output : `${view.output}\n`;
-  return `${fresh}${output}[${factsOf(view)}]`;
+  return `${fresh}${output}[${factsOf(view, through)}]`;
 }
 
-function factsOf(view: CommandView): string {
+/** One line: how it ended or what it waits for, where, and what can be done next. */
+export function factsOf(view: CommandView, through?: string): string {
+  const by = through === undefined ? '' : `${through}, `;
   const where = `session ${view.session}, offset ${view.to}`;
   switch (view.state) {
     case 'exited':
@@ -24,12 +27,12 @@ function factsOf(view: CommandView): string {
     case 'waiting_input':
       return (
         `waiting for ${view.waiting?.echo === false ? 'a password' : 'input'}; ${where}; ` +
-        'answer with the tool "input", stop it with runtime "reset"'
+        `answer with the tool "input", stop it with ${by}runtime "reset"`
       );
     case 'running':
       return (
         `still running${view.yielded ? `: ${YIELDS[view.yielded]}` : ''}; ${where}; ` +
-        'look again with runtime "output", stop it with runtime "reset"'
+        `look again with ${by}runtime "output", stop it with ${by}runtime "reset"`
       );
   }
 }

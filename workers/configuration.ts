@@ -15,15 +15,17 @@ export interface Configuration {
   features: { unifiedExec: boolean };
   /** Modules of own tools, by absolute path. */
   modules: readonly string[];
+  tools: { interactiveTranscript: boolean };
   fetch: { allowPrivate: readonly string[] };
   dialects: DialectOptions;
   mcpServers: readonly McpServerSettings[];
 }
 
 /** Which built-in tools there are, and what they may. */
-export const builtInOptions = ({ features, fetch }: Configuration): BuiltInOptions => ({
+export const builtInOptions = ({ features, tools, fetch }: Configuration): BuiltInOptions => ({
   unifiedExec: features.unifiedExec,
   fetchPrivate: fetch.allowPrivate,
+  interactiveTranscript: tools.interactiveTranscript,
 });
 
 export interface ConfigurationSource {
@@ -151,6 +153,7 @@ function resolved(
   return {
     features: { unifiedExec: features.unified_exec },
     modules: tools.modules.map((module) => resolve(folder, module)),
+    tools: { interactiveTranscript: tools.interactive_transcript },
     fetch: { allowPrivate: fetch.allow_private },
     dialects: {
       tags: { start: dialects.tool_tag_start, end: dialects.tool_tag_end },

@@ -88,11 +88,11 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
 
 /** MCP servers follow the file; the rest is read when a worker starts. */
 function needingRestart(began: Configuration, now: Configuration): string[] {
-  const parts = (['features', 'modules', 'fetch'] as const).filter(
+  const names = { features: '[features]', modules: '[tools]', tools: '[tools]', fetch: '[fetch]' } as const;
+  const parts = (Object.keys(names) as (keyof typeof names)[]).filter(
     (part) => !isDeepStrictEqual(began[part], now[part]),
   );
-  const names = { features: '[features]', modules: '[tools]', fetch: '[fetch]' };
-  return parts.map(
-    (part) => `${names[part]} of the configuration has changed: that counts from the worker's next start.`,
+  return [...new Set(parts.map((part) => names[part]))].map(
+    (part) => `${part} of the configuration has changed: that counts from the worker's next start.`,
   );
 }

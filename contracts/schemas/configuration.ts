@@ -52,7 +52,13 @@ const serverName = z
 
 export const configurationSchema = z.strictObject({
   features: z.prefault(z.strictObject({ unified_exec: z._default(z.boolean(), true) }), {}),
-  tools: z.prefault(z.strictObject({ modules: z._default(texts, []) }), {}),
+  tools: z.prefault(
+    z.strictObject({
+      modules: z._default(texts, []),
+      interactive_transcript: z._default(z.boolean(), false),
+    }),
+    {},
+  ),
   fetch: z.prefault(z.strictObject({ allow_private: z._default(texts, []) }), {}),
   dialects: z.prefault(
     z.strictObject({ tool_tag_start: z.optional(text), tool_tag_end: z.optional(text) }),

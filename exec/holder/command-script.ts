@@ -7,8 +7,12 @@ import { shellAsset } from '../package-root';
 
 const INTERPRETERS = {
   python: { program: 'python3', runner: 'run-python.py', extension: 'py' },
+  python_script: { program: 'python3', runner: 'run-python.py', extension: 'py' },
   nodejs: { program: 'node', runner: 'run-node.mjs', extension: 'mjs' },
 } as const;
+
+/** The first line of what PEP 723 calls a script's metadata. */
+const METADATA = /^# \/\/\/ script\r?$/m;
 
 /** Writes what the runtime needs beside `name` in `directory` and returns the script to source. */
 export function commandScript(
@@ -17,7 +21,7 @@ export function commandScript(
   { runtime, code }: { runtime: Runtime; code: string },
 ): string {
   if (runtime === 'terminal') return `${code}\n`;
-  const { program, runner, extension } = INTERPRETERS[runtime];
+  const { program, extension } = INTERPRETERS[runtime];
   const file = join(directory, `${name}.${extension}`);
   writeFileSync(file, code, { mode: 0o600 });
   const missing = new HoldfastError('missing_program', { runtime, program });
@@ -26,9 +30,18 @@ export function commandScript(
     `  builtin printf '%s\\n' ${quote(`${missing.code}: ${missing.message}`)} >&2`,
     `  builtin return 127`,
     `fi`,
-    `command ${program} ${quote(shellAsset(runner))} ${quote(file)}`,
+    `command ${program} ${wordsOf(runtime, code, file).map(quote).join(' ')}`,
     '',
   ].join('\n');
+}
+
+/** The runner and its arguments. */
+function wordsOf(runtime: Exclude<Runtime, 'terminal'>, code: string, file: string): string[] {
+  const runner = shellAsset(INTERPRETERS[runtime].runner);
+  if (runtime !== 'python_script') return [runner, file];
+  if (!METADATA.test(code)) return [runner, file, 'script'];
+  const failure = new HoldfastError('dependencies_failed', {});
+  return [shellAsset('prepare-script.py'), file, `${failure.code}: ${failure.message}`];
 }
 
 /**

@@ -1,4 +1,6 @@
-"""Runs a file as __main__ and echoes its last expression, as an interactive Python would."""
+"""Runs a file as __main__ and echoes its last expression, as an interactive Python would.
+
+With "script" behind the file it is a program like any other: under its own path, and with nothing echoed."""
 import ast
 import linecache
 import os
@@ -9,24 +11,28 @@ import types
 NAME = "<code>"
 
 
-def main(path: str) -> None:
+def main(path: str, is_script: bool) -> None:
+    name = path if is_script else NAME
     with open(path, encoding="utf-8") as source:
         code = source.read()
-    sys.argv = [""]
-    sys.path[0] = ""
+    sys.argv = [path if is_script else ""]
+    # The file lies in a folder of ours: modules are looked for where the program runs.
+    sys.path[0] = os.getcwd() if is_script else ""
     # A module of its own: what the code defines must not meet the names of this runner.
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
+    if is_script:
+        module.__dict__["__file__"] = path
     sys.modules["__main__"] = module
-    linecache.cache[NAME] = (len(code), None, code.splitlines(True), NAME)
+    linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     try:
-        tree = compile(code, NAME, "exec", ast.PyCF_ONLY_AST)  # as ast.parse, without a frame of its own
+        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST)  # as ast.parse, without a frame of its own
         last = None
-        if tree.body and isinstance(tree.body[-1], ast.Expr):
+        if not is_script and tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Interactive([tree.body.pop()])
-        exec(compile(tree, NAME, "exec"), module.__dict__)
+        exec(compile(tree, name, "exec"), module.__dict__)
         if last is not None:
-            exec(compile(last, NAME, "single"), module.__dict__)
+            exec(compile(last, name, "single"), module.__dict__)
     except SystemExit:
         raise
     except BaseException as error:
@@ -46,4 +52,4 @@ def report(error: BaseException) -> None:
     sys.exit(1)
 
 
-main(sys.argv[1])
+main(sys.argv[1], "script" in sys.argv[2:])

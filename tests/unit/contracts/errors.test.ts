@@ -49,6 +49,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   storage_failed: { reason: 'no space left on device' },
   terminal_failed: { reason: 'no pty' },
   missing_program: { runtime: 'python', program: 'python3' },
+  dependencies_failed: {},
   config_invalid: { faults: 'A; B' },
   engine_missing: { reason: 'none' },
   test_server_missing: { reason: 'no answer' },

@@ -33,6 +33,7 @@ test('no file is a configuration with the defaults; a file that is named must be
   expect(readConfiguration({ ...where, isNamed: false })).toEqual({
     features: { unifiedExec: true },
     modules: [],
+    tools: { interactiveTranscript: false },
     fetch: { allowPrivate: [] },
     dialects: { tags: { start: undefined, end: undefined }, promptFolder: undefined },
     mcpServers: [],

@@ -1,0 +1,28 @@
+// The sessions that execute_python_code runs its scripts in. Pure, so that a workflow can say which one it will be.
+
+/** Numbers that agents do not choose, below those of exec_command. */
+const FIRST_SESSION = 980_000;
+const SESSIONS = 10_000;
+const CANDIDATES = 8;
+/** Prime, and no divisor of SESSIONS: the candidates differ. */
+const STRIDE = 1_009;
+
+/**
+ * The sessions to try for a call without a session of its own, in their order: they follow from the call's key, so
+ * that a later attempt comes to that of the first. The first of them is nearly always free.
+ */
+export function scriptSessions(key: string): number[] {
+  const first = fnv1a(key);
+  return Array.from(
+    { length: CANDIDATES },
+    (_, index) => FIRST_SESSION + ((first + index * STRIDE) % SESSIONS),
+  );
+}
+
+/** FNV-1a of 32 bits: workflows have no node:crypto, and nothing here is secret. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,52 @@
+// Somebody who is attached to a session.
+import * as pty from 'node-pty';
+import { packageRoot } from '../../exec/package-root';
+import { join } from 'node:path';
+import { until } from './until';
+
+interface Setting {
+  cwd?: string;
+  shell?: string;
+}
+
+/** The command line in a terminal, as a person has it before them. */
+export class Person {
+  text = '';
+  exitCode: number | null = null;
+  private readonly terminal: pty.IPty;
+
+  /** @param shell what a shell does before it becomes the command line, whose words are "$@" */
+  constructor(dataDir: string, args: string[], { cwd, shell = 'exec "$@"' }: Setting = {}) {
+    const env = {
+      PATH: process.env.PATH ?? '',
+      HOME: dataDir,
+      HOLDFAST_DATA: dataDir,
+      TERM: 'xterm-256color',
+    };
+    const command = [process.execPath, join(packageRoot(), 'bin', 'holdfast.js'), 'attach', ...args];
+    const words = ['-c', shell, 'sh', ...command];
+    this.terminal = pty.spawn('/bin/sh', words, { cols: 80, rows: 24, env, ...(cwd && { cwd }) });
+    this.terminal.onData((data) => (this.text += data));
+    this.terminal.onExit(({ exitCode }) => (this.exitCode = exitCode));
+  }
+
+  async sees(text: string): Promise<void> {
+    await until(() => this.text.includes(text) || this.exitCode !== null);
+    expect(this.text).toContain(text);
+  }
+  types(text: string): void {
+    this.terminal.write(text);
+  }
+  resize(cols: number, rows: number): void {
+    this.terminal.resize(cols, rows);
+  }
+  signals(signal: string): void {
+    this.terminal.kill(signal);
+  }
+  async exits(): Promise<number | null> {
+    await until(() => this.exitCode !== null);
+    return this.exitCode;
+  }
+}
+/** The detach key. */
+export const LEAVE = '\x1d';

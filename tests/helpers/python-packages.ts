@@ -1,0 +1,56 @@
+// What runs of Python scripts with packages need of this machine: pip that reaches its registry, and uv.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const folders = (): string[] => (process.env.PATH ?? '').split(delimiter);
+const uvOnPath = (): string | undefined =>
+  folders()
+    .map((folder) => join(folder, 'uv'))
+    .find((file) => existsSync(file));
+
+/** The PATH without uv. */
+export const pathWithoutUv = (): string =>
+  folders()
+    .filter((folder) => !existsSync(join(folder, 'uv')))
+    .join(delimiter);
+
+export interface Packages {
+  /** Path of uv; null where it is neither here nor to be had. */
+  uv: string | null;
+  /** Why packages cannot be installed on this machine; null where they can. */
+  missing: string | null;
+}
+
+/** Looks once, before the tests are named: `directory` gets what is tried. */
+export function findPackages(directory: string): Packages {
+  const pip = (...args: string[]): void =>
+    void execFileSync('python3', ['-m', 'pip', ...args, '--quiet', '--disable-pip-version-check'], {
+      stdio: 'pipe',
+      timeout: 60_000,
+    });
+  try {
+    const uv = uvOnPath();
+    if (uv) {
+      pip('download', '--no-deps', '--dest', directory, 'six');
+      return { uv, missing: null };
+    }
+    pip('install', '--target', directory, 'uv');
+    return { uv: join(directory, 'bin', 'uv'), missing: null };
+  } catch (err) {
+    return { uv: null, missing: `packages cannot be installed here: ${String(err).split('\n')[0]}` };
+  }
+}
+
+/** What tells programs of this machine how to reach the network; sessions do not get it. */
+const OF_NETWORK = /^(SSL_CERT_(FILE|DIR)|UV_.*|(HTTPS?|ALL|NO)_PROXY|(https?|all|no)_proxy)$/;
+
+/** Puts uv into `folder`, set up as it is here. */
+export function putUv(uv: string, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  const settings = Object.entries(process.env).filter(([name]) => OF_NETWORK.test(name));
+  const exports = settings.map(
+    ([name, value = '']) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`,
+  );
+  writeFileSync(join(folder, 'uv'), `#!/bin/sh\n${exports.join('')}exec '${uv}' "$@"\n`, { mode: 0o755 });
+}
