@@ -71,6 +71,7 @@ module.exports = {
       'node_modules/(@types/)?picomatch/',
       'node_modules/ignore/',
       'node_modules/smol-toml/',
+      'node_modules/yaml/',
       'node_modules/@modelcontextprotocol/',
     ]),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),
@@ -82,6 +83,7 @@ module.exports = {
       'models/',
       'tools/',
       'node_modules/@temporalio/',
+      'node_modules/yaml/',
     ]),
   ],
   options: {

@@ -9,6 +9,10 @@ export function printMessage(message: Message): void {
   switch (message.role) {
     case 'user':
       return print('cyan', 'task', message.text);
+    case 'context':
+      return print('dim', 'context', message.text);
+    case 'summary':
+      return print('yellow', 'summary', message.text);
     case 'repair':
       return print('yellow', 'repair', message.text);
     case 'tool':

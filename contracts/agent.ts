@@ -1,9 +1,8 @@
 // What crosses process borders about agents and turns. Plain JSON, no I/O.
 import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
-import type { SubAgent } from './sub-agents';
 import { DEFAULT_TOOL_CALLS } from './tool-grant';
-import type { JsonSchema, JsonValue } from './tools';
+import type { JsonSchema, JsonValue } from './json';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */
@@ -219,6 +218,16 @@ export interface ModelReply {
   usage?: Usage;
   /** Tokens that the model reads at the most, where that is known. */
   window?: number;
+}
+
+/** A sub-agent, as its parent knows it. */
+export interface SubAgent {
+  agentId: string;
+  role: string;
+  status: 'running' | 'ended';
+  /** In that status; ISO 8601. */
+  since: string;
+  result: AgentResult | null;
 }
 
 /** The answer of the query `state` of an `agent`. */

@@ -1,4 +1,5 @@
 // The sessions that execute_python_code runs its scripts in. Pure, so that a workflow can say which one it will be.
+import { fnv1a } from './hash';
 
 /** Numbers that agents do not choose, below those of exec_command. */
 const FIRST_SESSION = 980_000;
@@ -17,12 +18,4 @@ export function scriptSessions(key: string): number[] {
     { length: CANDIDATES },
     (_, index) => FIRST_SESSION + ((first + index * STRIDE) % SESSIONS),
   );
-}
-
-/** FNV-1a of 32 bits: workflows have no node:crypto, and nothing here is secret. */
-function fnv1a(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1)
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  return hash >>> 0;
 }

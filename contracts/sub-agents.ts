@@ -1,5 +1,6 @@
 // What crosses process borders about sub-agents. Plain JSON, no I/O.
-import type { AgentResult, TurnLimits, Usage } from './agent';
+import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
+import { fnv1a } from './hash';
 
 /** Input of the update `spawn` of an agent: one more agent below it. */
 export interface SpawnRequest {
@@ -17,16 +18,6 @@ export interface SpawnRequest {
   tools?: string[] | undefined;
   /** At most its parent's, which are the default. */
   limits?: Partial<TurnLimits> | undefined;
-}
-
-/** A sub-agent, as its parent knows it. */
-export interface SubAgent {
-  agentId: string;
-  role: string;
-  status: 'running' | 'ended';
-  /** In that status; ISO 8601. */
-  since: string;
-  result: AgentResult | null;
 }
 
 /** What its parent keeps of a sub-agent, also over a continue-as-new. */
@@ -98,8 +89,5 @@ export function subAgentId(parent: string, role: string, n: number): string {
 /** An id that is too long is cut, and ends with a mark of the whole. */
 function shortened(id: string): string {
   if (id.length <= MAX_PARENT_CHARS) return id;
-  // FNV-1a, 32 bits: workflows have no crypto, and siblings differ by their number.
-  let hash = 0x811c9dc5;
-  for (const character of id) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193) >>> 0;
-  return `${id.slice(0, MAX_PARENT_CHARS - 9)}-${hash.toString(16).padStart(8, '0')}`;
+  return `${id.slice(0, MAX_PARENT_CHARS - 9)}-${fnv1a(id).toString(16).padStart(8, '0')}`;
 }

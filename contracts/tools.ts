@@ -1,8 +1,8 @@
 // What crosses process borders when a tool is called, by a model or by a script. Plain JSON, no I/O.
 import type { AgentSettings, ToolCall, TurnLimits } from './agent';
+import type { JsonSchema, JsonValue } from './json';
 
-export type JsonValue =
-  string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue | undefined };
+export type { JsonSchema, JsonValue } from './json';
 
 /**
  * Whether a second run under the same key repeats an effect. `once` is never run a second time: where it is not
@@ -13,9 +13,6 @@ export const EFFECTS = ['read_only', 'idempotent', 'once'] as const satisfies re
 
 /** `host`: on the machine of the agent's shells. `anywhere`: beside the agents, also where the shells are far away. */
 export type RunsOn = 'host' | 'anywhere';
-
-/** JSON Schema as its author wrote it: an MCP server's too, so nothing in it can be relied upon. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A tool as models, stubs and people are told of it. */
 export interface ToolDescription {

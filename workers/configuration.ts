@@ -17,15 +17,18 @@ export interface Configuration {
   modules: readonly string[];
   tools: { interactiveTranscript: boolean };
   fetch: { allowPrivate: readonly string[] };
+  /** Folder of the files of sub-agents' roles; it need not be there. */
+  roles: string;
   dialects: DialectOptions;
   mcpServers: readonly McpServerSettings[];
 }
 
 /** Which built-in tools there are, and what they may. */
-export const builtInOptions = ({ features, tools, fetch }: Configuration): BuiltInOptions => ({
+export const builtInOptions = ({ features, tools, fetch, roles }: Configuration): BuiltInOptions => ({
   unifiedExec: features.unifiedExec,
   fetchPrivate: fetch.allowPrivate,
   interactiveTranscript: tools.interactiveTranscript,
+  roles,
 });
 
 export interface ConfigurationSource {
@@ -146,7 +149,15 @@ function allowedInstead(key: string, known: string[]): string {
 }
 
 function resolved(
-  { features, tools, fetch, dialects, prompts, mcp_servers: servers }: z.infer<typeof configurationSchema>,
+  {
+    features,
+    tools,
+    fetch,
+    dialects,
+    prompts,
+    roles,
+    mcp_servers: servers,
+  }: z.infer<typeof configurationSchema>,
   source: ConfigurationSource,
 ): Configuration {
   const folder = dirname(source.file);
@@ -155,6 +166,7 @@ function resolved(
     modules: tools.modules.map((module) => resolve(folder, module)),
     tools: { interactiveTranscript: tools.interactive_transcript },
     fetch: { allowPrivate: fetch.allow_private },
+    roles: resolve(folder, roles.folder),
     dialects: {
       tags: { start: dialects.tool_tag_start, end: dialects.tool_tag_end },
       promptFolder: prompts.folder === undefined ? undefined : resolve(folder, prompts.folder),

@@ -1,7 +1,7 @@
 // What an agent and its turns show of themselves in Temporal's web UI: what they are at, where to look, and what
 // to send. Markdown; pure functions of what the workflows know.
 import type { AgentResult, AgentState, ToolResult } from '../contracts/agent';
-import { sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
+import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { atTime, fenced, inMarkdown, listLink, messageList, workflowLink } from '../contracts/labels';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages';
 
@@ -33,12 +33,34 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
     state.status !== 'working' && lastResult?.answer && fenced(lastResult.answer, SHOWN_CHARACTERS),
     `All of it: ${listLink(namespace, query, 'agent, turns and sessions')}` +
       (shells.length > 0 ? `; sessions so far: ${shells.join(', ')}` : ''),
+    agentList(state, namespace),
+    usageLine(state),
     refused.length > 0 && `Refused signals: ${refused.map((text) => inMarkdown(text, PARAGRAPH)).join('; ')}`,
     state.status !== 'ended' &&
       messageList([
         ['say something', 'Signal `send`', '{"message":"and now?"}'],
+        ['have it turn to that at once', 'Signal `send`', '{"message":"no, this","mode":"interrupt"}'],
+        ['end its turn, reset its sessions and go on', 'Signal `recover`', '{"reason":"stuck"}'],
         ['end it and its sessions', 'Request Cancellation, or Signal `stop`', '{"reason":"enough"}'],
       ]),
+  );
+}
+
+function agentList({ agents }: AgentState, namespace: string): string {
+  const lines = agents.map(({ agentId, role, status, since, result }) => {
+    const how = status === 'running' ? 'at work' : `ended as ${result?.reason ?? 'unknown'}`;
+    const page = workflowLink(namespace, agentWorkflowId(agentId));
+    return `- ${inMarkdown(role)}: ${page}, ${how} since ${atTime(new Date(since))}`;
+  });
+  return lines.length > 0 ? `Sub-agents:\n${lines.join('\n')}` : '';
+}
+
+function usageLine({ usage }: AgentState): string {
+  if (!usage) return '';
+  const cost = usage.costUsd === null ? '' : `, $${usage.costUsd.toFixed(4)}`;
+  return inMarkdown(
+    `Tokens so far: ${usage.inputTokens} in (${usage.cachedTokens} from the cache), ${usage.outputTokens} out${cost}`,
+    PARAGRAPH,
   );
 }
 
@@ -76,6 +98,8 @@ export interface TurnFacts {
   headline: string | null;
   thoughts: readonly string[];
   sessions: ReadonlyMap<number, SeenSession>;
+  /** Sessions that a person is to join. */
+  forPeople: readonly number[];
 }
 
 export function turnDetails(facts: TurnFacts): string {
@@ -85,6 +109,10 @@ export function turnDetails(facts: TurnFacts): string {
     `${inMarkdown(doing)}, since ${atTime(since)}`,
     thoughts.length > 0 && `“${thoughts.map((thought) => inMarkdown(thought, PARAGRAPH)).join(' ')}”`,
     sessionList(facts),
+    ...facts.forPeople.map(
+      (session) =>
+        `**Waits for a person**, who joins with \`holdfast attach --agent ${facts.agent} --session ${session}\``,
+    ),
     [...facts.sessions.values()].some(waits) &&
       'To answer, open the session: More Actions, Send a Signal, `input` with `{"keyboard":"Y"}`.',
   );

@@ -10,7 +10,7 @@ import {
   spawnSchema,
   stopSchema,
 } from '../contracts/schemas/agent';
-import type { Conversation } from './agent';
+import type { Conversation } from './conversation';
 import {
   agentEndedSignal,
   awaitAgentsSignal,

@@ -7,6 +7,7 @@ import {
   DEFAULT_LIMITS,
   type AgentInput,
   type AgentResult,
+  type SubAgent,
   type TurnLimits,
   type Usage,
 } from '../contracts/agent';
@@ -22,7 +23,6 @@ import type {
   AgentsWaitResult,
   AwaitAgentsSignal,
   SpawnRequest,
-  SubAgent,
   SubAgentOutcome,
 } from '../contracts/sub-agents';
 import { addUsage } from '../contracts/usage';

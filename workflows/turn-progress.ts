@@ -2,18 +2,29 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { ParsedReply, ToolCall, ToolResult, TurnInput, TurnResult } from '../contracts/agent';
 import { isSessionNumber, LOCAL_HOST } from '../contracts/ids';
+import { scriptSessions } from '../contracts/script-sessions';
 import { endedTurnDetails, factOf, turnDetails, type SeenSession } from './agent-labels';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
+/** The idempotency key of a call of the present step. */
+type KeyOf = (call: ToolCall) => string;
 
-/** The session that a call is for: sessions count from 0, which is also the default. */
-export const sessionOf = ({ args: { session = 0 } }: ToolCall): number | null =>
-  isSessionNumber(session) ? session : null;
+/** Tools whose calls are for session 0 where they name none. */
+const OF_SESSION_ZERO: readonly string[] = ['code_execution_tool', 'input'];
+
+/** The session that a call is for; `key`: the call's. */
+export function sessionOf({ tool, args: { session } }: ToolCall, key: string): number | null {
+  if (isSessionNumber(session)) return session;
+  if (session !== undefined) return null;
+  if (tool === 'execute_python_code') return scriptSessions(key)[0] ?? null;
+  return OF_SESSION_ZERO.includes(tool) ? 0 : null;
+}
 
 export class TurnProgress {
   private readonly sessions = new Map<number, SeenSession>();
   private headline: string | null = null;
   private thoughts: readonly string[] = [];
+  private forPeople: number[] = [];
   private step = 0;
 
   constructor(
@@ -23,6 +34,7 @@ export class TurnProgress {
 
   asksModel(step: number): void {
     this.step = step;
+    this.forPeople = [];
     this.show(`Asks the model ${this.input.settings.model}`);
   }
 
@@ -31,20 +43,21 @@ export class TurnProgress {
     this.show('Sums up the conversation');
   }
 
-  runs({ calls, headline, thoughts }: Calls): void {
+  runs({ calls, headline, thoughts }: Calls, keyOf: KeyOf): void {
     this.headline = headline;
     this.thoughts = thoughts;
+    this.forPeople = [];
     for (const call of calls) {
-      const session = sessionOf(call);
+      const session = sessionOf(call, keyOf(call));
       if (session === null) continue;
+      if (call.args.interactive === true) this.forPeople.push(session);
       const { seenAt = null, fact = '' } = this.sessions.get(session) ?? {};
       this.sessions.set(session, { calledAt: this.step, seenAt, fact });
     }
-    this.show(`Runs ${calls.map(describe).join(', ')}`);
+    this.show(`Runs ${calls.map((call) => describe(call, sessionOf(call, keyOf(call)))).join(', ')}`);
   }
 
-  saw(call: ToolCall, result: ToolResult): void {
-    const session = sessionOf(call);
+  saw(session: number | null, result: ToolResult): void {
     const fact = factOf(result) ?? (result.isError ? 'an error' : 'done');
     if (session !== null) this.sessions.set(session, { calledAt: this.step, seenAt: this.step, fact });
   }
@@ -67,15 +80,14 @@ export class TurnProgress {
         headline: this.headline,
         thoughts: this.thoughts,
         sessions: this.sessions,
+        forPeople: this.forPeople,
       }),
     );
   }
 }
 
-function describe(call: ToolCall): string {
-  const { runtime } = call.args;
-  const session = sessionOf(call);
-  return [call.tool, typeof runtime === 'string' && runtime, session !== null && `in session ${session}`]
+function describe({ tool, args: { runtime } }: ToolCall, session: number | null): string {
+  return [tool, typeof runtime === 'string' && runtime, session !== null && `in session ${session}`]
     .filter((part) => part !== false)
     .join(' ');
 }

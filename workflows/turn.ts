@@ -133,7 +133,7 @@ class Turn {
       if (parsed.kind === 'answer') return this.result('answered', parsed.answer);
       if (parsed.kind === 'calls') {
         this.repairs = 0;
-        this.progress.runs(parsed);
+        this.progress.runs(parsed, (call) => this.keyOf(call));
         await this.callTools(parsed.calls, parsed.headline);
         continue;
       }
@@ -253,11 +253,16 @@ class Turn {
   }
 
   private async runCall(call: ToolCall, headline: string | null, isReferredTo: boolean): Promise<ToolResult> {
-    const session = sessionOf(call);
+    const session = sessionOf(call, this.keyOf(call));
     if (session !== null) this.sessions.add(session);
     const result = await this.outcomeOf(call, headline, isReferredTo);
-    this.progress.saw(call, result);
+    this.progress.saw(session, result);
     return call.repaired ? { ...result, content: `[${call.repaired}]\n${result.content}` } : result;
+  }
+
+  private keyOf({ callId }: ToolCall): string {
+    const { born, turn: number } = this.input;
+    return `${born}/turn/${number}/${this.steps}/${callId}`;
   }
 
   private async outcomeOf(
@@ -265,8 +270,8 @@ class Turn {
     headline: string | null,
     isReferredTo: boolean,
   ): Promise<ToolResult> {
-    const { agent, born, turn: number, settings } = this.input;
-    const key = `${born}/turn/${number}/${this.steps}/${call.callId}`;
+    const { agent, settings } = this.input;
+    const key = this.keyOf(call);
     const summary = label(headline ?? '') || label(call.tool);
     const callsLeft = this.limits.toolCalls - ++this.calls;
     if (callsLeft < 0) {

@@ -65,6 +65,7 @@ export const configurationSchema = z.strictObject({
     {},
   ),
   prompts: z.prefault(z.strictObject({ folder: z.optional(text) }), {}),
+  roles: z.prefault(z.strictObject({ folder: z._default(text, 'roles') }), {}),
   mcp_servers: z._default(z.record(serverName, mcpServerSchema), {}),
 });
 

@@ -1,12 +1,12 @@
 // Conversations that outgrow a model, a turn or a history.
 import type { ModelProvider, ModelRequest, RawReply } from '../../models/provider';
-import { defineTool, type Tool } from '../../tools/tool';
+import { defineTool } from '../../tools/tool';
 import { HoldfastTestEnvironment, simulatedHost, toolCall } from '../../testing';
 import * as z from 'zod/mini';
 
 let env: HoldfastTestEnvironment;
 const runs: string[] = [];
-const note: Tool = defineTool({
+const note = defineTool({
   name: 'note',
   description: 'Notes a text.',
   args: z.strictObject({ text: z.string() }),
@@ -15,7 +15,7 @@ const note: Tool = defineTool({
     runs.push(text);
     return Promise.resolve(`noted ${text}`);
   },
-}) as Tool;
+});
 
 beforeAll(async () => {
   env = await HoldfastTestEnvironment.createLocal({ host: simulatedHost({ true: '' }), tools: [note] });
@@ -51,9 +51,9 @@ describe('a budget that is spent ends the turn before its next step, with its re
     }));
 
   test.each([
-    ['tokens', { tokens: 3_000 }, usage(1_000, 100), 'token_limit', 3],
-    ['cost', { costUsd: 0.5 }, usage(10, 10, 0.25), 'cost_limit', 2],
-  ] as const)('of %s', async (what, limits, each, reason, steps) => {
+    { what: 'tokens', limits: { tokens: 3_000 }, each: usage(1_000, 100), reason: 'token_limit', steps: 3 },
+    { what: 'cost', limits: { costUsd: 0.5 }, each: usage(10, 10, 0.25), reason: 'cost_limit', steps: 2 },
+  ] as const)('of $what', async ({ what, limits, each, reason, steps }) => {
     const agent = env.agent(`budget-${what}`);
     await agent.start({ task: 'x', model: asksOn(each), limits });
     const result = await agent.result();

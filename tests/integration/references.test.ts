@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { ModelRequest, RawReply } from '../../models/provider';
-import { defineTool, type Tool } from '../../tools/tool';
+import type { JsonValue } from '../../contracts/tools';
+import { defineTool } from '../../tools/tool';
 import { HoldfastTestEnvironment, simulatedHost, toolBlock } from '../../testing';
 
 let env: HoldfastTestEnvironment;
@@ -11,11 +12,11 @@ const ran: unknown[] = [];
 /** Resolves when as many calls wait in it as are to be at work at once. */
 let meeting: { wanted: number; here: (() => void)[] } = { wanted: 0, here: [] };
 
-const record: Tool = defineTool({
+const record = defineTool<{ value: unknown }, JsonValue>({
   name: 'record',
   description: 'Records a value and returns it.',
   args: z.strictObject({ value: z.unknown() }),
-  result: z.unknown() as z.core.$ZodType<never>,
+  result: z.json(),
   effects: 'once',
   run: ({ value }) => {
     ran.push(value);
@@ -23,7 +24,7 @@ const record: Tool = defineTool({
     return Promise.resolve(value);
   },
 }) as Tool;
-const meet: Tool = defineTool({
+const meet = defineTool({
   name: 'meet',
   description: 'Returns when all are here.',
   args: z.strictObject({}),
@@ -33,7 +34,7 @@ const meet: Tool = defineTool({
       meeting.here.push(() => resolve('met'));
       if (meeting.here.length === meeting.wanted) for (const go of meeting.here) go();
     }),
-}) as Tool;
+});
 
 beforeAll(async () => {
   env = await HoldfastTestEnvironment.createLocal({

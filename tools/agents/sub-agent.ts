@@ -1,6 +1,6 @@
 // Who is a sub-agent of whom: an agent reaches its own, and nobody else's.
 import { HoldfastError } from '../../contracts/errors';
-import type { SubAgent } from '../../contracts/sub-agents';
+import type { SubAgent } from '../../contracts/agent';
 import type { ToolContext } from '../tool';
 
 type Caller = Pick<ToolContext, 'client' | 'agent'>;

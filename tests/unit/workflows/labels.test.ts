@@ -85,6 +85,11 @@ describe('the details of an agent', () => {
     queued: 1,
     lastResult: { answer: 'first **answer**', reason: 'answered', error: null, steps: 3 },
     sessions: [0],
+    agents: [],
+    usage: null,
+    runId: 'r',
+    messages: 4,
+    settings: { model: 'scripted:x' },
     refused: ['The message is invalid'],
   };
   const detailsIn = (changes: Partial<AgentState>, message: string | null): string =>
@@ -123,6 +128,7 @@ describe('the details of a turn', () => {
     since,
     headline: 'Look *around*',
     thoughts: ['first', 'then'],
+    forPeople: [],
     sessions: new Map([
       [0, { calledAt: 1, seenAt: 1, fact: 'exit code 0' }],
       [1, { calledAt: 3, seenAt: 2, fact: 'waiting for input' }],

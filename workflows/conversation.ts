@@ -1,0 +1,378 @@
+// A conversation: takes messages one after the other, runs a turn for each, owns the sessions that its turns opened and
+// the agents below it, and closes them when it ends.
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AgentActivities } from '../contracts/activities';
+import type {
+  AgentInput,
+  AgentResult,
+  AgentSettings,
+  AgentState,
+  TurnResult,
+  Usage,
+} from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
+import { LOCAL_HOST, turnWorkflowId } from '../contracts/ids';
+import { label } from '../contracts/labels';
+import { jsonBytes } from '../contracts/payload-size';
+import { addUsage } from '../contracts/usage';
+import { visibleMessages } from '../contracts/visible-messages';
+import { agentEndedSignal, type SendRequest } from './agent-definitions';
+import { agentDetails } from './agent-labels';
+import { AGENT_KEY, runTurn, settingsOf } from './agent-turn';
+import {
+  fits,
+  isLong,
+  MAX_CARRIED_BYTES,
+  newConversation,
+  type ConversationRecord,
+} from './conversation-record';
+import { firstMessages } from './first-messages';
+import { refuse } from './refusal';
+import { SubAgents } from './sub-agents';
+import { Transcript } from './transcript';
+
+const DAY_MS = 24 * 3_600_000;
+/** Whoever waits by an update is sent on to the next run after so long. */
+const DRAIN_MS = 10_000;
+
+const { closeSessions, resetSessions, compact } = proxyActivities<AgentActivities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10s',
+  retry: { maximumAttempts: 5 },
+});
+
+type AgentWorkflow = (input: AgentInput, carried: ConversationRecord) => Promise<AgentResult>;
+
+interface Queued {
+  message: string;
+  done?: (result: AgentResult) => void;
+}
+
+export class Conversation {
+  readonly transcript = new Transcript();
+  readonly agents: SubAgents;
+  /** Takes no message for a moment: it is about to continue as new. */
+  isDraining = false;
+  private readonly queue: Queued[] = [];
+  private readonly sessions: Set<number>;
+  private readonly refused: string[];
+  private readonly mode: 'task' | 'conversation';
+  private turns: number;
+  private working = false;
+  /** What the turn is at. */
+  private message: string | null = null;
+  private shown = { status: 'idle', since: new Date() };
+  private isEnded = false;
+  private stopReason: string | null = null;
+  private recoverReason: string | null = null;
+  private lastResult: AgentResult | null;
+  private usage: Usage | null;
+  private readonly scope = new CancellationScope();
+  private turnScope: CancellationScope | null = null;
+  /** Ends the turn at work before its next step; null until it runs. */
+  private interruptTurn: (() => Promise<void>) | null = null;
+  private isInterrupted = false;
+  private readonly isFresh: boolean;
+  private readonly settings: AgentSettings;
+
+  constructor(
+    private readonly id: string,
+    private readonly input: AgentInput,
+    carried?: ConversationRecord,
+  ) {
+    this.mode = input.mode ?? (input.task === undefined ? 'conversation' : 'task');
+    if (this.mode === 'task' && input.task === undefined) {
+      const allowed = 'a task in mode "task"; without a task, mode "conversation"';
+      refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
+    }
+    const { messages, turns, sessions, agents, queue, lastResult, usage, refused } =
+      carried ?? newConversation();
+    this.isFresh = carried === undefined;
+    this.settings = settingsOf(input);
+    this.transcript.push(...messages);
+    this.turns = turns;
+    this.sessions = new Set(sessions);
+    this.agents = new SubAgents(id, input, agents);
+    this.lastResult = lastResult;
+    this.usage = usage;
+    this.refused = refused;
+    if (this.isFresh && input.task !== undefined) this.queue.push({ message: input.task });
+    this.queue.push(...queue.map((message) => ({ message })));
+    upsertSearchAttributes([{ key: AGENT_KEY, value: id }]);
+  }
+
+  get isEnding(): boolean {
+    return this.isEnded || this.stopReason !== null;
+  }
+
+  get endReason(): string {
+    return this.stopReason ?? 'the agent ended';
+  }
+
+  async live(): Promise<AgentResult> {
+    let next: ConversationRecord | undefined;
+    try {
+      next = await this.scope.run(() => this.converse());
+    } catch (err) {
+      if (!isCancellation(err)) throw err;
+    } finally {
+      if (!next) {
+        this.isEnded = true;
+        await CancellationScope.nonCancellable(() => this.end());
+      }
+    }
+    if (next) return continueAsNew<AgentWorkflow>(this.input, next);
+    const result: AgentResult = this.lastResult ?? { answer: null, reason: 'stopped', error: null, steps: 0 };
+    for (const { done } of this.queue) done?.({ answer: null, reason: 'stopped', error: null, steps: 0 });
+    await CancellationScope.nonCancellable(() => this.tellParent(result));
+    this.show();
+    await condition(allHandlersFinished);
+    if (this.mode === 'task' && result.error) {
+      throw toFailure(new HoldfastError(result.error.code, result.error.facts));
+    }
+    return result;
+  }
+
+  take({ message, mode }: SendRequest, done?: Queued['done']): void {
+    const queued: Queued = { message, ...(done && { done }) };
+    if (mode === 'interrupt') this.queue.unshift(queued);
+    else this.queue.push(queued);
+    if (mode === 'interrupt' && this.working) void this.interrupt();
+  }
+
+  stop(reason: string): void {
+    this.stopReason ??= reason;
+    this.scope.cancel();
+  }
+
+  /** Ends the turn and resets the sessions; resolves when that is done. */
+  async recover(reason: string): Promise<void> {
+    this.recoverReason ??= reason;
+    this.turnScope?.cancel();
+    await condition(() => this.recoverReason === null || this.isEnding);
+  }
+
+  refuse(err: unknown): void {
+    this.refused.push(err instanceof Error ? err.message : String(err));
+    if (this.refused.length > 5) this.refused.shift();
+  }
+
+  /** Until its end, or until it is to go on as a new run with what is returned. */
+  private async converse(): Promise<ConversationRecord | undefined> {
+    if (this.isFresh) this.transcript.push(...(await firstMessages(this.input)));
+    const idleMs = this.input.idleMs ?? DAY_MS;
+    const hasWork = (): boolean => this.queue.length > 0 || this.recoverReason !== null;
+    while (this.stopReason === null) {
+      if (this.recoverReason !== null) await this.resetSessions(this.recoverReason);
+      const next = this.mayContinueAsNew() ? undefined : this.queue.shift();
+      if (next) {
+        const result = await this.runTurn(next.message);
+        next.done?.(result);
+      } else if (this.isDraining) {
+        const record = await this.drained();
+        if (record) return record;
+      } else if (this.isDone() || !(await condition(hasWork, idleMs))) {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** A task ends with its answer; one that was recovered waits for what comes next. */
+  private isDone(): boolean {
+    return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
+  }
+
+  private async runTurn(message: string): Promise<AgentResult> {
+    const number = (this.turns += 1);
+    this.working = true;
+    this.message = message;
+    this.show();
+    try {
+      const full = await this.turnOf(number, message);
+      const { messages, sessions, ...result } = full;
+      this.transcript.push(...messages);
+      for (const session of sessions) this.sessions.add(session);
+      if (result.usage) this.usage = addUsage(this.usage, result.usage);
+      this.lastResult = result;
+      return result;
+    } finally {
+      this.working = false;
+      this.message = null;
+      this.interruptTurn = null;
+      this.isInterrupted = false;
+      this.show();
+    }
+  }
+
+  private async turnOf(number: number, message: string): Promise<TurnResult> {
+    const { id, settings } = this;
+    this.turnScope = new CancellationScope();
+    const messages = this.transcript.messages.length;
+    const started = (interrupt: () => Promise<void>): void => {
+      this.interruptTurn = interrupt;
+      if (this.isInterrupted) void this.interrupt();
+    };
+    const result = await this.turnScope.run(() =>
+      runTurn({ agent: id, number, message, settings, messages, started }),
+    );
+    const isRecovered = result.reason === 'stopped' && this.recoverReason !== null && !this.isEnding;
+    return isRecovered ? { ...result, reason: 'recovered' } : result;
+  }
+
+  private async interrupt(): Promise<void> {
+    this.isInterrupted = true;
+    try {
+      await this.interruptTurn?.();
+    } catch {
+      // It has just ended: the message comes next anyway.
+    }
+  }
+
+  /** Begins to drain where the history is long, and says whether nobody's message would be cut off. */
+  private mayContinueAsNew(): boolean {
+    this.isDraining ||= this.turns > 0 && isLong() && !this.isDone();
+    return this.isDraining && this.queue.every(({ done }) => !done) && fits(this.record([]));
+  }
+
+  /** What the next run takes along, once nobody waits for this one. */
+  private async drained(): Promise<ConversationRecord | undefined> {
+    const messages = await this.carriedMessages();
+    const isBusy = (): boolean => this.isEnding || this.recoverReason !== null;
+    await condition(() => allHandlersFinished() || isBusy(), DRAIN_MS);
+    return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
+  }
+
+  /** What the model still sees; where that is too much, a summary in its place. */
+  private async carriedMessages(): Promise<ConversationRecord['messages']> {
+    const { messages } = this.transcript;
+    const visible = visibleMessages(messages);
+    if (jsonBytes(visible) <= MAX_CARRIED_BYTES) return visible;
+    const context = messages.filter(({ role }) => role === 'context');
+    return [...context, { role: 'summary', text: await this.summaryOf(messages.length), covers: 0 }];
+  }
+
+  private async summaryOf(count: number): Promise<string> {
+    const { workflowId, runId } = workflowInfo();
+    const { model, dialect, instructions } = this.input;
+    const summary = label('sum up the conversation');
+    const turn = { workflowId, runId, count: 0 };
+    const call = { agent: this.id, model, dialect, instructions, turn, earlier: { count, runId } };
+    try {
+      const { text, usage } = await compact.executeWithOptions({ summary }, [call]);
+      if (usage) this.usage = addUsage(this.usage, usage);
+      return text;
+    } catch (err) {
+      if (isCancellation(err)) throw err;
+      // A conversation goes on without its model's help, and says what it has lost.
+      this.refuse(err);
+      return `The ${count} messages before this one could not be summed up. They stand in the run ${runId} of ${workflowId}.`;
+    }
+  }
+
+  private record(messages: ConversationRecord['messages']): ConversationRecord {
+    const { turns, sessions, agents, queue, lastResult, usage, refused } = this;
+    return {
+      messages,
+      turns,
+      sessions: [...sessions],
+      agents: agents.record,
+      queue: queue.map(({ message }) => message),
+      lastResult,
+      usage,
+      refused,
+    };
+  }
+
+  private async resetSessions(reason: string): Promise<void> {
+    const { id, sessions } = this;
+    const host = this.input.host ?? LOCAL_HOST;
+    try {
+      if (this.turns > 0) {
+        const summary = label(`reset the sessions: ${reason}`);
+        await resetSessions.executeWithOptions({ summary }, [
+          { agent: id, host, sessions: [...sessions], reason },
+        ]);
+      }
+    } catch (err) {
+      if (isCancellation(err)) throw err;
+      this.refuse(err);
+    } finally {
+      this.recoverReason = null;
+      this.show();
+    }
+  }
+
+  private async end(): Promise<void> {
+    const reason = this.stopReason ?? 'its agent ended';
+    if (!this.agents.isEmpty) await this.agents.stopAll(reason);
+    if (this.input.keep || this.turns === 0) return;
+    const host = this.input.host ?? LOCAL_HOST;
+    const summary = label(`close the sessions: ${reason}`);
+    await closeSessions.executeWithOptions({ summary }, [
+      { agent: this.id, host, sessions: [...this.sessions], reason },
+    ]);
+  }
+
+  /** A sub-agent's parent may have continued as new: then it hears of the end by this alone. */
+  private async tellParent(result: AgentResult): Promise<void> {
+    const parent = workflowInfo().parent?.workflowId;
+    if (!parent || !/^agent\/[^/]+$/.test(parent)) return;
+    try {
+      await getExternalWorkflowHandle(parent).signal(agentEndedSignal, {
+        agentId: this.id,
+        result: { ...result, ...(this.usage && { usage: this.usage }) },
+      });
+    } catch {
+      // It has ended.
+    }
+  }
+
+  /** What the agent's page shows; to be called where the state changes. No command. */
+  show(): void {
+    const { namespace } = workflowInfo();
+    const state = this.state();
+    if (state.status !== this.shown.status) this.shown = { status: state.status, since: new Date() };
+    setCurrentDetails(agentDetails({ state, namespace, message: this.message, since: this.shown.since }));
+  }
+
+  state(): AgentState {
+    const { id, mode, turns, queue, lastResult, sessions, refused, input, settings, usage } = this;
+    return {
+      agent: id,
+      mode,
+      status: this.status,
+      model: input.model,
+      host: input.host ?? LOCAL_HOST,
+      turns,
+      currentTurn: this.working ? turnWorkflowId(id, turns) : null,
+      queued: queue.length,
+      lastResult,
+      sessions: [...sessions],
+      agents: this.agents.views(),
+      usage,
+      runId: workflowInfo().runId,
+      messages: this.transcript.messages.length,
+      settings,
+      refused,
+    };
+  }
+
+  private get status(): AgentState['status'] {
+    if (this.isEnded) return 'ended';
+    if (this.stopReason !== null) return 'stopping';
+    return this.working ? 'working' : 'idle';
+  }
+}
