@@ -257,7 +257,7 @@ class Turn {
     if (session !== null) this.sessions.add(session);
     const result = await this.outcomeOf(call, headline, isReferredTo);
     this.progress.saw(session, result);
-    return call.repaired ? { ...result, content: `[${call.repaired}]\n${result.content}` } : result;
+    return result;
   }
 
   private keyOf({ callId }: ToolCall): string {

@@ -12,11 +12,11 @@ const ran: unknown[] = [];
 /** Resolves when as many calls wait in it as are to be at work at once. */
 let meeting: { wanted: number; here: (() => void)[] } = { wanted: 0, here: [] };
 
-const record = defineTool<{ value: unknown }, JsonValue>({
+const record = defineTool<{ value: JsonValue }, JsonValue>({
   name: 'record',
   description: 'Records a value and returns it.',
-  args: z.strictObject({ value: z.unknown() }),
-  result: z.json(),
+  args: z.strictObject({ value: z.json() as z.core.$ZodType<JsonValue> }),
+  result: z.json() as z.core.$ZodType<JsonValue>,
   effects: 'once',
   run: ({ value }) => {
     ran.push(value);
