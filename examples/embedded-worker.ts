@@ -8,11 +8,12 @@ import { tools } from './own-tools';
 
 /** Stands for a real one: it asks for the stock, then answers with what it was told. */
 const storekeeper = (article: string): ModelProvider => ({
+  // Its calls stand beside its text; see docs/dialects.md for the others.
+  dialect: 'native',
   async reply({ messages }) {
-    // The task, then the model's own call, then what the tool gave.
-    const [, , stock] = messages;
+    const stock = messages.find(({ role }) => role === 'tool');
     if (stock) return { text: `There are ${stock.text}.` };
-    return { text: JSON.stringify({ tool_name: 'stock_level', tool_args: { article } }) };
+    return { text: '', calls: [{ id: 'stock', tool: 'stock_level', args: JSON.stringify({ article }) }] };
   },
 });
 

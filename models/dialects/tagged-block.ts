@@ -54,7 +54,8 @@ export function scanReply(text: string, tags: Tags): ScannedReply {
     else if (mark === tags.end) found.fault ??= `It has ${tags.end} without ${tags.start} before it.`;
     else at = takeBlock(text, at, tags, found);
   }
-  found.fault ??= cutFault(found.prose, marks);
+  // Behind a block or thinking the tail is empty, and no tag was begun.
+  found.fault ??= cutFault(found.prose, text.slice(at), marks);
   return { ...found, prose: found.prose.trim() };
 }
 
@@ -114,11 +115,11 @@ const withoutFence = (json: string): string =>
     .replace(/\s*```$/, '');
 
 /** Whether a reply ends within a tag or a code fence that was to hold something. */
-function cutFault(prose: string, marks: readonly string[]): string | null {
+function cutFault(prose: string, tail: string, marks: readonly string[]): string | null {
   if (endsInFence(prose)) return CUT_FENCE;
   const cut = marks.find((mark) =>
     Array.from(mark, (_, length) => length).some(
-      (length) => length > 0 && prose.endsWith(mark.slice(0, length)),
+      (length) => length > 0 && tail.endsWith(mark.slice(0, length)),
     ),
   );
   return cut === undefined ? null : `It ends within ${cut}: it was cut off.`;

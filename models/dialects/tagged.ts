@@ -41,7 +41,10 @@ function parse({ text, isCut }: RawReply, tags: Tags): ParsedReply {
 function parseBlock(json: string, prose: string): ParsedReply {
   if (json === '') return malformed('The block is empty, allowed a JSON list of calls.');
   const read = readJson(json);
-  if ('fault' in read) return malformed(read.fault);
+  if ('fault' in read) {
+    const hint = /^[[{]/.test(json) ? '' : ' To speak of the tags, write each between backticks.';
+    return malformed(`${read.fault}${hint}`);
+  }
   const items: unknown[] = Array.isArray(read.value) ? read.value : [read.value];
   if (items.length === 0) return malformed('The list in the block is empty, allowed one call or more.');
   const faults = items.flatMap((item, index) => callFaults(item, index + 1));

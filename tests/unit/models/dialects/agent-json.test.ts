@@ -151,6 +151,7 @@ describe('what cannot be used is neither run nor an answer', () => {
     ['an empty reply', '', /empty/],
     ['blanks', ' \n\t', /empty/],
     ['only thoughts', '<think>I wonder</think>', /empty/],
+    ['an open code fence', 'I will look.\n```json\n', /within a code fence/],
     ['an endless think block', `<think>I will ${CALL}`, /empty/],
     ['a missing brace at the end', CALL.slice(0, -1), /does not end/],
     ['an unclosed string', '{"tool_name": "x", "tool_args": {"code": "echo', /does not end/],
@@ -206,6 +207,11 @@ test('what looks like thinking inside a call belongs to the call', () => {
     `<think>{"tool_name":"no"}</think>${JSON.stringify({ tool_name: 'x', tool_args: args })}`,
   );
   expect(reply).toMatchObject({ kind: 'calls', calls: [{ tool: 'x', args }] });
+});
+
+test.each(['An answer.', CALL])('a reply that was cut off at its length limit is malformed: %s', (text) => {
+  const problem = expect.stringContaining('length limit') as string;
+  expect(agentJson.parse({ text, isCut: true })).toEqual({ kind: 'malformed', problem });
 });
 
 test('JSON in an answer, with a call’s key deeper inside, is a part of the answer', () => {

@@ -33,6 +33,7 @@ test.each([
   ['an apostrophe in a comment', 'python', "# it's here\\nprint('x')", "# it's here\nprint('x')"],
   ['a comment that ends', 'python', 'import os  # paths\\nprint(1)', 'import os  # paths\nprint(1)'],
   ['a first line with #!', 'python', '#!/usr/bin/env python3\\nprint(1)', '#!/usr/bin/env python3\nprint(1)'],
+  ['a first line that quotes', 'python', '# says "x"\\nprint(1)', '# says "x"\nprint(1)'],
   ['JavaScript', 'nodejs', 'const a = 1;\\nconsole.log(`${a}\\n`);', 'const a = 1;\nconsole.log(`${a}\n`);'],
   ['expressions', 'nodejs', 'f(/\\\\n\'/);\\ng(\\"a\\")', 'f(/\\n\'/);\ng("a")'],
   [

@@ -33,6 +33,7 @@ describe('a block', () => {
     ['before thinking that never ends', `${ONE}<think>${block('[')}`, ''],
     ['with thinking in it', block(`[<think>a " quote</think>${item('a')}]`), ''],
     ['beside a tag as inline code', `A \`<tool>\` block: ${ONE}`, 'A `<tool>` block:'],
+    ['behind prose that ends like a tag', `a <${ONE}`, 'a <'],
     ['with keys that mean nothing', block(`[{"type": "call", ${item('a').slice(1)}]`), ''],
   ])('%s', (_name, text, prose) => expect(parse(text)).toEqual(calls([A], prose)));
 
@@ -149,7 +150,7 @@ describe('what cannot be used is neither run nor an answer', () => {
     ['half a tag', 'I will look. <too', /within <tool>: it was cut off/],
     ['half a tag behind a block', `${ONE}\n<to`, /cut off/],
     ['an open code fence', 'I will look.\n```json\n', /within a code fence/],
-    ['a <tool> in prose', `The <tool> tag. ${ONE}`, /invalid/],
+    ['a tag in prose', `The <tool> tag. ${ONE}`, /invalid.*between backticks/],
   ])('%s', (_name, text, problem) => {
     expect(parse(text)).toEqual({ kind: 'malformed', problem: like(problem) });
   });
