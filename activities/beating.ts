@@ -1,8 +1,7 @@
 // What every long activity does: heartbeats while it works, and gives its failures their code.
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError } from '../contracts/errors';
-import { toFailure } from '../contracts/failure';
+import { toFailure, toRetryableFailure } from '../contracts/failure';
 
 const HEARTBEAT_MS = 2_000;
 
@@ -14,8 +13,7 @@ export async function beating<T>(work: (signal: AbortSignal) => Promise<T>): Pro
     return await Promise.race([work(context.cancellationSignal), context.cancelled]);
   } catch (err) {
     if (!(err instanceof HoldfastError)) throw err;
-    if (!err.retryable) throw toFailure(err);
-    throw ApplicationFailure.create({ type: err.code, message: err.message, details: [err.facts] });
+    throw err.retryable ? toRetryableFailure(err) : toFailure(err);
   } finally {
     clearInterval(timer);
   }

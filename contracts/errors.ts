@@ -2,12 +2,14 @@
 // Pure. Everything that a caller can see as an error is thrown as HoldfastError with a code from here.
 
 import { entry, type ErrorEntry, type ErrorFacts } from './error-entry';
+import { MODEL_ERRORS } from './model-errors';
 import { TOOL_ERRORS } from './tool-errors';
 
 export type { ErrorFacts } from './error-entry';
 
 const CATALOGUE = {
   ...TOOL_ERRORS,
+  ...MODEL_ERRORS,
   invalid_input: entry(
     64,
     false,
@@ -228,32 +230,6 @@ const CATALOGUE = {
     () =>
       'Stop the other one first (`holdfast down` for that of the command line), or name another data folder.',
   ),
-  model_unknown: entry(
-    78,
-    false,
-    (f) => `No model provider has this name: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Name the model as provider:name, for example scripted:replies.yaml.',
-  ),
-  model_script_invalid: entry(
-    78,
-    false,
-    (f) => `The scripted model's file is invalid: ${f.file}: ${f.faults}`,
-    () => 'Mend the file; every fault is listed.',
-  ),
-  model_script_exhausted: entry(
-    65,
-    false,
-    (f) =>
-      `The scripted model has no reply left: got call ${f.got}, allowed ${f.allowed}. The last message was: ${f.last}`,
-    (f) => `Add a reply to ${f.file}, or end the conversation before.`,
-  ),
-  model_script_mismatch: entry(
-    65,
-    false,
-    (f) =>
-      `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
-    (f) => `Compare both sides and mend ${f.file} or what came before it.`,
-  ),
   agent_closed: entry(
     69,
     false,
@@ -265,19 +241,6 @@ const CATALOGUE = {
     false,
     (f) => `Agent ${f.agent} ended without a result: ${f.how}.`,
     () => 'Its turns and its sessions’ logs are kept: look at them, then start another agent.',
-  ),
-  model_failed: entry(
-    69,
-    false,
-    (f) => `The model call failed: ${f.reason}`,
-    () => 'Look at the reason; nothing was run for this step.',
-  ),
-  format_error: entry(
-    65,
-    false,
-    (f) => `The model's reply could not be used, got ${f.attempts} such replies in a row: ${f.problem}`,
-    () =>
-      'Look at the transcript; a stronger model or a clearer task may help. Nothing was run for these replies.',
   ),
   unknown_outcome: entry(
     70,

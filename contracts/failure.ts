@@ -19,6 +19,21 @@ export function toFailure(err: HoldfastError): ApplicationFailure {
   return failure;
 }
 
+/** Longer than this no provider is waited for at a time. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** Retried by Temporal; where the facts have `retryAfterMs`, no sooner than after so long, at most an hour. */
+export function toRetryableFailure(err: HoldfastError): ApplicationFailure {
+  const { retryAfterMs } = err.facts;
+  const delayMs = typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : 0;
+  return ApplicationFailure.create({
+    type: err.code,
+    message: err.message,
+    details: [err.facts],
+    ...(delayMs > 0 && { nextRetryDelay: delayMs }),
+  });
+}
+
 /** Finds the catalogue's error in a failure's chain of causes. */
 export function fromFailure(err: unknown): HoldfastError | undefined {
   for (

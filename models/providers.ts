@@ -1,28 +1,44 @@
-// Finds the provider that a model's name asks for. A built-in provider is one file and one line here; one's own
-// are handed in where the parts are composed.
+// Finds the provider that a model's name asks for: built in, configured, or one's own, handed in where the parts are
+// composed.
 import { HoldfastError } from '../contracts/errors';
+import { httpProvider, type WireProtocol } from './http/http-provider';
 import type { ModelProvider } from './provider';
 import { scriptedProvider } from './scripted';
+import { BUILT_IN_PROVIDERS, type ConfiguredModels, type ProviderSettings, type WireApi } from './settings';
 
 /** By the first part of `provider:name`; the function gets the rest, which may hold colons. */
 export type ModelProviders = Readonly<Record<string, (name: string) => ModelProvider>>;
 
-const BUILT_IN: ModelProviders = { scripted: scriptedProvider };
+/** Finds the provider behind `provider:name`. Throws `model_unknown`. */
+export type FindProvider = (model: string) => ModelProvider;
+
+/** The SDKs are loaded when they are needed. */
+const PROTOCOLS: Readonly<Record<WireApi, () => Promise<WireProtocol>>> = {
+  chat: async () => (await import('./http/openai-chat')).openaiChat,
+  responses: async () => (await import('./http/openai-responses')).openaiResponses,
+  anthropic: async () => (await import('./http/anthropic')).anthropicMessages,
+};
+
+const NO_MODELS: ConfiguredModels = { providers: {}, models: {} };
 
 /** As the input of an agent allows it. */
 const NAME_PATTERN = /^[a-z][a-z0-9-]*$/;
 
-/** Finds the provider behind `provider:name`. Throws `model_unknown`. */
-export type FindProvider = (model: string) => ModelProvider;
-
-/** The built-in providers and one's own. Throws `config_invalid` for a name that is taken or not allowed. */
-export function createProviders(own: ModelProviders = {}): FindProvider {
+/** The built-in providers, those of the configuration and one's own. Throws `config_invalid` for names that are taken or not allowed. */
+export function createProviders(own: ModelProviders = {}, configured = NO_MODELS): FindProvider {
+  const overHttp = Object.entries({ ...BUILT_IN_PROVIDERS, ...configured.providers });
+  const builtIn: ModelProviders = {
+    scripted: scriptedProvider,
+    ...Object.fromEntries(overHttp.map(([kind, provider]) => [kind, creator(kind, provider, configured)])),
+  };
   const faults = Object.keys(own).flatMap((name) => [
-    ...(Object.hasOwn(BUILT_IN, name) ? [`model provider ${name}: the name is taken by a built-in one`] : []),
+    ...(Object.hasOwn(builtIn, name)
+      ? [`model provider ${name}: the name is taken by a built-in or configured one`]
+      : []),
     ...(NAME_PATTERN.test(name) ? [] : [`model provider "${name}": allowed a-z, 0-9 and "-" after a letter`]),
   ]);
   if (faults.length > 0) throw new HoldfastError('config_invalid', { faults: faults.join('; ') });
-  const providers = { ...BUILT_IN, ...own };
+  const providers = { ...builtIn, ...own };
   return (model) => {
     const [kind = '', ...name] = model.split(':');
     const create = Object.hasOwn(providers, kind) ? providers[kind] : undefined;
@@ -31,5 +47,22 @@ export function createProviders(own: ModelProviders = {}): FindProvider {
       throw new HoldfastError('model_unknown', { got: model, allowed: allowed.join(', ') });
     }
     return create(name.join(':'));
+  };
+}
+
+function creator(
+  kind: string,
+  provider: ProviderSettings,
+  { models }: ConfiguredModels,
+): (name: string) => ModelProvider {
+  return (name) => {
+    const model = `${kind}:${name}`;
+    return httpProvider({
+      model,
+      name,
+      provider,
+      settings: models[model] ?? {},
+      protocol: PROTOCOLS[provider.wireApi],
+    });
   };
 }

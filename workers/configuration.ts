@@ -9,7 +9,9 @@ import { configurationSchema, type McpServerEntry } from '../contracts/schemas/c
 import { sessionEnvironment } from '../exec/session-environment';
 import type { DialectOptions } from '../models/dialects/dialects';
 import type { McpServerSettings } from '../tools/mcp/settings';
+import type { ConfiguredModels } from '../models/settings';
 import type { BuiltInOptions } from '../tools/registry';
+import { configuredModels } from './configured-models';
 
 export interface Configuration {
   features: { unifiedExec: boolean };
@@ -21,6 +23,7 @@ export interface Configuration {
   roles: string;
   dialects: DialectOptions;
   mcpServers: readonly McpServerSettings[];
+  models: ConfiguredModels;
 }
 
 /** Which built-in tools there are, and what they may. */
@@ -105,8 +108,8 @@ function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
       return issue.issues.map(({ message }) => `${place} ${message}`);
     case 'custom':
     case 'invalid_format':
-      return [`${place} ${issue.message}`];
     case 'invalid_value':
+      return [`${place} ${issue.message}`];
     case 'not_multiple_of':
     case 'invalid_union':
     case 'invalid_element':
@@ -117,6 +120,8 @@ function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
 const TYPES: Record<string, string> = {
   string: 'a text',
   number: 'a number',
+  int: 'a whole number',
+  undefined: 'nothing',
   boolean: 'true or false',
   array: 'a list',
   object: 'a table',
@@ -137,8 +142,14 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   const { shape } = configurationSchema;
   const [section] = path;
   if (section === undefined) return Object.keys(shape);
-  if (section === 'mcp_servers') return Object.keys(shape.mcp_servers.def.innerType.def.valueType.shape);
-  return Object.keys(shape[section as Exclude<keyof typeof shape, 'mcp_servers'>].def.innerType.shape);
+  if (section === 'mcp_servers' || section === 'model_providers')
+    return Object.keys(shape[section].def.innerType.def.valueType.shape);
+  if (section === 'models') {
+    const model = shape.models.def.innerType.def.valueType.shape;
+    return Object.keys(path.length > 2 ? model.prices.def.innerType.shape : model);
+  }
+  const plain = section as Exclude<keyof typeof shape, 'mcp_servers' | 'model_providers' | 'models'>;
+  return Object.keys(shape[plain].def.innerType.shape);
 }
 
 const MAX_DISTANCE = 3;
@@ -148,18 +159,8 @@ function allowedInstead(key: string, known: string[]): string {
   return distance(key, near) <= MAX_DISTANCE ? `did you mean "${near}"?` : `allowed ${known.join(', ')}`;
 }
 
-function resolved(
-  {
-    features,
-    tools,
-    fetch,
-    dialects,
-    prompts,
-    roles,
-    mcp_servers: servers,
-  }: z.infer<typeof configurationSchema>,
-  source: ConfigurationSource,
-): Configuration {
+function resolved(file: z.infer<typeof configurationSchema>, source: ConfigurationSource): Configuration {
+  const { features, tools, fetch, dialects, prompts, roles, mcp_servers: servers } = file;
   const folder = dirname(source.file);
   return {
     features: { unifiedExec: features.unified_exec },
@@ -174,6 +175,7 @@ function resolved(
     mcpServers: Object.entries(servers)
       .filter(([, { enabled }]) => enabled)
       .map(([name, entry]) => serverSettings(name, entry, source)),
+    models: configuredModels(file.model_providers, file.models, folder),
   };
 }
 

@@ -88,7 +88,15 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
 
 /** MCP servers follow the file; the rest is read when a worker starts. */
 function needingRestart(began: Configuration, now: Configuration): string[] {
-  const names = { features: '[features]', modules: '[tools]', tools: '[tools]', fetch: '[fetch]' } as const;
+  const names = {
+    features: '[features]',
+    modules: '[tools]',
+    tools: '[tools]',
+    fetch: '[fetch]',
+    roles: '[roles]',
+    dialects: '[dialects] or [prompts]',
+    models: '[model_providers] or [models]',
+  } as const;
   const parts = (Object.keys(names) as (keyof typeof names)[]).filter(
     (part) => !isDeepStrictEqual(began[part], now[part]),
   );

@@ -72,7 +72,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
   const own = [...configured.tools, ...(options.tools ?? [])];
   const { configuration } = configured;
   const tools = createToolRegistry(own, [configured.source], builtInOptions(configuration));
-  const findProvider = createProviders(options.models);
+  const findProvider = createProviders(options.models, configuration.models);
   const findDialect = createDialects(configuration.dialects);
   const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -5,7 +5,7 @@ import type { AgentHandle } from '../../client/agent-handle';
 import type { AgentInput, AgentResult } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { createProviders } from '../../models/providers';
+import { checkModel } from '../check-model';
 import { openContext, workflowLink, type GlobalOptions } from '../context';
 import { inert, printMessage } from '../print-message';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
@@ -23,7 +23,7 @@ export interface RunOptions extends GlobalOptions {
 export async function run(task: string, options: RunOptions): Promise<number> {
   const input = inputOf(task, options);
   // A fault that can be seen from here costs no server, no worker and no history.
-  await createProviders()(input.model).check?.();
+  await checkModel(options, input.model);
   const context = await openContext(options, { start: true });
   const id = options.agent ?? `run-${randomBytes(4).toString('hex')}`;
   try {

@@ -8,6 +8,7 @@ const texts = z.array(text);
 const values = z.record(text, z.string());
 
 export const SERVER_NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
+const WIRE_APIS = ['chat', 'responses', 'anthropic'] as const;
 const STDIO_KEYS = ['args', 'env', 'env_vars', 'cwd'] as const;
 const HTTP_KEYS = ['headers', 'http_headers', 'env_http_headers', 'bearer_token_env_var'] as const;
 
@@ -50,6 +51,62 @@ const serverName = z
   .string()
   .check(z.regex(SERVER_NAME_PATTERN, { error: 'must be named with a-z, A-Z, 0-9, "_" and "-" alone' }));
 
+const environmentKeys = z.record(text, text);
+const milliseconds = z.number().check(z.positive(), z.maximum(86_400_000));
+const tokens = z.int().check(z.positive());
+const dollars = z.number().check(z.minimum(0));
+
+/** A stream that brings no byte for so long is given up; Codex waits as long. */
+export const STREAM_IDLE_MS = 300_000;
+/** A call to a model that has no whole answer by then is given up. */
+export const REQUEST_MS = 600_000;
+
+const modelProviderSchema = z
+  .strictObject({
+    /** For whoever reads the file. */
+    name: z.optional(text),
+    base_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    env_key: z.optional(text),
+    key_file: z.optional(text),
+    wire_api: z._default(
+      z.enum(WIRE_APIS, { error: `must be one of ${WIRE_APIS.map((api) => `"${api}"`).join(', ')}` }),
+      'chat',
+    ),
+    http_headers: z._default(values, {}),
+    env_http_headers: z._default(environmentKeys, {}),
+    stream_idle_timeout_ms: z._default(milliseconds, STREAM_IDLE_MS),
+    request_timeout_ms: z._default(milliseconds, REQUEST_MS),
+  })
+  .check(
+    z.refine(({ env_key: variable, key_file: file }) => variable === undefined || file === undefined, {
+      error: 'has both, allowed one of "env_key" and "key_file"',
+    }),
+  );
+
+const BUILT_IN = ['scripted', 'openai', 'openai-chat', 'anthropic'];
+const providerName = z.string().check(
+  z.regex(new RegExp(`^(?!(${BUILT_IN.join('|')})$)[a-z][a-z0-9-]*$`), {
+    error: `must be named with a-z, 0-9 and "-" after a letter, and not ${BUILT_IN.join(', ')}, which are built in`,
+  }),
+);
+
+const modelName = z
+  .string()
+  .check(z.regex(/^[a-z][a-z0-9-]*:./, { error: 'must be named as provider:name, in quotes' }));
+
+const modelSchema = z.strictObject({
+  window: z.optional(tokens),
+  max_output_tokens: z.optional(tokens),
+  prices: z.optional(
+    z.strictObject({
+      input: dollars,
+      cached_input: z.optional(dollars),
+      cache_write: z.optional(dollars),
+      output: dollars,
+    }),
+  ),
+});
+
 export const configurationSchema = z.strictObject({
   features: z.prefault(z.strictObject({ unified_exec: z._default(z.boolean(), true) }), {}),
   tools: z.prefault(
@@ -67,6 +124,10 @@ export const configurationSchema = z.strictObject({
   prompts: z.prefault(z.strictObject({ folder: z.optional(text) }), {}),
   roles: z.prefault(z.strictObject({ folder: z._default(text, 'roles') }), {}),
   mcp_servers: z._default(z.record(serverName, mcpServerSchema), {}),
+  model_providers: z._default(z.record(providerName, modelProviderSchema), {}),
+  models: z._default(z.record(modelName, modelSchema), {}),
 });
 
 export type McpServerEntry = z.infer<typeof mcpServerSchema>;
+export type ModelProviderEntry = z.infer<typeof modelProviderSchema>;
+export type ModelEntry = z.infer<typeof modelSchema>;

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, RetryState } from '@temporalio/common';
 import { HoldfastError } from '../../../contracts/errors';
-import { fromFailure, toFailure } from '../../../contracts/failure';
+import { fromFailure, toFailure, toRetryableFailure } from '../../../contracts/failure';
 
 const error = new HoldfastError('busy', { session: 3, from: 17 });
 
@@ -58,6 +58,16 @@ test.each([
   ['a chain that leads back to itself', loop],
 ])('%s is no error of the catalogue', (_name, thrown) => {
   expect(fromFailure(thrown)).toBeUndefined();
+});
+
+test('a failure is tried again no sooner than its provider said, and waits an hour at the most', () => {
+  const limited = (retryAfterMs?: number): HoldfastError =>
+    new HoldfastError('model_rate_limit', { model: 'a:b', got: '429', reason: 'x', retryAfterMs });
+  const delays = [7_000, 86_400_000, 0, undefined].map(
+    (retryAfterMs) => toRetryableFailure(limited(retryAfterMs)).nextRetryDelay,
+  );
+  expect(delays).toEqual([7_000, 3_600_000, undefined, undefined]);
+  expect(toRetryableFailure(limited(1)).nonRetryable).toBeFalsy();
 });
 
 test('the stack does not hide the message in the web UI', () => {

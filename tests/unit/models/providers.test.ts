@@ -10,7 +10,9 @@ test('an own provider gets the rest of the model’s name, colons included', asy
 });
 
 test('a name that is not there is refused with all that are, the own ones too', () => {
-  expect(() => createProviders({ mine: echo })('other:x')).toThrow('allowed scripted:NAME, mine:NAME');
+  expect(() => createProviders({ mine: echo })('other:x')).toThrow(
+    'allowed scripted:NAME, openai:NAME, openai-chat:NAME, anthropic:NAME, mine:NAME',
+  );
 });
 
 test('a name that a built-in provider has, or that no agent could ask for, is refused with every fault', () => {

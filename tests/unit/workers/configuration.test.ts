@@ -37,6 +37,7 @@ test('no file is a configuration with the defaults; a file that is named must be
     fetch: { allowPrivate: [] },
     dialects: { tags: { start: undefined, end: undefined }, promptFolder: undefined },
     mcpServers: [],
+    models: { providers: {}, models: {} },
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,
@@ -103,6 +104,46 @@ test('a variable that is not set is the server’s fault; a server that is not e
   expect(mcpServers[0]?.fault).toBe('the environment of the worker has no TOKEN');
 });
 
+test('providers of models and what is known of a model are read; a key stays where it is', () => {
+  const { models } = read(
+    '[model_providers.mine]\nbase_url = "http://localhost:8000/v1"\nkey_file = "key.txt"\nwire_api = "responses"\n' +
+      'http_headers = { A = "1" }\nenv_http_headers = { B = "TWO" }\nstream_idle_timeout_ms = 5000\n' +
+      '[model_providers.plain]\nbase_url = "http://localhost"\nenv_key = "KEY"\n' +
+      '[models."openai:large"]\nwindow = 400_000\nmax_output_tokens = 9\n' +
+      'prices = { input = 1.25, cached_input = 0.125, output = 10 }',
+    { TWO: SECRET, KEY: SECRET },
+  );
+  expect(models).toEqual({
+    providers: {
+      mine: {
+        wireApi: 'responses',
+        baseUrl: 'http://localhost:8000/v1',
+        key: { file: join(folder, 'key.txt') },
+        headers: { A: '1' },
+        variableHeaders: { B: 'TWO' },
+        streamIdleMs: 5_000,
+        requestMs: 600_000,
+      },
+      plain: {
+        wireApi: 'chat',
+        baseUrl: 'http://localhost',
+        key: { variable: 'KEY' },
+        headers: {},
+        variableHeaders: {},
+        streamIdleMs: 300_000,
+        requestMs: 600_000,
+      },
+    },
+    models: {
+      'openai:large': {
+        window: 400_000,
+        maxOutputTokens: 9,
+        prices: { input: 1.25, cachedInput: 0.125, output: 10 },
+      },
+    },
+  });
+});
+
 test('values are taken as they are written: nothing is expanded', () => {
   const [server] = read('[mcp_servers.a]\ncommand = "x"\nenv = { A = "${HOME}" }', {
     HOME: '/root',
@@ -150,6 +191,31 @@ test.each([
     '"mcp_servers.a b" must be named with a-z, A-Z, 0-9, "_" and "-" alone',
   ],
   [`[mcp_servers.a]\ncommand = "x"\nenv = { K = 1 }`, '"mcp_servers.a.env.K" must be a text, got a number'],
+  [
+    '[model_providers.openai]\nbase_url = "http://x"',
+    '"model_providers.openai" must be named with a-z, 0-9 and "-" after a letter, and not scripted, openai,',
+  ],
+  ['[model_providers.My]\nbase_url = "http://x"', '"model_providers.My" must be named with a-z, 0-9 and "-"'],
+  ['[model_providers.a]\nenv_key = "K"', '"model_providers.a.base_url" must be a text, got nothing'],
+  [
+    '[model_providers.a]\nbase_url = "http://x"\nwire_api = "soap"',
+    '"model_providers.a.wire_api" must be one of "chat", "responses", "anthropic"',
+  ],
+  [
+    '[model_providers.a]\nbase_url = "http://x"\nenv_key = "K"\nkey_file = "f"',
+    '"model_providers.a" has both, allowed one of "env_key" and "key_file"',
+  ],
+  [
+    '[model_providers.a]\nbase_url = "http://x"\nenv_kee = "K"',
+    '"model_providers.a" has the unknown key "env_kee", did you mean "env_key"?',
+  ],
+  ['[models.openai]\nwindow = 1', '"models.openai" must be named as provider:name'],
+  ['[models."a:b"]\nwindow = 1.5', '"models.a:b.window" must be a whole number'],
+  ['[models."a:b"]\nwindw = 1', '"models.a:b" has the unknown key "windw", did you mean "window"?'],
+  [
+    '[models."a:b"]\nprices = { input = 1, output = 1, inptu = 1 }',
+    '"models.a:b.prices" has the unknown key "inptu", did you mean "input"?',
+  ],
   ['a = [', 'is no TOML'],
 ])('%j is refused by place, and what is allowed is said', (toml, fault) => {
   expect(faultsOf(toml)).toContain(fault);
@@ -171,6 +237,9 @@ test.each([
   `[mcp_servers.a]\nenv = { K = "${SECRET}" `,
   `[mcp_servers.a.env]\nK = "${SECRET}" junk`,
   `[mcp_servers.a]\nheaders = ["${SECRET}"]`,
+  `[model_providers.a]\nhttp_headers = { K = "${SECRET}" }`,
+  `[model_providers.a]\nbase_url = "x"\nkey = "${SECRET}"`,
+  `[model_providers.a]\nbase_url = "${SECRET}"`,
 ])('no fault of %j shows a value', (toml) => {
   expect(faultsOf(toml)).not.toContain(SECRET);
 });

@@ -1,0 +1,24 @@
+// Looks at a model's name and key before anything is started.
+import { resolveServer } from '../client/connect';
+import { HoldfastError } from '../contracts/errors';
+import { createProviders } from '../models/providers';
+import { configurationSource, readConfiguration } from '../workers/configuration';
+import { recordedConfig } from '../workers/recorded-choice';
+import { runningWorker } from '../workers/worker-process';
+import { configOf, dataDirOf, type GlobalOptions } from './context';
+
+/** Throws what the provider's check throws, `model_unknown` and `config_invalid`. */
+export async function checkModel(options: GlobalOptions, model: string): Promise<void> {
+  const dataDir = dataDirOf(options);
+  const named = configOf(options);
+  const config = (named === undefined ? recordedConfig(dataDir) : named) ?? undefined;
+  const { models } = readConfiguration(configurationSource({ dataDir, config }));
+  try {
+    await createProviders({}, models)(model).check?.();
+  } catch (err) {
+    // A worker that runs already, here or elsewhere, has an environment of its own.
+    const hasWorker =
+      runningWorker(dataDir) !== undefined || resolveServer(options, process.env).isConfigured;
+    if (!(err instanceof HoldfastError && err.code === 'model_auth' && hasWorker)) throw err;
+  }
+}

@@ -1,0 +1,54 @@
+// The key, the headers and the address of one call. They are read when they are used and kept nowhere.
+import { readFileSync } from 'node:fs';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import type { ProviderSettings } from '../settings';
+
+export interface Access {
+  /** Null: the vendor's own. */
+  baseUrl: string | null;
+  key: string | null;
+  headers: Record<string, string>;
+  /** Values that no error may show. */
+  secrets: string[];
+}
+
+/** Throws `model_auth` where the key is not there. */
+export function readAccess(model: string, settings: ProviderSettings): Access {
+  const { env } = process;
+  const key = readKey(model, settings.key);
+  const fromVariables = Object.entries(settings.variableHeaders).flatMap(([header, variable]) => {
+    const value = env[variable];
+    return value ? [[header, value] as const] : [];
+  });
+  const headers = { ...settings.headers, ...Object.fromEntries(fromVariables) };
+  const variable = settings.baseUrlVariable;
+  const baseUrl = (variable ? env[variable]?.trim() : '') || settings.baseUrl;
+  return { baseUrl, key, headers, secrets: [...(key ? [key] : []), ...Object.values(headers)] };
+}
+
+function readKey(model: string, source: ProviderSettings['key']): string | null {
+  if (source === null) return null;
+  if ('variable' in source) {
+    const { variable } = source;
+    const key = process.env[variable]?.trim();
+    if (key) return key;
+    throw noKey(
+      model,
+      `the variable ${variable} is not set`,
+      `Set ${variable} in the environment that the worker is started in; one that runs already has its own: ` +
+        'end it with `holdfast down` first.',
+    );
+  }
+  const { file } = source;
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8').trim();
+  } catch (err) {
+    throw noKey(model, reasonOf(err), `Write the key to ${file}, or name another key_file.`);
+  }
+  if (content) return content;
+  throw noKey(model, `the file ${file} is empty`, `Write the key to ${file}.`);
+}
+
+const noKey = (model: string, reason: string, next: string): HoldfastError =>
+  new HoldfastError('model_auth', { model, got: 'no key', reason: `${reason}.`, next });

@@ -1,0 +1,150 @@
+// Anthropic's messages. The beginning of a conversation is marked for the provider's cache.
+import type Anthropic from '@anthropic-ai/sdk';
+import type {
+  Message,
+  MessageCreateParamsNonStreaming,
+  MessageParam,
+  ContentBlockParam,
+  Tool,
+} from '@anthropic-ai/sdk/resources/messages';
+import { CutStream, UnexpectedAnswer } from './classify-error';
+import type { Tokens } from './cost';
+import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import type { ChatMessage, ModelRequest } from '../provider';
+import { refusal } from './refusal';
+
+/** The API wants one; what current models can write at the least. */
+const DEFAULT_MAX_TOKENS = 32_000;
+const CACHED = { cache_control: { type: 'ephemeral' } } as const;
+
+export const anthropicMessages: WireProtocol = async (call) => {
+  const client = await clientOf(call);
+  const { onText, signal } = call;
+  const params = paramsOf(call);
+  if (!onText) return replyOf(await client.messages.create(params, { signal }));
+  const stream = client.messages.stream(params, { signal });
+  stream.on('text', onText);
+  return replyOf(await stream.finalMessage());
+};
+
+async function clientOf({ access, fetch, requestMs }: WireCall): Promise<Anthropic> {
+  const { Anthropic: Client } = await import('@anthropic-ai/sdk');
+  const { key, baseUrl, headers } = access;
+  return new Client({
+    // The SDK wants one in any case.
+    apiKey: key ?? 'none',
+    baseURL: baseUrl ?? 'https://api.anthropic.com',
+    webhookKey: null,
+    defaultHeaders: { ...(key === null && { Authorization: null, 'X-Api-Key': null }), ...headers },
+    fetch,
+    timeout: requestMs,
+    maxRetries: 0,
+    // It logs bodies at `debug`, which a variable would switch on.
+    logLevel: 'off',
+    openTelemetry: false,
+  });
+}
+
+function paramsOf({
+  name,
+  system,
+  messages,
+  tools,
+  maxOutputTokens,
+}: WireCall): MessageCreateParamsNonStreaming {
+  return {
+    model: name,
+    max_tokens: maxOutputTokens ?? DEFAULT_MAX_TOKENS,
+    ...(system && { system: [{ type: 'text', text: system, ...CACHED }] }),
+    ...(tools?.length && { tools: toolsOf(tools) }),
+    messages: marked(messages.reduce(joined, [])),
+  };
+}
+
+const toolsOf = (tools: NonNullable<ModelRequest['tools']>): Tool[] =>
+  tools.map(({ name, description, parameters }, index) => ({
+    name,
+    description,
+    input_schema: { ...parameters, type: 'object' },
+    ...(index === tools.length - 1 && CACHED),
+  }));
+
+interface Blocks {
+  role: 'user' | 'assistant';
+  content: ContentBlockParam[];
+}
+
+/** Results of one reply's calls must stand in one message, and what a person said behind them in the same. */
+function joined(all: Blocks[], message: ChatMessage): Blocks[] {
+  const role = message.role === 'assistant' ? 'assistant' : 'user';
+  const content = blocksOf(message);
+  const last = all.at(-1);
+  if (last?.role === role) last.content.push(...content);
+  else if (content.length > 0) all.push({ role, content });
+  return all;
+}
+
+function blocksOf(message: ChatMessage): ContentBlockParam[] {
+  if (message.role === 'tool') {
+    const { callId, text, isError } = message;
+    return [{ type: 'tool_result', tool_use_id: callId, content: text, ...(isError && { is_error: true }) }];
+  }
+  // The API refuses a text of white space.
+  const text = message.text.trim() === '' ? [] : [{ type: 'text' as const, text: message.text }];
+  if (message.role === 'user') return text;
+  const calls = (message.calls ?? []).map(({ id, tool, args }) => ({
+    type: 'tool_use' as const,
+    id,
+    name: tool,
+    input: argumentsOf(args),
+  }));
+  return [...text, ...calls];
+}
+
+/** The API takes an object alone; what a model wrote may be none. */
+function argumentsOf(args: string): unknown {
+  try {
+    const value: unknown = JSON.parse(args);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { value };
+  } catch {
+    return { invalid: args };
+  }
+}
+
+/** The end, and the end that the call before had: however many results stand between, its cache is found. */
+function marked(all: Blocks[]): MessageParam[] {
+  const ends = all.flatMap(({ role }, index) => (role === 'user' ? [index] : [])).slice(-2);
+  for (const index of ends) {
+    const content = all[index]?.content;
+    const last = content?.at(-1);
+    if (content && last) content[content.length - 1] = { ...last, ...CACHED };
+  }
+  return all;
+}
+
+function replyOf(message: Message): WireReply {
+  // A compatible server may send anything.
+  const blocks = message.content as Message['content'] | undefined;
+  if (!Array.isArray(blocks))
+    throw new UnexpectedAnswer('the answer has no content; look at base_url and wire_api');
+  const { stop_reason: reason } = message;
+  if (reason === null) throw new CutStream('the stream ended before the answer did');
+  const tokens = tokensOf(message);
+  const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  if (reason === 'refusal') return { text: refusal(text, reason), tokens };
+  const calls = blocks.flatMap((block) =>
+    block.type === 'tool_use' ? [{ id: block.id, tool: block.name, args: JSON.stringify(block.input) }] : [],
+  );
+  const isCut = reason === 'max_tokens' || reason === 'model_context_window_exceeded';
+  return { text, ...(calls.length > 0 && { calls }), ...(isCut && { isCut }), tokens };
+}
+
+function tokensOf({ usage }: Message): Tokens | undefined {
+  // Some compatible servers leave it out.
+  const given = usage as Message['usage'] | undefined;
+  if (!given) return undefined;
+  const cached = given.cache_read_input_tokens ?? 0;
+  const cacheWrite = given.cache_creation_input_tokens ?? 0;
+  const input = (given.input_tokens ?? 0) + cached + cacheWrite;
+  return { input, cached, cacheWrite, output: given.output_tokens ?? 0 };
+}

@@ -1,0 +1,75 @@
+// How long one call to a provider may take. Node's own limits of five minutes are lifted: a model may think longer.
+
+/** The part of Node's HTTP client that is asked for each request; its types are not part of Node's. */
+interface Dispatcher {
+  dispatch(options: object, handler: object): boolean;
+}
+
+/** Where Node keeps the dispatcher that `fetch` uses; it is there once `fetch` has been loaded. */
+const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+
+export interface Limits {
+  requestMs: number;
+  streamIdleMs: number;
+}
+
+export class CallLimits {
+  private readonly controller = new AbortController();
+  private readonly whole: NodeJS.Timeout;
+  private idle: NodeJS.Timeout | undefined;
+  /** Aborts with the caller's signal, or at a limit. */
+  readonly signal: AbortSignal;
+  /** Which limit ended the call. */
+  hit: string | undefined;
+
+  constructor(
+    caller: AbortSignal,
+    private readonly limits: Limits,
+  ) {
+    this.signal = AbortSignal.any([caller, this.controller.signal]);
+    const { requestMs } = limits;
+    this.whole = setTimeout(() => this.end(`no whole answer within ${requestMs} ms.`), requestMs);
+  }
+
+  /** For the SDK, in place of the global one. */
+  readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(url, { ...init, ...patience() } as RequestInit);
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    if (!response.body || !isStream) return response;
+    this.restartIdle();
+    const watch = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, out) => {
+        this.restartIdle();
+        out.enqueue(chunk);
+      },
+    });
+    return new Response(response.body.pipeThrough(watch), response);
+  };
+
+  /** Call it when the call is over. */
+  clear(): void {
+    clearTimeout(this.whole);
+    clearTimeout(this.idle);
+  }
+
+  private restartIdle(): void {
+    const { streamIdleMs } = this.limits;
+    if (this.idle) this.idle.refresh();
+    else
+      this.idle = setTimeout(() => this.end(`its stream was silent for ${streamIdleMs} ms.`), streamIdleMs);
+  }
+
+  private end(limit: string): void {
+    this.hit = limit;
+    this.controller.abort();
+  }
+}
+
+function patience(): { dispatcher?: Dispatcher } {
+  const dispatcher = (globalThis as Record<symbol, Dispatcher | undefined>)[GLOBAL_DISPATCHER];
+  if (!dispatcher) return {};
+  const limits = { headersTimeout: 0, bodyTimeout: 0 };
+  return {
+    dispatcher: { dispatch: (options, handler) => dispatcher.dispatch({ ...options, ...limits }, handler) },
+  };
+}

@@ -1,0 +1,155 @@
+// What a failed call means: the codes of the catalogue, whichever SDK threw. Told by status, by the error's own type
+// and by the network's codes; the SDKs' classes are not needed for it.
+import { types } from 'node:util';
+import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors';
+import { redact } from './redact';
+import { retryAfterMs } from './retry-after';
+
+/** The stream ended before the reply did. */
+export class CutStream extends Error {
+  override name = 'CutStream';
+}
+
+/** An answer that is not what the provider's API promises. */
+export class UnexpectedAnswer extends Error {
+  override name = 'UnexpectedAnswer';
+}
+
+/** An error that the provider told in the midst of its answer. */
+export class ToldError extends Error {
+  override name = 'ToldError';
+  readonly error: object;
+  constructor(code: string, message: string) {
+    super(message);
+    this.error = { code, message };
+  }
+}
+
+export interface FailedCall {
+  /** `provider:name`. */
+  model: string;
+  address: string;
+  secrets: readonly string[];
+  /** Which of our own limits ended it. */
+  limit: string | undefined;
+}
+
+/** What both SDKs' errors have. */
+interface StatusError {
+  status?: number;
+  headers?: Headers;
+  /** The body, or what stood in it under `error`. */
+  error?: unknown;
+}
+
+export function classifyError(err: unknown, { model, address, secrets, limit }: FailedCall): HoldfastError {
+  const said = (text: string): string => redact(text, secrets);
+  if (limit !== undefined) return new HoldfastError('model_unreachable', { model, address, reason: limit });
+  const { status, headers, error } = err as StatusError;
+  if (typeof status === 'number' || (typeof error === 'object' && error !== null)) {
+    const marks = marksOf(error);
+    const text = marks.message || reasonOf(err);
+    const code = codeOf(status, marks, text);
+    const after = headers instanceof Headers ? retryAfterMs(headers, Date.now()) : undefined;
+    const got = status === undefined ? said(marks.kinds.join(' ') || 'an error') : `status ${status}`;
+    return new HoldfastError(code, {
+      model,
+      got,
+      reason: sentence(said(text)),
+      ...(after !== undefined && { retryAfterMs: after }),
+    });
+  }
+  if (isOfNetwork(err))
+    return new HoldfastError('model_unreachable', {
+      model,
+      address,
+      reason: sentence(said(rootReason(err))),
+    });
+  return new HoldfastError('model_failed', { reason: sentence(said(`${model}: ${rootReason(err)}`)) });
+}
+
+interface Marks {
+  /** The provider's own words for the kind of error. */
+  kinds: string[];
+  message: string;
+}
+
+function marksOf(body: unknown): Marks {
+  if (typeof body !== 'object' || body === null) return { kinds: [], message: '' };
+  const outer = body as Record<string, unknown>;
+  const inner = typeof outer.error === 'object' && outer.error ? (outer.error as typeof outer) : outer;
+  const kinds = [inner.code, inner.type].filter((kind): kind is string => typeof kind === 'string');
+  return { kinds, message: typeof inner.message === 'string' ? inner.message : '' };
+}
+
+const TOO_LONG =
+  /context[ _](length|window)|maximum context|(prompt|input|request) is too (long|large)|too many (input )?tokens|token limit/i;
+
+/** By the provider's own kind of error: those that say more than a status, or have none. */
+const BY_KIND: Readonly<Record<string, ErrorCode>> = {
+  context_length_exceeded: 'model_context_length',
+  request_too_large: 'model_context_length',
+  insufficient_quota: 'model_auth',
+  billing_error: 'model_auth',
+  invalid_api_key: 'model_auth',
+  authentication_error: 'model_auth',
+  permission_error: 'model_auth',
+  rate_limit_exceeded: 'model_rate_limit',
+  rate_limit_error: 'model_rate_limit',
+  invalid_prompt: 'model_bad_request',
+  not_found_error: 'model_bad_request',
+  timeout_error: 'model_overloaded',
+  overloaded_error: 'model_overloaded',
+};
+
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'model_auth',
+  402: 'model_auth',
+  403: 'model_auth',
+  408: 'model_overloaded',
+  409: 'model_overloaded',
+  413: 'model_context_length',
+  425: 'model_overloaded',
+  429: 'model_rate_limit',
+};
+
+function codeOf(status: number | undefined, { kinds }: Marks, text: string): ErrorCode {
+  const told = kinds.map((kind) => BY_KIND[kind]).find((code) => code !== undefined);
+  if (told) return told;
+  const isRefused =
+    status !== undefined ? status >= 400 && status < 500 : kinds.includes('invalid_request_error');
+  if (isRefused && status !== 429 && TOO_LONG.test(text)) return 'model_context_length';
+  const byStatus = status === undefined ? undefined : BY_STATUS[status];
+  if (byStatus) return byStatus;
+  return isRefused ? 'model_bad_request' : 'model_overloaded';
+}
+
+const NETWORK_CODE = /^(E[A-Z]+|UND_ERR_\w+|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|[A-Z_]*CERT[A-Z_]*)$/;
+/** How the SDKs and Node say that the other side was gone. */
+const GONE =
+  /^(TypeError: )?(terminated|fetch failed|connection error|premature close)|timed out|(stream|request) (has )?ended|ended without|missing finish_reason/i;
+
+function isOfNetwork(err: unknown): boolean {
+  return chain(err).some(
+    (cause) =>
+      cause instanceof CutStream ||
+      NETWORK_CODE.test((cause as NodeJS.ErrnoException).code ?? '') ||
+      (!(cause instanceof UnexpectedAnswer) && GONE.test(cause.message)),
+  );
+}
+
+/** The deepest cause says what happened; those above only that something did. */
+function rootReason(err: unknown): string {
+  const root = chain(err).at(-1);
+  if (!root) return reasonOf(err);
+  const { code } = root as NodeJS.ErrnoException;
+  return root.message || (typeof code === 'string' ? code : root.name);
+}
+
+function chain(err: unknown): Error[] {
+  const found: Error[] = [];
+  for (let at = err; types.isNativeError(at) && found.length < 10; at = at.cause) found.push(at);
+  return found;
+}
+
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

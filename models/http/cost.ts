@@ -1,0 +1,30 @@
+// What a call took, as it is recorded. A price is only what somebody configured.
+import type { Usage } from '../../contracts/agent';
+import type { Prices } from '../settings';
+
+export interface Tokens {
+  /** All that were read, from the cache or not. */
+  input: number;
+  cached: number;
+  /** Written to the provider's cache, where it says so. */
+  cacheWrite?: number;
+  output: number;
+}
+
+export function usageOf(
+  { input, cached, cacheWrite = 0, output }: Tokens,
+  prices: Prices | undefined,
+): Usage {
+  return { inputTokens: input, outputTokens: output, cachedTokens: cached, costUsd: cost() };
+
+  function cost(): number | null {
+    if (!prices) return null;
+    const fresh = Math.max(0, input - cached - cacheWrite);
+    const dollars =
+      fresh * prices.input +
+      cached * (prices.cachedInput ?? prices.input) +
+      cacheWrite * (prices.cacheWrite ?? prices.input) +
+      output * prices.output;
+    return dollars / 1_000_000;
+  }
+}

@@ -1,0 +1,64 @@
+// What all providers over HTTP share: the key, the limits, the errors, the cost. How one is spoken to is its wire
+// protocol's. Retries are Temporal's alone.
+import { classifyError } from './classify-error';
+import { readAccess, type Access } from './access';
+import { CallLimits } from './call-limits';
+import { usageOf, type Tokens } from './cost';
+import { withAnswers } from './answered-calls';
+import type { ModelProvider, ModelRequest, RawReply } from '../provider';
+import type { ModelSettings, ProviderSettings } from '../settings';
+
+export interface WireCall extends ModelRequest {
+  /** The model's name at the provider. */
+  name: string;
+  access: Access;
+  fetch: CallLimits['fetch'];
+  requestMs: number;
+  maxOutputTokens: number | undefined;
+}
+
+export type WireReply = Omit<RawReply, 'usage'> & { tokens?: Tokens | undefined };
+
+/** Asks once. Throws what its SDK throws. */
+export type WireProtocol = (call: WireCall) => Promise<WireReply>;
+
+export interface HttpModel {
+  /** `provider:name`, as errors call it. */
+  model: string;
+  name: string;
+  provider: ProviderSettings;
+  settings: ModelSettings;
+  /** Loads the protocol and its SDK, when the first call needs it. */
+  protocol: () => Promise<WireProtocol>;
+}
+
+export function httpProvider({ model, name, provider, settings, protocol }: HttpModel): ModelProvider {
+  const { window, maxOutputTokens, prices } = settings;
+  return {
+    dialect: 'native',
+    ...(window !== undefined && { window }),
+    async check() {
+      readAccess(model, provider);
+    },
+    async reply(request) {
+      const access = readAccess(model, provider);
+      const ask = await protocol();
+      const limits = new CallLimits(request.signal, provider);
+      const { fetch, signal } = limits;
+      const messages = withAnswers(request.messages);
+      const { requestMs } = provider;
+      try {
+        const call = { ...request, messages, name, access, fetch, signal, requestMs, maxOutputTokens };
+        const { tokens, ...reply } = await ask(call);
+        return { ...reply, ...(tokens && { usage: usageOf(tokens, prices) }) };
+      } catch (err) {
+        // Whoever cancelled does not wait for a reason.
+        if (request.signal.aborted) throw request.signal.reason;
+        const address = access.baseUrl ?? 'its own address';
+        throw classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });
+      } finally {
+        limits.clear();
+      }
+    },
+  };
+}

@@ -1,0 +1,90 @@
+// OpenAI's chat completions, which most other servers speak too.
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import type { ToolDescription } from '../../contracts/tools';
+import { cacheKey } from './cache-key';
+import { UnexpectedAnswer } from './classify-error';
+import type { Tokens } from './cost';
+import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import { isStrict, isVendors, openaiClient } from './openai-client';
+import type { ChatMessage } from '../provider';
+import { refusal } from './refusal';
+import { ThinkFilter } from './think-filter';
+
+export const openaiChat: WireProtocol = async (call) => {
+  const client = await openaiClient(call);
+  const { onText, signal } = call;
+  const params = paramsOf(call);
+  if (!onText) return replyOf(await client.chat.completions.create(params, { signal }));
+  const stream = client.chat.completions.stream(
+    { ...params, stream: true, stream_options: { include_usage: true } },
+    { signal },
+  );
+  const visible = new ThinkFilter(onText);
+  stream.on('content', (piece) => visible.push(piece));
+  const completion = await stream.finalChatCompletion();
+  visible.end();
+  return replyOf(completion);
+};
+
+function paramsOf(call: WireCall): ChatCompletionCreateParamsNonStreaming {
+  const { name, system, messages, tools = [], outputSchema: schema, maxOutputTokens } = call;
+  return {
+    model: name,
+    messages: [...(system ? [{ role: 'system' as const, content: system }] : []), ...messages.map(messageOf)],
+    ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+    ...(schema && {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'answer', schema: { ...schema }, strict: isStrict(schema) },
+      },
+    }),
+    ...(maxOutputTokens !== undefined && { max_completion_tokens: maxOutputTokens }),
+    ...(isVendors(call) && { prompt_cache_key: cacheKey(call) }),
+  };
+}
+
+function messageOf(message: ChatMessage): ChatCompletionMessageParam {
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.text };
+  if (message.role === 'user') return { role: 'user', content: message.text };
+  const calls = message.calls?.map(({ id, tool, args }) => ({
+    id,
+    type: 'function' as const,
+    function: { name: tool, arguments: args },
+  }));
+  return { role: 'assistant', content: message.text, ...(calls?.length && { tool_calls: calls }) };
+}
+
+const toolOf = ({ name, description, parameters }: ToolDescription) =>
+  ({ type: 'function', function: { name, description, parameters: { ...parameters } } }) as const;
+
+function replyOf(completion: ChatCompletion): WireReply {
+  // A compatible server may send anything.
+  const choice = (completion.choices as ChatCompletion['choices'] | undefined)?.[0];
+  if (!choice?.message)
+    throw new UnexpectedAnswer('the answer has no choices; look at base_url and wire_api');
+  const { message, finish_reason: reason } = choice;
+  const calls = (message.tool_calls ?? []).flatMap((call) =>
+    call.type === 'function'
+      ? [{ id: call.id, tool: call.function.name, args: call.function.arguments }]
+      : [],
+  );
+  const tokens = tokensOf(completion);
+  const isRefused = reason === 'content_filter' || Boolean(message.refusal);
+  const text = ThinkFilter.visible(message.content ?? '');
+  if (isRefused) return { text: refusal(message.refusal ?? text, reason), tokens };
+  return { text, ...(calls.length > 0 && { calls }), ...(reason === 'length' && { isCut: true }), tokens };
+}
+
+function tokensOf({ usage }: ChatCompletion): Tokens | undefined {
+  return (
+    usage && {
+      input: usage.prompt_tokens,
+      cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
+      output: usage.completion_tokens,
+    }
+  );
+}

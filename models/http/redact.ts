@@ -1,0 +1,31 @@
+// Takes keys out of what a provider says: some repeat the key they were given, or its beginning and end.
+
+const HIDDEN = '[hidden]';
+/** A piece of a secret that is this long is taken out; shorter ones are ordinary text. */
+const PIECE = 6;
+/** A provider's own masking, such as `sk-ab***yz`: what stands around the stars belongs to a key. */
+const MASKED = /[^\s"'`]*\*{2,}[^\s"'`,;]*/g;
+const MAX_CHARACTERS = 1_000;
+
+export function redact(text: string, secrets: readonly string[]): string {
+  let shown = text.replace(MASKED, HIDDEN);
+  for (const secret of secrets.filter(Boolean)) shown = without(shown, secret);
+  return shown.length <= MAX_CHARACTERS ? shown : `${shown.slice(0, MAX_CHARACTERS)}…`;
+}
+
+/** Every run of characters that is a piece of the secret goes. */
+function without(text: string, secret: string): string {
+  const size = Math.min(PIECE, secret.length);
+  const pieces = new Set<string>();
+  for (let at = 0; at + size <= secret.length; at++) pieces.add(secret.slice(at, at + size));
+  let shown = '';
+  let hiddenTo = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (pieces.has(text.slice(at, at + size))) {
+      if (at >= hiddenTo) shown += HIDDEN;
+      hiddenTo = at + size;
+    }
+    if (at >= hiddenTo) shown += text[at];
+  }
+  return shown;
+}
