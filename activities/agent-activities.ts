@@ -22,6 +22,7 @@ import { systemPrompt } from '../models/system-prompt';
 import type { ToolRegistry } from '../tools/registry';
 import { beating } from './beating';
 import { fitReply } from './fit-payload';
+import type { LiveTokens } from './live-tokens';
 import { TranscriptCache } from './transcript-cache';
 
 /** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
@@ -34,10 +35,11 @@ export interface AgentDependencies {
   tools: ToolRegistry;
   findProvider: FindProvider;
   findDialect: FindDialect;
+  tokens: LiveTokens;
 }
 
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
-  const { client, tools, findProvider, findDialect } = dependencies;
+  const { client, tools, findProvider, findDialect, tokens } = dependencies;
   const transcripts = new TranscriptCache(client);
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
@@ -46,19 +48,21 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
   return {
     callModel: (input: ModelCall) =>
       beating(async (signal): Promise<ModelReply> => {
-        const { model, tools: allowed, outputSchema } = input;
+        const { agent, model, tools: allowed, turn, outputSchema } = input;
         const provider = findProvider(model);
         const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
         const messages = await conversationOf(input);
         const described = tools.describe();
         const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
-        const raw = await provider.reply({
+        const request = {
           system: systemPrompt(input, dialect.instructions(offered)),
           messages: dialect.messages(visibleMessages(messages)),
           ...(dialect.isNative && { tools: offered }),
           ...(outputSchema && { outputSchema }),
           signal,
-        });
+        };
+        const call = { agent, turn: turn.workflowId };
+        const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
         const parsed = checkedAnswer(withPlaces(dialect.parse(raw), tools), outputSchema);
         const { usage } = raw;
         const { window } = provider;

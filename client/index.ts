@@ -6,3 +6,5 @@ export { HoldfastError, type ErrorCode } from '../contracts/errors';
 export type * from '../contracts/agent';
 export type * from '../contracts/session';
 export type { SessionRef } from '../contracts/ids';
+export { followTokens, type FollowTokensOptions } from './live-tokens';
+export type { LiveToken } from '../contracts/live-tokens';

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { BlobStore } from '../activities/blob-store';
+import { LiveTokens } from '../activities/live-tokens';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
@@ -89,15 +90,17 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     );
     const journal = new TaskJournal(join(dataDir, 'tasks'));
     made.push(() => journal.close());
+    const tokens = await LiveTokens.listen(dataDir);
+    made.push(() => tokens.close());
     const blobs = new BlobStore(join(dataDir, 'blobs'));
     void blobs.prune();
     made.push(() => configured.close());
     configured.start();
     const unpublish = publishRegistry(dataDir, tools, configured, log);
     made.push(unpublish);
-    const closeTools = (): Promise<void> => (unpublish(), configured.close());
+    const closeTools = (): Promise<void> => (unpublish(), tokens.close(), configured.close());
     const shared = { connection, namespace, client, journal, tools, blobs };
-    const agentWorker = await createAgentWorker({ ...shared, findProvider, findDialect });
+    const agentWorker = await createAgentWorker({ ...shared, findProvider, findDialect, tokens });
     made.push(() => endUnused(agentWorker));
     let hostWorker: HostWorker | undefined;
     if (host !== null) {

@@ -230,7 +230,7 @@ class Turn {
 
   /** A conversation that the model cannot read is summed up once, not again and again. */
   private mayCompact(err: unknown): boolean {
-    const isTooLong = (fromFailure(err)?.code as string) === 'model_context_length';
+    const isTooLong = fromFailure(err)?.code === 'model_context_length';
     if (!isTooLong || this.isFullForModel || this.transcript.messages.at(-1)?.role === 'summary')
       return false;
     this.isFullForModel = true;
