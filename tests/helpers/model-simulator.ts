@@ -24,6 +24,8 @@ export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body: string;
+  /** Only to a request that holds this text. */
+  to?: string;
 }
 
 export class ModelSimulator {
@@ -47,7 +49,7 @@ export class ModelSimulator {
       incoming.on('end', () => {
         const { headers, method, url } = incoming;
         simulator.requests.push({ headers, body: JSON.parse(body) as Record<string, unknown> });
-        const answer = simulator.answers.shift();
+        const answer = simulator.answerTo(body);
         if (answer) {
           const type = { 'content-type': 'application/json' };
           outgoing.writeHead(answer.status, { ...type, ...answer.headers }).end(answer.body);
@@ -59,6 +61,8 @@ export class ModelSimulator {
           reply.pipe(outgoing);
         });
         onward.on('error', () => outgoing.destroy());
+        // The simulator goes on with a slow stream until nobody takes it.
+        outgoing.on('close', () => onward.destroy());
         onward.end(body);
       });
     });
@@ -87,6 +91,11 @@ export class ModelSimulator {
   provider(wireApi: WireApi, more?: Partial<ProviderSettings>, model: ModelSettings = {}): ModelProvider {
     const providers = { sim: this.settings(wireApi, more) };
     return createProviders({}, { providers, models: { 'sim:small': model } })('sim:small');
+  }
+
+  private answerTo(body: string): Answer | undefined {
+    const index = this.answers.findIndex(({ to }) => to === undefined || body.includes(to));
+    return index < 0 ? undefined : this.answers.splice(index, 1)[0];
   }
 
   get lastBody(): Record<string, unknown> {
