@@ -15,15 +15,15 @@ let meeting: { wanted: number; here: (() => void)[] } = { wanted: 0, here: [] };
 const record = defineTool<{ value: JsonValue }, JsonValue>({
   name: 'record',
   description: 'Records a value and returns it.',
-  args: z.strictObject({ value: z.json() as z.core.$ZodType<JsonValue> }),
-  result: z.json() as z.core.$ZodType<JsonValue>,
+  args: z.strictObject({ value: z.json() }),
+  result: z.json(),
   effects: 'once',
   run: ({ value }) => {
     ran.push(value);
     if (value === 'fail') return Promise.reject(new Error('it failed'));
     return Promise.resolve(value);
   },
-}) as Tool;
+});
 const meet = defineTool({
   name: 'meet',
   description: 'Returns when all are here.',
