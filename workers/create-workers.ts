@@ -27,6 +27,7 @@ import { sessionOwner } from './orphan-sweep';
 import { publishRegistry } from './registry-record';
 import { registerSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
+import { SubAgentSweep } from './sub-agent-sweep';
 import { TaskJournal } from './task-journal';
 import { endUnused, Workers, type WorkersLog } from './workers';
 
@@ -111,7 +112,8 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       hostWorker = await createHostWorker({ ...shared, host, sessions, log: warn });
     }
-    return new Workers({ server, journal, agentWorker, hostWorker, release, closeTools, log });
+    const subAgents = new SubAgentSweep(client.temporal, (message, facts) => log.warn(message, facts));
+    return new Workers({ server, journal, agentWorker, hostWorker, subAgents, release, closeTools, log });
   } catch (err) {
     for (const letGo of made.reverse()) await Promise.resolve(letGo()).catch(() => undefined);
     throw err;

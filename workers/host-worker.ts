@@ -62,12 +62,12 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     interceptors: { activity: [(context) => journal.interceptor(context)] },
   });
   const adopt = (): number => {
-    sweep.start();
+    sweep.looks.start();
     for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
     return completion.adopt();
   };
   const detach = async (): Promise<void> => {
-    sweep.stop();
+    sweep.looks.stop();
     completion.detach();
     channel.detach();
     sessions.detach();

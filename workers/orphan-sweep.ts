@@ -8,8 +8,7 @@ import { reasonOf } from '../contracts/errors';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import type { SessionHost } from '../exec/session-host';
-
-const LOOK_EVERY_MS = 15_000;
+import { RepeatedLook } from './repeated-look';
 
 /** Whatever else a server says, `PAUSED` and what this SDK does not know yet among it, is a workflow that lives. */
 const OVER: readonly WorkflowExecutionStatusName[] = [
@@ -42,7 +41,11 @@ export async function sessionOwner(client: Client): Promise<string | undefined> 
 }
 
 export class OrphanSweep {
-  private timer: NodeJS.Timeout | undefined;
+  /** Every so often, between `start` and `stop`. */
+  readonly looks = new RepeatedLook(
+    () => this.look(),
+    (error) => this.options.log('orphans could not be looked for', { error }),
+  );
   /** Seen without a workflow at the last look; at the second look running they are ended. */
   private suspects = new Set<string>();
   /** Sessions that were told to close, by the run of their agent: once is enough, it is in their history. */
@@ -51,21 +54,6 @@ export class OrphanSweep {
   private readonly keeps = new Map<string, Promise<boolean>>();
 
   constructor(private readonly options: OrphanSweepOptions) {}
-
-  start(): void {
-    this.timer = setTimeout(() => {
-      this.look()
-        .catch((err: unknown) =>
-          this.options.log('orphans could not be looked for', { error: reasonOf(err) }),
-        )
-        .finally(() => this.timer && this.start());
-    }, LOOK_EVERY_MS);
-  }
-
-  stop(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-  }
 
   /** One look at all open sessions of this host and server; returns those that it ended. */
   async look(): Promise<SessionRef[]> {
@@ -186,5 +174,8 @@ export class OrphanSweep {
   }
 }
 
-const wasEnded = (agent: WorkflowExecutionDescription | undefined): agent is WorkflowExecutionDescription =>
+/** Without its code having run. */
+export const wasEnded = (
+  agent: WorkflowExecutionDescription | undefined,
+): agent is WorkflowExecutionDescription =>
   agent?.status.name === 'TERMINATED' || agent?.status.name === 'TIMED_OUT';

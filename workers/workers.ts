@@ -5,6 +5,7 @@ import { reasonOf } from '../contracts/errors';
 import type { HostWorker } from './host-worker';
 import { resetStickyQueues } from './reset-sticky';
 import type { ServerConnection } from './server-connection';
+import type { SubAgentSweep } from './sub-agent-sweep';
 import type { TaskJournal } from './task-journal';
 
 /** Any logger that takes a message and its facts, the SDK's `Logger` among them. */
@@ -18,6 +19,7 @@ interface Parts {
   journal: TaskJournal;
   agentWorker: Worker;
   hostWorker: HostWorker | undefined;
+  subAgents: SubAgentSweep;
   /** Lets the next worker have the host. */
   release: () => void;
   /** Lets go of MCP servers. */
@@ -97,7 +99,7 @@ export class Workers {
   }
 
   private async serve(onReady?: (ready: WorkersReady) => void): Promise<void> {
-    const { journal, hostWorker, log } = this.parts;
+    const { journal, hostWorker, subAgents, log } = this.parts;
     const { temporal } = this.client;
     // Before anything of the dead worker's is answered: each answer is a workflow task that must come to us.
     const open = journal.hasOrphans() ? await resetStickyQueues(temporal) : 0;
@@ -108,6 +110,7 @@ export class Workers {
       if (this.isStopping) this.shutdown();
       // Only now: what is answered is handed out at once, and must find us polling.
       const adopted = hostWorker?.adopt() ?? 0;
+      subAgents.looks.start();
       const orphans = await journal.failOrphans(temporal);
       const ready = { pollingSince, adopted, orphans, open };
       onReady?.(ready);
@@ -144,7 +147,8 @@ export class Workers {
   }
 
   private async letGo(): Promise<void> {
-    const { hostWorker, release, closeTools, server } = this.parts;
+    const { hostWorker, subAgents, release, closeTools, server } = this.parts;
+    subAgents.looks.stop();
     try {
       await Promise.all([hostWorker?.detach(), closeTools()]);
     } finally {

@@ -208,3 +208,46 @@ test('a wait for two sessions outlives SIGKILL of the worker, and is answered on
     sessions: [{ view: { exitCode: 9 } }, { view: { exitCode: 9 } }],
   });
 });
+
+test('SIGKILL of the worker while a parent waits for sub-agents at work: each is started once, and the wait ends with all', async () => {
+  const id = 'killed-parent';
+  const child = (n: number): string =>
+    call('spawn_agent', {
+      role: `child ${n}`,
+      prompt: 'x',
+      model: files.model([
+        {
+          text: call('code_execution_tool', {
+            runtime: 'terminal',
+            code: `echo ${n} >> children; while ! [ -e children-go ]; do sleep 0.05; done; echo gone`,
+          }),
+        },
+        { expect: 'gone', text: `answer ${n}` },
+      ]),
+    });
+  const ids = [1, 2, 3].map((n) => `${id}-child-${n}-${n}`);
+  const agent = engine.client.agent(id);
+  await agent.start({
+    task: 'x',
+    model: files.model([
+      ...[1, 2, 3].map((n) => ({ text: child(n) })),
+      { text: call('wait_for_agents', { agent_ids: ids }) },
+      { expect: 'answer 1.*answer 2.*answer 3', text: 'all of them' },
+    ]),
+    cwd,
+    yield: { ...QUICK_YIELD, firstOutputMs: 30_000, maxMs: 30_000 },
+  });
+  const ran = (): string[] =>
+    existsSync(join(cwd, 'children'))
+      ? readFileSync(join(cwd, 'children'), 'utf8').trim().split('\n').sort()
+      : [];
+  for (const seen of [1, 3]) {
+    while (ran().length < seen) await new Promise((resolve) => setTimeout(resolve, 10));
+    await engine.killWorker();
+    await engine.startWorker();
+  }
+  writeFileSync(join(cwd, 'children-go'), '');
+  expect(await agent.result()).toMatchObject({ answer: 'all of them', steps: 5 });
+  expect(ran()).toEqual(['1', '2', '3']);
+  expect((await agent.state()).agents.map(({ agentId }) => agentId)).toEqual(ids);
+}, 90_000);

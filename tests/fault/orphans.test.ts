@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
+import type { AgentHandle } from '../../client/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { LOCAL_HOST, agentWorkflowId } from '../../contracts/ids';
 import { SessionHost } from '../../exec/session-host';
 import { OrphanSweep, sessionOwner } from '../../workers/orphan-sweep';
+import { SubAgentSweep } from '../../workers/sub-agent-sweep';
 import { testHost, type TestHost } from '../helpers/session-host';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../helpers/temporal';
 import { until } from '../helpers/until';
@@ -60,6 +62,34 @@ test('the tree of a terminated session, and the sessions of a terminated agent, 
   const ofAgent = (await host.status(shell)).command;
   expect(ofAgent?.killedBy?.reason).toMatch(/its agent was terminated by .+: too dear/);
   host.detach();
+  files.remove();
+}, 90_000);
+
+test('the sub-agents of a terminated agent are stopped within a minute, with the reason; those of a living one are not', async () => {
+  const files = scratch();
+  const idle = files.model([{ delayMs: 600_000, text: 'never' }]);
+  const start = async (id: string): Promise<AgentHandle> => {
+    const spawn = call('spawn_agent', { role: 'child', prompt: 'x', model: idle });
+    await client
+      .agent(id)
+      .start({ task: 'x', model: files.model([{ text: spawn }, { delayMs: 600_000, text: 'never' }]) });
+    await until(async () => (await client.agent(id).state()).agents[0]?.agentId === `${id}-child-1`);
+    return client.agent(`${id}-child-1`);
+  };
+  const [dead, living] = [uniqueId('dead'), uniqueId('living')];
+  const [orphan, child] = await Promise.all([start(dead), start(living)]);
+  await client.temporal.workflow.getHandle(agentWorkflowId(dead)).terminate('too dear');
+  const told: string[] = [];
+  const sweep = new SubAgentSweep(client.temporal, (_, { reason }) => told.push(String(reason)));
+  await until(
+    async () => (await sweep.look()).length > 0 || (await orphan.state()).status === 'ended',
+    SWEPT_MS,
+  );
+  expect(await orphan.result()).toMatchObject({ reason: 'stopped' });
+  expect(await child.state()).toMatchObject({ status: 'working' });
+  for (const reason of told) expect(reason).toMatch(/its parent was terminated by .+: too dear/);
+  await client.agent(living).stop();
+  expect(await child.result()).toMatchObject({ reason: 'stopped' });
   files.remove();
 }, 90_000);
 

@@ -1,4 +1,5 @@
 // Days of waiting in seconds: on the time-skipping server, with a host that runs nothing.
+import { HoldfastError } from '../../contracts/errors';
 import { simulatedHost, HoldfastTestEnvironment, scriptedModel, toolCall } from '../../testing';
 
 const HOUR_MS = 3_600_000;
@@ -55,4 +56,29 @@ skippingTest(
     await expect(agent.result()).rejects.toMatchObject({ code: 'format_error' });
     expect(model.requests).toHaveLength(3);
   },
+);
+
+skippingTest(
+  'a wait for a sub-agent ends at its time-out, hours later, and asks the model nothing meanwhile',
+  async () => {
+    // Asked again each hour, as its provider says: no activity is at work in between.
+    const away = env.model({
+      reply: () =>
+        Promise.reject(
+          new HoldfastError('model_overloaded', { model: 'm', got: 529, reason: 'x', retryAfterMs: HOUR_MS }),
+        ),
+    });
+    const wait = { agent_ids: ['waits-for-away-1'], timeout_ms: 30 * HOUR_MS };
+    const model = scriptedModel([
+      toolCall('spawn_agent', { role: 'for away', prompt: 'x', model: away }),
+      toolCall('wait_for_agents', wait),
+      { expect: '"status": "running".*"timedOut": true', text: 'it is still away' },
+    ]);
+    const agent = env.agent('waits');
+    await agent.start({ task: 'x', model: env.model(model), limits: { wallMs: 60 * HOUR_MS } });
+    expect(await agent.result()).toMatchObject({ answer: 'it is still away' });
+    expect(model.requests).toHaveLength(3);
+    expect(await hoursOf('agent/waits')).toBeCloseTo(30, 1);
+  },
+  30_000,
 );

@@ -1,0 +1,36 @@
+// Looks at something again and again, the next time so long after the end of the last.
+import { reasonOf } from '../contracts/errors';
+
+const EVERY_MS = 15_000;
+
+export class RepeatedLook {
+  private timer: NodeJS.Timeout | undefined;
+  private lastFault: string | undefined;
+
+  /** `failed` is called when a look failed otherwise than the one before it. */
+  constructor(
+    private readonly look: () => Promise<unknown>,
+    private readonly failed: (reason: string) => void,
+  ) {}
+
+  start(): void {
+    this.timer = setTimeout(() => {
+      this.look()
+        .then(
+          () => (this.lastFault = undefined),
+          (err: unknown) => this.tell(reasonOf(err)),
+        )
+        .finally(() => this.timer && this.start());
+    }, EVERY_MS);
+  }
+
+  private tell(reason: string): void {
+    if (reason !== this.lastFault) this.failed(reason);
+    this.lastFault = reason;
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+}

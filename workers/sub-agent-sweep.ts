@@ -1,0 +1,55 @@
+// Stops sub-agents whose parent was terminated: that runs no code of the parent, and they are not tied to it, because it
+// may continue as new.
+import type { Client } from '@temporalio/client';
+import { describeEnd } from '../client/workflow-end';
+import { AGENT_MESSAGES, WORKFLOWS } from '../contracts/messages';
+import { wasEnded } from './orphan-sweep';
+import { RepeatedLook } from './repeated-look';
+
+interface SubAgent {
+  workflowId: string;
+  startTime: Date;
+  parent: string;
+}
+
+export class SubAgentSweep {
+  /** Every so often, between `start` and `stop`. */
+  readonly looks = new RepeatedLook(
+    () => this.look(),
+    (error) => this.log('sub-agents could not be looked for', { error }),
+  );
+
+  constructor(
+    private readonly client: Client,
+    private readonly log: (message: string, facts: Record<string, unknown>) => void,
+  ) {}
+
+  /** One look at all agents that run; returns the workflow ids of those that it stopped. */
+  async look(): Promise<string[]> {
+    const { running, subAgents } = await this.list();
+    const stopped: string[] = [];
+    for (const { workflowId, startTime, parent } of subAgents) {
+      if (running.has(parent)) continue;
+      const ended = await this.client.workflow.getHandle(parent).describe();
+      // An id that is used again, or one that the list does not show yet.
+      if (!wasEnded(ended) || !ended.closeTime || ended.closeTime < startTime) continue;
+      const reason = `its parent was ${await describeEnd(this.client, ended)}`;
+      await this.client.workflow.getHandle(workflowId).signal(AGENT_MESSAGES.stop, { reason });
+      this.log('a sub-agent of an ended agent is stopped', { workflowId, reason });
+      stopped.push(workflowId);
+    }
+    return stopped;
+  }
+
+  private async list(): Promise<{ running: Set<string>; subAgents: SubAgent[] }> {
+    const running = new Set<string>();
+    const subAgents: SubAgent[] = [];
+    const query = `WorkflowType = "${WORKFLOWS.agent}" AND ExecutionStatus = "Running"`;
+    for await (const { workflowId, startTime, parentExecution } of this.client.workflow.list({ query })) {
+      running.add(workflowId);
+      const parent = parentExecution?.workflowId;
+      if (parent && /^agent\/[^/]+$/.test(parent)) subAgents.push({ workflowId, startTime, parent });
+    }
+    return { running, subAgents };
+  }
+}
