@@ -17,6 +17,7 @@ export class CallLimits {
   private readonly controller = new AbortController();
   private readonly whole: NodeJS.Timeout;
   private idle: NodeJS.Timeout | undefined;
+  private isOver = false;
   /** Aborts with the caller's signal, or at a limit. */
   readonly signal: AbortSignal;
   /** Which limit ended the call. */
@@ -48,11 +49,14 @@ export class CallLimits {
 
   /** Call it when the call is over. */
   clear(): void {
+    this.isOver = true;
     clearTimeout(this.whole);
     clearTimeout(this.idle);
   }
 
   private restartIdle(): void {
+    // What still comes of a call that is over holds nothing up.
+    if (this.isOver) return;
     const { streamIdleMs } = this.limits;
     if (this.idle) this.idle.refresh();
     else

@@ -24,6 +24,8 @@ export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body: string;
+  /** What follows never comes. */
+  hangs?: true;
   /** Only to a request that holds this text. */
   to?: string;
 }
@@ -52,17 +54,16 @@ export class ModelSimulator {
         const answer = simulator.answerTo(body);
         if (answer) {
           const type = { 'content-type': 'application/json' };
-          outgoing.writeHead(answer.status, { ...type, ...answer.headers }).end(answer.body);
+          outgoing.writeHead(answer.status, { ...type, ...answer.headers }).write(answer.body);
+          if (!answer.hangs) outgoing.end();
           return;
         }
-        const onward = forward(`${simulator.mock.url}${url}`, { method, headers }, (reply) => {
+        const onward = forward(`${simulator.mock.url}${url}`, { method, headers, agent: false }, (reply) => {
           outgoing.writeHead(reply.statusCode ?? 500, reply.headers);
           reply.on('error', () => outgoing.destroy());
           reply.pipe(outgoing);
         });
         onward.on('error', () => outgoing.destroy());
-        // The simulator goes on with a slow stream until nobody takes it.
-        outgoing.on('close', () => onward.destroy());
         onward.end(body);
       });
     });

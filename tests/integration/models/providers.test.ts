@@ -19,7 +19,6 @@ beforeAll(async () => {
     { content: 'This is cut in the midst.' },
     { chunkSize: 4, truncateAfterChunks: 4, latency: 5 },
   );
-  mock.onMessage('silent', { content: 'This never ends.' }, { chunkSize: 4, latency: 3_000 });
   mock.onMessage('look twice', {
     content: 'I look.',
     toolCalls: [
@@ -109,6 +108,9 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
       retryable: true,
     });
     expect(simulator.requests.length).toBe(before + 1);
+    const headers = { 'content-type': 'text/event-stream' };
+    const silent = { status: 200, headers, body: ': nothing\n\n', hangs: true } as const;
+    simulator.answers.push(silent, silent);
     const idle = await errorOf(simulator.provider(wireApi, { streamIdleMs: 150 }), ask('silent', { onText }));
     expect(idle.message).toMatch(/its stream was silent for 150 ms/);
     const late = await errorOf(simulator.provider(wireApi, { requestMs: 100 }), ask('silent', { onText }));

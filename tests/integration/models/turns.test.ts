@@ -172,19 +172,21 @@ test('tokens, cost and window are on record for a model whose prices are configu
 
 test('a watcher outlives the worker: half a reply is taken back, and the next one is followed', async () => {
   const task = 'outlive';
-  simulator.mock.on(
-    { userMessage: task, sequenceIndex: 0 },
-    { content: 'x'.repeat(500) },
-    { chunkSize: 1, latency: 100 },
-  );
-  simulator.mock.on({ userMessage: task, sequenceIndex: 1 }, { content: 'whole' });
+  const choices = [{ index: 0, delta: { role: 'assistant', content: 'half' }, finish_reason: null }];
+  simulator.answers.push({
+    status: 200,
+    headers: { 'content-type': 'text/event-stream' },
+    body: `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices })}\n\n`,
+    hangs: true,
+  });
+  simulator.mock.on({ userMessage: task }, { content: 'whole' });
   simulator.mock.on({ userMessage: 'again' }, { content: 'followed' }, { chunkSize: 4 });
   const id = uniqueId('outlive');
   const watcher = watch(id);
   await watcher.watching();
   const agent = engine.client.agent(id);
   await agent.start({ task, model: 'chat:small', mode: 'conversation' });
-  await watcher.until((told) => told.length > 2);
+  await watcher.until((told) => shown(told) === 'half');
   await engine.killWorker();
   await watcher.until((told) => told.at(-1)?.kind === 'reset');
   await engine.startWorker({ env: { SIMULATOR_KEY: PLANTED_KEY } });
