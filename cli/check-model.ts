@@ -12,13 +12,14 @@ export async function checkModel(options: GlobalOptions, model: string): Promise
   const dataDir = dataDirOf(options);
   const named = configOf(options);
   const config = (named === undefined ? recordedConfig(dataDir) : named) ?? undefined;
-  const { models } = readConfiguration(configurationSource({ dataDir, config }));
   try {
+    const { models } = readConfiguration(configurationSource({ dataDir, config }));
     await createProviders({}, models)(model).check?.();
   } catch (err) {
-    // A worker that runs already, here or elsewhere, has an environment of its own.
+    // A worker that runs already, here or elsewhere, has an environment of its own and the configuration it began with.
     const hasWorker =
       runningWorker(dataDir) !== undefined || resolveServer(options, process.env).isConfigured;
-    if (!(err instanceof HoldfastError && err.code === 'model_auth' && hasWorker)) throw err;
+    const isWorkers = err instanceof HoldfastError && ['model_auth', 'config_invalid'].includes(err.code);
+    if (!isWorkers || !hasWorker) throw err;
   }
 }

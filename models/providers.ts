@@ -57,6 +57,7 @@ function creator(
 ): (name: string) => ModelProvider {
   return (name) => {
     const model = `${kind}:${name}`;
+    if (!name) throw new HoldfastError('model_unknown', { got: model, allowed: `${kind}:NAME` });
     return httpProvider({
       model,
       name,

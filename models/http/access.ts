@@ -23,7 +23,19 @@ export function readAccess(model: string, settings: ProviderSettings): Access {
   const headers = { ...settings.headers, ...Object.fromEntries(fromVariables) };
   const variable = settings.baseUrlVariable;
   const baseUrl = (variable ? env[variable]?.trim() : '') || settings.baseUrl;
-  return { baseUrl, key, headers, secrets: [...(key ? [key] : []), ...Object.values(headers)] };
+  return {
+    baseUrl,
+    key,
+    headers,
+    secrets: [...(key ? [key] : []), ...Object.values(headers), ...secretsOf(baseUrl)],
+  };
+}
+
+/** A name and a password that stand in an address. */
+function secretsOf(address: string | null): string[] {
+  if (address === null || !URL.canParse(address)) return [];
+  const { username, password } = new URL(address);
+  return [username, password].filter(Boolean);
 }
 
 function readKey(model: string, source: ProviderSettings['key']): string | null {

@@ -44,7 +44,8 @@ interface StatusError {
 
 export function classifyError(err: unknown, { model, address, secrets, limit }: FailedCall): HoldfastError {
   const said = (text: string): string => redact(text, secrets);
-  if (limit !== undefined) return new HoldfastError('model_unreachable', { model, address, reason: limit });
+  const where = { model, address: said(address) };
+  if (limit !== undefined) return new HoldfastError('model_unreachable', { ...where, reason: limit });
   const { status, headers, error } = err as StatusError;
   if (typeof status === 'number' || (typeof error === 'object' && error !== null)) {
     const marks = marksOf(error);
@@ -60,11 +61,7 @@ export function classifyError(err: unknown, { model, address, secrets, limit }: 
     });
   }
   if (isOfNetwork(err))
-    return new HoldfastError('model_unreachable', {
-      model,
-      address,
-      reason: sentence(said(rootReason(err))),
-    });
+    return new HoldfastError('model_unreachable', { ...where, reason: sentence(said(rootReason(err))) });
   return new HoldfastError('model_failed', { reason: sentence(said(`${model}: ${rootReason(err)}`)) });
 }
 

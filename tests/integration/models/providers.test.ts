@@ -271,6 +271,15 @@ test('a schema goes to where the vendor enforces it, strictly where it can be', 
   });
 });
 
+test('a key that is no header and a password in an address are in no error', async () => {
+  process.env.HOLDFAST_TEST_ODD_KEY = `${PLANTED_KEY}\n${PLANTED_KEY}`;
+  const odd = simulator.provider('chat', { key: { variable: 'HOLDFAST_TEST_ODD_KEY' } });
+  expect((await errorOf(odd, ask('hello'))).message).toContain('[hidden]');
+  delete process.env.HOLDFAST_TEST_ODD_KEY;
+  const baseUrl = simulator.url.replace('//', '//me:sk-planted-a1b2c3d4e5f6-zyxwv@');
+  for (const wireApi of WIRE_APIS) await errorOf(simulator.provider(wireApi, { baseUrl }), ask('hello'));
+});
+
 test('a refusal is told as the answer', async () => {
   const message = { role: 'assistant', content: null, refusal: 'I will not.' };
   simulator.answers.push({

@@ -15,6 +15,10 @@ test('a name that is not there is refused with all that are, the own ones too', 
   );
 });
 
+test('a provider without the name of a model is refused', () => {
+  expect(() => createProviders()('openai:')).toThrow('got openai:, allowed openai:NAME');
+});
+
 test('a name that a built-in provider has, or that no agent could ask for, is refused with every fault', () => {
   expect(() => createProviders({ scripted: echo, 'My Own': echo })).toThrow(
     /scripted: the name is taken.*"My Own": allowed a-z/,
