@@ -6,6 +6,7 @@ import type { LiveToken } from '../../../contracts/live-tokens';
 import { agentWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';
+import { until } from '../../helpers/until';
 import { uniqueId } from '../../helpers/temporal';
 
 const engine = new EngineOfItsOwn();
@@ -168,6 +169,24 @@ test('tokens, cost and window are on record for a model whose prices are configu
   const history = await historyOf(turnWorkflowId(agent.id, 1));
   for (const fact of ['"inputTokens":300', '"outputTokens":7', '"costUsd":0.307', '"window":8000'])
     expect(history).toContain(fact);
+});
+
+test('the next attempt waits as long as the provider says', async () => {
+  const task = 'patience';
+  simulator.answers.push({ ...limited, headers: { 'retry-after': '1800' }, to: task });
+  const id = uniqueId('patience');
+  const agent = engine.client.agent(id);
+  await agent.start({ task, model: 'chat:small' });
+  const turn = engine.client.temporal.workflow.getHandle(turnWorkflowId(id, 1));
+  let seconds = 0;
+  await until(async () => {
+    const description = await turn.describe().catch(() => undefined);
+    const [call] = description?.raw.pendingActivities ?? [];
+    seconds = Number(call?.currentRetryInterval?.seconds);
+    return call?.attempt === 2 && call.lastFailure?.applicationFailureInfo?.type === 'model_rate_limit';
+  });
+  expect(seconds).toBe(1_800);
+  await agent.stop();
 });
 
 test('a watcher outlives the worker: half a reply is taken back, and the next one is followed', async () => {
