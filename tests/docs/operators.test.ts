@@ -36,6 +36,7 @@ const REPLIES = [
   { expect: 'and now', text: code('echo hanging; sleep 1000') },
   { expect: 'ended by reset: it hangs', text: 'it was reset' },
   { expect: 'are you there', text: 'I am.' },
+  { expect: 'say where you are', text: 'I am here.' },
 ];
 
 type Kind = 'cli' | 'http';
@@ -115,7 +116,11 @@ const haveCurl = findOnPath('curl', process.env.PATH) !== undefined;
       await story.run('Reset a session');
       expect(await story.answerOf(2)).toBe('it was reset');
       expect(await story.run('Ask the agent and wait for its answer')).toContain('I am.');
+      expect(await story.run('Have the agent turn to something else')).toContain('I am here.');
       expect(await story.run('Run a command')).toContain('from an operator');
+      const { epoch } = await story.session.state();
+      await story.run('Recover an agent that is stuck');
+      expect((await story.session.state()).epoch).toBe(epoch + 1);
       expect(await story.run('Wait for several sessions')).toMatch(/"met": ?true|met\W+true/);
       await story.run('Close a session');
       await story.session.closed();
@@ -126,7 +131,7 @@ const haveCurl = findOnPath('curl', process.env.PATH) !== undefined;
       await own.closed();
       expect(await own.state()).toMatchObject({ status: 'closed' });
       await story.run('Stop an agent');
-      expect(await story.run('Read its result')).toContain('I am.');
+      expect(await story.run('Read its result')).toContain('I am here.');
       story.end();
     },
     120_000,

@@ -244,27 +244,26 @@ test('send_message, list_agents and stop_agent reach one’s own sub-agents, and
 test('a message that interrupts has a sub-agent turn to it at once', async () => {
   const id = uniqueId('turn-to');
   const child = `${id}-helper-1`;
-  const helper: Reply[] = [{ delayMs: 600_000, text: 'never' }];
-  const message = { agent_id: child, message: 'rather this', mode: 'interrupt' };
-  const agent = client.agent(id);
-  // Its second reply is chosen by what the conversation holds: the interrupted call left none.
-  helper[0] = { expect: 'rather this', text: 'this it is' };
-  await agent.start({
+  const helper: Reply[] = [
+    { text: call('code_execution_tool', { runtime: 'terminal', code: `touch ${id}-at-work` }) },
+    // Asked again with the message that interrupts, this does not match, and that ends the helper's task.
+    { expect: '(?<![^])(?![^]*rather this)[^]*exit code 0', delayMs: 600_000, text: 'never' },
+  ];
+  const untilAtWork = `while ! [ -e ${id}-at-work ]; do sleep 0.05; done`;
+  await client.agent(id).start({
     task: 'x',
     ...settings([
-      { text: spawn('helper', [{ expect: 'the task of', delayMs: 600_000, text: 'never' }]) },
-      { text: call('send_message', message) },
-      { text: call('list_agents', {}) },
-      { text: 'done' },
+      { text: spawn('helper', helper) },
+      { text: call('code_execution_tool', { runtime: 'terminal', code: untilAtWork }) },
+      { text: call('send_message', { agent_id: child, message: 'rather this', mode: 'interrupt' }) },
+      { text: call('wait_for_agents', { agent_ids: [child] }) },
+      { expect: 'model_script_mismatch.*rather this', text: 'done' },
     ]),
+    yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
   });
-  expect(await agent.result()).toMatchObject({ answer: 'done' });
-  expect(
-    await client
-      .agent(child)
-      .result()
-      .catch((err: { code: string }) => err.code),
-  ).toBe('model_script_mismatch');
+  expect(await client.agent(id).result()).toMatchObject({ answer: 'done' });
+  const { messages } = await client.agent(child).transcript();
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
 });
 
 test('a script spawns and waits as a model does', async () => {

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
 import { readConfiguration, type Configuration } from '../../../workers/configuration';
 
@@ -35,6 +35,7 @@ test('no file is a configuration with the defaults; a file that is named must be
     modules: [],
     tools: { interactiveTranscript: false },
     fetch: { allowPrivate: [] },
+    roles: join(dirname(file), 'roles'),
     dialects: { tags: { start: undefined, end: undefined }, promptFolder: undefined },
     mcpServers: [],
     models: { providers: {}, models: {} },
