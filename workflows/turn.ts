@@ -228,7 +228,7 @@ class Turn {
     this.isFullForModel = false;
   }
 
-  /** A conversation that the model cannot read is summed up once, not again and again. */
+  /** A conversation that the model cannot read is summed up once, not again and again; a single message is not. */
   private mayCompact(err: unknown): boolean {
     const isTooLong = fromFailure(err)?.code === 'model_context_length';
     if (!isTooLong || this.isFullForModel || this.transcript.messages.at(-1)?.role === 'summary')

@@ -1,4 +1,5 @@
 // Conversations that outgrow a model, a turn or a history.
+import { HoldfastError } from '../../contracts/errors';
 import type { ModelProvider, ModelRequest, RawReply } from '../../models/provider';
 import { defineTool } from '../../tools/tool';
 import { HoldfastTestEnvironment, simulatedHost, toolCall } from '../../testing';
@@ -104,6 +105,34 @@ test('a conversation that fills the model’s window is summed up as a step, and
     'tool',
     'summary',
     'assistant',
+  ]);
+});
+
+test('a conversation that the provider calls too long is summed up once, and ends the turn when that does not help', async () => {
+  const tooLong = new HoldfastError('model_context_length', {
+    model: 'm',
+    got: 400,
+    reason: 'too many tokens',
+  });
+  const asked: string[] = [];
+  const name = (id: string, helps: boolean): string =>
+    env.model({
+      reply: (request) => {
+        asked.push(`${id} ${isSummary(request) ? 'summary' : 'step'}`);
+        if (isSummary(request)) return Promise.resolve({ text: 'In short.' });
+        const text = textsOf(request);
+        if (text.includes('noted') || (text.includes('In short.') && !helps)) return Promise.reject(tooLong);
+        const isDone = text.includes('In short.');
+        return Promise.resolve({ text: isDone ? 'done' : toolCall('note', { text: 'long' }) });
+      },
+    });
+  await env.agent('too-long').start({ task: 'x', model: name('helps', true) });
+  expect(await env.agent('too-long').result()).toMatchObject({ answer: 'done', steps: 4 });
+  await env.agent('still-too-long').start({ task: 'x', model: name('not', false) });
+  await expect(env.agent('still-too-long').result()).rejects.toMatchObject({ code: 'model_context_length' });
+  expect(asked).toEqual([
+    ...['helps step', 'helps step', 'helps summary', 'helps step'],
+    ...['not step', 'not step', 'not summary', 'not step'],
   ]);
 });
 
