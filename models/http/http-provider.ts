@@ -48,8 +48,10 @@ export function httpProvider({ model, name, provider, settings, protocol }: Http
       const messages = withAnswers(request.messages);
       const { requestMs } = provider;
       try {
+        // In another dialect a call is text, which a schema of the answer would forbid.
+        const outputSchema = request.tools && request.outputSchema;
         const call = { ...request, messages, name, access, fetch, signal, requestMs, maxOutputTokens };
-        const { tokens, ...reply } = await ask(call);
+        const { tokens, ...reply } = await ask({ ...call, outputSchema });
         return { ...reply, ...(tokens && { usage: usageOf(tokens, prices) }) };
       } catch (err) {
         // Whoever cancelled does not wait for a reason.

@@ -257,10 +257,11 @@ async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-test('a schema goes to where the vendor enforces it, strictly where it can be', async () => {
+test('a schema goes to where the vendor enforces it, strictly where it can be, and never where calls are text', async () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const closed = { ...schema, additionalProperties: false };
-  const request = (outputSchema: object): ModelRequest => ask('hello', { outputSchema: { ...outputSchema } });
+  const request = (outputSchema: object): ModelRequest =>
+    ask('hello', { tools: [], outputSchema: { ...outputSchema } });
   await simulator.provider('chat').reply(request(schema));
   expect(simulator.lastBody).toMatchObject({
     response_format: { type: 'json_schema', json_schema: { schema, strict: false } },
@@ -269,6 +270,8 @@ test('a schema goes to where the vendor enforces it, strictly where it can be', 
   expect(simulator.lastBody).toMatchObject({
     text: { format: { type: 'json_schema', schema: closed, strict: true } },
   });
+  await simulator.provider('chat').reply(ask('hello', { outputSchema: closed }));
+  expect(simulator.lastBody).not.toHaveProperty('response_format');
 });
 
 test('a key that is no header and a password in an address are in no error', async () => {
