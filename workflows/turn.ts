@@ -230,9 +230,10 @@ class Turn {
 
   /** A conversation that the model cannot read is summed up once, not again and again; a single message is not. */
   private mayCompact(err: unknown): boolean {
+    const { messages } = this.transcript;
     const isTooLong = fromFailure(err)?.code === 'model_context_length';
-    if (!isTooLong || this.isFullForModel || this.transcript.messages.at(-1)?.role === 'summary')
-      return false;
+    const isSingle = this.input.earlier.count + messages.length < 2;
+    if (!isTooLong || isSingle || this.isFullForModel || messages.at(-1)?.role === 'summary') return false;
     this.isFullForModel = true;
     return true;
   }

@@ -124,6 +124,7 @@ async function throughBadWeather(provider: string): Promise<void> {
 test.each([
   [401, 'authentication_error', `Incorrect API key provided: ${PLANTED_KEY.slice(0, 12)}****`, 'model_auth'],
   [400, 'invalid_request_error', `No such thing; the key was ${PLANTED_KEY}`, 'model_bad_request'],
+  [400, 'context_length_exceeded', 'Too many tokens.', 'model_context_length'],
 ])(
   '%i %s ends the turn at once, and the key is in no history and no log',
   async (status, code, message, expected) => {
