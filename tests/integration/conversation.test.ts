@@ -30,6 +30,8 @@ const settings = (replies: Reply[]): { model: string; cwd: string; yield: typeof
   yield: QUICK_YIELD,
 });
 const exec = (args: object): string => call('code_execution_tool', { runtime: 'terminal', ...args });
+/** Matches what has `wanted` in it and nowhere `not`. */
+const without = (not: string, wanted: string): string => `(?<![^])(?![^]*(?:${not}))[^]*${wanted}`;
 const isThere = (name: string): boolean => existsSync(join(files.directory, name));
 
 describe('a message while a turn is at work', () => {
@@ -60,7 +62,8 @@ describe('a message while a turn is at work', () => {
       mode: 'conversation',
       ...settings([
         { text: exec({ code: 'echo so far' }) },
-        { text: 'never', delayMs: 600_000, expect: 'so far' },
+        // What is asked again with the next message does not match: that is then the turn's end.
+        { text: 'never', delayMs: 600_000, expect: without('instead|waits', 'so far') },
       ]),
     });
     const first = agent.send('first');
@@ -68,7 +71,6 @@ describe('a message while a turn is at work', () => {
     for await (const { message } of agent.follow()) if (message.role === 'tool') break;
     const waits = agent.send('waits');
     await until(async () => (await agent.state()).queued === 1);
-    // The scripted model gives the same reply again, which this one does not match.
     const instead = agent.send('instead', { mode: 'interrupt' });
     expect(await first).toMatchObject({ reason: 'interrupted', steps: 2 });
     expect(await instead).toMatchObject({ reason: 'model_error', error: { code: 'model_script_mismatch' } });
@@ -121,7 +123,7 @@ test('recover ends the turn and what runs in its sessions, and the next message 
     task: 'first',
     ...settings([
       { text: exec({ code: 'export SEEN=1; cd /; trap "" INT; while :; do sleep 0.1; done' }) },
-      { expect: 'still running', text: 'never', delayMs: 600_000 },
+      { expect: without('once more', 'still running'), text: 'never', delayMs: 600_000 },
       { text: 'unused' },
     ]),
   });
@@ -137,7 +139,7 @@ test('recover ends the turn and what runs in its sessions, and the next message 
     epoch: epoch + 1,
     view: { state: 'exited', killedBy: { by: 'reset', reason: 'it hangs' } },
   });
-  expect(await agent.send('again')).toMatchObject({ error: { code: 'model_script_mismatch' } });
+  expect(await agent.send('once more')).toMatchObject({ error: { code: 'model_script_mismatch' } });
   expect((await agent.transcript()).messages.map(({ role }) => role)).toEqual([
     'user',
     'assistant',
