@@ -3,6 +3,7 @@ import {
   condition,
   defineSignal,
   defineUpdate,
+  executeChild,
   proxyActivities,
   setHandler,
   workflowInfo,
@@ -52,3 +53,27 @@ export async function bareAgent({ steps }: { steps: number }): Promise<void> {
   await patient.work({ code: 'answer' });
   if (steps > 0) await patient.endSession(session);
 }
+
+/** An agent whose one turn starts others and waits for them: nothing but the workflows and the calls of the model. */
+export async function bareParent({ children }: { children: number }): Promise<void> {
+  await executeChild(bareParentTurn, { workflowId: below('turn'), args: [{ children }] });
+}
+
+export async function bareParentTurn({ children }: { children: number }): Promise<void> {
+  await patient.work({ code: 'model' });
+  const child = (_: unknown, n: number): Promise<void> =>
+    executeChild(bareChild, { workflowId: below(`child-${n}`) });
+  await Promise.all(Array.from({ length: children }, child));
+  await patient.work({ code: 'answer' });
+}
+
+/** One of the others: its turn answers at once. */
+export async function bareChild(): Promise<void> {
+  await executeChild(bareChildTurn, { workflowId: below('turn') });
+}
+
+export async function bareChildTurn(): Promise<void> {
+  await patient.work({ code: 'answer' });
+}
+
+const below = (name: string): string => `${workflowInfo().workflowId}/${name}`;

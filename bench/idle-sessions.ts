@@ -1,7 +1,7 @@
 // What a hundred open sessions cost while nobody uses them.
 import { setTimeout as delay } from 'node:timers/promises';
 import { LOCAL_HOST, type SessionRef } from '../contracts/ids';
-import { below, type Row } from './measure';
+import { below, explaining, plain, type Row } from './measure';
 import { cpuPercent, cpuSeconds, proportionalMb, residentMb, sessionProcesses } from './processes';
 import { uniqueId, type Bench } from './setting';
 
@@ -33,13 +33,12 @@ export async function idleSessions(bench: Bench): Promise<Row[]> {
     await client.session(ref).closed();
   });
   const more = Math.max(0, serving - alone);
-  const plain = { base: null, target: null, met: null };
   return [
     below(`${SESSIONS} idle sessions: what they take of one core`, sessions + more, '%', 1),
-    { ...plain, name: '- of which holders and shells', ours: sessions, unit: '%' },
-    { ...plain, name: '- the worker with them / without', ours: serving, base: alone, unit: '%' },
-    { ...plain, name: '- memory of one (PSS of holder and shell)', ours: memory, unit: 'MB' },
-    { ...plain, name: '- memory of the worker with them (RSS)', ours: resident, unit: 'MB' },
+    plain('- of which holders and shells', sessions, '%'),
+    explaining('- the worker with them / without', { ours: serving, base: alone }, '%'),
+    plain('- memory of one (PSS of holder and shell)', memory, 'MB'),
+    plain('- memory of the worker with them (RSS)', resident, 'MB'),
   ];
 }
 

@@ -4,12 +4,14 @@ import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { firstCommand } from './first-command';
 import { flood } from './flood';
+import { history } from './history';
 import { idleSessions } from './idle-sessions';
 import { input } from './input';
 import { manyAgents } from './many-agents';
 import { asLine, printTable, type Row } from './measure';
 import { withBench, type Group } from './setting';
 import { steps } from './steps';
+import { subAgents } from './sub-agents';
 import { toolCalls } from './tool-calls';
 import { workerKilled } from './worker-killed';
 
@@ -22,6 +24,8 @@ const GROUPS: Record<string, Group> = {
   'worker-killed': workerKilled,
   'idle-sessions': idleSessions,
   'many-agents': manyAgents,
+  'sub-agents': subAgents,
+  history,
 };
 
 async function main(): Promise<void> {

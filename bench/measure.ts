@@ -6,7 +6,7 @@ export interface Row {
   ours: number;
   /** What it is measured against; null for a plain figure. */
   base: number | null;
-  unit: 'ms' | 'MB/s' | '1/s' | 'MB' | '%';
+  unit: 'ms' | 'MB/s' | '1/s' | 'MB' | 'kB' | '%' | 'events';
   /** Null for a row that only explains another. */
   target: string | null;
   met: boolean | null;
@@ -49,11 +49,11 @@ export function atLeast(name: string, { ours, base }: Pair, limit: number, unit:
 }
 
 /** A pair without a target. */
-export const explaining = (name: string, { ours, base }: Pair): Row => ({
+export const explaining = (name: string, { ours, base }: Pair, unit: Row['unit'] = 'ms'): Row => ({
   name,
   ours,
   base,
-  unit: 'ms',
+  unit,
   target: null,
   met: null,
 });
@@ -62,7 +62,18 @@ export function below(name: string, ours: number, unit: Row['unit'], limit: numb
   return { name, ours, base: null, unit, target: `under ${limit} ${unit}`, met: ours < limit };
 }
 
-const number = (value: number, unit: string): string => `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
+const number = (value: number, unit: string): string =>
+  `${value.toFixed(unit === 'events' ? 0 : value < 10 ? 2 : 1)} ${unit}`;
+
+/** A figure without a target. */
+export const plain = (name: string, ours: number, unit: Row['unit']): Row => ({
+  name,
+  ours,
+  base: null,
+  unit,
+  target: null,
+  met: null,
+});
 
 /** One line of the table. */
 export const asLine = ({ name, ours, base, unit, target, met }: Row): string =>
