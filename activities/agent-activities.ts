@@ -66,7 +66,8 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         const parsed = checkedAnswer(withPlaces(dialect.parse(raw), tools), outputSchema);
         const { usage } = raw;
         const { window } = provider;
-        return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
+        const text = parsed.kind === 'malformed' ? { text: raw.text } : {};
+        return fitReply({ ...text, parsed, ...(usage && { usage }), ...(window && { window }) });
       }),
 
     compact: (input: ModelCall) =>

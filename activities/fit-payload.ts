@@ -11,7 +11,7 @@ export function fitReply(reply: ModelReply): ModelReply {
   const problem =
     `It is too long: got ${bytes} bytes as recorded (its text and its parsed form), allowed ${MAX_REPLY_BYTES}. ` +
     'Write long content to files, in several steps.';
-  return { ...reply, text: fitText(reply.text, SHOWN_BYTES), parsed: { kind: 'malformed', problem } };
+  return { ...reply, text: fitText(reply.text ?? '', SHOWN_BYTES), parsed: { kind: 'malformed', problem } };
 }
 
 /** The result, of one that is too large its beginning and end; a value that is too large is left out. */

@@ -101,8 +101,11 @@ async function allMessages({ client }: Bench, id: string): Promise<Message[]> {
   }
 }
 
+/** As the model reads them, but for a few names. */
 const textBytes = (messages: Message[]): number =>
-  messages.reduce(
-    (sum, message) => sum + Buffer.byteLength(message.role === 'tool' ? message.content : message.text),
-    0,
-  );
+  messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(shown(message))), 0);
+
+function shown(message: Message): unknown {
+  if (message.role === 'tool') return message.content;
+  return message.role === 'assistant' ? message.parsed : message.text;
+}

@@ -19,7 +19,7 @@ export function printMessage(message: Message): void {
       return print(message.isError ? 'red' : 'dim', message.isError ? 'error' : 'result', message.content);
     case 'assistant':
       // The answer is printed at the end, by itself.
-      if (message.parsed.kind === 'malformed') print('yellow', 'malformed', message.text);
+      if (message.parsed.kind === 'malformed') print('yellow', 'malformed', message.text ?? '');
       if (message.parsed.kind === 'calls') {
         if (message.parsed.headline) print('bold', 'step', message.parsed.headline);
         for (const call of message.parsed.calls) print('green', 'call', describeCall(call));

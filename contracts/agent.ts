@@ -155,7 +155,8 @@ export type Message =
   | { role: 'user'; text: string }
   /** Files that the model has in view as long as the conversation lasts. */
   | { role: 'context'; text: string }
-  | { role: 'assistant'; text: string; parsed: ParsedReply; usage?: Usage }
+  /** `text`: as the model wrote it, where nothing could be made of it; else it would be in history twice. */
+  | { role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage }
   | ({ role: 'tool' } & ToolResult)
   | { role: 'repair'; text: string }
   /** In place of the conversation's first `covers` messages, in what the model sees from here on. */
@@ -213,7 +214,8 @@ export interface Compaction {
 }
 
 export interface ModelReply {
-  text: string;
+  /** Of a malformed reply: as the model wrote it. */
+  text?: string;
   parsed: ParsedReply;
   usage?: Usage;
   /** Tokens that the model reads at the most, where that is known. */

@@ -31,7 +31,7 @@ export function compactionRequest(
 function shown(message: Message): string {
   switch (message.role) {
     case 'assistant':
-      return `ASSISTANT:\n${clip(message.text || callsOf(message))}`;
+      return `ASSISTANT:\n${clip(saidBy(message))}`;
     case 'tool':
       return `RESULT of ${message.tool}${message.isError ? ' (an error)' : ''}:\n${clip(message.content)}`;
     case 'summary':
@@ -43,7 +43,11 @@ function shown(message: Message): string {
   }
 }
 
-const callsOf = ({ parsed }: Extract<Message, { role: 'assistant' }>): string =>
-  parsed.kind === 'calls' ? JSON.stringify(parsed.calls) : '';
+function saidBy({ text, parsed }: Extract<Message, { role: 'assistant' }>): string {
+  if (text) return text;
+  if (parsed.kind !== 'calls') return parsed.kind === 'answer' ? parsed.answer : '';
+  const { prose, calls } = parsed;
+  return `${prose}\n${JSON.stringify(calls.map(({ tool, args }) => ({ tool, args })))}`.trim();
+}
 
 const clip = (text: string): string => fitText(text, MAX_MESSAGE_CHARS);

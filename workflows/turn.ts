@@ -127,7 +127,12 @@ class Turn {
         return this.result('model_error', null, errorOf(err));
       }
       const { text, parsed, usage, window } = reply;
-      this.transcript.push({ role: 'assistant', text, parsed, ...(usage && { usage }) });
+      this.transcript.push({
+        role: 'assistant',
+        ...(text !== undefined && { text }),
+        parsed,
+        ...(usage && { usage }),
+      });
       this.spend(usage);
       this.isFullForModel = window !== undefined && tokensOf(usage ?? null) > FULL_WINDOW * window;
       if (parsed.kind === 'answer') return this.result('answered', parsed.answer);

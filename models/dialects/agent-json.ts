@@ -1,13 +1,13 @@
 // The agent JSON dialect: one object with `thoughts`, `headline`, `tool_name` and `tool_args`. Prose may
 // stand beside it, a code fence around it; what stands inside <think> is never a call.
-import type { Message, ParsedReply } from '../../contracts/agent';
+import type { ParsedReply } from '../../contracts/agent';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
 import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { CUT_FENCE, cutOff, endsInFence, malformed } from './malformed';
 import type { PromptText } from './prompts';
-import { saidText, steps, type ShownResult, type Step } from './steps';
+import { steps, writtenText, type ShownResult, type Step } from './steps';
 
 export const createAgentJson = (instructions: PromptText): Dialect => ({
   parse,
@@ -125,14 +125,15 @@ function objectEnd(text: string, start: number): number {
 function messagesOf(step: Step): ChatMessage[] {
   if (step.kind === 'said') return [{ role: 'user', text: step.text }];
   const results: ChatMessage[] = step.results.map((result) => ({ role: 'user', text: resultText(result) }));
-  return step.message ? [{ role: 'assistant', text: writtenText(step.message) }, ...results] : results;
+  return step.message
+    ? [{ role: 'assistant', text: writtenText(step.message, inWords) }, ...results]
+    : results;
 }
 
-/** Calls that were made without a text, in another dialect, are shown in this one's. */
-function writtenText({ text, parsed }: Extract<Message, { role: 'assistant' }>): string {
-  if (text.trim() !== '' || parsed.kind !== 'calls') return saidText(text);
-  return parsed.calls
-    .map(({ tool, args }) => JSON.stringify({ tool_name: tool, tool_args: args }))
+function inWords({ calls, headline, thoughts }: Extract<ParsedReply, { kind: 'calls' }>): string {
+  const said = { ...(thoughts.length > 0 && { thoughts }), ...(headline !== null && { headline }) };
+  return calls
+    .map(({ tool, args }) => JSON.stringify({ ...said, tool_name: tool, tool_args: args }))
     .join('\n');
 }
 

@@ -7,7 +7,7 @@ import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { cutOff, malformed } from './malformed';
 import type { PromptText } from './prompts';
-import { saidText, steps, type ShownResult } from './steps';
+import { steps, writtenText, type ShownResult } from './steps';
 import { withoutThinking } from './thinking';
 
 export const createNative = (instructions: PromptText): Dialect => ({
@@ -65,7 +65,7 @@ function messages(all: readonly Message[]): ChatMessage[] {
         text: `Result of ${result.tool}:\n${shownText(result)}`,
       }));
     const { text, parsed } = message;
-    if (parsed.kind !== 'calls') return [{ role: 'assistant', text: saidText(text) }];
+    if (parsed.kind !== 'calls') return [{ role: 'assistant', text: writtenText(message, () => '') }];
     const ids = parsed.calls.map(({ callId }) => wireId(callId, taken));
     const calls = parsed.calls.map(({ tool, args }, index): NativeCall => ({
       id: ids[index] ?? '',
@@ -76,7 +76,7 @@ function messages(all: readonly Message[]): ChatMessage[] {
       const { tool, isError } = result;
       return { role: 'tool', callId: ids[index] ?? '', tool, text: shownText(result), isError };
     });
-    return [{ role: 'assistant', text, calls }, ...answers];
+    return [{ role: 'assistant', text: text ?? parsed.prose, calls }, ...answers];
   });
 }
 

@@ -1,6 +1,6 @@
 // A conversation in steps: each reply of the model with the results of its calls, in their order. Every call has its
 // result here, so that no provider is sent a call without one.
-import type { Message, ToolResult } from '../../contracts/agent';
+import type { Message, ParsedReply, ToolResult } from '../../contracts/agent';
 
 type Reply = Extract<Message, { role: 'assistant' }>;
 
@@ -31,7 +31,7 @@ export function steps(messages: readonly Message[]): Step[] {
 const alone = (message: Message): Step =>
   message.role === 'tool'
     ? { kind: 'step', message: null, results: [message] }
-    : { kind: 'said', text: message.text };
+    : { kind: 'said', text: message.text ?? '' };
 
 /** A reply, its results directly behind it, and what else was said before the next. */
 function stepOf(message: Reply, behind: readonly Message[]): Step[] {
@@ -55,3 +55,12 @@ function resultsOf({ parsed }: Reply, results: readonly ToolResult[]): ShownResu
 
 /** Providers refuse messages without text. */
 export const saidText = (text: string): string => (text.trim() === '' ? '(a reply without text)' : text);
+
+type Calls = Extract<ParsedReply, { kind: 'calls' }>;
+
+/** A reply as its model wrote it; where only its sense is on record, in the words of the dialect. */
+export function writtenText({ text = '', parsed }: Reply, inWords: (calls: Calls) => string): string {
+  if (text.trim() !== '') return text;
+  if (parsed.kind !== 'calls') return saidText(parsed.kind === 'answer' ? parsed.answer : '');
+  return parsed.prose === '' ? inWords(parsed) : `${parsed.prose}\n\n${inWords(parsed)}`;
+}

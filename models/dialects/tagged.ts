@@ -1,6 +1,6 @@
 // The tagged dialect: a block `<tool>[{call_id, tool_name, arguments}, ...]</tool>`, with references between its calls.
 // Prose may stand beside the block. What is not exactly a block of calls is refused, with what is wrong with it.
-import type { Message, ParsedReply, ToolCall } from '../../contracts/agent';
+import type { ParsedReply, ToolCall } from '../../contracts/agent';
 import { CALL_ID_PATTERN, findReferences, referenceFault } from '../../contracts/references';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
@@ -8,7 +8,7 @@ import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { cutOff, malformed } from './malformed';
 import type { PromptText } from './prompts';
-import { saidText, steps, type Step } from './steps';
+import { steps, writtenText, type Step } from './steps';
 import { scanReply, type Tags } from './tagged-block';
 import { taggedResults } from './tagged-results';
 
@@ -103,19 +103,12 @@ function messagesOf(step: Step, tags: Tags): ChatMessage[] {
   if (step.kind === 'said') return [{ role: 'user', text: step.text }];
   const results: ChatMessage[] =
     step.results.length === 0 ? [] : [{ role: 'user', text: taggedResults(step.results) }];
-  return step.message ? [{ role: 'assistant', text: writtenText(step.message, tags) }, ...results] : results;
+  if (!step.message) return results;
+  const text = writtenText(step.message, ({ calls }) => blockOf(calls, tags));
+  return [{ role: 'assistant', text }, ...results];
 }
 
-/** Calls that were made without a text, in another dialect, are shown in this one's. */
-function writtenText(
-  { text, parsed }: Extract<Message, { role: 'assistant' }>,
-  { start, end }: Tags,
-): string {
-  if (text.trim() !== '' || parsed.kind !== 'calls') return saidText(text);
-  const calls = parsed.calls.map(({ callId, tool, args }) => ({
-    call_id: callId,
-    tool_name: tool,
-    arguments: args,
-  }));
-  return `${start}\n${JSON.stringify(calls)}\n${end}`;
+function blockOf(calls: readonly ToolCall[], { start, end }: Tags): string {
+  const list = calls.map(({ callId, tool, args }) => ({ call_id: callId, tool_name: tool, arguments: args }));
+  return `${start}\n${JSON.stringify(list)}\n${end}`;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import type { Message } from '../../contracts/agent';
 import {
   call,
   QUICK_YIELD,
@@ -30,6 +31,12 @@ const settings = (replies: Reply[]): { model: string; cwd: string; yield: typeof
   yield: QUICK_YIELD,
 });
 const exec = (args: object): string => call('code_execution_tool', { runtime: 'terminal', ...args });
+/** What a message says, or its role. */
+function said(message: Message): string {
+  if (message.role === 'tool') return 'tool';
+  if (message.role !== 'assistant') return message.text;
+  return message.parsed.kind === 'answer' ? message.parsed.answer : message.parsed.kind;
+}
 /** Matches what has `wanted` in it and nowhere `not`. */
 const without = (not: string, wanted: string): string => `(?<![^])(?![^]*(?:${not}))[^]*${wanted}`;
 const isThere = (name: string): boolean => existsSync(join(files.directory, name));
@@ -76,13 +83,7 @@ describe('a message while a turn is at work', () => {
     expect(await instead).toMatchObject({ reason: 'model_error', error: { code: 'model_script_mismatch' } });
     expect(await waits).toMatchObject({ error: { code: 'model_script_mismatch' } });
     const { messages } = await agent.transcript();
-    expect(messages.map((m) => ('text' in m ? m.text : m.role))).toEqual([
-      'first',
-      exec({ code: 'echo so far' }),
-      'tool',
-      'instead',
-      'waits',
-    ]);
+    expect(messages.map(said)).toEqual(['first', 'calls', 'tool', 'instead', 'waits']);
     await agent.stop();
   });
 
@@ -163,8 +164,7 @@ test('a fork begins with the messages before the place that is named, and leaves
   expect(await fork.send('second, but other')).toMatchObject({ answer: 'two' });
   const whole = await agent.fork(`${id}-c`);
   expect(await whole.send('third')).toMatchObject({ answer: 'three' });
-  const textsOf = async (of: typeof agent): Promise<unknown[]> =>
-    (await of.transcript()).messages.map((m) => ('text' in m ? m.text : m.role));
+  const textsOf = async (of: typeof agent): Promise<unknown[]> => (await of.transcript()).messages.map(said);
   expect(await textsOf(fork)).toEqual(['first', 'one', 'second, but other', 'two']);
   expect(await textsOf(agent)).toEqual(['first', 'one', 'second', 'two']);
   await Promise.all([agent, fork, whole].map((one) => one.stop()));
@@ -214,7 +214,7 @@ test('the model has the host’s context files in view from the first message on
   expect(await agent.result()).toMatchObject({ answer: 'done' });
   const [context, task] = (await agent.transcript()).messages;
   expect(context).toMatchObject({ role: 'context' });
-  const text = context && 'text' in context ? context.text : '';
+  const text = context ? said(context) : '';
   expect(text).toContain('<file path="AGENTS.md">\nAnswer in rhymes.\n</file>');
   expect(text).toContain('- skills/deploy/SKILL.md: deploy: How to deploy.');
   expect(text).not.toMatch(/missing|The long text/);

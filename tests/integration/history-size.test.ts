@@ -57,8 +57,7 @@ describe('100 model calls at 200k tokens of context take less than 2 MB of histo
     expect(await historySize('agent/long')).toBeLessThan(LIMIT_BYTES);
   });
 
-  // Its result holds all its messages a second time: 2.1 MB. `failing` is to go with that.
-  test.failing('in the turn', async () => {
+  test('in the turn', async () => {
     expect(await historySize('agent/long/turn/1')).toBeLessThan(LIMIT_BYTES);
   });
 });
