@@ -213,7 +213,10 @@ test('a watcher outlives the worker: half a reply is taken back, and the next on
   expect((await agent.send('again')).answer).toBe('followed');
   await watcher.until((told) => told.at(-1)?.kind === 'end' && shown(told).endsWith('followed'));
   const { messages } = await agent.transcript();
-  expect(messages.flatMap((m) => (m.role === 'assistant' ? [m.text] : []))).toEqual(['whole', 'followed']);
+  expect(messages.flatMap((m) => (m.role === 'assistant' ? [m.parsed] : []))).toEqual([
+    { kind: 'answer', answer: 'whole' },
+    { kind: 'answer', answer: 'followed' },
+  ]);
   await agent.stop();
 }, 60_000);
 
