@@ -4,16 +4,18 @@ import type { Tool } from '../tool';
 import { subAgentsOf } from './sub-agent';
 
 const argsSchema = z.strictObject({});
-const resultSchema = z.array(
-  z.object({
-    agent_id: z.string(),
-    role: z.string(),
-    status: z.enum(['running', 'ended']),
-    since: z.string(),
-    /** How its last turn ended; null while it runs. */
-    reason: z.nullable(z.string()),
-  }),
-);
+const resultSchema = z.object({
+  agents: z.array(
+    z.object({
+      agent_id: z.string(),
+      role: z.string(),
+      status: z.enum(['running', 'ended']),
+      since: z.string(),
+      /** How its last turn ended; null while it runs. */
+      reason: z.nullable(z.string()),
+    }),
+  ),
+});
 
 export const listAgentsTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSchema>> = {
   name: 'list_agents',
@@ -24,12 +26,14 @@ export const listAgentsTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof res
   effects: 'read_only',
   async run(_args, context) {
     const agents = await subAgentsOf(context);
-    return agents.map(({ agentId, role, status, since, result }) => ({
-      agent_id: agentId,
-      role,
-      status,
-      since,
-      reason: result?.reason ?? null,
-    }));
+    return {
+      agents: agents.map(({ agentId, role, status, since, result }) => ({
+        agent_id: agentId,
+        role,
+        status,
+        since,
+        reason: result?.reason ?? null,
+      })),
+    };
   },
 };

@@ -24,7 +24,6 @@ export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<z.in
       'yours: say all that it needs in "prompt". "role" names what it is, for example "Planner". Get its answer ' +
       'with wait_for_agents. "tools", "model" and "limits" narrow what it may use. It ends with you.',
     args: argsSchema,
-    result: z.string(),
     effects: 'idempotent',
     async run({ role, prompt, model, tools, limits = {} }, context) {
       const { instructions, ...own } = await findRole(rolesFolder, role);
