@@ -66,8 +66,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         const parsed = checkedAnswer(withPlaces(dialect.parse(raw), tools), outputSchema);
         const { usage } = raw;
         const { window } = provider;
-        const text = parsed.kind === 'malformed' ? { text: raw.text } : {};
-        return fitReply({ ...text, parsed, ...(usage && { usage }), ...(window && { window }) });
+        return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
       }),
 
     compact: (input: ModelCall) =>

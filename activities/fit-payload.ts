@@ -4,14 +4,19 @@ import { fitText, jsonBytes, MAX_REPLY_BYTES, MAX_TOOL_RESULT_BYTES } from '../c
 
 const SHOWN_BYTES = 4_000;
 
-/** The reply, or in place of one that is too large a malformed one: nothing of it runs, the model is told why. */
-export function fitReply(reply: ModelReply): ModelReply {
-  const bytes = jsonBytes(reply);
-  if (bytes <= MAX_REPLY_BYTES) return reply;
-  const problem =
-    `It is too long: got ${bytes} bytes as recorded (its text and its parsed form), allowed ${MAX_REPLY_BYTES}. ` +
-    'Write long content to files, in several steps.';
-  return { ...reply, text: fitText(reply.text ?? '', SHOWN_BYTES), parsed: { kind: 'malformed', problem } };
+/**
+ * The reply as it is recorded: its text only where it is malformed. In place of one that is too large a malformed one:
+ * nothing of it runs, the model is told why. An answer counts twice, because the turn's result holds it twice.
+ */
+export function fitReply({ text, parsed, ...rest }: ModelReply & { text: string }): ModelReply {
+  const bytes = jsonBytes({ text, parsed });
+  if (bytes > MAX_REPLY_BYTES) {
+    const problem =
+      `It is too long: got ${bytes} bytes as JSON (as written and as parsed), allowed ${MAX_REPLY_BYTES}. ` +
+      'Write long content to files, in several steps.';
+    return { ...rest, text: fitText(text, SHOWN_BYTES), parsed: { kind: 'malformed', problem } };
+  }
+  return { ...rest, ...(parsed.kind === 'malformed' && { text }), parsed };
 }
 
 /** The result, of one that is too large its beginning and end; a value that is too large is left out. */

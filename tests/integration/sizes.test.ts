@@ -30,7 +30,7 @@ const settings = (replies: Reply[]): { model: string; cwd: string; yield: typeof
   yield: QUICK_YIELD,
 });
 
-/** A step whose reply is recorded with about twice so many bytes. */
+/** A step whose reply is recorded with about so many bytes. */
 const large = (bytes: number): Reply => ({
   text: call('code_execution_tool', {
     runtime: 'terminal',
@@ -41,7 +41,7 @@ const steps = (count: number, bytes: number): Reply[] => Array.from({ length: co
 
 test('a turn whose messages reach the limit ends with its reason, keeps its conversation, and the next message goes on', async () => {
   const agent = client.agent(uniqueId('full'));
-  const replies = [...steps(8, 80_000), { expect: 'and now', text: 'went on' }];
+  const replies = [...steps(8, 160_000), { expect: 'and now', text: 'went on' }];
   await agent.start({ mode: 'conversation', ...settings(replies) });
   expect(await agent.send('fill it')).toEqual({ answer: null, reason: 'size_limit', error: null, steps: 8 });
   expect(await agent.send('and now?')).toMatchObject({ answer: 'went on', reason: 'answered' });
@@ -67,7 +67,7 @@ test('a turn whose messages reach the limit ends with its reason, keeps its conv
 test('the longest answer of a turn that is nearly full arrives whole', async () => {
   const agent = client.agent(uniqueId('longest'));
   const answer = 'long '.repeat(49_900);
-  await agent.start({ task: 'fill it', ...settings([...steps(7, 86_500), { text: answer }]) });
+  await agent.start({ task: 'fill it', ...settings([...steps(7, 173_000), { text: answer }]) });
   expect(await agent.result()).toEqual({ answer: answer.trim(), reason: 'answered', error: null, steps: 8 });
 });
 

@@ -6,7 +6,7 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import { packageRoot } from '../../exec/package-root';
 import { scratch, testAddress, testClient, uniqueId, type Scratch } from '../helpers/temporal';
 
-const TURN = 'async function turn(input) {';
+const TURN = 'async function turn(input, carried) {';
 
 let client: HoldfastClient;
 let files: Scratch;
