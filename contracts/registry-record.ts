@@ -2,7 +2,7 @@
 import type { ToolDescription } from './tools';
 
 export interface RegistryRecord {
-  tools: ToolDescription[];
+  tools: readonly ToolDescription[];
   /** MCP servers, and what is wrong with those that are down. */
   servers: {
     name: string;

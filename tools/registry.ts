@@ -74,7 +74,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A tool as models and scripts see it, and where it came from. */
 export interface ToolRegistry {
-  describe(): ToolDescription[];
+  describe(): readonly ToolDescription[];
   /** The tool of this name. Throws `unknown_tool`. */
   find(name: string): Tool;
   /** The arguments as the tool takes them. Throws `invalid_input` with a JSON pointer for each fault. */
@@ -122,7 +122,7 @@ export function createToolRegistry(
     }
   };
   return {
-    describe: () => [...table.tools.values()].map(describe),
+    describe: () => (table.described ??= [...table.tools.values()].map(describe)),
     find,
     check: checkArgs,
     invoke: ({ tool, args }, context) =>
@@ -154,11 +154,18 @@ export function createToolRegistry(
   };
 }
 
+interface Table {
+  tools: Map<string, Tool>;
+  faults: string[];
+  /** Made when it is asked for: each call of a model wants it, and schemas take their time. */
+  described?: ToolDescription[];
+}
+
 /** A name that a source gives twice, or that is taken, is offered by nobody: which one was meant is not known. */
 function withSources(
   fixed: ReadonlyMap<string, Tool>,
   sources: readonly ToolSource[],
-): { tools: Map<string, Tool>; faults: string[] } {
+): Table {
   const offered = sources.flatMap((source) => source.tools());
   const tools = new Map(fixed);
   const faults: string[] = [];
