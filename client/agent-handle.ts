@@ -34,6 +34,9 @@ import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../contr
 import { deliver, type Delivery } from './deliver';
 
 const FOLLOW_MS = 150;
+/** Of the places that a fork may begin at. */
+const SHOWN_BEGINNINGS = 20;
+const SHOWN_CHARACTERS = 48;
 /** In the agent's memo: which call started it. */
 const START_ID = 'startId';
 
@@ -49,6 +52,15 @@ export interface SendOptions {
   mode?: 'queue' | 'interrupt' | undefined;
   /** The same id again gets the recorded answer. */
   id?: string | undefined;
+}
+
+export interface FollowOptions {
+  /** The first turn to tell of. Default 1. */
+  fromTurn?: number;
+  /** Told at every look. */
+  onState?: (state: AgentState) => void;
+  /** Told behind the last message of a turn; null where another turn has ended meanwhile. */
+  onTurnEnd?: (turn: number, result: AgentResult | null) => void;
 }
 
 export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {
@@ -118,6 +130,14 @@ export class AgentHandle {
     await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.send, request));
   }
 
+  /**
+   * Ends the turn at work before its next step: cancels its model call, lets its tools finish. Messages that wait come
+   * next, the conversation goes on. Resolves when the turn has ended, at once where none is at work.
+   */
+  async interrupt(id: string = randomUUID()): Promise<AgentState> {
+    return this.update<AgentState>(AGENT_MESSAGES.interrupt, {}, id);
+  }
+
   /** Ends the turn and resets the sessions, whatever runs in them; the conversation goes on. Resolves when it is done. */
   async recover(reason?: string, id: string = randomUUID()): Promise<AgentState> {
     const request = parseWith(recoverSchema, 'The recover request', reason === undefined ? {} : { reason });
@@ -181,13 +201,19 @@ export class AgentHandle {
   }
 
   /** Every message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
-  async *follow(signal?: AbortSignal): AsyncGenerator<FollowedMessage> {
-    for (let turn = 1, index = 0; !signal?.aborted;) {
-      const { turns, currentTurn, status } = await this.state();
+  async *follow(
+    signal?: AbortSignal,
+    { fromTurn = 1, onState, onTurnEnd }: FollowOptions = {},
+  ): AsyncGenerator<FollowedMessage> {
+    for (let turn = fromTurn, index = 0; !signal?.aborted;) {
+      const state = await this.state();
+      onState?.(state);
+      const { turns, currentTurn, status } = state;
       const isOver = turn < turns || (turn === turns && currentTurn === null);
       const page = turn <= turns ? await this.turnMessages(turn, index) : undefined;
       for (const message of page?.messages ?? []) yield { turn, index: index++, message };
       if (isOver && page && index >= page.total) {
+        onTurnEnd?.(turn, turn === lastEnded(state) ? state.lastResult : null);
         turn += 1;
         index = 0;
       } else if (status === 'ended' && turn > turns) {
@@ -203,11 +229,18 @@ export class AgentHandle {
     const next = isWithin && count < messages ? await this.page({ from: count, limit: 1 }) : undefined;
     if (isWithin && (next === undefined || next.messages[0]?.role === 'user')) return;
     const page = await this.transcript(0, messages);
-    const beginnings = page.messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+    const beginnings = page.messages.flatMap((message, index) =>
+      message.role === 'user' ? [{ index, text: label(message.text, SHOWN_CHARACTERS) }] : [],
+    );
+    const numbers = [...beginnings.map(({ index }) => index), messages];
+    const shown = beginnings
+      .slice(-SHOWN_BEGINNINGS)
+      .map(({ index, text }) => `${index} is before "${text}"`);
     throw new HoldfastError('invalid_input', {
       what: 'The place to fork at',
       got: count,
-      allowed: `the number of a user's message or the end: ${[...beginnings, messages].join(', ')}`,
+      allowed: `the number of a user's message or the end: ${numbers.join(', ')}`,
+      next: `Name one of these: ${[...shown, `${messages} is the end`].join('; ')}. Nothing was started.`,
     });
   }
 
@@ -235,6 +268,9 @@ export class AgentHandle {
     return this.client.workflow.getHandle(this.workflowId);
   }
 }
+
+/** The turn that `lastResult` is of. */
+const lastEnded = ({ turns, currentTurn }: AgentState): number => (currentTurn === null ? turns : turns - 1);
 
 /** How an agent ended that could not say so itself. */
 function endOf({ cause, message }: WorkflowFailedError): string {

@@ -1,6 +1,6 @@
 // What the package exports to backends.
 export { HoldfastClient } from './holdfast-client';
-export { AgentHandle, type FollowedMessage } from './agent-handle';
+export { AgentHandle, type FollowOptions, type FollowedMessage } from './agent-handle';
 export { SessionHandle } from './session-handle';
 export { HoldfastError, type ErrorCode } from '../contracts/errors';
 export type * from '../contracts/agent';

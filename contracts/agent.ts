@@ -87,7 +87,7 @@ export interface AgentInput extends AgentSettings {
 
 /**
  * Why a turn ended. `size_limit`: its messages are as many bytes as a turn may record; the next message goes on.
- * `interrupted`: another message took its place. `recovered`: its sessions were reset, the next message goes on.
+ * `interrupted`: by another message, or by who asked for its end. `recovered`: its sessions were reset, the next message goes on.
  */
 export type EndReason =
   | 'answered'

@@ -9,6 +9,8 @@ export const AGENT_MESSAGES = {
   stop: 'stop',
   /** Signal and update: ends the turn and resets the sessions; the conversation goes on. */
   recover: 'recover',
+  /** Signal and update: ends the turn at work, as a message that interrupts does, with no message in its place. */
+  interrupt: 'interrupt',
   state: 'state',
   transcript: 'transcript',
   /** Update: starts a sub-agent. */
@@ -23,7 +25,7 @@ export const AGENT_MESSAGES = {
 
 /** Of turns, from their agents. */
 export const TURN_MESSAGES = {
-  /** Signal: another message is to take its place. */
+  /** Signal: it is to end before its next step. */
   interrupt: 'interrupt',
   /** Signal: the answer to `awaitAgents`. */
   agentsEnded: 'agentsEnded',

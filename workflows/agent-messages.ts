@@ -5,6 +5,7 @@ import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import {
   agentsWaitSchema,
+  interruptSchema,
   recoverSchema,
   sendSchema,
   spawnSchema,
@@ -14,6 +15,8 @@ import type { Conversation } from './conversation';
 import {
   agentEndedSignal,
   awaitAgentsSignal,
+  interruptAgentSignal,
+  interruptAgentUpdate,
   recoverSignal,
   recoverUpdate,
   sendSignal,
@@ -99,6 +102,28 @@ export function listen(conversation: Conversation): void {
       description: 'End the turn, reset the sessions, keep the conversation: {"reason":"stuck"}',
     },
   );
+
+  const interrupt = (request: unknown): Promise<void> => {
+    checked(interruptSchema, 'The interrupt request', request);
+    return conversation.interruptTurnAtWork();
+  };
+  setHandler(
+    interruptAgentUpdate,
+    async (request?) => {
+      await interrupt(request);
+      return conversation.state();
+    },
+    {
+      validator: (request?) => {
+        checked(interruptSchema, 'The interrupt request', request);
+        isOpen();
+      },
+      description: 'End the turn before its next step; its tools finish, and what waits comes next: {}',
+    },
+  );
+  setHandler(interruptAgentSignal, (request?) => signalled(() => void interrupt(request)), {
+    description: 'End the turn before its next step; its tools finish, and what waits comes next: {}',
+  });
 
   setHandler(
     spawnUpdate,

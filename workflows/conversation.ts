@@ -152,6 +152,14 @@ export class Conversation {
     if (mode === 'interrupt' && this.working) void this.interrupt();
   }
 
+  /** Ends the turn at work before its next step; resolves when it has ended, at once where none is at work. */
+  async interruptTurnAtWork(): Promise<void> {
+    if (!this.working) return;
+    const { turns } = this;
+    void this.interrupt();
+    await condition(() => !this.working || this.turns !== turns);
+  }
+
   stop(reason: string): void {
     this.stopReason ??= reason;
     this.scope.cancel();

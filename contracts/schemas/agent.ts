@@ -75,6 +75,7 @@ export const sendSchema = z.strictObject({
   message: text,
   mode: z.optional(z.enum(['queue', 'interrupt'])),
 });
+export const interruptSchema = z.strictObject({});
 export const recoverSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
 
 export const spawnSchema = z.strictObject({

@@ -117,6 +117,32 @@ describe('a message while a turn is at work', () => {
   });
 });
 
+test('interrupt ends the turn at work with what it has, keeps the sessions, and what waits comes next', async () => {
+  const id = uniqueId('alone');
+  const agent = client.agent(id);
+  await agent.start({
+    mode: 'conversation',
+    ...settings([
+      { text: exec({ code: 'echo so far' }) },
+      { text: 'never', delayMs: 600_000, expect: without('waits', 'so far') },
+    ]),
+  });
+  expect(await agent.interrupt()).toMatchObject({ status: 'idle', turns: 0 });
+  const first = agent.send('first');
+  for await (const { message } of agent.follow()) if (message.role === 'tool') break;
+  const session = client.session({ agent: id, session: 0 });
+  const { epoch } = await session.state();
+  const waits = agent.send('waits');
+  await until(async () => (await agent.state()).queued === 1);
+  await agent.interrupt();
+  expect(await first).toMatchObject({ reason: 'interrupted', steps: 2 });
+  expect(await waits).toMatchObject({ error: { code: 'model_script_mismatch' } });
+  expect(await session.state()).toMatchObject({ epoch, status: 'idle' });
+  await client.temporal.workflow.getHandle(agent.workflowId).signal('interrupt', { text: 'no such key' });
+  await until(async () => /unknown keys text/.test((await agent.state()).refused.join()));
+  await agent.stop();
+});
+
 test('recover ends the turn and what runs in its sessions, and the next message goes on with the conversation', async () => {
   const id = uniqueId('recover');
   const agent = client.agent(id);
@@ -159,6 +185,7 @@ test('a fork begins with the messages before the place that is named, and leaves
   await expect(agent.fork(`${id}-odd`, { at: 1 })).rejects.toMatchObject({
     code: 'invalid_input',
     facts: { allowed: expect.stringContaining('0, 2, 4') as string },
+    next: expect.stringContaining('0 is before "first"; 2 is before "second"; 4 is the end') as string,
   });
   const fork = await agent.fork(`${id}-b`, { at: 2 });
   expect(await fork.send('second, but other')).toMatchObject({ answer: 'two' });
