@@ -1,4 +1,5 @@
 // Looks at a model's name and key before anything is started.
+import { resolve } from 'node:path';
 import { resolveServer } from '../client/connect';
 import { HoldfastError } from '../contracts/errors';
 import { createProviders } from '../models/providers';
@@ -22,4 +23,10 @@ export async function checkModel(options: GlobalOptions, model: string): Promise
     const isWorkers = err instanceof HoldfastError && ['model_auth', 'config_invalid'].includes(err.code);
     if (!isWorkers || !hasWorker) throw err;
   }
+}
+
+/** The worker has another working folder than we: the file of a scripted model must be named in full. */
+export function modelInFull(model: string): string {
+  const file = /^scripted:(.+)$/s.exec(model)?.[1];
+  return file ? `scripted:${resolve(file)}` : model;
 }

@@ -1,21 +1,33 @@
 // The command `holdfast`: parses the command line and hands over to one file per command.
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
+import { DIALECTS, type DialectName } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
 import { RUNTIMES, type Runtime } from '../contracts/session';
+import {
+  fork,
+  recover,
+  send,
+  stop,
+  type ForkOptions,
+  type ReasonOptions,
+  type SendOptions,
+} from './commands/agents';
 import { arm } from './commands/arm';
 import { attach } from './commands/attach';
+import { chat } from './commands/chat';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
 import { mcp } from './commands/mcp';
 import { close, input, output, reset } from './commands/output';
-import { ps, tree } from './commands/ps';
+import { ps, tree, type PsOptions } from './commands/ps';
 import { run } from './commands/run';
 import { showTool, tools } from './commands/tools';
 import { down, up } from './commands/up';
 import { wait, type WaitOptions } from './commands/wait';
+import { EXAMPLES } from './examples';
 import { reportError } from './report-error';
 
 const wholeNumber = (text: string): number => {
@@ -30,6 +42,16 @@ const port = (text: string): number => {
 };
 const sessionNumber = (text: string): number => checkedSession(/^\d+$/.test(text) ? Number(text) : text);
 const collect = (value: string, all: string[] | false = []): string[] => [...(all || []), value];
+const collectNames = (value: string, all: string[] = []): string[] => [
+  ...all,
+  ...value.split(',').filter((name) => name !== ''),
+];
+const agentId = (id: string): string => checkedId('agent', id);
+const dialect = (text: string): DialectName => {
+  const found = DIALECTS.find((name) => name === text);
+  if (found) return found;
+  throw new HoldfastError('invalid_input', { what: '--dialect', got: text, allowed: DIALECTS.join(', ') });
+};
 const runtime = (text: string): Runtime => {
   if (!(RUNTIMES as readonly string[]).includes(text)) {
     throw new HoldfastError('invalid_input', { what: '--runtime', got: text, allowed: RUNTIMES.join(', ') });
@@ -93,6 +115,40 @@ function program(): Command {
     .option('--keep', 'leave its sessions open')
     .option('--max-steps <n>', 'most model calls', wholeNumber)
     .action(action(run));
+  command('chat', 'talk with an agent: its steps as they happen, its answers as they are written')
+    .option('--agent <id>', 'the conversation; joined where it runs, else started', (id) =>
+      checkedId('agent', id),
+    )
+    .option('--model <provider:name>', 'for a new conversation, for example openai:gpt-5')
+    .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
+    .option('--cwd <dir>', 'where its shells begin')
+    .option('--host <name>', 'host of its shells', (id) => checkedId('host', id), LOCAL_HOST)
+    .option('--tools <names>', 'the tools that it may call, with commas; may be repeated', collectNames)
+    .option('--resume', 'the last conversation that runs; with --agent also one that has ended')
+    .addHelpText('after', EXAMPLES.chat)
+    .action(action(chat));
+  command('send <agent> <message>', 'one more message to an agent; prints the answer (- reads stdin)')
+    .option('--interrupt', 'in place of the turn at work')
+    .option('--no-wait', 'only send it')
+    .addHelpText('after', EXAMPLES.send)
+    .action(action((id: string, text: string, options: SendOptions) => send(agentId(id), text, options)));
+  command('stop <agent>', 'end an agent, its turn and its sessions')
+    .option('--reason <text>', 'recorded and shown')
+    .addHelpText('after', EXAMPLES.stop)
+    .action(action((id: string, options: ReasonOptions) => stop(agentId(id), options)));
+  command('recover <agent>', 'end the turn and what runs in the sessions; the conversation goes on')
+    .option('--reason <text>', 'recorded and shown')
+    .addHelpText('after', EXAMPLES.recover)
+    .action(action((id: string, options: ReasonOptions) => recover(agentId(id), options)));
+  command('fork <agent> <new-id> [message]', 'another conversation with the beginning of this one')
+    .option('--at <n>', 'how many messages it begins with (default: all)', wholeNumber)
+    .option('--model <provider:name>', 'another model (default: the same)')
+    .addHelpText('after', EXAMPLES.fork)
+    .action(
+      action((id: string, newId: string, text: string | undefined, options: ForkOptions) =>
+        fork(agentId(id), agentId(newId), text, options),
+      ),
+    );
   sessionCommand('exec <code>', 'run code in a session; its exit code is passed on')
     .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
     .option('--yield-ms <ms>', 'answer after so long without an end', wholeNumber)
@@ -139,10 +195,11 @@ function program(): Command {
     .option('--all', 'also what has ended lately, and who ended it')
     .option('--watch', 'again and again')
     .action(action(ps));
-  command('tree', 'the same, each agent with its turns and sessions')
+  command('tree [agent]', 'the same, each agent with its turns, sessions and sub-agents, and their tokens')
     .option('--all', 'also what has ended lately, and who ended it')
     .option('--watch', 'again and again')
-    .action(action(tree));
+    .addHelpText('after', EXAMPLES.tree)
+    .action(action((id: string | undefined, options: PsOptions) => tree(id && agentId(id), options)));
   command('tools', 'the tools of models and scripts, and what is amiss with those that are missing')
     .action(action(tools))
     .command('show <name>')

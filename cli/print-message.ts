@@ -5,10 +5,11 @@ import { styled } from './terminal-style';
 
 const SHOWN_LINES = 12;
 
-export function printMessage(message: Message): void {
+/** @param user what the messages of people are called */
+export function printMessage(message: Message, user = 'task'): void {
   switch (message.role) {
     case 'user':
-      return print('cyan', 'task', message.text);
+      return print('cyan', user, message.text);
     case 'context':
       return print('dim', 'context', message.text);
     case 'summary':

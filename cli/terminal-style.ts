@@ -7,7 +7,16 @@ export function styled(style: Style, text: string, stream: NodeJS.WriteStream = 
   return stream.isTTY && !process.env.NO_COLOR ? styleText(style, text, { validateStream: false }) : text;
 }
 
+let toScreen: ((write: () => void) => void) | null = null;
+
+/** Where a screen is drawn, what is written goes through it; null: straight to stderr again. */
+export function notesThrough(screen: ((write: () => void) => void) | null): void {
+  toScreen = screen;
+}
+
 /** Progress and remarks go to stderr: stdout is for results. */
 export function note(text: string): void {
-  process.stderr.write(`${styled('dim', text, process.stderr)}\n`);
+  const write = (): void => void process.stderr.write(`${styled('dim', text, process.stderr)}\n`);
+  if (toScreen) toScreen(write);
+  else write();
 }

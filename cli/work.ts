@@ -4,7 +4,8 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { describeEnd } from '../client/workflow-end';
 import { parseSessionWorkflowId, type SessionRef } from '../contracts/ids';
-import { WORKFLOWS } from '../contracts/messages';
+import type { AgentState, EndReason, SubAgent, Usage } from '../contracts/agent';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import type { KilledBy, SessionState, Waiting } from '../contracts/session';
 import { detectTreeKill } from '../exec/holder/process-tree';
 import type { Snapshot } from '../exec/protocol';
@@ -26,17 +27,32 @@ export interface Work {
   /** How the last thing that ran in it ended, where somebody or something ended it. */
   killed: { at: string | null; by: KilledBy['by']; reason: string | null } | null;
   session: SessionState | null;
+  /** Of an agent: those below it, ended ones too, without their answers. */
+  subAgents: SubAgentWork[];
+  /** Of an agent: what it took so far, where its model tells. */
+  usage: Usage | null;
 }
 
-type Told = Partial<Pick<Work, 'doing' | 'waits' | 'killed' | 'session'>>;
+export interface SubAgentWork {
+  agent: string;
+  role: string;
+  status: 'running' | 'ended';
+  since: string;
+  /** Why it ended; null while it runs. */
+  reason: EndReason | null;
+  usage: Usage | null;
+}
+
+type Told = Partial<Pick<Work, 'doing' | 'waits' | 'killed' | 'session' | 'subAgents' | 'usage'>>;
 
 const QUERY_MS = 3_000;
 const ENDED_SHOWN = 50;
 
-/** Everything open, sorted by id; with `ended` also the last that have ended. */
-export async function allWork(context: CliContext, ended: boolean): Promise<Work[]> {
+/** Everything open, or what is of one agent, sorted by id; with `ended` also the last that have ended. */
+export async function allWork(context: CliContext, ended: boolean, agent?: string): Promise<Work[]> {
   const types = Object.values(WORKFLOWS).map((type) => `"${type}"`);
-  const kind = `WorkflowType IN (${types.join(', ')})`;
+  const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  const kind = `WorkflowType IN (${types.join(', ')})${own}`;
   const list = context.client.temporal.workflow;
   const pending: Promise<Work>[] = [];
   for await (const info of list.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
@@ -49,10 +65,23 @@ export async function allWork(context: CliContext, ended: boolean): Promise<Work
       if (++shown === ENDED_SHOWN) break;
     }
   }
-  return (await Promise.all(pending)).sort(
+  return waitingForAgents(await Promise.all(pending)).sort(
     (a, b) =>
       a.workflowId.localeCompare(b.workflowId, 'en', { numeric: true }) || a.since.localeCompare(b.since),
   );
+}
+
+/** A turn without an activity whose agent has sub-agents at work probably waits for them: nothing else says so. */
+function waitingForAgents(all: Work[]): Work[] {
+  return all.map((work) => {
+    if (work.type !== WORKFLOWS.turn || work.doing !== BETWEEN_STEPS) return work;
+    const parent = all.find(
+      ({ type, agent, end }) => type === WORKFLOWS.agent && agent === work.agent && !end,
+    );
+    const running = parent?.subAgents.filter(({ status }) => status === 'running') ?? [];
+    const since = running.map((one) => one.since).sort()[0];
+    return since ? { ...work, waits: { for: 'sub-agents, perhaps', since } } : work;
+  });
 }
 
 async function openWork(context: CliContext, info: WorkflowExecutionInfo): Promise<Work> {
@@ -74,17 +103,31 @@ async function endedWork(client: HoldfastClient, info: WorkflowExecutionInfo): P
 function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
   const agent = parseSessionWorkflowId(workflowId)?.agent ?? workflowId.split('/')[1] ?? workflowId;
   const nothing = { end: null, doing: null, waits: null, killed: null, session: null };
-  return { workflowId, type, agent, since: startTime.toISOString(), ...nothing };
+  const below = { subAgents: [], usage: null };
+  return { workflowId, type, agent, since: startTime.toISOString(), ...nothing, ...below };
 }
 
 async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
-  const { status, currentTurn, queued, turns } = await client
-    .agent(workflowId.replace(/^agent\//, ''))
-    .state();
+  // Agents of earlier releases say nothing of those below them.
+  const state: Partial<AgentState> = await client.agent(workflowId.replace(/^agent\//, '')).state();
+  const { status, currentTurn, queued = 0, turns, agents = [], usage = null } = state;
   const more = queued > 0 ? `, ${queued} more messages wait` : '';
-  if (currentTurn) return { doing: `${status}: turn ${currentTurn.split('/').at(-1)}${more}` };
-  return { doing: `${status} after ${turns} ${turns === 1 ? 'turn' : 'turns'}${more}` };
+  const doing = currentTurn
+    ? `${status}: turn ${currentTurn.split('/').at(-1)}${more}`
+    : `${status} after ${turns} ${turns === 1 ? 'turn' : 'turns'}${more}`;
+  return { doing, usage, subAgents: agents.map(subAgentWork) };
 }
+
+const subAgentWork = ({ agentId, role, status, since, result }: SubAgent): SubAgentWork => ({
+  agent: agentId,
+  role,
+  status,
+  since,
+  reason: result?.reason ?? null,
+  usage: result?.usage ?? null,
+});
+
+const BETWEEN_STEPS = 'between two steps';
 
 /** Told by the activities that it has open: its steps are model calls and tool calls. */
 async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExecutionInfo): Promise<Told> {
@@ -97,7 +140,7 @@ async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExe
     ).toISOString(),
   }));
   const first = open[0];
-  if (!first) return { doing: 'between two steps' };
+  if (!first) return { doing: BETWEEN_STEPS };
   const what = open.length > 1 ? `${open.length} tool calls` : first.what;
   return {
     doing: first.attempt > 1 ? `attempt ${first.attempt}` : 'at work',

@@ -1,11 +1,10 @@
 // `holdfast run`: one task for an agent, its steps as they happen, its answer at the end.
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 import type { AgentHandle } from '../../client/agent-handle';
 import type { AgentInput, AgentResult } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { checkModel } from '../check-model';
+import { checkModel, modelInFull } from '../check-model';
 import { openContext, workflowLink, type GlobalOptions } from '../context';
 import { inert, printMessage } from '../print-message';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
@@ -42,12 +41,10 @@ export async function run(task: string, options: RunOptions): Promise<number> {
 }
 
 function inputOf(task: string, { model, host, cwd, keep, maxSteps }: RunOptions): AgentInput {
-  // The worker has another working folder than we: a file must be named in full.
-  const file = /^scripted:(.+)$/s.exec(model)?.[1];
   const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
   return {
     task,
-    model: file ? `scripted:${resolve(file)}` : model,
+    model: modelInFull(model),
     host,
     ...(workdir && { cwd: workdir }),
     ...(keep && { keep }),

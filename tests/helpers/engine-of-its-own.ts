@@ -63,7 +63,7 @@ export class EngineOfItsOwn {
   }
 
   /** The command line on this data folder, as a person runs it. */
-  cli(args: string[], options: { cwd?: string } = {}): Promise<CliResult> {
+  cli(args: string[], { input, ...options }: { cwd?: string; input?: string } = {}): Promise<CliResult> {
     return new Promise((resolve) => {
       const child = execFile(
         process.execPath,
@@ -71,6 +71,7 @@ export class EngineOfItsOwn {
         { ...this.environment(), ...options },
         (_err, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
       );
+      if (input !== undefined) child.stdin?.end(input);
     });
   }
 

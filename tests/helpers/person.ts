@@ -7,6 +7,8 @@ import { until } from './until';
 interface Setting {
   cwd?: string;
   shell?: string;
+  /** Of the command line. Default `attach`. */
+  command?: string;
 }
 
 /** The command line in a terminal, as a person has it before them. */
@@ -16,14 +18,18 @@ export class Person {
   private readonly terminal: pty.IPty;
 
   /** @param shell what a shell does before it becomes the command line, whose words are "$@" */
-  constructor(dataDir: string, args: string[], { cwd, shell = 'exec "$@"' }: Setting = {}) {
+  constructor(
+    dataDir: string,
+    args: string[],
+    { cwd, shell = 'exec "$@"', command: name = 'attach' }: Setting = {},
+  ) {
     const env = {
       PATH: process.env.PATH ?? '',
       HOME: dataDir,
       HOLDFAST_DATA: dataDir,
       TERM: 'xterm-256color',
     };
-    const command = [process.execPath, join(packageRoot(), 'bin', 'holdfast.js'), 'attach', ...args];
+    const command = [process.execPath, join(packageRoot(), 'bin', 'holdfast.js'), name, ...args];
     const words = ['-c', shell, 'sh', ...command];
     this.terminal = pty.spawn('/bin/sh', words, { cols: 80, rows: 24, env, ...(cwd && { cwd }) });
     this.terminal.onData((data) => (this.text += data));

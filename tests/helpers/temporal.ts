@@ -25,6 +25,7 @@ export interface Reply {
   expect?: string;
   delayMs?: number;
   fail?: string;
+  usage?: { inputTokens: number; outputTokens: number; costUsd?: number };
 }
 
 export { toolCall as call } from '../../testing/scripted-model';

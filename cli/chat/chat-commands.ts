@@ -1,0 +1,150 @@
+// The commands of a chat: lines that begin with "/".
+import { randomBytes } from 'node:crypto';
+import type { AgentHandle } from '../../client/agent-handle';
+import { HoldfastError } from '../../contracts/errors';
+import { checkedSession } from '../../contracts/ids';
+import { attach } from '../commands/attach';
+import type { CliContext } from '../context';
+import { inert } from '../print-message';
+import { note, styled } from '../terminal-style';
+import { allWork } from '../work';
+import { family, forest } from '../work-lines';
+import type { ChatOptions } from './open-conversation';
+import { waitingSessions, type ChatStatus } from './status-lines';
+
+/** A chat, as its commands see it. */
+export interface CommandedChat {
+  readonly context: CliContext;
+  readonly options: ChatOptions;
+  readonly agent: AgentHandle;
+  readonly status: ChatStatus;
+  send(text: string, mode: 'queue' | 'interrupt'): Promise<void>;
+  /** Ends the turn at work. */
+  interrupt(): void;
+  print(text: string): void;
+  /** Goes on with another conversation. */
+  switchTo(agent: AgentHandle): void;
+  /** Somebody else has the terminal meanwhile. */
+  handOver(work: () => Promise<void>): Promise<void>;
+  leave(code: number): void;
+}
+
+interface ChatCommand {
+  name: string;
+  /** What may follow it. */
+  takes: string;
+  does: string;
+  run(chat: CommandedChat, rest: string): Promise<void> | void;
+}
+
+export const COMMANDS: readonly ChatCommand[] = [
+  {
+    name: '/interrupt',
+    takes: '[TEXT]',
+    does: 'end the turn at work; with a text that comes next',
+    run: (chat, rest) => (rest === '' ? chat.interrupt() : chat.send(rest, 'interrupt')),
+  },
+  {
+    name: '/attach',
+    takes: '[N]',
+    does: 'the terminal of a session; ctrl-] comes back',
+    run: attachTo,
+  },
+  {
+    name: '/tree',
+    takes: '',
+    does: 'turns, sessions and sub-agents, and what each waits for',
+    run: async (chat) => {
+      const all = family(await allWork(chat.context, false), chat.agent.id);
+      chat.print(forest(all, chat.agent.id).trimEnd());
+    },
+  },
+  {
+    name: '/fork',
+    takes: '[N]',
+    does: 'go on in another conversation that begins with the first N messages',
+    run: fork,
+  },
+  {
+    name: '/recover',
+    takes: '[REASON]',
+    does: 'end the turn and what runs in the sessions; the conversation goes on',
+    run: async (chat, rest) => {
+      await chat.agent.recover(rest || 'recovered in a chat');
+      note('Recovered: what ran in the sessions has ended, the next message goes on.');
+    },
+  },
+  {
+    name: '/stop',
+    takes: '[REASON]',
+    does: 'end the conversation and its sessions',
+    run: (chat, rest) => chat.agent.stop(rest || 'stopped in a chat'),
+  },
+  {
+    name: '/help',
+    takes: '',
+    does: 'this list',
+    run: (chat) => chat.print(help()),
+  },
+  {
+    name: '/quit',
+    takes: '',
+    does: 'leave; the conversation goes on (also ctrl-d)',
+    run: (chat) => chat.leave(0),
+  },
+];
+
+/** Throws `invalid_input` for a command that is none. */
+export async function runChatCommand(chat: CommandedChat, line: string): Promise<void> {
+  const [, name = '', rest = ''] = /^(\S+)\s*([^]*)$/.exec(line) ?? [];
+  const command = COMMANDS.find((one) => one.name === name);
+  if (command) return command.run(chat, rest.trim());
+  throw new HoldfastError('invalid_input', {
+    what: 'The command of this chat',
+    got: inert(name),
+    allowed: COMMANDS.map((one) => one.name).join(', '),
+    next: 'Type /help, or // to begin a message with a slash.',
+  });
+}
+
+function help(): string {
+  const width = Math.max(...COMMANDS.map(({ name, takes }) => name.length + takes.length + 1));
+  const lines = COMMANDS.map(
+    ({ name, takes, does }) => `${styled('bold', `${name} ${takes}`.padEnd(width))}  ${does}`,
+  );
+  return [
+    ...lines,
+    'A message that is typed while a turn is at work waits for its end. Ctrl-C ends the turn.',
+    'A backslash at the end of a line goes on in the next; what is pasted may have many lines.',
+  ].join('\n');
+}
+
+async function attachTo(chat: CommandedChat, rest: string): Promise<void> {
+  const session = rest === '' ? theSession(chat) : checkedSession(/^\d+$/.test(rest) ? Number(rest) : rest);
+  const { agent, status, options } = chat;
+  const host = status.state?.host ?? options.host;
+  await chat.handOver(async () => {
+    await attach({ ...options, agent: agent.id, host, session, detachKey: 'ctrl-]' });
+  });
+}
+
+/** The one that somebody is to join, or the only one in which something runs. */
+function theSession({ status }: CommandedChat): number {
+  const waiting = waitingSessions(status);
+  const only = waiting.length > 0 ? waiting : status.running;
+  const [first] = only;
+  if (first && only.length === 1) return first.session;
+  throw new HoldfastError('invalid_input', {
+    what: 'The session to attach to',
+    got: 'no number',
+    allowed: only.map(({ session }) => session).join(', ') || 'the number of a session; /tree shows them',
+  });
+}
+
+async function fork(chat: CommandedChat, rest: string): Promise<void> {
+  const at = rest === '' ? undefined : Number(rest);
+  const id = `${chat.agent.id.slice(0, 50)}-${randomBytes(3).toString('hex')}`;
+  const forked = await chat.agent.fork(id, at === undefined ? {} : { at });
+  note(`Here goes on ${id}; ${chat.agent.id} goes on too: \`holdfast chat --agent ${chat.agent.id}\`.`);
+  chat.switchTo(forked);
+}

@@ -1,0 +1,174 @@
+// The terminal of a chat: what has been said scrolls up; below it, drawn again and again, what goes on now and the
+// line that a person types. Node's line editor draws all of that as its prompt, and so knows how many rows it is.
+import { createInterface, type Interface, type Key } from 'node:readline';
+import { styled } from '../terminal-style';
+import { cut, plainText } from './plain-lines';
+
+/** A paste arrives between two marks (xterm, bracketed paste mode), so that its line ends send nothing. */
+const PASTE_ON = '\x1b[?2004h';
+const PASTE_OFF = '\x1b[?2004l';
+const PROMPT = '> ';
+const CONTINUED = '… ';
+/** Of a message of many lines. */
+const SHOWN_TYPED = 6;
+
+/** Of Node's line editor what its types leave out. */
+interface Editor extends Interface {
+  line: string;
+  cursor: number;
+  /** Rows between the first of the prompt and the cursor. */
+  prevRows: number;
+}
+
+export interface ScreenEvents {
+  onMessage(text: string): void;
+  /** Ctrl-C, with whether anything is typed. */
+  onInterrupt(hasText: boolean): void;
+  /** Ctrl-D on an empty line, or a terminal that is gone. */
+  onEnd(): void;
+  complete(line: string): string[];
+  /** What goes on now, one row each. */
+  now(): string[];
+}
+
+export class ChatScreen {
+  private editor: Editor | null = null;
+  private isPasting = false;
+  /** Of the line that is being sent. */
+  private rowsOfLine = 1;
+  /** Lines of the message that is being typed, above the last one. */
+  private typed: string[] = [];
+  /** What was drawn last of what goes on. */
+  private block: string[] = [];
+  /** Printed while somebody else has the terminal. */
+  private readonly held: (() => void)[] = [];
+  /** What stood in the line when the terminal was handed over. */
+  private kept = '';
+
+  constructor(
+    private readonly events: ScreenEvents,
+    private readonly history: () => string[],
+  ) {}
+
+  open(): void {
+    const editor = createInterface({
+      input: process.stdin,
+      output: process.stdout,
+      prompt: PROMPT,
+      history: this.history(),
+      historySize: 500,
+      removeHistoryDuplicates: true,
+      completer: (line: string): [string[], string] => [this.events.complete(line), line],
+    }) as Editor;
+    this.editor = editor;
+    process.stdin.prependListener('keypress', this.onKey);
+    process.stdout.prependListener('resize', this.onResize);
+    editor.on('line', (line) => this.onLine(line));
+    editor.on('SIGINT', () => this.events.onInterrupt(editor.line !== '' || this.typed.length > 0));
+    // Ctrl-Z would stop us and leave the terminal to nobody.
+    editor.on('SIGTSTP', () => undefined);
+    editor.on('close', () => {
+      if (this.editor !== editor) return;
+      this.close();
+      this.events.onEnd();
+    });
+    process.stdout.write(PASTE_ON);
+    for (const write of this.held.splice(0)) write();
+    editor.write(this.kept);
+    this.draw();
+  }
+
+  /** Gives the terminal back; what is printed from now on is kept until `open`. */
+  close(): void {
+    const { editor } = this;
+    if (!editor) return;
+    this.erase(editor);
+    this.kept = editor.line;
+    this.editor = null;
+    process.stdin.off('keypress', this.onKey);
+    process.stdout.off('resize', this.onResize);
+    editor.close();
+    process.stdout.write(PASTE_OFF);
+  }
+
+  /** For good, above what goes on now. */
+  print(write: () => void): void {
+    if (!this.editor) {
+      this.held.push(write);
+      return;
+    }
+    this.erase(this.editor);
+    write();
+    this.draw();
+  }
+
+  /** Draws what goes on now, where that has changed. */
+  refresh(): void {
+    const lines = this.events.now();
+    if (lines.length === this.block.length && lines.every((line, index) => line === this.block[index]))
+      return;
+    this.draw();
+  }
+
+  forget(): void {
+    this.typed = [];
+    // The editor's own way to empty a line.
+    this.editor?.write(null, { ctrl: true, name: 'e' });
+    this.editor?.write(null, { ctrl: true, name: 'u' });
+    this.draw();
+  }
+
+  private erase(editor: Editor): void {
+    const up = editor.prevRows > 0 ? `\x1b[${editor.prevRows}A` : '';
+    process.stdout.write(`${up}\r\x1b[J`);
+    editor.prevRows = 0;
+  }
+
+  private draw(): void {
+    if (!this.editor) return;
+    // Anew, also where only something above it is printed: what is recorded by then must not stand here too.
+    this.block = this.events.now();
+    const columns = process.stdout.columns - 1;
+    const hidden = this.typed.length - SHOWN_TYPED;
+    const typed = this.typed
+      .slice(-SHOWN_TYPED)
+      .map((line, index) => `${index === 0 ? PROMPT : CONTINUED}${cut(plainText(line), columns - 2)}`);
+    const more = hidden > 0 ? [styled('dim', `${hidden} lines above`)] : [];
+    const last = this.typed.length > 0 ? CONTINUED : PROMPT;
+    this.editor.setPrompt([...this.block, ...more, ...typed, last].join('\n'));
+    this.editor.prompt(true);
+  }
+
+  /** Before the editor sees the key. */
+  private readonly onKey = (_text: string | undefined, key: Key | undefined): void => {
+    const { editor } = this;
+    if (!editor) return;
+    if (key?.name === 'paste-start') this.isPasting = true;
+    if (key?.name === 'paste-end') this.isPasting = false;
+    if (key?.name !== 'return' && key?.name !== 'enter') return;
+    // What is sent is shown when the conversation has it: the line itself leaves the screen.
+    editor.setPrompt(PROMPT);
+    editor.cursor = editor.line.length;
+    editor.prompt(true);
+    this.rowsOfLine = editor.prevRows + 1;
+  };
+
+  /** The rows are others in another width. */
+  private readonly onResize = (): void => {
+    if (this.editor) this.editor.prevRows = this.editor.getCursorPos().rows;
+  };
+
+  private onLine(line: string): void {
+    process.stdout.write(`\x1b[${this.rowsOfLine}A\r\x1b[J`);
+    const isContinued = this.isPasting || line.endsWith('\\');
+    this.typed.push(isContinued && !this.isPasting ? line.slice(0, -1) : line);
+    if (isContinued) {
+      this.draw();
+      return;
+    }
+    const text = this.typed.join('\n').replace(/\n+$/, '');
+    this.typed = [];
+    this.draw();
+    if (text.trim() !== '') this.events.onMessage(text);
+  }
+}

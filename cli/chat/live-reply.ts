@@ -1,0 +1,55 @@
+// What a model is writing, for a moment: shown until the reply is recorded, and then no more. Knows no terminal.
+import type { LiveToken } from '../../contracts/live-tokens';
+import { plainText, wrapped } from './plain-lines';
+
+/** More is not looked at for the last lines of a screen. */
+const TAIL = 8_000;
+
+export class LiveReply {
+  private text = '';
+  private isWhole = false;
+  /** A reply was recorded while this was written: this one, whose end is not told yet, or the one before. */
+  private isRecorded = false;
+
+  /** True where text that was shown counts no more. */
+  take(token: LiveToken): boolean {
+    switch (token.kind) {
+      case 'text':
+        // The next reply begins before the last one was seen in the transcript.
+        if (this.isWhole) this.clear();
+        this.text += token.text;
+        return false;
+      case 'end':
+        this.isWhole = true;
+        if (this.isRecorded) this.clear();
+        return false;
+      case 'reset': {
+        const wasShown = this.text !== '';
+        this.clear();
+        return wasShown;
+      }
+    }
+  }
+
+  /** A reply is shown for good from now on. */
+  recorded(): void {
+    if (this.isWhole || this.text === '') this.clear();
+    else this.isRecorded = true;
+  }
+
+  clear(): void {
+    this.text = '';
+    this.isWhole = false;
+    this.isRecorded = false;
+  }
+
+  get isWriting(): boolean {
+    return this.text !== '' && !this.isWhole;
+  }
+
+  /** The last `rows` lines of it, harmless for a terminal and each at most `columns` wide. */
+  lines(columns: number, rows: number): string[] {
+    if (this.text === '') return [];
+    return wrapped(plainText(this.text.slice(-TAIL)), columns).slice(-rows);
+  }
+}

@@ -1,0 +1,123 @@
+// Which conversation a chat is about: one that runs, one that has ended, or a new one.
+import { randomBytes } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentInput, DialectName } from '../../contracts/agent';
+import { HoldfastError } from '../../contracts/errors';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { WORKFLOWS } from '../../contracts/messages';
+import { checkModel, modelInFull } from '../check-model';
+import type { CliContext, GlobalOptions } from '../context';
+
+export interface ChatOptions extends GlobalOptions {
+  agent?: string;
+  model?: string;
+  dialect?: DialectName;
+  cwd?: string;
+  host: string;
+  tools?: string[];
+  resume?: boolean;
+}
+
+export interface OpenedConversation {
+  agent: AgentHandle;
+  how: 'started' | 'joined' | 'resumed';
+}
+
+/** Files that a new conversation has in view, where the folder has them. */
+const CONTEXT = ['AGENTS.md', 'skills'];
+
+/** What can be seen without a server: a fault costs no start and no history. Throws `invalid_input`, `model_*`. */
+export async function checkOptions(options: ChatOptions): Promise<void> {
+  if (options.model !== undefined) await checkModel(options, modelInFull(options.model));
+  else if (options.agent === undefined && !options.resume) throw noModel();
+}
+
+/** Throws `not_found` where --resume finds nothing, `invalid_input` for a new conversation without a model. */
+export async function openConversation(
+  context: CliContext,
+  options: ChatOptions,
+): Promise<OpenedConversation> {
+  const id = options.agent ?? (options.resume ? await lastConversation(context) : undefined);
+  const agent = context.client.agent(id ?? `chat-${randomBytes(4).toString('hex')}`);
+  const status = id === undefined ? null : await statusOf(context, agent);
+  if (status === 'RUNNING') return { agent, how: 'joined' };
+  if (options.resume) {
+    if (status === null) throw nothingToResume(agent.id);
+    return resume(agent, options);
+  }
+  return start(agent, inputOf(options), 'started');
+}
+
+async function start(
+  agent: AgentHandle,
+  input: AgentInput,
+  how: OpenedConversation['how'],
+): Promise<OpenedConversation> {
+  try {
+    await agent.start(input);
+    return { agent, how };
+  } catch (err) {
+    // Somebody else has just started it.
+    if (err instanceof HoldfastError && err.code === 'id_conflict') return { agent, how: 'joined' };
+    throw err;
+  }
+}
+
+/** Goes on with the messages of one that has ended, in shells of its own. */
+async function resume(agent: AgentHandle, { model }: ChatOptions): Promise<OpenedConversation> {
+  const { settings, runId, messages } = await agent.state();
+  const own = model === undefined ? {} : { model: modelInFull(model) };
+  const from = { agent: agent.id, runId, count: messages };
+  return start(agent, { ...settings, ...own, mode: 'conversation', from }, 'resumed');
+}
+
+function inputOf({ model, dialect, host, cwd, tools }: ChatOptions): AgentInput {
+  if (model === undefined) throw noModel();
+  const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
+  return {
+    mode: 'conversation',
+    model: modelInFull(model),
+    host,
+    context: CONTEXT,
+    ...(workdir && { cwd: workdir }),
+    ...(dialect && { dialect }),
+    ...(tools && { tools }),
+  };
+}
+
+/** Null where there is none of this id. */
+async function statusOf({ client }: CliContext, agent: AgentHandle): Promise<string | null> {
+  try {
+    return (await client.temporal.workflow.getHandle(agent.workflowId).describe()).status.name;
+  } catch (err) {
+    if (err instanceof WorkflowNotFoundError) return null;
+    throw err;
+  }
+}
+
+async function lastConversation({ client }: CliContext): Promise<string> {
+  const query = `WorkflowType = "${WORKFLOWS.agent}" AND ExecutionStatus = "Running"`;
+  const running: { id: string; since: number }[] = [];
+  for await (const { workflowId, startTime } of client.temporal.workflow.list({ query }))
+    running.push({ id: workflowId.replace(/^agent\//, ''), since: startTime.getTime() });
+  for (const { id } of running.sort((a, b) => b.since - a.since)) {
+    if ((await client.agent(id).state()).mode === 'conversation') return id;
+  }
+  throw nothingToResume('none that runs');
+}
+
+const noModel = (): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: '--model of a new conversation',
+    got: 'nothing',
+    allowed: 'provider:name, for example openai:gpt-5',
+    next: 'Name a model, or a conversation that runs with --agent ID or --resume.',
+  });
+
+const nothingToResume = (got: string): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: 'A conversation to resume',
+    got,
+    next: 'Look at `holdfast tree --all`, or start one with --model.',
+  });

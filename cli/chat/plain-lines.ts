@@ -1,0 +1,47 @@
+// Untrusted text as lines that fit into a part of the screen: no colour, nothing that moves the cursor.
+import { InertText } from '../inert-text';
+
+/** Characters that most terminals draw two columns wide (Unicode TR 11: wide and fullwidth), and emoji. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
+const NO_WIDTH = /\p{Mn}|\p{Me}|\p{Cf}/u;
+
+export function plainText(text: string): string {
+  const filter = new InertText({ colours: false, carriageReturns: false });
+  return (filter.push(Buffer.from(text)) + filter.end())
+    .replaceAll('\t', '  ')
+    .replaceAll('\r', '\n')
+    .replaceAll('\b', '');
+}
+
+export const widthOf = (text: string): number =>
+  [...text].reduce((sum, char) => sum + (NO_WIDTH.test(char) ? 0 : WIDE.test(char) ? 2 : 1), 0);
+
+export const wrapped = (text: string, columns: number): string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => wrapLine(line, Math.max(2, columns)));
+
+/** The beginning of a line; what is left out is marked. */
+export function cut(text: string, columns: number): string {
+  const [first = '', ...rest] = wrapLine(text, Math.max(2, columns - 1));
+  return rest.length > 0 ? `${first}…` : first;
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  const lines: string[] = [];
+  let at = '';
+  let width = 0;
+  for (const char of line) {
+    const more = widthOf(char);
+    if (width + more > columns) {
+      lines.push(at);
+      at = '';
+      width = 0;
+    }
+    at += char;
+    width += more;
+  }
+  return [...lines, at];
+}

@@ -1,0 +1,96 @@
+// What a chat says below the conversation: what it is at, since when, and who is waited for.
+import type { AgentState, Message } from '../../contracts/agent';
+import { isScriptSession } from '../../contracts/script-sessions';
+import { age } from '../age';
+import { styled } from '../terminal-style';
+import { usageText } from '../usage-text';
+import type { Work } from '../work';
+import { cut } from './plain-lines';
+
+/** A session in which something runs. */
+interface RunningSession {
+  session: number;
+  waits: Work['waits'];
+}
+
+export interface ChatStatus {
+  id: string;
+  /** Null before it has answered. */
+  state: AgentState | null;
+  /** The turn at work. */
+  turn: Work | null;
+  running: RunningSession[];
+  /** Calls that hand a terminal to a person and have no result yet, with the session that they name. */
+  forPeople: Map<string, number | null>;
+  /** What was typed here and has not begun yet. */
+  sent: string[];
+  isInterrupting: boolean;
+}
+
+export const newStatus = (id: string): ChatStatus => ({
+  id,
+  state: null,
+  turn: null,
+  running: [],
+  forPeople: new Map(),
+  sent: [],
+  isInterrupting: false,
+});
+
+export function sawMessage({ forPeople, sent }: ChatStatus, message: Message): void {
+  if (message.role === 'user' && sent.includes(message.text)) sent.splice(sent.indexOf(message.text), 1);
+  if (message.role === 'tool') forPeople.delete(message.callId);
+  if (message.role !== 'assistant' || message.parsed.kind !== 'calls') return;
+  for (const { callId, tool, args } of message.parsed.calls) {
+    const session = typeof args.session === 'number' ? args.session : null;
+    if (tool === 'execute_python_code' && args.interactive === true) forPeople.set(callId, session);
+  }
+}
+
+/** Sessions that somebody is to join: a script's that was handed to people, or one that waits for input. */
+export function waitingSessions({
+  running,
+  forPeople,
+}: ChatStatus): (RunningSession & { isScript: boolean })[] {
+  const named = [...forPeople.values()];
+  const isForPeople = (session: number): boolean =>
+    named.includes(session) || (named.includes(null) && isScriptSession(session));
+  return running.flatMap((one) => {
+    const isScript = isForPeople(one.session);
+    return isScript || one.waits ? [{ ...one, isScript }] : [];
+  });
+}
+
+export function statusLines(status: ChatStatus, isWriting: boolean, columns: number): string[] {
+  const { id, state } = status;
+  if (!state) return [styled('dim', cut(`${id}  …`, columns))];
+  const parts = [
+    `${id}  ${state.status === 'working' ? doing(status, state, isWriting) : state.status}`,
+    state.queued > 0 && `${state.queued} more ${state.queued === 1 ? 'message waits' : 'messages wait'}`,
+    usageText(state.usage),
+  ];
+  return [
+    ...waitingSessions(status)
+      .flatMap((one) => [
+        `${waitText(one)}: /attach ${one.session}, or from elsewhere`,
+        `  holdfast attach --agent ${id} --session ${one.session}`,
+      ])
+      .map((line) => styled('yellow', cut(line, columns))),
+    styled('dim', cut(parts.filter((part) => part).join('; '), columns)),
+  ];
+}
+
+const waitText = ({ session, waits, isScript }: RunningSession & { isScript: boolean }): string => {
+  const since = waits ? ` since ${age(waits.since)}` : '';
+  if (isScript) return `a script waits for a person${since}`;
+  return `session ${session} waits for ${waits?.for ?? 'input'}${since}`;
+};
+
+function doing({ turn, isInterrupting }: ChatStatus, state: AgentState, isWriting: boolean): string {
+  const at = `turn ${state.turns}${turn ? ` for ${age(turn.since)}` : ''}`;
+  if (isInterrupting) return `${at}, interrupting: what its tools are at ends first (/recover ends it too)`;
+  if (isWriting) return `${at}, the model writes`;
+  if (!turn?.waits) return `${at}, at work`;
+  const again = turn.doing?.startsWith('attempt') ? `, ${turn.doing}` : '';
+  return `${at}, waits for ${turn.waits.for} since ${age(turn.waits.since)}${again}`;
+}

@@ -1,0 +1,288 @@
+// A conversation in a terminal: what is said and done scrolls by, what goes on stands below it, and the person types
+// at any time.
+import { constants } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentHandle } from '../../client/agent-handle';
+import { followTokens } from '../../client/live-tokens';
+import type { AgentResult, AgentState, Message } from '../../contracts/agent';
+import { HoldfastError } from '../../contracts/errors';
+import { parseSessionWorkflowId } from '../../contracts/ids';
+import type { CliContext } from '../context';
+import { inert, printMessage } from '../print-message';
+import { reportError } from '../report-error';
+import { note, notesThrough, styled } from '../terminal-style';
+import { resultText } from '../turn-result';
+import { allWork } from '../work';
+import { runChatCommand, COMMANDS, type CommandedChat } from './chat-commands';
+import { ChatScreen } from './chat-screen';
+import { addToHistory, readHistory } from './history-file';
+import { LiveReply } from './live-reply';
+import type { ChatOptions } from './open-conversation';
+import { cut, plainText } from './plain-lines';
+import { newStatus, sawMessage, statusLines, type ChatStatus } from './status-lines';
+
+const DRAW_MS = 100;
+const LOOK_MS = 1_000;
+const RETRY_MS = 1_000;
+/** A second Ctrl-C within so long leaves. */
+const TWICE_MS = 2_000;
+/** Of those that were said before somebody joined. */
+const EARLIER_MESSAGES = 20;
+const SIGNALS = ['SIGTERM', 'SIGHUP'] as const;
+
+export class TerminalChat implements CommandedChat {
+  private readonly screen: ChatScreen;
+  private readonly reply = new LiveReply();
+  status: ChatStatus;
+  private left!: (code: number) => void;
+  private lastInterrupt = 0;
+  /** Ends the watching of this conversation, when the chat goes on with another. */
+  private watching = new AbortController();
+
+  constructor(
+    readonly context: CliContext,
+    readonly options: ChatOptions,
+    public agent: AgentHandle,
+  ) {
+    this.status = newStatus(agent.id);
+    this.screen = new ChatScreen(
+      {
+        onMessage: (text) => void this.take(text),
+        onInterrupt: (hasText) => this.onInterrupt(hasText),
+        onEnd: () => this.leave(0),
+        now: () => this.now(),
+        complete: (line) => COMMANDS.filter(({ name }) => name.startsWith(line)).map(({ name }) => name),
+      },
+      () => readHistory(context.dataDir),
+    );
+  }
+
+  /** Until the person leaves or the conversation has ended; the exit code. */
+  async run(): Promise<number> {
+    const over = new Promise<number>((resolve) => (this.left = resolve));
+    const onSignal = (signal: NodeJS.Signals): void => this.leave(128 + constants.signals[signal]);
+    // Others end the process in their own way: the terminal is given back all the same.
+    const onExit = (): void => this.screen.close();
+    for (const signal of SIGNALS) process.once(signal, onSignal);
+    process.once('exit', onExit);
+    notesThrough((write) => this.screen.print(write));
+    this.watch();
+    this.screen.open();
+    const drawing = setInterval(() => this.screen.refresh(), DRAW_MS);
+    try {
+      return await over;
+    } finally {
+      clearInterval(drawing);
+      this.watching.abort();
+      notesThrough(null);
+      this.screen.close();
+      process.off('exit', onExit);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    }
+  }
+
+  get state(): AgentState | null {
+    return this.status.state;
+  }
+
+  leave(code: number): void {
+    this.left(code);
+  }
+
+  /** Goes on with another conversation. */
+  switchTo(agent: AgentHandle): void {
+    this.watching.abort();
+    this.agent = agent;
+    this.watch();
+  }
+
+  /** Somebody else has the terminal for a while. */
+  async handOver(work: () => Promise<void>): Promise<void> {
+    this.screen.close();
+    notesThrough(null);
+    try {
+      await work();
+    } catch (err) {
+      reportError(err, false);
+    } finally {
+      notesThrough((write) => this.screen.print(write));
+      this.screen.open();
+    }
+  }
+
+  async send(text: string, mode: 'queue' | 'interrupt'): Promise<void> {
+    this.status.sent.push(text);
+    try {
+      await this.agent.post(text, { mode });
+    } catch (err) {
+      this.status.sent.splice(this.status.sent.indexOf(text), 1);
+      throw err;
+    }
+  }
+
+  /** Ends the turn at work. */
+  interrupt(): void {
+    const { agent } = this;
+    this.status.isInterrupting = true;
+    agent.interrupt().catch((err: unknown) => this.tell(err));
+  }
+
+  print(text: string): void {
+    this.screen.print(() => process.stdout.write(`${text}\n`));
+  }
+
+  tell(err: unknown): void {
+    this.screen.print(() => reportError(err, false));
+  }
+
+  private async take(text: string): Promise<void> {
+    for (const line of text.split('\n')) if (line.trim() !== '') addToHistory(this.context.dataDir, line);
+    try {
+      if (/^\/(?!\/)/.test(text)) await runChatCommand(this, text);
+      else await this.send(text.replace(/^\/\//, '/'), 'queue');
+    } catch (err) {
+      this.tell(err);
+    }
+  }
+
+  private onInterrupt(hasText: boolean): void {
+    const isSecond = Date.now() - this.lastInterrupt < TWICE_MS;
+    this.lastInterrupt = Date.now();
+    const isIdle = this.state?.status !== 'working' && this.status.sent.length === 0;
+    if (isSecond || (isIdle && !hasText)) this.leave(130);
+    else if (isIdle) this.screen.forget();
+    else {
+      note('Interrupting the turn (Ctrl-C again leaves, and the conversation goes on).');
+      this.interrupt();
+    }
+  }
+
+  private watch(): void {
+    this.watching = new AbortController();
+    this.reply.clear();
+    this.status = newStatus(this.agent.id);
+    const { signal } = this.watching;
+    const { agent } = this;
+    this.follow(signal).catch((err: unknown) => this.tell(err));
+    this.followTokens(signal).catch((err: unknown) => this.tell(err));
+    this.lookAround(signal).catch((err: unknown) => this.tell(err));
+    // A conversation that was terminated cannot say so itself.
+    const over = (err?: unknown): void => {
+      if (!signal.aborted) void this.ended(err);
+    };
+    agent.result().then(() => over(), over);
+  }
+
+  private async ended(err: unknown): Promise<void> {
+    // What it said last is on its way.
+    await delay(RETRY_MS);
+    if (err) this.tell(err);
+    else note('The conversation has ended.');
+    this.leave(err instanceof HoldfastError ? err.exitCode : 0);
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const { status } = this;
+    const first = await this.agent.state();
+    status.state = first;
+    await this.printEarlier(first);
+    let at = { turn: first.currentTurn === null ? first.turns + 1 : first.turns, index: 0 };
+    const onState = (state: AgentState): void => void (status.state = state);
+    const onTurnEnd = (turn: number, result: AgentResult | null): void => {
+      at = { turn: turn + 1, index: 0 };
+      this.onTurnEnd(result);
+    };
+    while (!signal.aborted) {
+      try {
+        for await (const seen of this.agent.follow(signal, { fromTurn: at.turn, onState, onTurnEnd })) {
+          if (signal.aborted) return;
+          // Told already, before the connection was lost.
+          if (seen.turn === at.turn && seen.index < at.index) continue;
+          at = { turn: seen.turn, index: seen.index + 1 };
+          this.onMessage(seen.message);
+        }
+        return;
+      } catch (err) {
+        if (err instanceof HoldfastError && err.code === 'not_found') return;
+        if (!signal.aborted) this.tell(err);
+        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** The last question and what came of it, for who joins. */
+  private async printEarlier({ messages, currentTurn }: AgentState): Promise<void> {
+    if (messages === 0) return;
+    const page = await this.agent.transcript(Math.max(0, messages - EARLIER_MESSAGES), EARLIER_MESSAGES);
+    const last = page.messages.findLastIndex(({ role }) => role === 'user');
+    const shown = page.messages.slice(Math.max(0, last));
+    const before = messages - shown.length;
+    if (before > 0) note(`[${before} messages before]`);
+    for (const message of shown) this.say(message);
+    if (currentTurn !== null) note('[a turn is at work]');
+  }
+
+  private onMessage(message: Message): void {
+    sawMessage(this.status, message);
+    if (message.role === 'assistant') this.reply.recorded();
+    this.say(message);
+  }
+
+  private say(message: Message): void {
+    this.screen.print(() => {
+      printMessage(message, 'you');
+      if (message.role !== 'assistant' || message.parsed.kind !== 'answer') return;
+      // Colours of its own end with it.
+      const end = process.stdout.isTTY && !process.env.NO_COLOR ? '\x1b[0m' : '';
+      process.stdout.write(`\n${inert(message.parsed.answer).trimEnd()}${end}\n\n`);
+    });
+  }
+
+  private onTurnEnd(result: AgentResult | null): void {
+    this.status.isInterrupting = false;
+    this.reply.clear();
+    if (!result) return;
+    if (result.error) this.tell(new HoldfastError(result.error.code, result.error.facts));
+    this.print(styled('dim', `[${resultText(result)}]`));
+  }
+
+  private async followTokens(signal: AbortSignal): Promise<void> {
+    const { agent, context } = this;
+    for await (const token of followTokens({ dataDir: context.dataDir, agent: agent.id, signal })) {
+      if (this.reply.take(token)) note('[what the model had written so far is dropped]');
+    }
+  }
+
+  /** What the turn and the sessions wait for; asks nobody while nothing is at work. */
+  private async lookAround(signal: AbortSignal): Promise<void> {
+    const { status } = this;
+    for (; !signal.aborted; await delay(LOOK_MS, undefined, { signal }).catch(() => undefined)) {
+      if (status.state?.status !== 'working') {
+        status.turn = null;
+        status.running = [];
+        continue;
+      }
+      // Looks again in a moment.
+      const all = await allWork(this.context, false, status.id).catch(() => null);
+      if (!all) continue;
+      status.turn = all.find(({ workflowId }) => workflowId === status.state?.currentTurn) ?? null;
+      status.running = all.flatMap(({ workflowId, waits, session }) => {
+        const ref = parseSessionWorkflowId(workflowId);
+        const runs = waits !== null || session?.status === 'running' || session?.status === 'waiting_input';
+        return ref && runs ? [{ session: ref.session, waits }] : [];
+      });
+    }
+  }
+
+  private now(): string[] {
+    const { columns, rows } = process.stdout;
+    const room = Math.max(1, Math.min(12, rows - 8));
+    return [
+      ...this.reply.lines(columns - 1, room).map((line) => styled('dim', line)),
+      ...this.status.sent.map((text) =>
+        styled('cyan', cut(`   queued  ${plainText(text).replaceAll('\n', ' ')}`, columns - 1)),
+      ),
+      ...statusLines(this.status, this.reply.isWriting, columns - 1),
+    ];
+  }
+}

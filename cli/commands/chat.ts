@@ -1,0 +1,55 @@
+// `holdfast chat`: a conversation, in a terminal or through a pipe.
+import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
+import {
+  checkOptions,
+  openConversation,
+  type ChatOptions,
+  type OpenedConversation,
+} from '../chat/open-conversation';
+import { pipedChat } from '../chat/piped-chat';
+import { TerminalChat } from '../chat/terminal-chat';
+import { leaveOnInterrupt } from '../leave-on-interrupt';
+import { inert } from '../print-message';
+import { note } from '../terminal-style';
+
+/** In a terminal 0 for who left, 130 by Ctrl-C; through a pipe the code of the last turn that failed. */
+export async function chat(options: ChatOptions): Promise<number> {
+  await checkOptions(options);
+  const context = await openContext(options, { start: true });
+  try {
+    const opened = await openConversation(context, options);
+    if (!isTerminal(options)) return await throughPipe(opened, options);
+    await introduce(context, opened);
+    const talk = new TerminalChat(context, options, opened.agent);
+    const code = await talk.run();
+    farewell(talk, options);
+    return code;
+  } finally {
+    await context.close();
+  }
+}
+
+const isTerminal = ({ json }: GlobalOptions): boolean =>
+  Boolean(process.stdin.isTTY && process.stdout.isTTY) && !json && process.env.TERM !== 'dumb';
+
+/** A conversation that nobody has named ends with its input: nobody could come back to it. */
+async function throughPipe({ agent, how }: OpenedConversation, options: ChatOptions): Promise<number> {
+  leaveOnInterrupt(null);
+  const code = await pipedChat(agent, options.json ?? false);
+  if (how === 'started' && options.agent === undefined) await agent.stop('its input has ended');
+  return code;
+}
+
+async function introduce(context: CliContext, { agent, how }: OpenedConversation): Promise<void> {
+  const link = workflowLink(context, agent.workflowId);
+  const { model, host } = await agent.state();
+  note(`${how} ${agent.id}, with ${inert(model)} on host ${host}${link ? `  ${link}` : ''}`);
+  note('/help lists the commands; ctrl-c interrupts, ctrl-d leaves');
+}
+
+function farewell({ agent, state }: TerminalChat, { data, address }: ChatOptions): void {
+  if (state?.status === 'ended' || state?.status === 'stopping') return;
+  const where = `${data ? ` --data ${data}` : ''}${address ? ` --address ${address}` : ''}`;
+  note(`The conversation goes on. Come back: \`holdfast chat --agent ${agent.id}${where}\``);
+  note(`End it: \`holdfast stop ${agent.id}${where}\``);
+}

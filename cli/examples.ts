@@ -1,0 +1,26 @@
+// What stands below the help of a command.
+const below = (...lines: string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
+
+export const EXAMPLES = {
+  chat: below(
+    'holdfast chat --model openai:gpt-5                  a new conversation in this folder',
+    'holdfast chat --agent review                        join the conversation that runs under this id',
+    'holdfast chat --resume                              the last one that runs',
+    'git diff | holdfast send review -                   a message from a pipe',
+    'printf "%s\\n" one two | holdfast chat --model M     each line is a message, answers go to stdout',
+  ),
+  send: below(
+    'holdfast send review "and the tests?"',
+    'git diff | holdfast send review -',
+    'holdfast send review --interrupt "no, only the parser"',
+    'holdfast send review --no-wait "when you have time: the docs"',
+  ),
+  stop: below('holdfast stop review --reason "it is merged"'),
+  recover: below('holdfast recover review --reason "the build hangs"'),
+  fork: below(
+    'holdfast fork review review-2                       all of it, to go on elsewhere',
+    'holdfast fork review review-3 --at 4 "rather so"    from before its fifth message',
+    'holdfast fork review review-4 --model anthropic:claude-sonnet-4-5',
+  ),
+  tree: below('holdfast tree', 'holdfast tree review --watch', 'holdfast tree review --json'),
+};

@@ -1,0 +1,31 @@
+// How a turn ended, for people and for exit codes.
+import type { AgentResult } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { inert } from './print-message';
+import { reportError } from './report-error';
+import { note } from './terminal-style';
+import { usageText } from './usage-text';
+
+/** EX_TEMPFAIL of sysexits: it ended without an answer, and the next message goes on. */
+const NO_ANSWER = 75;
+
+const errorOf = ({ error }: AgentResult): HoldfastError | null =>
+  error && new HoldfastError(error.code, error.facts);
+
+/** 0 for an answer, the code of the error that ended it, 75 for any other end. */
+export const resultCode = (result: AgentResult): number =>
+  result.reason === 'answered' ? 0 : (errorOf(result)?.exitCode ?? NO_ANSWER);
+
+/** The answer alone on stdout; how a turn without one ended on stderr. */
+export function printResult(result: AgentResult): void {
+  if (result.answer !== null) process.stdout.write(`${inert(result.answer).replace(/\n$/, '')}\n`);
+  const error = errorOf(result);
+  if (error) reportError(error, false);
+  else if (result.reason !== 'answered') note(`[${resultText(result)}]`);
+}
+
+/** For example `answered after 2 steps; 1,200 tokens in, 90 out`. */
+export function resultText({ reason, steps, usage }: AgentResult): string {
+  const end = `${reason.replaceAll('_', ' ')} after ${steps} ${steps === 1 ? 'step' : 'steps'}`;
+  return [end, usageText(usage)].filter((part) => part).join('; ');
+}
