@@ -4,9 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, LOCAL_HOST, sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
 import type { Message } from '../contracts/agent';
-import { toolBlock, toolCall } from '../testing/scripted-model';
 import { grown, historySize, type HistorySize } from './history-size';
 import { below, plain, type Row } from './measure';
+import { runTrue, toolBlock } from './replies';
 import { uniqueId, type Bench } from './setting';
 
 const CALLS = 100;
@@ -20,9 +20,8 @@ export async function history(bench: Bench): Promise<Row[]> {
 /** Turns of one conversation, each step one `true`; what its start and its first session cost is not in it. */
 async function turns(bench: Bench): Promise<Row[]> {
   const id = uniqueId('history');
-  const call = { text: toolCall('code_execution_tool', { runtime: 'terminal', session: 0, code: 'true' }) };
   const replies = [1, 1, 5].flatMap((steps) => [
-    ...Array.from({ length: steps }, () => call),
+    ...Array.from({ length: steps }, () => ({ text: runTrue })),
     { text: 'done' },
   ]);
   const agent = bench.client.agent(id);

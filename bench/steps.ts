@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atMost, inTurn, timed, type Row } from './measure';
+import { runTrue } from './replies';
 import { bareSession, uniqueId, type Bench } from './setting';
 
 const STEPS = 20;
@@ -51,9 +52,7 @@ async function turnStep(bench: Bench): Promise<Row> {
 
 /** A model that runs `true` in session 0 for so many steps and then answers. */
 export function scriptedModel({ dataDir }: Bench, count: number): string {
-  const tool_args = { runtime: 'terminal', session: 0, code: 'true' };
-  const call = { thoughts: [], headline: 'step', tool_name: 'code_execution_tool', tool_args };
-  const replies = Array.from({ length: count }, () => ({ text: JSON.stringify(call) }));
+  const replies = Array.from({ length: count }, () => ({ text: runTrue }));
   const file = join(dataDir, `replies-${count}.yaml`);
   writeFileSync(file, JSON.stringify([...replies, { text: 'done' }]));
   return `scripted:${file}`;

@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
-import { toolBlock } from '../testing/scripted-model';
 import { historySize } from './history-size';
 import { explaining, inTurn, timed, type Row } from './measure';
+import { toolBlock } from './replies';
 import { uniqueId, type Bench } from './setting';
 
 const CHILDREN = 4;

@@ -40,6 +40,7 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
       messageList([
         ['say something', 'Signal `send`', '{"message":"and now?"}'],
         ['have it turn to that at once', 'Signal `send`', '{"message":"no, this","mode":"interrupt"}'],
+        ['end its turn', 'Signal `interrupt`', null],
         ['end its turn, reset its sessions and go on', 'Signal `recover`', '{"reason":"stuck"}'],
         ['end it and its sessions', 'Request Cancellation, or Signal `stop`', '{"reason":"enough"}'],
       ]),
