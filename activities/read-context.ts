@@ -1,12 +1,15 @@
 // Reads files that a model is to have in view, such as AGENTS.md; of a folder of skills only their names and what they
 // are for, so that the model reads the one it needs.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { fitText } from '../contracts/payload-size';
 
 const MAX_FILE_BYTES = 64_000;
 const MAX_BYTES = 250_000;
+/** Of a file that is larger its beginning is read. */
+const MAX_READ_BYTES = 1_000_000;
 
 /** One text, each file in tags that name it; null where none of them is there. */
 export async function readContext(cwd: string, paths: readonly string[]): Promise<string | null> {
@@ -20,7 +23,7 @@ async function readOne(cwd: string, path: string): Promise<string | null> {
   const place = resolve(cwd, path);
   try {
     if ((await stat(place)).isDirectory()) return await readSkills(place, path);
-    const text = fitText(await readFile(place, 'utf8'), MAX_FILE_BYTES);
+    const text = fitText(await readBeginning(place), MAX_FILE_BYTES);
     return `<file path=${JSON.stringify(path)}>\n${text.trim()}\n</file>`;
   } catch {
     // Missing or not to be read: context is an offer.
@@ -28,10 +31,28 @@ async function readOne(cwd: string, path: string): Promise<string | null> {
   }
 }
 
+/** Throws for what is no file: a pipe would be waited for, a device read, for ever. */
+async function readBeginning(place: string): Promise<string> {
+  const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found: Stats = await file.stat();
+    if (!found.isFile()) throw new Error('it is no file');
+    const bytes = Buffer.alloc(MAX_READ_BYTES);
+    let length = 0;
+    for (let more = 1; more > 0 && length < MAX_READ_BYTES; length += more)
+      more = (await file.read(bytes, length, MAX_READ_BYTES - length, length)).bytesRead;
+    const left = found.size - length;
+    const text = bytes.toString('utf8', 0, length);
+    return left > 0 ? `${fitText(text, MAX_FILE_BYTES)}\n[… ${left} bytes more are not shown …]` : text;
+  } finally {
+    await file.close();
+  }
+}
+
 async function readSkills(folder: string, path: string): Promise<string | null> {
   const lines: string[] = [];
   for (const name of (await readdir(folder)).sort()) {
-    const text = await readFile(join(folder, name, 'SKILL.md'), 'utf8').catch(() => null);
+    const text = await readBeginning(join(folder, name, 'SKILL.md')).catch(() => null);
     if (text !== null) lines.push(`- ${join(path, name, 'SKILL.md')}: ${describe(text) || name}`);
   }
   if (lines.length === 0) return null;

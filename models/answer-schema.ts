@@ -1,5 +1,6 @@
 // Answers that must match a JSON Schema: one that does not is malformed, and the model is told where. Ajv, because it
 // is the field's reference for JSON Schema, and is in the tree for MCP already.
+import { runInNewContext } from 'node:vm';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
 import type { ParsedReply } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -11,7 +12,7 @@ const MAX_FAULTS = 10;
 export function checkedAnswer(reply: ParsedReply, schema: JsonSchema | undefined): ParsedReply {
   if (!schema || reply.kind !== 'answer') return reply;
   const isValid = compiled(schema);
-  const text = reply.answer.replace(/^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/, '$1');
+  const text = unfenced(reply.answer.trim());
   let output: JsonValue;
   try {
     output = JSON.parse(text) as JsonValue;
@@ -19,12 +20,39 @@ export function checkedAnswer(reply: ParsedReply, schema: JsonSchema | undefined
     const problem = `The answer must be JSON that matches the schema, and nothing else: ${reasonOf(err)}.`;
     return { kind: 'malformed', problem };
   }
-  if (isValid(output)) return { kind: 'answer', answer: text.trim(), output };
+  if (inTime(() => isValid(output))) return { kind: 'answer', answer: text, output };
   const faults = (isValid.errors ?? [])
     .slice(0, MAX_FAULTS)
     .map(({ instancePath, message }) => `"${instancePath}" ${message}`);
   return { kind: 'malformed', problem: `The answer does not match the schema: ${faults.join('; ')}.` };
 }
+
+/** Without a code fence around all of it. */
+function unfenced(text: string): string {
+  const lineEnd = text.indexOf('\n');
+  const isFenced =
+    /^```(?:json)?$/.test(text.slice(0, Math.max(0, lineEnd)).trimEnd()) && text.endsWith('\n```');
+  return isFenced ? text.slice(lineEnd, -3).trim() : text;
+}
+
+/** Of a check: a pattern may take for ever, and with it the worker and everything that it does. */
+const CHECK_MS = 2_000;
+
+/** Runs a check, and ends it when its time is up. Throws `invalid_input` for a schema that cannot be checked. */
+function inTime<T>(check: () => T): T {
+  try {
+    return runInNewContext('check()', { check }, { timeout: CHECK_MS }) as T;
+  } catch (err) {
+    throw invalid(reasonOf(err));
+  }
+}
+
+const invalid = (got: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The outputSchema',
+    got,
+    allowed: `a JSON Schema of draft 2020-12 that is checked within ${CHECK_MS} ms`,
+  });
 
 /** What the model is told of it. */
 export const answerRule = (schema: JsonSchema): string =>
@@ -38,12 +66,11 @@ function compiled(schema: JsonSchema): ValidateFunction {
   const known = cache.get(key);
   if (known) return known;
   if (cache.size >= MAX_CACHED) cache.clear();
-  try {
-    const made = new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(schema);
-    cache.set(key, made);
-    return made;
-  } catch (err) {
-    const facts = { what: 'The outputSchema', got: reasonOf(err), allowed: 'a JSON Schema of draft 2020-12' };
-    throw new HoldfastError('invalid_input', facts);
-  }
+  const made = inTime(() =>
+    new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(schema),
+  );
+  // Ajv's own extension: its checks are promises, which are true whatever comes of them.
+  if ('$async' in made) throw invalid('"$async"');
+  cache.set(key, made);
+  return made;
 }

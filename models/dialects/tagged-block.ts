@@ -112,7 +112,8 @@ const withoutFence = (json: string): string =>
   json
     .trim()
     .replace(/^```[\w-]*\s*/, '')
-    .replace(/\s*```$/, '');
+    .replace(/```$/, '')
+    .trimEnd();
 
 /** Whether a reply ends within a tag or a code fence that was to hold something. */
 function cutFault(prose: string, tail: string, marks: readonly string[]): string | null {

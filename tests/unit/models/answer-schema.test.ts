@@ -1,0 +1,35 @@
+import type { ParsedReply } from '../../../contracts/agent';
+import { checkedAnswer } from '../../../models/answer-schema';
+
+const answer = (text: string): ParsedReply => ({ kind: 'answer', answer: text });
+
+test.each([
+  {
+    what: 'a pattern that takes for ever',
+    schema: { pattern: '^(a+)+$' },
+    text: JSON.stringify(`${'a'.repeat(40)}!`),
+  },
+  { what: 'a schema that refers to itself', schema: { $ref: '#' }, text: '{}' },
+  { what: 'checks that are promises', schema: { $async: true, type: 'object' }, text: '[]' },
+  { what: 'a schema elsewhere', schema: { $ref: 'http://127.0.0.1:9/schema.json' }, text: '{}' },
+  { what: 'what is no schema', schema: { type: 'nothing' }, text: '{}' },
+])('an outputSchema with $what is refused, and neither holds nor ends the worker', ({ schema, text }) => {
+  expect(() => checkedAnswer(answer(text), schema)).toThrow(/^The outputSchema/);
+});
+
+test.each(['```json\n{"n": 1}\n```', '```\n{"n": 1}\n\n```\n', '  {"n": 1}\n'])(
+  'the value is found in %j',
+  (text) => {
+    expect(checkedAnswer(answer(text), { type: 'object' })).toEqual({
+      kind: 'answer',
+      answer: '{"n": 1}',
+      output: { n: 1 },
+    });
+  },
+);
+
+test('an answer of nothing but line ends behind a fence is malformed at once', () => {
+  expect(checkedAnswer(answer(`\`\`\`json\n${'\n'.repeat(5_000)}{}`), {})).toMatchObject({
+    kind: 'malformed',
+  });
+});
