@@ -1,6 +1,6 @@
 // Stops sub-agents whose parent was terminated: that runs no code of the parent, and they are not tied to it, because it
 // may continue as new.
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { describeEnd } from '../client/workflow-end';
 import { AGENT_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import { wasEnded } from './orphan-sweep';
@@ -30,15 +30,30 @@ export class SubAgentSweep {
     const stopped: string[] = [];
     for (const { workflowId, startTime, parent } of subAgents) {
       if (running.has(parent)) continue;
-      const ended = await this.client.workflow.getHandle(parent).describe();
-      // An id that is used again, or one that the list does not show yet.
-      if (!wasEnded(ended) || !ended.closeTime || ended.closeTime < startTime) continue;
-      const reason = `its parent was ${await describeEnd(this.client, ended)}`;
-      await this.client.workflow.getHandle(workflowId).signal(AGENT_MESSAGES.stop, { reason });
-      this.log('a sub-agent of an ended agent is stopped', { workflowId, reason });
-      stopped.push(workflowId);
+      try {
+        const reason = await this.reasonToStop(parent, startTime);
+        if (reason === undefined) continue;
+        await this.client.workflow.getHandle(workflowId).signal(AGENT_MESSAGES.stop, { reason });
+        this.log('a sub-agent of an ended agent is stopped', { workflowId, reason });
+        stopped.push(workflowId);
+      } catch (error) {
+        // It has ended meanwhile, say: the others are looked at nevertheless.
+        this.log('a sub-agent could not be looked at', { workflowId, error });
+      }
     }
     return stopped;
+  }
+
+  private async reasonToStop(parent: string, startTime: Date): Promise<string | undefined> {
+    try {
+      const ended = await this.client.workflow.getHandle(parent).describe();
+      // An id that is used again, or one that the list does not show yet.
+      if (!wasEnded(ended) || !ended.closeTime || ended.closeTime < startTime) return undefined;
+      return `its parent was ${await describeEnd(this.client, ended)}`;
+    } catch (err) {
+      if (err instanceof WorkflowNotFoundError) return 'its parent was deleted';
+      throw err;
+    }
   }
 
   private async list(): Promise<{ running: Set<string>; subAgents: SubAgent[] }> {
