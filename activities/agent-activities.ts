@@ -18,6 +18,7 @@ import { checkedAnswer } from '../models/answer-schema';
 import { compactionRequest, MAX_SUMMARY_BYTES } from '../models/compaction';
 import type { FindDialect } from '../models/dialects/dialects';
 import type { FindProvider } from '../models/providers';
+import { withoutThinking } from '../models/dialects/thinking';
 import { systemPrompt } from '../models/system-prompt';
 import type { ToolRegistry } from '../tools/registry';
 import { beating } from './beating';
@@ -27,6 +28,8 @@ import { TranscriptCache } from './transcript-cache';
 
 /** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
 const CLOSE_MS = 20_000;
+/** The calls of a reply run at once: the server allows 2,000 activities, a history 50 MB. */
+const MAX_CALLS = 100;
 /** Of one page of a conversation that another one begins with. */
 const COPIED_MESSAGES = 200;
 
@@ -63,7 +66,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         };
         const call = { agent, turn: turn.workflowId };
         const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
-        const parsed = checkedAnswer(withPlaces(dialect.parse(raw), tools), outputSchema);
+        const parsed = checkedAnswer(withPlaces(dialect.parse(raw), tools, allowed), outputSchema);
         const { usage } = raw;
         const { window } = provider;
         return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
@@ -76,7 +79,10 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           visibleMessages(await conversationOf(input)),
           provider.window,
         );
-        const { text, usage } = await provider.reply({ system, messages, signal });
+        const { text: written, usage } = await provider.reply({ system, messages, signal });
+        const text = withoutThinking(written);
+        // In its place nothing would be left of the conversation, and providers refuse a message without text.
+        if (text === '') throw new HoldfastError('model_failed', { reason: 'its summary was empty' });
         return { text: fitText(text, MAX_SUMMARY_BYTES), ...(usage && { usage }) };
       }),
 
@@ -104,17 +110,25 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
 }
 
 /** Says of each call where it is to be run: workflows do not know the registry. */
-function withPlaces(reply: ParsedReply, tools: ToolRegistry): ParsedReply {
+function withPlaces(
+  reply: ParsedReply,
+  tools: ToolRegistry,
+  allowed: readonly string[] | undefined,
+): ParsedReply {
   if (reply.kind !== 'calls') return reply;
+  const { length } = reply.calls;
+  if (length > MAX_CALLS)
+    return { kind: 'malformed', problem: `It holds ${length} calls, allowed ${MAX_CALLS} in one reply.` };
   const places = new Map(tools.describe().map(({ name, runsOn }) => [name, runsOn]));
   const calls = reply.calls.map((call): ToolCall => {
     if (places.get(call.tool) === 'host') return { ...call, runsOn: 'host' };
-    return isForTurn(call, tools) ? { ...call, runsOn: 'turn' } : call;
+    const mayRun = allowed?.includes(call.tool) ?? true;
+    return mayRun && isForTurn(call, tools) ? { ...call, runsOn: 'turn' } : call;
   });
   return { ...reply, calls };
 }
 
-/** What is amiss with a call, its tool's activity says. */
+/** What is amiss with a call, or that its tool is not allowed, its tool's activity says. */
 function isForTurn({ tool: name, args }: ToolCall, tools: ToolRegistry): boolean {
   try {
     const tool = tools.find(name);

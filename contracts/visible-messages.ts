@@ -9,3 +9,9 @@ export function visibleMessages(messages: readonly Message[]): Message[] {
   const rest = messages.slice(summary.covers).filter(({ role }) => role !== 'summary');
   return [...context, summary, ...rest];
 }
+
+/** The same in a conversation that begins with them: there a summary covers what stands before it, the files alone. */
+export const carriedMessages = (messages: readonly Message[]): Message[] =>
+  visibleMessages(messages).map((message, place) =>
+    message.role === 'summary' ? { ...message, covers: place } : message,
+  );

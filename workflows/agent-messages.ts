@@ -1,10 +1,13 @@
 // The messages that an agent takes. Signals and updates feed the same conversation; a malformed signal is recorded as
 // refused and never fails a workflow task.
 import { setHandler } from '@temporalio/workflow';
+import type { AgentResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import {
+  agentEndedSchema,
   agentsWaitSchema,
+  awaitAgentsSchema,
   interruptSchema,
   recoverSchema,
   sendSchema,
@@ -64,7 +67,13 @@ export function listen(conversation: Conversation): void {
   );
   setHandler(
     sendSignal,
-    (request?) => signalled(() => conversation.take(checked(sendSchema, 'The message', request))),
+    (request?) =>
+      signalled(() => {
+        const message = checked(sendSchema, 'The message', request);
+        // Whoever looks sees that it was not taken.
+        if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
+        conversation.take(message);
+      }),
     {
       description:
         'One more message: {"message":"and now?"}, or {"message":"no, rather this","mode":"interrupt"}',
@@ -154,11 +163,15 @@ export function listen(conversation: Conversation): void {
       description: 'Wait for sub-agents: {"agentIds":["a-planner-0"],"mode":"all","timeoutMs":60000}',
     },
   );
-  setHandler(awaitAgentsSignal, (request) => void agents.answerTurn(request));
-  setHandler(agentEndedSignal, ({ agentId, result }) => {
-    agents.ended(agentId, result);
-    conversation.show();
-  });
+  setHandler(awaitAgentsSignal, (request?) =>
+    signalled(() => void agents.answerTurn(checked(awaitAgentsSchema, 'The wait of a turn', request))),
+  );
+  setHandler(agentEndedSignal, (request?) =>
+    signalled(() => {
+      const { agentId, result } = checked(agentEndedSchema, 'The end of a sub-agent', request);
+      agents.ended(agentId, result as AgentResult);
+    }),
+  );
 
   setHandler(stateQuery, () => conversation.state(), {
     description: 'What it is at: status, turn, sessions, sub-agents, refused signals; no data',

@@ -5,7 +5,7 @@ import type { ToolCall, ToolResult, Usage } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId } from '../contracts/ids';
-import { agentsWaitCallSchema } from '../contracts/schemas/agent';
+import { agentsEndedSchema, agentsWaitCallSchema } from '../contracts/schemas/agent';
 import type { JsonValue } from '../contracts/tools';
 import { agentsText, type AgentsEndedSignal } from '../contracts/sub-agents';
 import { awaitAgentsSignal } from './agent-definitions';
@@ -21,8 +21,10 @@ export class AgentsWait {
   private readonly answers = new Map<string, AgentsEndedSignal>();
   private isGivenUp = false;
 
-  answer(signal: AgentsEndedSignal): void {
-    this.answers.set(signal.key, signal);
+  /** What is no answer is left alone: anybody may send a signal. */
+  answer(signal: unknown): void {
+    const { success, data } = agentsEndedSchema.safeParse(signal);
+    if (success) this.answers.set(data.key, data as AgentsEndedSignal);
   }
 
   /** Whatever is waited for now or later is told as still running. */

@@ -2,7 +2,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { AgentResult, Message, Usage } from '../contracts/agent';
 import type { SubAgentRecord } from '../contracts/sub-agents';
-import { jsonBytes } from '../contracts/payload-size';
+import { fitText, jsonBytes } from '../contracts/payload-size';
 
 export interface ConversationRecord {
   /** What the model still sees. */
@@ -41,7 +41,15 @@ export function isLong(): boolean {
 /** Messages that need no compaction to be taken along. */
 export const MAX_CARRIED_BYTES = 900_000;
 /** With them, and with the agent's input, it is one payload, of 2 MB at the most. */
-const MAX_REST_BYTES = 500_000;
+const MAX_REST_BYTES = 1_000_000;
+const MAX_RESULT_BYTES = 200_000;
+
+/** The last result as the next run tells it: its beginning and end are enough, the messages hold the whole. */
+export function carriedResult({ output, ...result }: AgentResult): AgentResult {
+  const isSmall = output !== undefined && jsonBytes(output) <= MAX_RESULT_BYTES;
+  const answer = result.answer && fitText(result.answer, MAX_RESULT_BYTES);
+  return { ...result, answer, ...(isSmall && { output }) };
+}
 
 /** Whether what goes along beside the messages fits into one payload with them. */
 export const fits = (record: ConversationRecord): boolean =>

@@ -27,11 +27,12 @@ import { LOCAL_HOST, turnWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
 import { jsonBytes } from '../contracts/payload-size';
 import { addUsage } from '../contracts/usage';
-import { visibleMessages } from '../contracts/visible-messages';
+import { carriedMessages } from '../contracts/visible-messages';
 import { agentEndedSignal, type SendRequest } from './agent-definitions';
 import { agentDetails } from './agent-labels';
 import { AGENT_KEY, runTurn, settingsOf } from './agent-turn';
 import {
+  carriedResult,
   fits,
   isLong,
   MAX_CARRIED_BYTES,
@@ -169,7 +170,9 @@ export class Conversation {
   async recover(reason: string): Promise<void> {
     this.recoverReason ??= reason;
     this.turnScope?.cancel();
-    await condition(() => this.recoverReason === null || this.isEnding);
+    const isOver = (): boolean => this.recoverReason === null || this.isEnding;
+    // Nobody waits for a signal's: cancelled with the workflow, it would fail the task.
+    await CancellationScope.nonCancellable(() => condition(isOver));
   }
 
   refuse(err: unknown): void {
@@ -251,8 +254,11 @@ export class Conversation {
 
   /** Begins to drain where the history is long, and says whether nobody's message would be cut off. */
   private mayContinueAsNew(): boolean {
-    this.isDraining ||= this.turns > 0 && isLong() && !this.isDone();
-    return this.isDraining && this.queue.every(({ done }) => !done) && fits(this.record([]));
+    const isFitting = fits(this.record([]));
+    // Messages that wait become fewer; without them it would not fit the next time either.
+    const mayFit = isFitting || this.queue.length > 0;
+    this.isDraining = mayFit && (this.isDraining || (this.turns > 0 && isLong() && !this.isDone()));
+    return this.isDraining && this.queue.every(({ done }) => !done) && isFitting;
   }
 
   /** What the next run takes along, once nobody waits for this one. */
@@ -266,8 +272,8 @@ export class Conversation {
   /** What the model still sees; where that is too much, a summary in its place. */
   private async carriedMessages(): Promise<ConversationRecord['messages']> {
     const { messages } = this.transcript;
-    const visible = visibleMessages(messages);
-    if (jsonBytes(visible) <= MAX_CARRIED_BYTES) return visible;
+    const carried = carriedMessages(messages);
+    if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return carried;
     const context = messages.filter(({ role }) => role === 'context');
     return [...context, { role: 'summary', text: await this.summaryOf(messages.length), covers: 0 }];
   }
@@ -298,7 +304,7 @@ export class Conversation {
       sessions: [...sessions],
       agents: agents.record,
       queue: queue.map(({ message }) => message),
-      lastResult,
+      lastResult: lastResult && carriedResult(lastResult),
       usage,
       refused,
     };

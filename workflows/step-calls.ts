@@ -1,19 +1,24 @@
 // The calls of one reply: independent ones run in parallel, each of the others as soon as what it refers to is there.
 import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
+import { jsonBytes } from '../contracts/payload-size';
 import { resolveReferences } from '../contracts/references';
 import type { JsonValue } from '../contracts/tools';
 
 /** `isReferredTo`: the result's value is wanted, too. */
 type RunCall = (call: ToolCall, isReferredTo: boolean) => Promise<ToolResult>;
 
+/** Arguments with what their references stand for, of all calls: they are recorded, and may start in one moment. */
+const MAX_RESOLVED_BYTES = 1_000_000;
+
 /** The results in the order of the calls. A dialect has refused references that lead nowhere. */
 export function runCalls(calls: readonly ToolCall[], run: RunCall): Promise<ToolResult[]> {
+  const room = { bytes: MAX_RESOLVED_BYTES };
   const wanted = new Set(calls.flatMap(({ needs = [] }) => needs));
   const started = new Map<string, Promise<ToolResult>>();
   for (const call of calls) {
     const result = call.needs?.length
-      ? after(call, started, run, wanted)
+      ? after(call, started, (made) => run(made, wanted.has(call.callId)), room)
       : run(unescaped(call), wanted.has(call.callId));
     started.set(call.callId, result);
   }
@@ -23,8 +28,8 @@ export function runCalls(calls: readonly ToolCall[], run: RunCall): Promise<Tool
 async function after(
   call: ToolCall,
   started: ReadonlyMap<string, Promise<ToolResult>>,
-  run: RunCall,
-  wanted: ReadonlySet<string>,
+  run: (call: ToolCall) => Promise<ToolResult>,
+  room: { bytes: number },
 ): Promise<ToolResult> {
   const values: Record<string, JsonValue> = {};
   for (const id of call.needs ?? []) {
@@ -38,13 +43,23 @@ async function after(
   const resolved = resolveReferences(call.args, values);
   if ('fault' in resolved) {
     const facts = {
-      got: (call.needs ?? []).join(', '),
+      got: idsOf(call),
       reason: `and there is not what it names: ${resolved.fault}`,
     };
     return failedCall(call, new HoldfastError('dependency_failed', facts));
   }
-  return run({ ...call, args: resolved.args }, wanted.has(call.callId));
+  const bytes = jsonBytes(resolved.args);
+  if (bytes > room.bytes) {
+    const reason =
+      `and with what its references stand for its arguments are ${bytes} bytes, allowed ${room.bytes} ` +
+      `of ${MAX_RESOLVED_BYTES} for all calls of a reply`;
+    return failedCall(call, new HoldfastError('dependency_failed', { got: idsOf(call), reason }));
+  }
+  room.bytes -= bytes;
+  return run({ ...call, args: resolved.args });
 }
+
+const idsOf = ({ needs = [] }: ToolCall): string => needs.join(', ');
 
 /** Without references there are only `$$` to be written as `$`. */
 function unescaped(call: ToolCall): ToolCall {

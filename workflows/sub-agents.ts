@@ -40,6 +40,8 @@ const MAX_RECORD_BYTES = 300_000;
 
 export class SubAgents {
   private readonly agents: SubAgentRecord[];
+  /** By key: those that are being started. */
+  private readonly starting = new Map<string, Promise<string>>();
   private isClosed = false;
 
   constructor(
@@ -92,7 +94,7 @@ export class SubAgents {
   /** Starts one, or finds the one that this key has started. */
   async spawn(request: SpawnRequest): Promise<string> {
     const known = this.agents.find(({ key }) => key === request.key);
-    if (known) return known.agentId;
+    if (known) return this.starting.get(request.key) ?? known.agentId;
     this.check(request);
     const { key, role } = request;
     const grant = this.grantFor(request.limits ?? {});
@@ -109,13 +111,16 @@ export class SubAgents {
     };
     // Before it runs: another that is started meanwhile must count it.
     this.agents.push(agent);
+    const started = this.start(agent, request);
+    this.starting.set(key, started);
     try {
-      agent.agentId = await this.start(request, grant);
+      return await started;
     } catch (err) {
       this.agents.splice(this.agents.indexOf(agent), 1);
       throw err;
+    } finally {
+      this.starting.delete(key);
     }
-    return agent.agentId;
   }
 
   ended(agentId: string, result: AgentResult): void {
@@ -156,6 +161,8 @@ export class SubAgents {
 
   /** Ends all that run, and waits until they have. */
   async stopAll(reason: string): Promise<void> {
+    // One that is being started takes no signal yet, and would outlive its parent.
+    await Promise.allSettled(this.starting.values());
     const running = this.agents.filter(({ status }) => status === 'running');
     await Promise.all(
       running.map(async (agent) => {
@@ -171,17 +178,19 @@ export class SubAgents {
     this.isClosed = true;
   }
 
-  private async start(request: SpawnRequest, grant: number): Promise<string> {
+  /** Gives it its id before it runs: it may end in the moment in which its parent hears of its start. */
+  private async start(agent: SubAgentRecord, request: SpawnRequest): Promise<string> {
     const { role, prompt } = request;
     for (let n = this.agents.length; ; n++) {
       const agentId = subAgentId(this.parent, role, n);
+      Object.assign(agent, { agentId, status: 'running', result: null });
       try {
         const child = await startChild(WORKFLOWS.agent, {
           workflowId: agentWorkflowId(agentId),
           taskQueue: MAIN_TASK_QUEUE,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           parentClosePolicy: ParentClosePolicy.ABANDON,
-          args: [this.inputOf(request, grant)],
+          args: [this.inputOf(request, agent.grant)],
           staticSummary: label(`${role}: ${prompt}`),
         });
         // It says so itself, but for one that was terminated.

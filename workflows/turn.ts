@@ -27,6 +27,7 @@ import {
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
+import type { ToolSettings } from '../contracts/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-size';
 import { addUsage, tokensOf } from '../contracts/usage';
 import { agentsEndedSignal, interruptSignal, transcriptQuery } from './agent-definitions';
@@ -276,7 +277,15 @@ class Turn {
     headline: string | null,
     isReferredTo: boolean,
   ): Promise<ToolResult> {
-    const { agent, settings } = this.input;
+    const { agent } = this.input;
+    const { host, cwd, yield: yielding, tools } = this.input.settings;
+    // No more than that: a hundred calls with long instructions in each would not fit into one gRPC message.
+    const settings: ToolSettings = {
+      ...(host && { host }),
+      ...(cwd && { cwd }),
+      ...(yielding && { yield: yielding }),
+      ...(tools && { tools }),
+    };
     const key = this.keyOf(call);
     const summary = label(headline ?? '') || label(call.tool);
     const callsLeft = this.limits.toolCalls - ++this.calls;

@@ -101,3 +101,42 @@ export const agentsWaitCallSchema = z.strictObject({
   mode: z.optional(z.enum(['all', 'any'])),
   timeout_ms: z.optional(milliseconds),
 });
+
+const usageSchema = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number(),
+  costUsd: z.nullable(z.number()),
+});
+const errorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  facts: z.record(z.string(), z.unknown()),
+});
+const resultSchema = z.looseObject({
+  answer: z.nullable(z.string()),
+  reason: z.string(),
+  error: z.nullable(errorSchema),
+  steps: z.number(),
+  usage: z.optional(usageSchema),
+});
+/** Between our own workflows; checked because anybody may send a signal. */
+export const agentEndedSchema = z.object({ agentId: z.string(), result: resultSchema });
+export const awaitAgentsSchema = z.object({
+  key: z.string().check(z.minLength(1), z.maxLength(1_000)),
+  turn: z.string().check(z.regex(/^agent\/[a-z0-9_-]+\/turn\/\d+$/)),
+  agentIds: z.array(z.string()).check(z.minLength(1), z.maxLength(1_000)),
+  mode: z.optional(z.enum(['all', 'any'])),
+  timeoutMs: z.optional(milliseconds),
+});
+export const agentsEndedSchema = z.object({
+  key: z.string(),
+  result: z.optional(
+    z.object({
+      results: z.record(z.string(), z.unknown()),
+      timedOut: z.boolean(),
+      usage: z.optional(usageSchema),
+    }),
+  ),
+  fault: z.optional(z.object({ code: z.string(), message: z.string() })),
+});
