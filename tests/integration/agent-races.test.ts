@@ -84,8 +84,8 @@ test('an agent that is stopped while it starts a sub-agent stops that, too', asy
   const agent = env.agent('stops');
   await agent.start({ mode: 'conversation', model: says('ok') });
   await agent.send('a');
-  const args = [{ key: 'k', role: 'r', prompt: 'p', model: says('late', 60_000) }];
-  const spawned = await workflow('agent/stops').startUpdate<{ agentId: string }>('spawn', {
+  const args: [object] = [{ key: 'k', role: 'r', prompt: 'p', model: says('late', 60_000) }];
+  const spawned = await workflow('agent/stops').startUpdate<{ agentId: string }, [object]>('spawn', {
     args,
     waitForStage: WorkflowUpdateStage.ACCEPTED,
   });
