@@ -41,7 +41,7 @@ export function isLong(): boolean {
 /** Messages that need no compaction to be taken along. */
 export const MAX_CARRIED_BYTES = 900_000;
 /** With them, and with the agent's input, it is one payload, of 2 MB at the most. */
-const MAX_REST_BYTES = 1_000_000;
+const MAX_REST_BYTES = 700_000;
 const MAX_RESULT_BYTES = 200_000;
 
 /** The last result as the next run tells it: its beginning and end are enough, the messages hold the whole. */

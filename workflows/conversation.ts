@@ -94,7 +94,7 @@ export class Conversation {
     carried?: ConversationRecord,
   ) {
     this.mode = input.mode ?? (input.task === undefined ? 'conversation' : 'task');
-    if (this.mode === 'task' && input.task === undefined) {
+    if (this.mode === 'task' && input.task === undefined && !carried) {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
@@ -134,7 +134,7 @@ export class Conversation {
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
-    if (next) return continueAsNew<AgentWorkflow>(this.input, next);
+    if (next) return continueAsNew<AgentWorkflow>(this.nextInput, next);
     const result: AgentResult = this.lastResult ?? { answer: null, reason: 'stopped', error: null, steps: 0 };
     for (const { done } of this.queue) done?.({ answer: null, reason: 'stopped', error: null, steps: 0 });
     await CancellationScope.nonCancellable(() => this.tellParent(result));
@@ -294,6 +294,13 @@ export class Conversation {
       this.refuse(err);
       return `The ${count} messages before this one could not be summed up. They stand in the run ${runId} of ${workflowId}.`;
     }
+  }
+
+  /** Without what is in the record: both together are one payload. */
+  private get nextInput(): AgentInput {
+    const { keep, idleMs } = this.input;
+    const lasting = { ...(keep !== undefined && { keep }), ...(idleMs !== undefined && { idleMs }) };
+    return { ...this.settings, ...lasting, mode: this.mode };
   }
 
   private record(messages: ConversationRecord['messages']): ConversationRecord {
