@@ -135,3 +135,19 @@ test('a model that may not call wait_for_agents is told so', async () => {
   await agent.start({ task: 'x', model, dialect: 'tagged', tools: ['read_file'] });
   expect((await agent.result()).answer).toContain('tool_not_allowed');
 });
+
+test('an agent goes on though its last answer and those of its sub-agents are too large to be taken along whole', async () => {
+  const agent = env.agent('large');
+  const text = JSON.stringify('z'.repeat(160_000));
+  await agent.start({ mode: 'conversation', model: says(text), outputSchema: { type: 'string' } });
+  const { runId } = await agent.state();
+  const spawn = (key: string): Promise<string> =>
+    agent.spawn({ key, role: key, prompt: 'p', model: says('y'.repeat(200_000)) });
+  await agent.waitForAgents({ agentIds: await Promise.all([spawn('a'), spawn('b')]) });
+  const message = 'm'.repeat(450_000);
+  for (let turn = 1; turn <= 9; turn++) await agent.send(message);
+  const state = await agent.state();
+  expect(state.runId).not.toBe(runId);
+  await agent.stop();
+  await agent.result();
+}, 40_000);
