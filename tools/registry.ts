@@ -162,10 +162,7 @@ interface Table {
 }
 
 /** A name that a source gives twice, or that is taken, is offered by nobody: which one was meant is not known. */
-function withSources(
-  fixed: ReadonlyMap<string, Tool>,
-  sources: readonly ToolSource[],
-): Table {
+function withSources(fixed: ReadonlyMap<string, Tool>, sources: readonly ToolSource[]): Table {
   const offered = sources.flatMap((source) => source.tools());
   const tools = new Map(fixed);
   const faults: string[] = [];

@@ -69,3 +69,9 @@ export const settingsOf = (input: AgentInput): AgentSettings =>
   Object.fromEntries(
     Object.entries(input).filter(([name]) => !NOT_FOR_TURNS.includes(name)),
   ) as unknown as AgentSettings;
+
+/** Without what the record of a conversation holds: both together are one payload. */
+export function continuedInput(input: AgentInput, mode: AgentInput['mode']): AgentInput {
+  const lasting = Object.entries(input).filter(([name]) => name !== 'task' && name !== 'from');
+  return { ...(Object.fromEntries(lasting) as unknown as AgentInput), ...(mode && { mode }) };
+}

@@ -1,6 +1,8 @@
 // `agent`: the workflow of a conversation.
 import { workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, AgentResult } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
 import { checkedId } from '../contracts/ids';
 import { agentInputSchema } from '../contracts/schemas/agent';
 import { listen } from './agent-messages';
@@ -11,8 +13,16 @@ import { checked } from './refusal';
 /** A task's result is its answer; a conversation ends with the result of its last turn. */
 export async function agent(input?: AgentInput, carried?: ConversationRecord): Promise<AgentResult> {
   const settings = checked(agentInputSchema, 'The input of agent', input);
-  const id = checkedId('agent', workflowInfo().workflowId.replace(/^agent\//, ''));
-  const conversation = new Conversation(id, settings, carried);
+  const conversation = new Conversation(ownId(), settings, carried);
   listen(conversation);
   return conversation.live();
+}
+
+/** A plain error would fail the workflow's task again and again: a wrong id ends the workflow. */
+function ownId(): string {
+  try {
+    return checkedId('agent', workflowInfo().workflowId.replace(/^agent\//, ''));
+  } catch (err) {
+    throw err instanceof HoldfastError ? toFailure(err) : err;
+  }
 }

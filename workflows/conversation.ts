@@ -30,7 +30,7 @@ import { addUsage } from '../contracts/usage';
 import { carriedMessages } from '../contracts/visible-messages';
 import { agentEndedSignal, type SendRequest } from './agent-definitions';
 import { agentDetails } from './agent-labels';
-import { AGENT_KEY, runTurn, settingsOf } from './agent-turn';
+import { AGENT_KEY, continuedInput, runTurn, settingsOf } from './agent-turn';
 import {
   carriedResult,
   fits,
@@ -58,6 +58,8 @@ type AgentWorkflow = (input: AgentInput, carried: ConversationRecord) => Promise
 
 interface Queued {
   message: string;
+  /** Comes before those that are not. */
+  isUrgent?: boolean;
   done?: (result: AgentResult) => void;
 }
 
@@ -134,7 +136,7 @@ export class Conversation {
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
-    if (next) return continueAsNew<AgentWorkflow>(this.nextInput, next);
+    if (next) return continueAsNew<AgentWorkflow>(continuedInput(this.input, this.mode), next);
     const result: AgentResult = this.lastResult ?? { answer: null, reason: 'stopped', error: null, steps: 0 };
     for (const { done } of this.queue) done?.({ answer: null, reason: 'stopped', error: null, steps: 0 });
     await CancellationScope.nonCancellable(() => this.tellParent(result));
@@ -147,9 +149,11 @@ export class Conversation {
   }
 
   take({ message, mode }: SendRequest, done?: Queued['done']): void {
-    const queued: Queued = { message, ...(done && { done }) };
-    if (mode === 'interrupt') this.queue.unshift(queued);
-    else this.queue.push(queued);
+    const isUrgent = mode === 'interrupt';
+    const queued: Queued = { message, isUrgent, ...(done && { done }) };
+    const place = isUrgent ? this.queue.findIndex((other) => !other.isUrgent) : -1;
+    // Behind those that interrupted before it.
+    this.queue.splice(place < 0 ? this.queue.length : place, 0, queued);
     if (mode === 'interrupt' && this.working) void this.interrupt();
   }
 
@@ -294,13 +298,6 @@ export class Conversation {
       this.refuse(err);
       return `The ${count} messages before this one could not be summed up. They stand in the run ${runId} of ${workflowId}.`;
     }
-  }
-
-  /** Without what is in the record: both together are one payload. */
-  private get nextInput(): AgentInput {
-    const { keep, idleMs } = this.input;
-    const lasting = { ...(keep !== undefined && { keep }), ...(idleMs !== undefined && { idleMs }) };
-    return { ...this.settings, ...lasting, mode: this.mode };
   }
 
   private record(messages: ConversationRecord['messages']): ConversationRecord {

@@ -87,6 +87,32 @@ describe('a message while a turn is at work', () => {
     await agent.stop();
   });
 
+  test('that interrupts comes behind those that interrupted before it', async () => {
+    const agent = client.agent(uniqueId('order'));
+    await agent.start({
+      mode: 'conversation',
+      ...settings([
+        { text: exec({ code: 'touch order-at-work; while ! [ -e order-go ]; do sleep 0.05; done' }) },
+      ]),
+      yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+    });
+    await agent.post('first');
+    await until(() => isThere('order-at-work'));
+    await agent.post('waits');
+    await agent.post('second', { mode: 'interrupt' });
+    await agent.post('third', { mode: 'interrupt' });
+    writeFileSync(join(files.directory, 'order-go'), '');
+    await until(async () => (await agent.state()).turns === 4 && (await agent.state()).status === 'idle');
+    const { messages } = await agent.transcript();
+    expect(messages.filter(({ role }) => role === 'user').map(said)).toEqual([
+      'first',
+      'second',
+      'third',
+      'waits',
+    ]);
+    await agent.stop();
+  });
+
   test('that interrupts lets a tool at work finish, and its result is kept', async () => {
     const agent = client.agent(uniqueId('finish'));
     await agent.start({

@@ -27,18 +27,26 @@ export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<z.in
     effects: 'idempotent',
     async run({ role, prompt, model, tools, limits = {} }, context) {
       const { instructions, ...own } = await findRole(rolesFolder, role);
-      const bounds = { ...own.limits, ...limits };
+      const bounds = lesserOf(own.limits ?? {}, limits);
       return context.client.agent(context.agent).spawn({
         key: context.key,
         role,
         prompt,
         instructions,
         model: model ?? own.model,
-        tools: tools ?? own.tools,
+        tools: own.tools && tools ? tools.filter((name) => own.tools?.includes(name)) : (tools ?? own.tools),
         limits: { ...bounds, ...withinBudget(bounds, context) },
       });
     },
   };
+}
+
+/** A role's limits are narrowed, never widened. */
+function lesserOf(one: Limits, other: Limits): Limits {
+  const lesser = { ...one, ...other };
+  for (const name of Object.keys(one) as (keyof Limits)[])
+    lesser[name] = Math.min(one[name] ?? Infinity, other[name] ?? Infinity);
+  return lesser;
 }
 
 /** Its turn's budget is what is left of the caller's. */
