@@ -28,6 +28,9 @@ export const newConversation = (): ConversationRecord => ({
   refused: [],
 });
 
+/** Of a turn that has nothing to say. */
+export const STOPPED: AgentResult = { answer: null, reason: 'stopped', error: null, steps: 0 };
+
 /** Replay reads all of a history again: beyond this it costs whoever waits. */
 const CONTINUE_AT_EVENTS = 2_000;
 /** The server ends a workflow at 50 MB, and loads all of it for a replay. */

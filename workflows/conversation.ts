@@ -37,6 +37,7 @@ import {
   isLong,
   MAX_CARRIED_BYTES,
   newConversation,
+  STOPPED,
   type ConversationRecord,
 } from './conversation-record';
 import { firstMessages } from './first-messages';
@@ -137,8 +138,8 @@ export class Conversation {
       }
     }
     if (next) return continueAsNew<AgentWorkflow>(continuedInput(this.input, this.mode), next);
-    const result: AgentResult = this.lastResult ?? { answer: null, reason: 'stopped', error: null, steps: 0 };
-    for (const { done } of this.queue) done?.({ answer: null, reason: 'stopped', error: null, steps: 0 });
+    const result = this.lastResult ?? STOPPED;
+    for (const { done } of this.queue) done?.(STOPPED);
     await CancellationScope.nonCancellable(() => this.tellParent(result));
     this.show();
     await condition(allHandlersFinished);
@@ -193,7 +194,7 @@ export class Conversation {
       if (this.recoverReason !== null) await this.resetSessions(this.recoverReason);
       const next = this.mayContinueAsNew() ? undefined : this.queue.shift();
       if (next) {
-        const result = await this.runTurn(next.message);
+        const result = await this.runTurn(next.message, next.done);
         next.done?.(result);
       } else if (this.isDraining) {
         const record = await this.drained();
@@ -210,7 +211,7 @@ export class Conversation {
     return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
   }
 
-  private async runTurn(message: string): Promise<AgentResult> {
+  private async runTurn(message: string, done: Queued['done']): Promise<AgentResult> {
     const number = (this.turns += 1);
     this.working = true;
     this.message = message;
@@ -223,6 +224,9 @@ export class Conversation {
       if (result.usage) this.usage = addUsage(this.usage, result.usage);
       this.lastResult = result;
       return result;
+    } catch (err) {
+      done?.(STOPPED); // Cancelled before it could say anything.
+      throw err;
     } finally {
       this.working = false;
       this.message = null;
