@@ -1,5 +1,6 @@
 // What crosses process borders about sub-agents. Plain JSON, no I/O.
 import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
+import { HoldfastError } from './errors';
 import { fnv1a } from './hash';
 
 /** Input of the update `spawn` of an agent: one more agent below it. */
@@ -67,6 +68,20 @@ export interface AgentsEndedSignal {
 export interface AgentEndedSignal {
   agentId: string;
   result: AgentResult;
+}
+
+/** The one of this id. Throws `not_found` with those that there are. */
+export function findSubAgent<T extends SubAgent>(agents: readonly T[], agentId: string): T {
+  const found = agents.find((one) => one.agentId === agentId);
+  if (found) return found;
+  const allowed = agents.map((one) => one.agentId).join(', ') || 'none: there is no sub-agent';
+  const next = 'Call list_agents for those that there are.';
+  throw new HoldfastError('not_found', {
+    what: 'The sub-agent',
+    got: JSON.stringify(agentId),
+    allowed,
+    next,
+  });
 }
 
 /** What the model reads of a wait. */

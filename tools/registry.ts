@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { failedCall } from '../contracts/failed-call';
 import { parseWith } from '../contracts/schemas/parse';
 import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
 import { listAgentsTool } from './agents/list-agents-tool';
@@ -144,7 +145,7 @@ export function createToolRegistry(
           }));
           return { callId, tool: name, content, isError: false, ...(wantsValue && { value }) };
         },
-        ({ code, message }) => ({ callId, tool: name, content: `Error ${code}: ${message}`, isError: true }),
+        (err) => failedCall({ callId, tool: name }, err),
       ),
     faults: () => table.faults,
     onChange(listener) {

@@ -3,6 +3,7 @@
 import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { ToolCall, ToolResult, Usage } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
+import { failedCall } from '../contracts/failed-call';
 import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId } from '../contracts/ids';
 import { agentsEndedSchema, agentsWaitCallSchema } from '../contracts/schemas/agent';
@@ -10,7 +11,6 @@ import type { JsonValue } from '../contracts/tools';
 import { agentsText, type AgentsEndedSignal } from '../contracts/sub-agents';
 import { awaitAgentsSignal } from './agent-definitions';
 import { checked } from './refusal';
-import { failedCall } from './step-calls';
 
 interface Waited {
   result: ToolResult;
@@ -50,8 +50,7 @@ export class AgentsWait {
       });
       await condition(() => this.isGivenUp || this.answers.has(key));
       const { result, fault } = this.answers.get(key) ?? {};
-      if (fault)
-        return { result: { callId, tool, content: `Error ${fault.code}: ${fault.message}`, isError: true } };
+      if (fault) return { result: failedCall(call, fault) };
       if (!result) return { result: { callId, tool, content: GIVEN_UP, isError: true } };
       const { usage, ...value } = result;
       return {

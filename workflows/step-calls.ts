@@ -1,6 +1,7 @@
 // The calls of one reply: independent ones run in parallel, each of the others as soon as what it refers to is there.
 import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
+import { failedCall } from '../contracts/failed-call';
 import { jsonBytes } from '../contracts/payload-size';
 import { resolveReferences } from '../contracts/references';
 import type { JsonValue } from '../contracts/tools';
@@ -67,10 +68,3 @@ function unescaped(call: ToolCall): ToolCall {
   const resolved = resolveReferences(call.args, {});
   return 'args' in resolved ? { ...call, args: resolved.args } : call;
 }
-
-export const failedCall = ({ callId, tool }: ToolCall, { code, message }: HoldfastError): ToolResult => ({
-  callId,
-  tool,
-  content: `Error ${code}: ${message}`,
-  isError: true,
-});

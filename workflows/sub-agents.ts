@@ -17,7 +17,7 @@ import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { fitText } from '../contracts/payload-size';
-import { subAgentId, type SubAgentRecord } from '../contracts/sub-agents';
+import { findSubAgent, subAgentId, type SubAgentRecord } from '../contracts/sub-agents';
 import type {
   AgentsWaitRequest,
   AgentsWaitResult,
@@ -137,7 +137,7 @@ export class SubAgents {
     mode = 'all',
     timeoutMs = DEFAULT_WAIT_MS,
   }: AgentsWaitRequest): Promise<AgentsWaitResult> {
-    const waited = agentIds.map((id) => this.find(id));
+    const waited = agentIds.map((id) => findSubAgent(this.agents, id));
     const hasEnded = ({ status }: SubAgentRecord): boolean => status === 'ended';
     const isOver = (): boolean =>
       this.isClosed || (mode === 'all' ? waited.every(hasEnded) : waited.some(hasEnded));
@@ -247,19 +247,6 @@ export class SubAgents {
       agent.isTold = true;
     }
     return { results, timedOut, ...(usage && { usage }) };
-  }
-
-  private find(agentId: string): SubAgentRecord {
-    const found = this.agents.find((one) => one.agentId === agentId);
-    if (found) return found;
-    const allowed = this.agents.map((one) => one.agentId).join(', ') || 'none: there is no sub-agent';
-    const next = 'Call list_agents for those that there are.';
-    throw new HoldfastError('not_found', {
-      what: 'The sub-agent',
-      got: JSON.stringify(agentId),
-      allowed,
-      next,
-    });
   }
 
   private limit(name: keyof TurnLimits): number {

@@ -2,6 +2,7 @@
 import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
 import type { ToolActivities } from '../contracts/activities';
 import type { ToolCall, ToolResult } from '../contracts/agent';
+import { failedCall } from '../contracts/failed-call';
 import { fromFailure } from '../contracts/failure';
 import { hostTaskQueue, LOCAL_HOST } from '../contracts/ids';
 import type { ToolInvocation } from '../contracts/tools';
@@ -32,8 +33,7 @@ export async function callTool(input: ToolInvocation, summary: string): Promise<
   } catch (err) {
     const known = host === null ? undefined : fromFailure(hostFailure(err, host));
     if (!known) throw err;
-    const { callId, tool } = input.call;
-    return { callId, tool, content: `Error ${known.code}: ${known.message}`, isError: true };
+    return failedCall(input.call, known);
   }
 }
 

@@ -25,6 +25,7 @@ import {
   type Usage,
 } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { failedCall } from '../contracts/failed-call';
 import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
 import type { ToolSettings } from '../contracts/tools';
@@ -32,7 +33,7 @@ import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-s
 import { addUsage, tokensOf } from '../contracts/usage';
 import { agentsEndedSignal, interruptSignal, transcriptQuery } from './agent-definitions';
 import { AgentsWait } from './agents-wait';
-import { failedCall, runCalls } from './step-calls';
+import { runCalls } from './step-calls';
 import { callTool } from './tool-activities';
 import { Transcript } from './transcript';
 import { sessionOf, TurnProgress } from './turn-progress';
