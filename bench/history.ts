@@ -73,7 +73,8 @@ async function longConversation(bench: Bench): Promise<Row[]> {
   if (reason !== 'answered') throw new Error(`the conversation ended with ${reason}`);
   const ofAgent = (await historySize(bench, agentWorkflowId(id))).bytes / 1e6;
   const ofTurn = (await historySize(bench, turnWorkflowId(id, 1))).bytes / 1e6;
-  const shown = textBytes(await allMessages(bench, id)) / 1e6;
+  const { messages } = await agent.transcript(0, 3 * CALLS);
+  const shown = textBytes(messages) / 1e6;
   return [
     plain(`${CALLS} model calls in one turn: what the model sees at the last`, shown, 'MB'),
     below("- the turn's history", ofTurn, 'MB', 2),
@@ -89,15 +90,6 @@ function scripted({ dataDir }: Bench, name: string, replies: object[]): string {
   const file = join(dataDir, `replies-${name}.yaml`);
   writeFileSync(file, JSON.stringify(replies));
   return `scripted:${file}`;
-}
-
-async function allMessages({ client }: Bench, id: string): Promise<Message[]> {
-  const messages: Message[] = [];
-  for (;;) {
-    const page = await client.agent(id).transcript(messages.length);
-    messages.push(...page.messages);
-    if (page.messages.length === 0 || messages.length >= page.total) return messages;
-  }
 }
 
 /** As the model reads them, but for a few names. */

@@ -34,19 +34,23 @@ export interface Scratch {
   directory: string;
   /** The model `scripted:FILE` that gives these replies. */
   model(replies: Reply[]): string;
+  /** Of an agent with that model, in this folder, that waits for no command for long. */
+  settings(replies: Reply[]): { model: string; cwd: string; yield: typeof QUICK_YIELD };
   remove(): void;
 }
 
 export function scratch(): Scratch {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-scratch-'));
   let files = 0;
+  const model = (replies: Reply[]): string => {
+    const file = join(directory, `replies-${++files}.yaml`);
+    writeFileSync(file, stringify(replies));
+    return `scripted:${file}`;
+  };
   return {
     directory,
-    model(replies) {
-      const file = join(directory, `replies-${++files}.yaml`);
-      writeFileSync(file, stringify(replies));
-      return `scripted:${file}`;
-    },
+    model,
+    settings: (replies) => ({ model: model(replies), cwd: directory, yield: QUICK_YIELD }),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

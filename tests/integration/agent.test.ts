@@ -4,15 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { AgentHandle } from '../../client/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { Message } from '../../contracts/agent';
-import {
-  call,
-  QUICK_YIELD,
-  scratch,
-  testClient,
-  uniqueId,
-  type Reply,
-  type Scratch,
-} from '../helpers/temporal';
+import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../helpers/temporal';
 
 let client: HoldfastClient;
 let files: Scratch;
@@ -26,11 +18,7 @@ afterAll(async () => {
   files.remove();
 });
 
-const settings = (replies: Reply[]): { model: string; cwd: string; yield: typeof QUICK_YIELD } => ({
-  model: files.model(replies),
-  cwd: files.directory,
-  yield: QUICK_YIELD,
-});
+const settings = (replies: Reply[]): ReturnType<Scratch['settings']> => files.settings(replies);
 
 const exec = (args: object): string => call('code_execution_tool', args);
 

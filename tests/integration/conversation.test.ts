@@ -25,11 +25,7 @@ afterAll(async () => {
   files.remove();
 });
 
-const settings = (replies: Reply[]): { model: string; cwd: string; yield: typeof QUICK_YIELD } => ({
-  model: files.model(replies),
-  cwd: files.directory,
-  yield: QUICK_YIELD,
-});
+const settings = (replies: Reply[]): ReturnType<Scratch['settings']> => files.settings(replies);
 const exec = (args: object): string => call('code_execution_tool', { runtime: 'terminal', ...args });
 /** What a message says, or its role. */
 function said(message: Message): string {

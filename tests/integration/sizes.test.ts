@@ -2,15 +2,7 @@
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { Message, TranscriptPage } from '../../contracts/agent';
 import { jsonBytes, MAX_TRANSCRIPT_PAGE_BYTES } from '../../contracts/payload-size';
-import {
-  call,
-  QUICK_YIELD,
-  scratch,
-  testClient,
-  uniqueId,
-  type Reply,
-  type Scratch,
-} from '../helpers/temporal';
+import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../helpers/temporal';
 
 let client: HoldfastClient;
 let files: Scratch;
@@ -24,11 +16,7 @@ afterAll(async () => {
   files.remove();
 });
 
-const settings = (replies: Reply[]): { model: string; cwd: string; yield: typeof QUICK_YIELD } => ({
-  model: files.model(replies),
-  cwd: files.directory,
-  yield: QUICK_YIELD,
-});
+const settings = (replies: Reply[]): ReturnType<Scratch['settings']> => files.settings(replies);
 
 /** A step whose reply is recorded with about so many bytes. */
 const large = (bytes: number): Reply => ({

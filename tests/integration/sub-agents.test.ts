@@ -25,11 +25,7 @@ afterAll(async () => {
   files.remove();
 });
 
-const settings = (replies: Reply[]): { model: string; cwd: string; yield: typeof QUICK_YIELD } => ({
-  model: files.model(replies),
-  cwd: files.directory,
-  yield: QUICK_YIELD,
-});
+const settings = (replies: Reply[]): ReturnType<Scratch['settings']> => files.settings(replies);
 const spawn = (role: string, replies: Reply[], more: object = {}): string =>
   call('spawn_agent', { role, prompt: `the task of ${role}`, model: files.model(replies), ...more });
 
