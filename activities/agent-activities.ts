@@ -10,7 +10,12 @@ import type {
 } from '../contracts/activities';
 import type { Compaction, Message, ModelCall, ModelReply, ParsedReply, ToolCall } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
-import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
+import {
+  agentWorkflowId,
+  parseSessionWorkflowId,
+  sessionWorkflowId,
+  type SessionRef,
+} from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { fitText } from '../contracts/payload-size';
 import { visibleMessages } from '../contracts/visible-messages';
@@ -91,20 +96,14 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
       beating(async () => {
-        const all = new Set([...sessions, ...(await visibleSessions(client, agent, host))]);
-        await Promise.all(
-          [...all].map((session) => closeSession(client.session({ agent, host, session }), reason)),
-        );
+        const all = await sessionsOf(client, { agent, host, sessions });
+        await Promise.all(all.map((ref) => closeSession(client.session(ref), reason)));
       }),
 
     resetSessions: ({ agent, host, sessions, reason }: ResetSessionsInput) =>
       beating(async () => {
-        const all = new Set([...sessions, ...(await visibleSessions(client, agent, host))]);
-        await Promise.all(
-          [...all].map((session) =>
-            ifItIsThere(() => client.session({ agent, host, session }).reset({ reason })),
-          ),
-        );
+        const all = await sessionsOf(client, { agent, host, sessions });
+        await Promise.all(all.map((ref) => ifItIsThere(() => client.session(ref).reset({ reason }))));
       }),
   };
 }
@@ -157,19 +156,27 @@ async function ifItIsThere(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Sessions that a turn opened but could not report, because it was terminated. */
-async function visibleSessions(client: HoldfastClient, agent: string, host: string): Promise<number[]> {
-  const found: number[] = [];
+/**
+ * Those that its turns named, and those that one opened but could not report, because it was terminated, or that lie
+ * on other hosts.
+ */
+async function sessionsOf(
+  client: HoldfastClient,
+  { agent, host, sessions }: Pick<CloseSessionsInput, 'agent' | 'host' | 'sessions'>,
+): Promise<SessionRef[]> {
+  const found = new Map(
+    sessions.map((session) => ({ agent, host, session })).map((ref) => [sessionWorkflowId(ref), ref]),
+  );
   const query =
     `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
-    `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}" AND ${SEARCH_ATTRIBUTES.host} = "${host}"`;
+    `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   try {
     for await (const { workflowId } of client.temporal.workflow.list({ query })) {
-      const session = parseSessionWorkflowId(workflowId)?.session;
-      if (session !== undefined) found.push(session);
+      const ref = parseSessionWorkflowId(workflowId);
+      if (ref) found.set(workflowId, ref);
     }
   } catch {
     // The time-skipping test server cannot list.
   }
-  return found;
+  return [...found.values()];
 }

@@ -17,6 +17,8 @@ import type { SessionRef } from '../contracts/ids';
 import type { CommandView, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
+import type { AuditLog } from '../exec/audit-log';
+import type { Effect, HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
 import type { CommandCompletion } from './command-completion';
 import { crashPoint } from './crash-point';
@@ -28,10 +30,13 @@ export interface HostDependencies {
   sessions: SessionHost;
   completion: CommandCompletion;
   channel: ToolChannel;
+  access: HostAccess;
+  audit: AuditLog;
 }
 
 const HEARTBEAT_MS = 3_000;
 const LAST_BYTES = 1_000;
+const REPLACED = 'another command takes its place';
 
 /** What is left of a wait when an earlier attempt has waited already; both times are the server's. */
 function leftOf(waitMs: number): number {
@@ -44,6 +49,8 @@ export function createHostActivities({
   sessions,
   completion,
   channel,
+  access,
+  audit,
 }: HostDependencies): HostActivities {
   const view = (
     input: Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>,
@@ -62,6 +69,9 @@ export function createHostActivities({
     async runCommand(input: RunCommandInput): Promise<CommandView> {
       const { ref, commandId: id, runtime, code, cwd } = input;
       crashPoint('command-arrived');
+      // The holder knows the id of a reset, so a second delivery ends nothing; nor does it once the command has begun.
+      if (input.reset && !sessions.commandRecord(ref, id))
+        await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
       await sessions.run(ref, { id, runtime, code, cwd });
       channel.serve(ref);
       crashPoint('command-recorded');
@@ -136,19 +146,43 @@ export function createHostActivities({
       crashPoint('close-done');
     },
   };
-  return guarded(host, activities);
+  return guarded({ host, access, audit }, activities);
 }
 
-/** Refuses sessions of other hosts, heartbeats while one waits, and gives failures their code. */
-function guarded(host: string, activities: HostActivities): HostActivities {
+/** What each of them is, in people's words, and does to a session: the host's access decides. */
+const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effect]> = {
+  runCommand: ['a command', 'mutates'],
+  sendInput: ['input', 'mutates'],
+  sendInputs: ['input', 'mutates'],
+  readOutput: ['output', 'looks'],
+  waitForSessions: ['a wait', 'looks'],
+  resetSession: ['a reset', 'ends'],
+  closeSession: ['an end', 'ends'],
+};
+
+/**
+ * Refuses sessions of other hosts and what the host's access does not allow, both on record; heartbeats while one
+ * waits, and gives failures their code.
+ */
+function guarded(
+  { host, access, audit }: Pick<HostDependencies, 'host' | 'access' | 'audit'>,
+  activities: HostActivities,
+): HostActivities {
+  const check = (what: keyof HostActivities, { ref }: { ref: SessionRef }): void => {
+    try {
+      if (ref.host !== host) throw new HoldfastError('foreign_session', { got: ref.host, host });
+      access.check(...EFFECTS[what]);
+    } catch (err) {
+      if (err instanceof HoldfastError) audit.write({ what, outcome: 'refused', why: err.code, ...ref });
+      throw err;
+    }
+  };
   const guard =
-    <I extends { ref: { host: string } }, O>(run: (input: I) => Promise<O>) =>
+    <I extends { ref: SessionRef }, O>(what: keyof HostActivities, run: (input: I) => Promise<O>) =>
     async (input: I): Promise<O> => {
       const heartbeat = setInterval(() => Context.current().heartbeat(), HEARTBEAT_MS);
       try {
-        if (input.ref.host !== host) {
-          throw new HoldfastError('invalid_input', { what: 'The host', got: input.ref.host, allowed: host });
-        }
+        check(what, input);
         return await run(input);
       } catch (err) {
         throw err instanceof HoldfastError ? toFailure(err) : err;
@@ -157,12 +191,14 @@ function guarded(host: string, activities: HostActivities): HostActivities {
       }
     };
   return {
-    runCommand: guard((input: RunCommandInput) => activities.runCommand(input)),
-    sendInput: guard((input: SendInputInput) => activities.sendInput(input)),
-    sendInputs: guard((input: SendInputsInput) => activities.sendInputs(input)),
-    readOutput: guard((input: ReadOutputInput) => activities.readOutput(input)),
-    waitForSessions: guard((input: WaitForSessionsInput) => activities.waitForSessions(input)),
-    resetSession: guard((input: ResetSessionInput) => activities.resetSession(input)),
-    closeSession: guard((input: CloseSessionInput) => activities.closeSession(input)),
+    runCommand: guard('runCommand', (input: RunCommandInput) => activities.runCommand(input)),
+    sendInput: guard('sendInput', (input: SendInputInput) => activities.sendInput(input)),
+    sendInputs: guard('sendInputs', (input: SendInputsInput) => activities.sendInputs(input)),
+    readOutput: guard('readOutput', (input: ReadOutputInput) => activities.readOutput(input)),
+    waitForSessions: guard('waitForSessions', (input: WaitForSessionsInput) =>
+      activities.waitForSessions(input),
+    ),
+    resetSession: guard('resetSession', (input: ResetSessionInput) => activities.resetSession(input)),
+    closeSession: guard('closeSession', (input: CloseSessionInput) => activities.closeSession(input)),
   };
 }

@@ -28,7 +28,7 @@ export function createToolActivities({ client, tools, blobs, host }: ToolDepende
     const { attempt } = Context.current().info;
     const named = settings.host ?? LOCAL_HOST;
     if (host && host.name !== named)
-      throw new HoldfastError('invalid_input', { what: 'The host', got: named, allowed: host.name });
+      throw new HoldfastError('foreign_session', { got: named, host: host.name });
     const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
     const place = host && { ...host, cwd };
     const left = { callsLeft, budgetLeft };
@@ -40,7 +40,10 @@ export function createToolActivities({ client, tools, blobs, host }: ToolDepende
         const { call, wantsValue = false } = input;
         return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
       }),
-    readContext: ({ cwd, paths }) => readContext(cwd ?? host?.cwd ?? '', paths),
+    readContext: async ({ cwd, paths }) => {
+      host?.admit?.('context', 'read_only');
+      return readContext(cwd ?? host?.cwd ?? '', paths);
+    },
     invokeTool: (input) =>
       beating(async (signal) => {
         const { call, blob } = input;

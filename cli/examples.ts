@@ -2,6 +2,12 @@
 const below = (...lines: string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
 
 export const EXAMPLES = {
+  host: below(
+    'holdfast host serve laptop --address temporal.example:7233   this machine, until ctrl-c',
+    'holdfast host serve laptop --access read-only --root ~/work',
+    'holdfast host access laptop off                               on that machine: nothing runs any more',
+    'holdfast host ls',
+  ),
   chat: below(
     'holdfast chat --model openai:gpt-5                  a new conversation in this folder',
     'holdfast chat --agent review                        join the conversation that runs under this id',

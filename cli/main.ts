@@ -20,6 +20,7 @@ import { chat } from './commands/chat';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
+import { addHostCommands } from './host-commands';
 import { mcp } from './commands/mcp';
 import { close, input, output, reset } from './commands/output';
 import { ps, tree, type PsOptions } from './commands/ps';
@@ -111,6 +112,7 @@ function program(): Command {
     .requiredOption('--model <provider:name>', 'for example scripted:replies.yaml')
     .option('--agent <id>', 'id of the new agent', (id) => checkedId('agent', id))
     .option('--host <name>', 'host of its shells', (id) => checkedId('host', id), LOCAL_HOST)
+    .option('--remote-host <name>', 'host of code_execution_remote', (id) => checkedId('host', id))
     .option('--cwd <dir>', 'where its shells begin')
     .option('--keep', 'leave its sessions open')
     .option('--max-steps <n>', 'most model calls', wholeNumber)
@@ -123,6 +125,8 @@ function program(): Command {
     .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
     .option('--cwd <dir>', 'where its shells begin')
     .option('--host <name>', 'host of its shells', (id) => checkedId('host', id), LOCAL_HOST)
+    .option('--serve-host [name]', 'be the host of code_execution_remote, as long as you are here')
+    .option('--remote-host <name>', 'host of code_execution_remote', (id) => checkedId('host', id))
     .option('--tools <names>', 'the tools that it may call, with commas; may be repeated', collectNames)
     .option('--resume', 'the last conversation that runs; with --agent also one that has ended')
     .addHelpText('after', EXAMPLES.chat)
@@ -209,6 +213,7 @@ function program(): Command {
     .action(
       action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
     );
+  addHostCommands(command('host', 'machines whose shells agents use: serve this one, look at all'), action);
   command('mcp', 'an MCP server over stdio: sessions and agents for any MCP client').action(action(mcp));
   command('doctor', 'check each part and say what is missing').action(action(doctor));
   command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));

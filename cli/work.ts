@@ -50,7 +50,8 @@ const ENDED_SHOWN = 50;
 
 /** Everything open, or what is of one agent, sorted by id; with `ended` also the last that have ended. */
 export async function allWork(context: CliContext, ended: boolean, agent?: string): Promise<Work[]> {
-  const types = Object.values(WORKFLOWS).map((type) => `"${type}"`);
+  const { agent: agents, turn, execSession } = WORKFLOWS;
+  const types = [agents, turn, execSession].map((type) => `"${type}"`);
   const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   const kind = `WorkflowType IN (${types.join(', ')})${own}`;
   const list = context.client.temporal.workflow;

@@ -5,6 +5,7 @@ import { LOCAL_HOST } from '../contracts/ids';
 import type { SessionInput } from '../contracts/session';
 import { AgentHandle } from './agent-handle';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
+import { HostDirectory } from './host-directory';
 import { SessionHandle } from './session-handle';
 
 export class HoldfastClient {
@@ -37,6 +38,11 @@ export class HoldfastClient {
     settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'> = {},
   ): SessionHandle {
     return new SessionHandle(this.temporal, { ...ref, host: ref.host ?? LOCAL_HOST }, settings, this.address);
+  }
+
+  /** Machines that serve shells, beside the local one. */
+  get hosts(): HostDirectory {
+    return new HostDirectory(this.temporal, this.address);
   }
 
   async close(): Promise<void> {

@@ -65,6 +65,8 @@ export interface AgentSettings {
   host?: string;
   /** Working folder of the shells. Default: the host's. */
   cwd?: string;
+  /** Host that `code_execution_remote` runs code on. Default: the only one that is online. */
+  remoteHost?: string;
   /** Names of the tools that it and its scripts may call. Default: all. */
   tools?: string[];
   limits?: Partial<TurnLimits>;

@@ -2,6 +2,7 @@
 // Pure. Everything that a caller can see as an error is thrown as HoldfastError with a code from here.
 
 import { entry, type ErrorEntry, type ErrorFacts } from './error-entry';
+import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
 import { TOOL_ERRORS } from './tool-errors';
 
@@ -10,6 +11,7 @@ export type { ErrorFacts } from './error-entry';
 const CATALOGUE = {
   ...TOOL_ERRORS,
   ...MODEL_ERRORS,
+  ...HOST_ERRORS,
   invalid_input: entry(
     64,
     false,
@@ -104,12 +106,6 @@ const CATALOGUE = {
     true,
     (f) => `${f.what ?? 'The session'} is about to continue as new and takes no message for a moment.`,
     () => 'Send the same message with the same id again; the client does this by itself.',
-  ),
-  host_offline: entry(
-    69,
-    true,
-    (f) => `No worker serves host ${f.host}: the message was not delivered within ${f.waitedMs} ms.`,
-    (f) => `Start the host's worker (\`holdfast up\` for local), then send it again. Host: ${f.host}.`,
   ),
   no_worker: entry(
     69,

@@ -11,6 +11,8 @@ export interface RunCommandInput {
   runtime: Runtime;
   code: string;
   yield: YieldSettings;
+  /** What runs in the session is ended first. */
+  reset?: boolean;
 }
 
 export interface SendInputInput {

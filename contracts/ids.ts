@@ -27,6 +27,8 @@ export const turnWorkflowId = (agent: string, turn: number): string =>
 export const sessionWorkflowId = ({ agent, host, session }: SessionRef): string =>
   `exec/${checkedId('agent', agent)}/${checkedId('host', host)}/${checkedSession(session)}`;
 
+export const hostWorkflowId = (host: string): string => `host/${checkedId('host', host)}`;
+
 /** Reads `exec/<agent>/<host>/<n>`; undefined for any other workflow id. */
 export function parseSessionWorkflowId(workflowId: string): SessionRef | undefined {
   const [kind, agent, host, n, ...rest] = workflowId.split('/');

@@ -1,6 +1,6 @@
 // Names of workflows and their messages. Outside callers depend on them: a change here is a breaking one.
 
-export const WORKFLOWS = { agent: 'agent', turn: 'turn', execSession: 'execSession' } as const;
+export const WORKFLOWS = { agent: 'agent', turn: 'turn', execSession: 'execSession', host: 'host' } as const;
 
 export const AGENT_MESSAGES = {
   /** Signal and update: one more message; the update answers with the turn's result. */
@@ -51,6 +51,15 @@ export const SESSION_MESSAGES = {
   cancelTools: 'cancelTools',
   /** Signal, from the host worker: the command outlives its yield. */
   yielded: 'yielded',
+} as const;
+
+/** Of the workflow that says whether a host is there. */
+export const HOST_MESSAGES = {
+  /** Signal, from the host: it is there, and this is what it can do now. */
+  announce: 'announce',
+  /** Signal: it will not come back. */
+  forget: 'forget',
+  state: 'state',
 } as const;
 
 /** Custom search attributes, registered by `holdfast up`. */

@@ -80,6 +80,8 @@ export interface ExecRequest {
   reader?: string;
   /** What the scripts of this command may call. Default: every tool. */
   tools?: ToolGrant;
+  /** Ends whatever runs in the session first, and runs the code in a fresh shell. Default false. */
+  reset?: boolean;
 }
 
 export interface InputRequest {

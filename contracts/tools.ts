@@ -35,7 +35,7 @@ export interface StubFile {
 }
 
 /** What a tool needs of its agent's settings; a session without an agent has no model. */
-export type ToolSettings = Pick<AgentSettings, 'host' | 'cwd' | 'yield' | 'tools'>;
+export type ToolSettings = Pick<AgentSettings, 'host' | 'cwd' | 'yield' | 'tools' | 'remoteHost'>;
 
 /** A value above the size that history takes: where it lies. */
 export interface BlobRef {

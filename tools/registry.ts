@@ -12,6 +12,7 @@ import { createSpawnAgentTool } from './agents/spawn-agent-tool';
 import { stopAgentTool } from './agents/stop-agent-tool';
 import { waitForAgentsTool } from './agents/wait-for-agents-tool';
 import { applyPatchTool } from './apply-patch-tool';
+import { codeExecutionRemoteTool } from './code-execution-remote-tool';
 import { codeExecutionTool } from './code-execution-tool';
 import { connectToolsTool } from './connect-tools-tool';
 import { execCommandTool } from './exec-command-tool';
@@ -30,6 +31,7 @@ import { writeStdinTool } from './write-stdin-tool';
 
 const BUILT_IN: readonly Tool[] = [
   codeExecutionTool,
+  codeExecutionRemoteTool,
   inputTool,
   waitTool,
   shellTool,
@@ -262,6 +264,7 @@ async function runTool<T extends JsonValue>(
   const allowed = context.caller ? context.caller.allowed : context.settings.tools;
   if (allowed && !allowed.includes(name))
     throw new HoldfastError('tool_not_allowed', { got: name, allowed: allowed.join(', ') || 'none' });
+  context.host?.admit?.(name, effects);
   const parsed = checkArgs(tool, args);
   const unknown = (reason: string): HoldfastError =>
     new HoldfastError('unknown_outcome', { what: `the call of ${name}`, reason });

@@ -25,6 +25,8 @@ export interface ToolHost {
   cwd: string;
   /** Environment for programs: the allow-list that shells have, never the worker's own. */
   env: Readonly<Record<string, string>>;
+  /** Refuses what the host's access does not allow. Throws `execution_disabled` and `read_only_host`. */
+  admit?: (tool: string, effects: Effects) => void;
   /** Lets scripts call tools that only the terminal of a session reaches. Absent where there are no terminals. */
   connectTools?: (ref: SessionRef, signal: AbortSignal) => Promise<void>;
 }

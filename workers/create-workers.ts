@@ -6,7 +6,7 @@ import { Runtime } from '@temporalio/worker';
 import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
 import { requireNode } from '../engine/node-version';
 import { detectTreeKill } from '../exec/holder/process-tree';
@@ -29,13 +29,15 @@ import { registerSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
 import { SubAgentSweep } from './sub-agent-sweep';
 import { TaskJournal } from './task-journal';
-import { endUnused, Workers, type WorkersLog } from './workers';
+import { endUnused, Workers, type AgentSide, type WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
   /** Where logs of shells and the journals lie; made where it is missing. One worker per host and folder. */
   dataDir: string;
   /** The host whose shells run here, default `local`; null for agents alone. */
   host?: string | null | undefined;
+  /** False: this process serves its host and no agents, as on a machine that only runs shells. Default true. */
+  agents?: boolean | undefined;
   /** Working folder of new shells. Default: `work` in the data folder. */
   workdir?: string | undefined;
   /** Variables of new shells, beside PATH, HOME, USER, language and time zone of this process. */
@@ -65,10 +67,12 @@ type OpenSessions = (
   stubs: StubFolder | undefined,
 ) => Promise<SessionHost>;
 
+const NEITHER = 'false for a process that serves a host alone';
+
 /** As `createWorkers`, with the host's sessions to be said. */
 export async function composeWorkers(options: WorkersOptions, open: OpenSessions): Promise<Workers> {
   requireNode();
-  const { dataDir } = options;
+  const { dataDir, agents = true } = options;
   const log: WorkersLog = options.log ?? Runtime.instance().logger;
   const configured = await configureTools({ dataDir, config: options.config, log });
   const own = [...configured.tools, ...(options.tools ?? [])];
@@ -77,6 +81,12 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
   const findProvider = createProviders(options.models, configuration.models);
   const findDialect = createDialects(configuration.dialects);
   const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
+  if (host === null && !agents)
+    throw new HoldfastError('invalid_input', {
+      what: '`agents`',
+      got: 'false without a host',
+      allowed: NEITHER,
+    });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // What was made is let go of where the rest cannot be: the last first.
   const made: (() => unknown)[] = [];
@@ -86,23 +96,32 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     const server = await connectServer(options);
     made.push(() => server.close());
     const { connection, namespace, client } = server;
-    await registerSearchAttributes(client.temporal).catch((err: unknown) =>
-      log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
-    );
-    const journal = new TaskJournal(join(dataDir, 'tasks'));
+    if (agents)
+      await registerSearchAttributes(client.temporal).catch((err: unknown) =>
+        log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
+      );
+    // Of each process its own: another one's open tasks are no orphans.
+    const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`));
     made.push(() => journal.close());
-    const tokens = await LiveTokens.listen(dataDir);
-    made.push(() => tokens.close());
     const blobs = new BlobStore(join(dataDir, 'blobs'));
     void blobs.prune();
     made.push(() => configured.close());
-    configured.start();
-    const unpublish = publishRegistry(dataDir, tools, configured, log);
+    // MCP servers are where the agents are.
+    if (agents) configured.start();
+    const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
-    const closeTools = (): Promise<void> => (unpublish(), tokens.close(), configured.close());
     const shared = { connection, namespace, client, journal, tools, blobs };
-    const agentWorker = await createAgentWorker({ ...shared, findProvider, findDialect, tokens });
-    made.push(() => endUnused(agentWorker));
+    let agentSide: AgentSide | undefined;
+    if (agents) {
+      const tokens = await LiveTokens.listen(dataDir);
+      made.push(() => tokens.close());
+      const worker = await createAgentWorker({ ...shared, findProvider, findDialect, tokens });
+      made.push(() => endUnused(worker));
+      const warn = (message: string, facts: Record<string, unknown>): void => log.warn(message, facts);
+      const subAgents = new SubAgentSweep(client.temporal, warn);
+      agentSide = { worker, subAgents, close: () => tokens.close() };
+    }
+    const closeTools = (): Promise<void> => (unpublish(), configured.close());
     let hostWorker: HostWorker | undefined;
     if (host !== null) {
       const offered = configuration.features.unifiedExec;
@@ -112,8 +131,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       hostWorker = await createHostWorker({ ...shared, host, sessions, log: warn });
     }
-    const subAgents = new SubAgentSweep(client.temporal, (message, facts) => log.warn(message, facts));
-    return new Workers({ server, journal, agentWorker, hostWorker, subAgents, release, closeTools, log });
+    return new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
   } catch (err) {
     for (const letGo of made.reverse()) await Promise.resolve(letGo()).catch(() => undefined);
     throw err;

@@ -7,10 +7,14 @@ import { createHostActivities } from '../activities/host-activities';
 import { createToolActivities } from '../activities/tool-activities';
 import { ToolChannel } from '../activities/tool-channel';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { hostTaskQueue, type SessionRef } from '../contracts/ids';
+import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../contracts/ids';
 import { armSession } from '../exec/arm-session';
+import { AuditLog } from '../exec/audit-log';
+import { HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
+import type { Effects } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
+import { HostPresence } from './host-presence';
 import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from './task-journal';
 
@@ -46,13 +50,24 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const completion = new CommandCompletion(client.temporal, sessions, join(dataDir, 'commands', host), log);
   const channel = new ToolChannel({ client, sessions, tools, blobs, log });
+  const access = new HostAccess(dataDir, host);
+  const audit = new AuditLog(dataDir, host, log);
+  // The machine beside the agents is there whenever they are.
+  const presence =
+    host === LOCAL_HOST
+      ? undefined
+      : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens: null, log });
+  await presence?.claim();
+  const admit = (tool: string, effects: Effects): void =>
+    access.check(tool, effects === 'read_only' ? 'looks' : 'mutates');
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: hostTaskQueue(host),
     activities: {
-      ...createHostActivities({ host, sessions, completion, channel }),
-      ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env, connectTools } }),
+      ...createHostActivities({ host, sessions, completion, channel, access, audit }),
+      ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env, admit, connectTools } }),
+      ...presence?.presence.activities,
     },
     maxConcurrentActivityTaskExecutions: 500,
     // `output --wait` is told of a cancellation with its heartbeat's answer.
@@ -63,11 +78,13 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   });
   const adopt = (): number => {
     sweep.looks.start();
+    presence?.start();
     for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
     return completion.adopt();
   };
   const detach = async (): Promise<void> => {
     sweep.looks.stop();
+    await presence?.stop();
     completion.detach();
     channel.detach();
     sessions.detach();

@@ -14,12 +14,19 @@ export interface WorkersLog {
   warn(message: string, facts: Record<string, unknown>): void;
 }
 
+/** What a process has that serves agents. */
+export interface AgentSide {
+  worker: Worker;
+  subAgents: SubAgentSweep;
+  /** Lets go of those who watch its models write. */
+  close: () => void;
+}
+
 interface Parts {
   server: ServerConnection;
   journal: TaskJournal;
-  agentWorker: Worker;
+  agentSide: AgentSide | undefined;
   hostWorker: HostWorker | undefined;
-  subAgents: SubAgentSweep;
   /** Lets the next worker have the host. */
   release: () => void;
   /** Lets go of MCP servers. */
@@ -94,15 +101,15 @@ export class Workers {
   }
 
   private get workers(): Worker[] {
-    const { agentWorker, hostWorker } = this.parts;
-    return hostWorker ? [agentWorker, hostWorker.worker] : [agentWorker];
+    const { agentSide, hostWorker } = this.parts;
+    return [agentSide?.worker, hostWorker?.worker].filter((worker) => worker !== undefined);
   }
 
   private async serve(onReady?: (ready: WorkersReady) => void): Promise<void> {
-    const { journal, hostWorker, subAgents, log } = this.parts;
+    const { journal, hostWorker, agentSide, log } = this.parts;
     const { temporal } = this.client;
     // Before anything of the dead worker's is answered: each answer is a workflow task that must come to us.
-    const open = journal.hasOrphans() ? await resetStickyQueues(temporal) : 0;
+    const open = agentSide && journal.hasOrphans() ? await resetStickyQueues(temporal) : 0;
     const pollingSince = Date.now();
     const runs = this.workers.map((worker) => worker.run().finally(() => this.shutdown()));
     const ended = Promise.allSettled(runs);
@@ -110,7 +117,7 @@ export class Workers {
       if (this.isStopping) this.shutdown();
       // Only now: what is answered is handed out at once, and must find us polling.
       const adopted = hostWorker?.adopt() ?? 0;
-      subAgents.looks.start();
+      agentSide?.subAgents.looks.start();
       const orphans = await journal.failOrphans(temporal);
       const ready = { pollingSince, adopted, orphans, open };
       onReady?.(ready);
@@ -147,9 +154,10 @@ export class Workers {
   }
 
   private async letGo(): Promise<void> {
-    const { hostWorker, subAgents, release, closeTools, server } = this.parts;
-    subAgents.looks.stop();
+    const { hostWorker, agentSide, release, closeTools, server } = this.parts;
+    agentSide?.subAgents.looks.stop();
     try {
+      agentSide?.close();
       await Promise.all([hostWorker?.detach(), closeTools()]);
     } finally {
       release();

@@ -1,4 +1,5 @@
 // The workflows that a worker offers. Exports workflows, nothing else.
 export { agent } from './agent';
 export { execSession } from './exec-session';
+export { host } from './host';
 export { turn } from './turn';

@@ -88,7 +88,7 @@ export class SessionActor {
   checkExec(request: ExecRequest | undefined): ExecRequest {
     const exec = checked(execSchema, 'The command', request);
     const { command, ref, view } = this.record;
-    if (command && command.id !== (exec.id ?? currentUpdateInfo()?.id)) {
+    if (command && !exec.reset && command.id !== (exec.id ?? currentUpdateInfo()?.id)) {
       refuse('busy', { session: ref.session, from: view?.commandId === command.id ? view.from : 0 });
     }
     return exec;
@@ -111,6 +111,7 @@ export class SessionActor {
       reader,
       yield: yielding,
       tools,
+      reset = false,
     } = this.checkExec(request);
     this.usedAt = Date.now();
     if (this.record.command?.id !== id) {
@@ -121,6 +122,7 @@ export class SessionActor {
         startedAt: Date.now(),
         yield: { ...this.record.yield, ...yielding },
         yielded: null,
+        ...(reset && { reset }),
       };
       this.tools.grant(id, tools);
       setCurrentDetails(detailsOfStart(this.record.command));
@@ -291,9 +293,18 @@ export class SessionActor {
 
   private track(command: RunningCommand, attached: boolean): void {
     const { ref, cwd } = this.record;
-    const { id: commandId, runtime, code, yield: settings } = command;
+    const { id: commandId, runtime, code, yield: settings, reset } = command;
     const { workflowId } = workflowInfo();
-    const input = { ref, workflowId, cwd, commandId, runtime, code, yield: settings };
+    const input = {
+      ref,
+      workflowId,
+      cwd,
+      commandId,
+      runtime,
+      code,
+      yield: settings,
+      ...(reset && { reset }),
+    };
     // Not a part of any handler: it goes on after the yield, and only a reset or a close ends it.
     const end = CancellationScope.nonCancellable(() =>
       runCommand(input, attached, summaryOfCommand(command)),
@@ -304,7 +315,8 @@ export class SessionActor {
     });
     this.ends.set(commandId, settled);
     settled.then(
-      (view) => this.show(view),
+      // One that was replaced tells its end when the next one runs: that one is what the session shows.
+      (view) => (this.record.command === null ? this.show(view) : undefined),
       // Whoever waits for it is told; nobody may be waiting any more.
       () => undefined,
     );

@@ -20,6 +20,8 @@ export interface RunningCommand {
   yield: YieldSettings;
   /** Answer of the exec update that comes before the end. */
   yielded: CommandView | null;
+  /** What ran before it is ended first. */
+  reset?: boolean;
 }
 
 /** What a command's scripts may call, and have called. */

@@ -13,7 +13,10 @@ type KeyOf = (call: ToolCall) => string;
 const OF_SESSION_ZERO: readonly string[] = ['code_execution_tool', 'input'];
 
 /** The session that a call is for; `key`: the call's. */
-export function sessionOf({ tool, args: { session } }: ToolCall, key: string): number | null {
+export function sessionOf({ tool, args }: ToolCall, key: string): number | null {
+  // Sessions of another host, which the agent's end finds by itself.
+  if (tool === 'code_execution_remote' || args.host !== undefined) return null;
+  const { session } = args;
   if (isSessionNumber(session)) return session;
   if (session !== undefined) return null;
   if (tool === 'execute_python_code') return scriptSessions(key)[0] ?? null;

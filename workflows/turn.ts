@@ -279,11 +279,12 @@ class Turn {
     isReferredTo: boolean,
   ): Promise<ToolResult> {
     const { agent } = this.input;
-    const { host, cwd, yield: yielding, tools } = this.input.settings;
+    const { host, cwd, remoteHost, yield: yielding, tools } = this.input.settings;
     // No more than that: a hundred calls with long instructions in each would not fit into one gRPC message.
     const settings: ToolSettings = {
       ...(host && { host }),
       ...(cwd && { cwd }),
+      ...(remoteHost && { remoteHost }),
       ...(yielding && { yield: yielding }),
       ...(tools && { tools }),
     };

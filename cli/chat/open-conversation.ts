@@ -15,6 +15,9 @@ export interface ChatOptions extends GlobalOptions {
   dialect?: DialectName;
   cwd?: string;
   host: string;
+  remoteHost?: string;
+  /** True: under this machine's own name. */
+  serveHost?: string | true;
   tools?: string[];
   resume?: boolean;
 }
@@ -72,7 +75,7 @@ async function resume(agent: AgentHandle, { model }: ChatOptions): Promise<Opene
   return start(agent, { ...settings, ...own, mode: 'conversation', from }, 'resumed');
 }
 
-function inputOf({ model, dialect, host, cwd, tools }: ChatOptions): AgentInput {
+function inputOf({ model, dialect, host, remoteHost, cwd, tools }: ChatOptions): AgentInput {
   if (model === undefined) throw noModel();
   const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
   return {
@@ -82,6 +85,7 @@ function inputOf({ model, dialect, host, cwd, tools }: ChatOptions): AgentInput 
     context: CONTEXT,
     ...(workdir && { cwd: workdir }),
     ...(dialect && { dialect }),
+    ...(remoteHost && { remoteHost }),
     ...(tools && { tools }),
   };
 }

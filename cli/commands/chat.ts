@@ -8,15 +8,19 @@ import {
 } from '../chat/open-conversation';
 import { pipedChat } from '../chat/piped-chat';
 import { TerminalChat } from '../chat/terminal-chat';
+import { checkedId } from '../../contracts/ids';
+import { hostWorkers, ownHostName } from './host';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { inert } from '../print-message';
 import { note } from '../terminal-style';
 
 /** In a terminal 0 for who left, 130 by Ctrl-C; through a pipe the code of the last turn that failed. */
-export async function chat(options: ChatOptions): Promise<number> {
-  await checkOptions(options);
-  const context = await openContext(options, { start: true });
+export async function chat(given: ChatOptions): Promise<number> {
+  await checkOptions(given);
+  const context = await openContext(given, { start: true });
+  const host = await servedHost(given);
   try {
+    const options = host ? { ...given, remoteHost: host.name } : given;
     const opened = await openConversation(context, options);
     if (!isTerminal(options)) return await throughPipe(opened, options);
     await introduce(context, opened);
@@ -25,9 +29,28 @@ export async function chat(options: ChatOptions): Promise<number> {
     farewell(talk, options);
     return code;
   } finally {
+    await host?.end();
     await context.close();
   }
 }
+
+/** This machine as the host of `code_execution_remote`, as long as the chat lasts; its shells begin in this folder. */
+async function servedHost(
+  options: ChatOptions,
+): Promise<{ name: string; end: () => Promise<void> } | undefined> {
+  if (options.serveHost === undefined) return undefined;
+  const name = options.serveHost === true ? ownHostName() : checkedId('host', options.serveHost);
+  const { workers, root, access } = await hostWorkers(name, options, SILENT);
+  const serving = new Promise<void>((resolve, reject) => {
+    workers.run({ onReady: () => resolve() }).catch(reject);
+  });
+  await serving;
+  note(`this machine is host ${name}, access ${access}; shells begin in ${root}`);
+  return { name, end: () => workers.close() };
+}
+
+/** The screen is the conversation's. */
+const SILENT = { info: (): void => undefined, warn: (): void => undefined };
 
 const isTerminal = ({ json }: GlobalOptions): boolean =>
   Boolean(process.stdin.isTTY && process.stdout.isTTY) && !json && process.env.TERM !== 'dumb';

@@ -14,6 +14,7 @@ export interface RunOptions extends GlobalOptions {
   agent?: string;
   host: string;
   model: string;
+  remoteHost?: string;
   cwd?: string;
   keep?: boolean;
   maxSteps?: number;
@@ -40,13 +41,14 @@ export async function run(task: string, options: RunOptions): Promise<number> {
   }
 }
 
-function inputOf(task: string, { model, host, cwd, keep, maxSteps }: RunOptions): AgentInput {
+function inputOf(task: string, { model, host, remoteHost, cwd, keep, maxSteps }: RunOptions): AgentInput {
   const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
   return {
     task,
     model: modelInFull(model),
     host,
     ...(workdir && { cwd: workdir }),
+    ...(remoteHost && { remoteHost }),
     ...(keep && { keep }),
     ...(maxSteps !== undefined && { limits: { steps: maxSteps } }),
   };

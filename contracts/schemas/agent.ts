@@ -56,6 +56,7 @@ export const agentInputSchema = z.strictObject({
   context: z.optional(z.array(path).check(z.maxLength(50))),
   outputSchema: z.optional(jsonSchema),
   host: z.optional(idSchema),
+  remoteHost: z.optional(idSchema),
   cwd: z.optional(z.string().check(z.minLength(1))),
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),

@@ -102,6 +102,7 @@ export const execSchema = z.strictObject({
   yield: z.optional(yieldSchema),
   reader: z.optional(readerName),
   tools: z.optional(toolGrantSchema),
+  reset: z.optional(z.boolean()),
 });
 
 export const inputSchema = z.strictObject({

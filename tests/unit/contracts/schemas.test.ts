@@ -103,7 +103,7 @@ const bad: [string, z.ZodMiniType, unknown, RegExp][] = [
     { code: 'a', runtime: 'ruby' },
     /"\/runtime" must be one of terminal, python, nodejs/,
   ],
-  ['exec with reset as text', execSchema, { code: 'a', reset: 'false' }, /has unknown keys reset/],
+  ['exec with reset as text', execSchema, { code: 'a', reset: 'false' }, /"\/reset" must be a boolean/],
   [
     'exec with a yield as text',
     execSchema,

@@ -1,0 +1,45 @@
+// The host's side of its lease: an activity that lasts as long as this process does.
+import { Context } from '@temporalio/activity';
+import type { LeaseEnd, LeaseInput, PresenceActivities } from '../contracts/remote-hosts';
+
+const BEAT_MS = 2_000;
+
+export class Presence {
+  private isHeld = false;
+  private ended: (() => void) | undefined;
+
+  constructor(readonly instance: string) {}
+
+  /** Whether the server counts on this process. */
+  get holdsLease(): boolean {
+    return this.isHeld;
+  }
+
+  /** The host is about to go: its lease ends at once, and not by silence. */
+  end(): void {
+    this.ended?.();
+  }
+
+  get activities(): PresenceActivities {
+    return { holdLease: (input) => this.hold(input) };
+  }
+
+  private async hold({ instance }: LeaseInput): Promise<LeaseEnd> {
+    if (instance !== this.instance) return { reason: 'another process of the host took its place' };
+    const context = Context.current();
+    context.heartbeat();
+    const beat = setInterval(() => context.heartbeat(), BEAT_MS);
+    this.isHeld = true;
+    try {
+      // Cancelled when the worker stops, or when the server has given the lease up meanwhile.
+      await new Promise<void>((resolve) => {
+        this.ended = resolve;
+        context.cancellationSignal.addEventListener('abort', () => resolve());
+      });
+      return { reason: 'it was stopped' };
+    } finally {
+      this.isHeld = false;
+      clearInterval(beat);
+    }
+  }
+}

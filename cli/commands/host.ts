@@ -1,0 +1,174 @@
+// `holdfast host`: serves this machine's shells to a Temporal server, says which machines do, and what each allows.
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { ID_PATTERN } from '../../contracts/ids';
+import { ACCESS, type Access, type HostState } from '../../contracts/remote-hosts';
+import { HoldfastError } from '../../contracts/errors';
+import { HostAccess } from '../../exec/host-access';
+import type { Workers, WorkersLog } from '../../workers/workers';
+import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
+import { inert } from '../print-message';
+import { note, styled } from '../terminal-style';
+
+export interface ServeHostOptions extends GlobalOptions {
+  access?: Access;
+  root?: string;
+}
+
+/** Serves until Ctrl-C or TERM; its sessions live on, and the next `serve` of this name takes them over. */
+export async function serveHost(host: string, options: ServeHostOptions): Promise<number> {
+  const { workers, root, access, address, namespace } = await hostWorkers(host, options, LOG);
+  await workers.run({
+    onReady({ adopted }) {
+      const facts = { host, access, root, address, namespace, adopted, pid: process.pid };
+      if (options.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
+      else {
+        note(`host ${host} serves ${address} (namespace ${namespace}), access ${access}`);
+        note(`shells begin in ${root}; ctrl-c stops serving, what runs in sessions goes on`);
+      }
+    },
+  });
+  return 0;
+}
+
+interface HostWorkers {
+  workers: Workers;
+  root: string;
+  access: Access;
+  address: string;
+  namespace: string;
+}
+
+/** The workers of one host and of no agents, for the server that the options name, else the data folder's own. */
+export async function hostWorkers(
+  host: string,
+  options: ServeHostOptions,
+  log: WorkersLog,
+): Promise<HostWorkers> {
+  const dataDir = dataDirOf(options);
+  const context = await openContext(options, { start: false });
+  const { namespace } = context;
+  const { address } = context.client;
+  await context.close();
+  const root = resolve(options.root ?? process.cwd());
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const stored = new HostAccess(dataDir, host);
+  if (options.access) stored.set(options.access);
+  // Not for every command: it loads Temporal's native code.
+  const { createWorkers } = await import('../../workers/create-workers');
+  const { Runtime, DefaultLogger } = await import('@temporalio/worker');
+  // Of the SDK only what is wrong: what there is to be said, `log` says.
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const workers = await createWorkers({
+    dataDir,
+    address,
+    namespace,
+    profile: options.profile,
+    host,
+    agents: false,
+    workdir: root,
+    config: configOf(options) ?? undefined,
+    log,
+  });
+  return { workers, root, access: stored.current, address, namespace };
+}
+
+const LOG: WorkersLog = {
+  info: () => undefined,
+  warn: (message, facts) => note(`${message} ${JSON.stringify(facts)}`),
+};
+
+/** What this machine is called where nobody says: its own name, as an id. */
+export function ownHostName(): string {
+  const name =
+    hostname()
+      .split('.')[0]
+      ?.toLowerCase()
+      .replace(/[^a-z0-9_-]+/g, '-')
+      .slice(0, 60) ?? '';
+  const id = name.replace(/^[^a-z0-9]+/, '');
+  return ID_PATTERN.test(id) && id !== 'local' ? id : 'this-machine';
+}
+
+export async function listHosts(options: GlobalOptions): Promise<number> {
+  return withHosts(options, async (context) => {
+    const hosts = await context.client.hosts.list();
+    if (options.json) process.stdout.write(`${JSON.stringify(hosts)}\n`);
+    else if (hosts.length === 0) note('No host has come yet: run `holdfast host serve NAME` on a machine.');
+    else for (const state of hosts) process.stdout.write(`${line(state)}\n`);
+    return 0;
+  });
+}
+
+export async function showHost(host: string, options: GlobalOptions): Promise<number> {
+  return withHosts(options, async (context) => {
+    const state = await context.client.hosts.state(host);
+    if (options.json) {
+      process.stdout.write(`${JSON.stringify(state)}\n`);
+      return 0;
+    }
+    const { facts } = state;
+    const rows: [string, string][] = [
+      ['status', `${state.status} since ${state.since}${state.reason ? `: ${state.reason}` : ''}`],
+      ['namespace', state.namespace],
+    ];
+    if (facts) {
+      rows.push(['access', facts.access], ['root', facts.root], ['version', facts.version]);
+      rows.push(['protocol', String(facts.protocol)], ['tree kill', facts.treeKill]);
+      rows.push(
+        ['sandbox', facts.sandbox ?? 'none'],
+        ['capabilities', facts.capabilities.join(', ') || 'none'],
+      );
+    }
+    for (const [name, value] of rows)
+      process.stdout.write(`${styled('bold', name.padEnd(14))}${inert(value)}\n`);
+    return 0;
+  });
+}
+
+/** On the host itself: what code may do there, from the next call on. Without a level it is said. */
+export function hostAccess(host: string, level: string | undefined, options: GlobalOptions): Promise<number> {
+  const stored = new HostAccess(dataDirOf(options), host);
+  if (level !== undefined) {
+    mkdirSync(dataDirOf(options), { recursive: true, mode: 0o700 });
+    stored.set(accessLevel(level));
+  }
+  const { current: access } = stored;
+  process.stdout.write(options.json ? `${JSON.stringify({ host, access })}\n` : `${access}\n`);
+  return Promise.resolve(0);
+}
+
+export async function forgetHost(host: string, options: GlobalOptions): Promise<number> {
+  return withHosts(options, async (context) => {
+    await context.client.hosts.forget(host);
+    if (options.json) process.stdout.write(`${JSON.stringify({ host, forgotten: true })}\n`);
+    return 0;
+  });
+}
+
+/** Throws `invalid_input` for what is no level. */
+export function accessLevel(text: string): Access {
+  const found = ACCESS.find((level) => level === text);
+  if (found) return found;
+  throw new HoldfastError('invalid_input', { what: 'The access', got: text, allowed: ACCESS.join(', ') });
+}
+
+async function withHosts(
+  options: GlobalOptions,
+  work: (context: Awaited<ReturnType<typeof openContext>>) => Promise<number>,
+): Promise<number> {
+  const context = await openContext(options, { start: false });
+  try {
+    return await work(context);
+  } finally {
+    await context.close();
+  }
+}
+
+function line({ host, status, since, reason, facts }: HostState): string {
+  const access = facts ? `${facts.access}, ${facts.root}, Holdfast ${facts.version}` : '';
+  const when = `since ${since}${reason ? `: ${reason}` : ''}`;
+  const colour = status === 'online' ? 'green' : 'yellow';
+  return `${styled('bold', host)}  ${styled(colour, status)}  ${inert(access)}  ${styled('dim', inert(when))}`;
+}

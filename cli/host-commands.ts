@@ -1,0 +1,55 @@
+// The commands below `holdfast host`.
+import type { Command } from 'commander';
+import { checkedId } from '../contracts/ids';
+import {
+  accessLevel,
+  forgetHost,
+  hostAccess,
+  listHosts,
+  serveHost,
+  showHost,
+  type ServeHostOptions,
+} from './commands/host';
+import type { GlobalOptions } from './context';
+import { EXAMPLES } from './examples';
+
+type Action = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
+
+const hostName = (name: string): string => checkedId('host', name);
+
+/** @param action hands on the exit code */
+export function addHostCommands(host: Command, action: Action): void {
+  const below = (name: string, description: string): Command =>
+    host
+      .command(name)
+      .description(description)
+      .exitOverride()
+      .configureOutput({ outputError: () => undefined });
+  host.addHelpText('after', EXAMPLES.host);
+  below('serve <name>', 'serve the shells of this machine until ctrl-c; what runs in them goes on')
+    .option('--access <level>', 'read-write, read-only or off; kept for later starts', accessLevel)
+    .option('--root <dir>', 'where shells begin (default: this folder)')
+    .action(
+      action((name: string, _own: object, self: Command) =>
+        serveHost(hostName(name), self.optsWithGlobals<ServeHostOptions>()),
+      ),
+    );
+  below('ls', 'all hosts: which are online, what each allows').action(
+    action((_own: object, self: Command) => listHosts(self.optsWithGlobals<GlobalOptions>())),
+  );
+  below('show <name>', 'one host').action(
+    action((name: string, _own: object, self: Command) =>
+      showHost(hostName(name), self.optsWithGlobals<GlobalOptions>()),
+    ),
+  );
+  below('access <name> [level]', 'on the host itself: what code may do there, from the next call on').action(
+    action((name: string, level: string | undefined, _own: object, self: Command) =>
+      hostAccess(hostName(name), level, self.optsWithGlobals<GlobalOptions>()),
+    ),
+  );
+  below('forget <name>', 'take a host that will not come back off the list').action(
+    action((name: string, _own: object, self: Command) =>
+      forgetHost(hostName(name), self.optsWithGlobals<GlobalOptions>()),
+    ),
+  );
+}

@@ -1,0 +1,115 @@
+// Which hosts there are, and whether they are there.
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { HoldfastError } from '../contracts/errors';
+import { hostWorkflowId, MAIN_TASK_QUEUE } from '../contracts/ids';
+import { HOST_MESSAGES, WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
+import { HOST_PROTOCOL, type HostFacts, type HostInput, type HostState } from '../contracts/remote-hosts';
+import { deliver } from './deliver';
+
+export class HostDirectory {
+  constructor(
+    private readonly client: Client,
+    private readonly address: string,
+  ) {}
+
+  /** All hosts that have ever come and are not forgotten, by name. The machine beside the agents is none of them. */
+  async list(): Promise<HostState[]> {
+    const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
+    const states: Promise<HostState>[] = [];
+    for await (const { workflowId } of this.client.workflow.list({ query }))
+      states.push(this.query(workflowId));
+    const found = (await Promise.allSettled(states)).flatMap((state) =>
+      // One that has ended since it was listed is forgotten.
+      state.status === 'fulfilled' ? [state.value] : [],
+    );
+    return found.sort((a, b) => a.host.localeCompare(b.host, 'en'));
+  }
+
+  /** What is known of one. Throws `unknown_host`. */
+  async state(host: string): Promise<HostState> {
+    try {
+      const workflowId = hostWorkflowId(host);
+      const { status } = await this.client.workflow.getHandle(workflowId).describe();
+      if (status.name === 'RUNNING') return await this.query(workflowId);
+    } catch (err) {
+      if (!(err instanceof WorkflowNotFoundError)) throw err;
+    }
+    const known = (await this.list()).map((state) => state.host);
+    throw new HoldfastError('unknown_host', { host, allowed: known.join(', ') || 'none yet' });
+  }
+
+  /**
+   * The host that code for a remote machine goes to: the one that is named, else the only one that is online. Throws
+   * `unknown_host`, `host_offline`, `no_remote_host`, `ambiguous_host` and `protocol_mismatch`. What its access allows
+   * the host says itself: it may have been changed a moment ago.
+   */
+  async choose(name: string | undefined): Promise<HostState> {
+    const state = name === undefined ? await this.onlyOne() : await this.state(name);
+    const { host, status, since, reason, facts } = state;
+    if (status !== 'online' || !facts) throw new HoldfastError('host_offline', { host, since, reason });
+    const { protocol, version } = facts;
+    if (protocol !== HOST_PROTOCOL)
+      throw new HoldfastError('protocol_mismatch', { host, got: protocol, version, allowed: HOST_PROTOCOL });
+    return state;
+  }
+
+  /** When the server last heard of a host that holds a lease, in milliseconds since 1970; null where none does. */
+  async lastBeat(host: string): Promise<number | null> {
+    const { raw } = await this.client.workflow.getHandle(hostWorkflowId(host)).describe();
+    const beat = raw.pendingActivities?.[0]?.lastHeartbeatTime;
+    return beat ? Number(beat.seconds) * 1_000 + Math.round((beat.nanos ?? 0) / 1e6) : null;
+  }
+
+  /** For hosts: says that one is there, and what it can do. */
+  async announce(host: string, facts: HostFacts): Promise<void> {
+    const workflowId = hostWorkflowId(host);
+    const to = {
+      client: this.client,
+      address: this.address,
+      workflowId,
+      needsWorker: false,
+      what: 'The host',
+    };
+    await deliver(to, () =>
+      this.client.workflow.signalWithStart(WORKFLOWS.host, {
+        workflowId,
+        taskQueue: MAIN_TASK_QUEUE,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        args: [{} satisfies HostInput],
+        signal: HOST_MESSAGES.announce,
+        signalArgs: [facts],
+        staticSummary: `host ${host}`,
+      }),
+    );
+  }
+
+  /** Takes a host that will not come back off the list. Throws `unknown_host`. */
+  async forget(host: string): Promise<void> {
+    await this.state(host);
+    await this.client.workflow.getHandle(hostWorkflowId(host)).signal(HOST_MESSAGES.forget);
+  }
+
+  private async onlyOne(): Promise<HostState> {
+    const all = await this.list();
+    const online = all.filter(({ status }) => status === 'online');
+    const [only, ...more] = online;
+    if (more.length > 0)
+      throw new HoldfastError('ambiguous_host', { got: online.map(({ host }) => host).join(', ') });
+    if (only) return only;
+    const offline = all.map(({ host, since }) => `${host} (offline since ${since})`).join(', ');
+    throw new HoldfastError('no_remote_host', { got: offline || 'none' });
+  }
+
+  private query(workflowId: string): Promise<HostState> {
+    const to = {
+      client: this.client,
+      address: this.address,
+      workflowId,
+      needsWorker: true,
+      what: 'The host',
+    };
+    return deliver(to, () =>
+      this.client.workflow.getHandle(workflowId).query<HostState>(HOST_MESSAGES.state),
+    );
+  }
+}

@@ -1,0 +1,72 @@
+// The part of the error catalogue about hosts: which one is meant, whether it is there, what it lets be done.
+import { entry, type ErrorEntry } from './error-entry';
+
+export const HOST_ERRORS = {
+  host_offline: entry(
+    69,
+    true,
+    (f) =>
+      f.waitedMs === undefined
+        ? `Host ${f.host} is offline since ${f.since}: ${f.reason}; nothing was run, here or anywhere else.`
+        : `No worker serves host ${f.host}: the message was not delivered within ${f.waitedMs} ms.`,
+    (f) =>
+      f.host === 'local'
+        ? 'Start its worker (`holdfast up`), then send it again.'
+        : `Start its worker (\`holdfast host serve ${f.host}\` on that machine), then send it again.`,
+  ),
+  no_remote_host: entry(
+    69,
+    true,
+    (f) =>
+      `No host is connected: got ${f.got}, allowed one that is online; nothing was run, here or anywhere else.`,
+    () =>
+      'Tell the user: on the machine that is meant, run `holdfast host serve NAME`, or `holdfast chat --serve-host`.',
+  ),
+  unknown_host: entry(
+    66,
+    false,
+    (f) =>
+      `No host has this name: got ${f.host}, allowed ${f.allowed}; nothing was run, here or anywhere else.`,
+    (f) => `Name one of these, or run \`holdfast host serve ${f.host}\` on the machine that is meant.`,
+  ),
+  ambiguous_host: entry(
+    65,
+    false,
+    (f) =>
+      `Several hosts are online and the agent is bound to none: got ${f.got}, allowed one; nothing was run.`,
+    () => 'Tell the user which hosts there are; the agent is bound to one by its setting `remoteHost`.',
+  ),
+  execution_disabled: entry(
+    77,
+    false,
+    (f) => `Host ${f.host} runs nothing: its access is off; nothing was run, here or anywhere else.`,
+    (f) => `Tell the user; on that machine, \`holdfast host access ${f.host} read-write\` allows it.`,
+  ),
+  read_only_host: entry(
+    77,
+    false,
+    (f) =>
+      `Host ${f.host} is read-only: got ${f.what}, allowed output and reset; nothing was run, here or anywhere else.`,
+    (f) => `Tell the user; on that machine, \`holdfast host access ${f.host} read-write\` allows it.`,
+  ),
+  protocol_mismatch: entry(
+    69,
+    false,
+    (f) =>
+      `Host ${f.host} speaks another protocol: got ${f.got} (Holdfast ${f.version}), allowed ${f.allowed}; nothing was run.`,
+    () => 'Install the same release of Holdfast on both machines.',
+  ),
+  host_taken: entry(
+    75,
+    true,
+    (f) => `Another machine serves host ${f.host}: got two, allowed one; it is online since ${f.since}.`,
+    () => 'Give this machine another name, or stop `holdfast host serve` on the other one.',
+  ),
+  foreign_session: entry(
+    77,
+    false,
+    (f) =>
+      `The session belongs to another host: got ${f.got}, allowed ${f.host}; nothing was done, and it is on record.`,
+    () => 'Send it to the host that the session names.',
+  ),
+} satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,39 @@
+// What code may do on this host. It stands in a file of the host's own, so that a change counts from the next call on,
+// and nobody but this machine's user can make one.
+import { join } from 'node:path';
+import { HoldfastError } from '../contracts/errors';
+import { ACCESS, type Access } from '../contracts/remote-hosts';
+import { readJson, writeJson } from './json-file';
+
+/** What a call does: changes something, looks, or ends what runs. */
+export type Effect = 'mutates' | 'looks' | 'ends';
+
+export class HostAccess {
+  private readonly file: string;
+
+  constructor(
+    dataDir: string,
+    private readonly host: string,
+  ) {
+    this.file = join(dataDir, `access.${host}.json`);
+  }
+
+  /** A file that cannot be read forbids: whoever wrote it wanted something said. */
+  get current(): Access {
+    const found = readJson<{ access?: unknown }>(this.file);
+    if (found === undefined) return 'read-write';
+    return ACCESS.find((access) => access === found.access) ?? 'off';
+  }
+
+  set(access: Access): void {
+    writeJson(this.file, { access });
+  }
+
+  /** Throws `execution_disabled` or `read_only_host`. Whatever the access, what runs can be ended. */
+  check(what: string, effect: Effect): void {
+    const { current, host } = this;
+    if (effect === 'ends' || current === 'read-write') return;
+    if (current === 'off') throw new HoldfastError('execution_disabled', { host });
+    if (effect === 'mutates') throw new HoldfastError('read_only_host', { host, what });
+  }
+}

@@ -1,0 +1,75 @@
+// A host as a person starts one on another machine: `holdfast host serve`, with a data folder and a root of its own.
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { SessionRef } from '../../contracts/ids';
+import { SessionHost } from '../../exec/session-host';
+
+const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
+
+export class RemoteHost {
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-remote-'));
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-root-')));
+  private serving: ChildProcess | undefined;
+  private said = '';
+
+  constructor(
+    readonly name: string,
+    private readonly address: string,
+    /** What it is started with, for example in a network namespace. */
+    private readonly before: readonly string[] = [],
+  ) {}
+
+  /** Resolves when it polls; rejects with what it said when it ends before. */
+  async serve(...args: string[]): Promise<void> {
+    const command = [process.execPath, BIN, 'host', 'serve', this.name, '--address', this.address];
+    const [program = '', ...rest] = [...this.before, ...command, '--root', this.root, ...args];
+    const child = spawn(program, rest, { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.serving = child;
+    this.said = '';
+    const ready = new Promise<void>((resolve) => {
+      child.stderr.on('data', (chunk: Buffer) => {
+        this.said += chunk.toString();
+        if (this.said.includes('shells begin in')) resolve();
+      });
+    });
+    const ended = once(child, 'close').then(() => Promise.reject(new Error(this.said)));
+    // Unheard once it serves.
+    ended.catch(() => undefined);
+    await Promise.race([ready, ended]);
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.serving;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, 'close');
+    child.kill(signal);
+    await closed;
+  }
+
+  /** The command line on this machine. */
+  async cli(...args: string[]): Promise<string> {
+    return (await promisify(execFile)(process.execPath, [BIN, ...args], { env: this.env })).stdout;
+  }
+
+  /** Sessions whose terminal is open here. */
+  open(): SessionRef[] {
+    const host = new SessionHost({ dataDir: this.dataDir, cwd: '/', env: {}, treeKill: 'process-search' });
+    return host.list().filter((ref) => host.isOpen(ref));
+  }
+
+  async end(): Promise<void> {
+    await this.kill('SIGTERM');
+    await this.cli('down', '--sessions');
+    for (const folder of [this.dataDir, this.root]) rmSync(folder, { recursive: true, force: true });
+  }
+
+  private get env(): NodeJS.ProcessEnv {
+    const env: NodeJS.ProcessEnv = { ...process.env, HOLDFAST_DATA: this.dataDir, NO_COLOR: '1' };
+    delete env.TEMPORAL_ADDRESS;
+    return env;
+  }
+}

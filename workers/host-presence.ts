@@ -1,0 +1,116 @@
+// Says that a host is there, again and again where the server has given its lease up, and at each change.
+import { createHash, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { Presence } from '../activities/presence';
+import type { HostDirectory } from '../client/host-directory';
+import { HoldfastError, reasonOf, type ErrorCode } from '../contracts/errors';
+import { HOST_PROTOCOL, type HostFacts, type HostState } from '../contracts/remote-hosts';
+import type { HostAccess } from '../exec/host-access';
+import { packageVersion } from '../exec/package-root';
+import type { SessionHost } from '../exec/session-host';
+
+/** A change of the host's access is told within so long; it counts at once. */
+const LOOK_EVERY_MS = 1_000;
+/** The server has handed the lease out by then, or it was lost. */
+const LEASE_MS = 12_000;
+const NOT_KNOWN: readonly ErrorCode[] = ['unknown_host', 'no_worker'];
+
+export interface HostPresenceOptions {
+  host: string;
+  dataDir: string;
+  sessions: SessionHost;
+  access: HostAccess;
+  directory: HostDirectory;
+  listens: HostFacts['listens'];
+  log: (message: string, facts: object) => void;
+}
+
+export class HostPresence {
+  readonly presence: Presence;
+  private readonly home: string;
+  private isStopping = false;
+  private timer: NodeJS.Timeout | undefined;
+  private told: HostFacts | undefined;
+  private toldAt = 0;
+  private looking: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: HostPresenceOptions) {
+    // Whose place a process may take at once: that of an earlier one with the same sessions.
+    this.home = createHash('sha256').update(`${hostname()}\0${options.dataDir}`).digest('hex').slice(0, 16);
+    this.presence = new Presence(`${this.home}/${randomUUID()}`);
+  }
+
+  /** Throws `host_taken` when another machine serves a host of this name. */
+  async claim(): Promise<void> {
+    const { host, directory } = this.options;
+    let before: number | null | undefined;
+    for (;;) {
+      const state = await this.known();
+      if (state?.status !== 'online' || state.facts?.instance.startsWith(`${this.home}/`)) return;
+      // One that died a moment ago looks online until it is missed: only a beat tells.
+      const beat = await directory.lastBeat(host);
+      if (before !== undefined && beat !== null && beat !== before)
+        throw new HoldfastError('host_taken', { host, since: state.since });
+      before = beat;
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+
+  /** Null for a host that is new, and where no agents are served yet that could know of it. */
+  private async known(): Promise<HostState | null> {
+    try {
+      return await this.options.directory.state(this.options.host);
+    } catch (err) {
+      if (err instanceof HoldfastError && NOT_KNOWN.includes(err.code)) return null;
+      throw err;
+    }
+  }
+
+  /** From now on, until `stop`. */
+  start(): void {
+    const look = (): void => {
+      this.looking = this.look()
+        .catch((err: unknown) =>
+          this.options.log('the host could not be announced', { error: reasonOf(err) }),
+        )
+        .then(() => {
+          if (!this.isStopping) this.timer = setTimeout(look, LOOK_EVERY_MS);
+        });
+    };
+    look();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.timer);
+    this.presence.end();
+    await this.looking;
+  }
+
+  private async look(): Promise<void> {
+    const { facts } = this;
+    const isLost = !this.presence.holdsLease && Date.now() - this.toldAt > LEASE_MS;
+    if (!isLost && isDeepStrictEqual(facts, this.told)) return;
+    await this.options.directory.announce(this.options.host, facts);
+    this.told = facts;
+    this.toldAt = Date.now();
+  }
+
+  private get facts(): HostFacts {
+    const { sessions, access, listens } = this.options;
+    const { cwd, treeKill } = sessions.options;
+    return {
+      instance: this.presence.instance,
+      version: packageVersion(),
+      protocol: HOST_PROTOCOL,
+      access: access.current,
+      root: cwd,
+      treeKill,
+      sandbox: null,
+      capabilities: listens ? ['attach'] : [],
+      listens,
+    };
+  }
+}
