@@ -20,7 +20,9 @@ import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { AuditLog } from '../exec/audit-log';
 import type { Effect, HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
+import type { HeldCommand } from '../contracts/approvals';
 import type { CommandCompletion } from './command-completion';
+import type { CommandGate } from './command-gate';
 import { crashPoint } from './crash-point';
 import type { ToolChannel } from './tool-channel';
 import { waitForOutput, waitForSessions } from './wait-for-output';
@@ -32,6 +34,7 @@ export interface HostDependencies {
   channel: ToolChannel;
   access: HostAccess;
   audit: AuditLog;
+  gate: CommandGate;
 }
 
 const HEARTBEAT_MS = 3_000;
@@ -51,6 +54,7 @@ export function createHostActivities({
   channel,
   access,
   audit,
+  gate,
 }: HostDependencies): HostActivities {
   const view = (
     input: Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>,
@@ -66,12 +70,15 @@ export function createHostActivities({
   };
 
   const activities: HostActivities = {
-    async runCommand(input: RunCommandInput): Promise<CommandView> {
+    async runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand> {
       const { ref, commandId: id, runtime, code, cwd } = input;
       crashPoint('command-arrived');
-      // The holder knows the id of a reset, so a second delivery ends nothing; nor does it once the command has begun.
-      if (input.reset && !sessions.commandRecord(ref, id))
-        await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
+      // One that has begun is only found again, whatever the policy says by now.
+      if (!sessions.commandRecord(ref, id)) {
+        const held = await gate.held(input);
+        if (held) return held;
+        if (input.reset) await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
+      }
       await sessions.run(ref, { id, runtime, code, cwd });
       channel.serve(ref);
       crashPoint('command-recorded');

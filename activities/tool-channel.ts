@@ -5,11 +5,13 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import type { PolicySettings } from '../contracts/policy';
 import type { ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { ToolRegistry } from '../tools/registry';
 import type { BlobStore } from './blob-store';
+import { toolRuling } from './tool-ruling';
 import { crashPoint } from './crash-point';
 import { Slots } from './slots';
 
@@ -26,6 +28,7 @@ export interface ToolChannelOptions {
   sessions: SessionHost;
   tools: ToolRegistry;
   blobs: BlobStore;
+  policy: () => PolicySettings;
   log: (message: string, facts: object) => void;
 }
 
@@ -142,9 +145,11 @@ class SessionChannel {
   }
 
   private async requestOf({ id, commandId, tool: name, args, cwd }: ScriptCall): Promise<ToolCallRequest> {
-    const { tools, blobs } = this.options;
+    const { tools, blobs, policy } = this.options;
     const tool = tools.find(name);
     tools.check(tool, args);
+    const { hold, denied } = toolRuling(policy(), name, args);
+    if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
     const fitted = await blobs.fitArgs(args);
     return {
@@ -157,6 +162,7 @@ class SessionChannel {
       runsOn,
       timeoutMs,
       ...(secret && { secret }),
+      ...(hold && { hold }),
     };
   }
 

@@ -2,6 +2,12 @@
 const below = (...lines: string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
 
 export const EXAMPLES = {
+  approve: below(
+    'holdfast approve --list                       what waits, and why',
+    'holdfast approve                              yes to the only one that waits',
+    'holdfast approve ID --for-session             yes, and the same rules are not asked about again there',
+    'holdfast deny --reason "use the staging one"',
+  ),
   host: below(
     'holdfast host serve laptop --address temporal.example:7233   this machine, until ctrl-c',
     'holdfast host serve laptop --access read-only --root ~/work',

@@ -14,6 +14,7 @@ import {
   type ReasonOptions,
   type SendOptions,
 } from './commands/agents';
+import { approve, deny } from './commands/approve';
 import { arm } from './commands/arm';
 import { attach } from './commands/attach';
 import { chat } from './commands/chat';
@@ -188,6 +189,17 @@ function program(): Command {
   sessionCommand('close', 'end everything in a session, and the session')
     .option('--reason <text>', 'recorded and shown')
     .action(action(close));
+  for (const [name, description, work] of [
+    ['approve', 'say yes to what waits for an approval; without an id to the only one', approve],
+    ['deny', 'say no to what waits for an approval; without an id to the only one', deny],
+  ] as const) {
+    const answer = command(`${name} [id]`, description)
+      .option('--agent <id>', 'only what is of this agent', agentId)
+      .option('--list', 'only show what waits');
+    if (name === 'approve') answer.option('--for-session', 'the same rules are not asked about again there');
+    else answer.option('--reason <text>', 'the model reads it');
+    answer.addHelpText('after', EXAMPLES.approve).action(action(work));
+  }
   command('wait <sessions...>', 'wait for what runs in sessions; exits with 75 at the time-out')
     .option('--agent <id>', 'whose sessions', (id) => checkedId('agent', id), DEFAULT_AGENT)
     .option('--host <name>', 'on which host', (id) => checkedId('host', id), LOCAL_HOST)

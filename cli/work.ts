@@ -3,6 +3,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { describeEnd } from '../client/workflow-end';
+import type { Approval } from '../contracts/approvals';
 import { parseSessionWorkflowId, type SessionRef } from '../contracts/ids';
 import type { AgentState, EndReason, SubAgent, Usage } from '../contracts/agent';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
@@ -141,7 +142,7 @@ async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExe
     ).toISOString(),
   }));
   const first = open[0];
-  if (!first) return { doing: BETWEEN_STEPS };
+  if (!first) return (await approvalAt(client, workflowId)) ?? { doing: BETWEEN_STEPS };
   const what = open.length > 1 ? `${open.length} tool calls` : first.what;
   return {
     doing: first.attempt > 1 ? `attempt ${first.attempt}` : 'at work',
@@ -149,11 +150,24 @@ async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExe
   };
 }
 
+/** A turn without an activity may wait for somebody's yes or no. */
+async function approvalAt(client: HoldfastClient, workflowId: string): Promise<Told | undefined> {
+  const [first] = await client.approvals.of(workflowId).catch(() => []);
+  return first && { doing: 'waits', waits: approvalWait(first) };
+}
+
+const approvalWait = ({ what, askedAt }: Approval): Work['waits'] => ({
+  for: `an approval: ${what}`,
+  since: askedAt,
+});
+
 async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
   const [session, snapshot] = await Promise.all([
     inTime(context.client.session(ref).state()),
     isLocal(context, ref.host) ? inTime(look(context.dataDir, ref)) : undefined,
   ]);
+  const held = session?.approvals?.[0];
+  if (held) return { doing: 'waits', waits: approvalWait(held), session };
   if (snapshot) {
     const told = fromHolder(snapshot);
     return { ...told, doing: `${told.doing}${callsOf(session)}`, session: session ?? null };

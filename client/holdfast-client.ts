@@ -4,6 +4,7 @@ import type { SessionRef } from '../contracts/ids';
 import { LOCAL_HOST } from '../contracts/ids';
 import type { SessionInput } from '../contracts/session';
 import { AgentHandle } from './agent-handle';
+import { ApprovalDesk } from './approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
 import { HostDirectory } from './host-directory';
 import { SessionHandle } from './session-handle';
@@ -43,6 +44,11 @@ export class HoldfastClient {
   /** Machines that serve shells, beside the local one. */
   get hosts(): HostDirectory {
     return new HostDirectory(this.temporal, this.address);
+  }
+
+  /** What waits for somebody's yes or no. */
+  get approvals(): ApprovalDesk {
+    return new ApprovalDesk(this.temporal, this.address);
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
 import { DEFAULT_TOOL_CALLS } from './tool-grant';
 import type { JsonSchema, JsonValue } from './json';
+import type { ToolHold } from './tools';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */
@@ -133,6 +134,10 @@ export interface ToolCall {
   needs?: string[];
   /** What was mended in it before it ran; the model is told. */
   repaired?: string;
+  /** The policy has somebody asked about it first. */
+  hold?: ToolHold;
+  /** Why the policy refuses it. */
+  denied?: string;
 }
 
 export interface ToolResult {

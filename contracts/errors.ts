@@ -4,6 +4,7 @@
 import { entry, type ErrorEntry, type ErrorFacts } from './error-entry';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
+import { POLICY_ERRORS } from './policy-errors';
 import { TOOL_ERRORS } from './tool-errors';
 
 export type { ErrorFacts } from './error-entry';
@@ -12,6 +13,7 @@ const CATALOGUE = {
   ...TOOL_ERRORS,
   ...MODEL_ERRORS,
   ...HOST_ERRORS,
+  ...POLICY_ERRORS,
   invalid_input: entry(
     64,
     false,

@@ -1,4 +1,5 @@
 // Input of the host's activities, which run on `host.<name>`. Plain JSON, no I/O.
+import type { HeldCommand } from './approvals';
 import type { SessionRef } from './ids';
 import type { CommandView, Key, Runtime, Wait, WaitResult, YieldSettings } from './session';
 
@@ -13,6 +14,10 @@ export interface RunCommandInput {
   yield: YieldSettings;
   /** What runs in the session is ended first. */
   reset?: boolean;
+  /** Hash of the code that somebody has approved. */
+  cleared?: string;
+  /** The package that this command installs, because a script imports it. */
+  installs?: string;
 }
 
 export interface SendInputInput {
@@ -84,8 +89,11 @@ export interface Yielded {
 
 /** The host's activities, as workflows see them. */
 export interface HostActivities {
-  /** Completes when the command has ended, however long that takes; `yielded` tells what happens before. */
-  runCommand(input: RunCommandInput): Promise<CommandView>;
+  /**
+   * Completes when the command has ended, however long that takes; `yielded` tells what happens before. Or at once,
+   * where somebody is to be asked: then nothing was run.
+   */
+  runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand>;
   sendInput(input: SendInputInput): Promise<CommandView>;
   sendInputs(input: SendInputsInput): Promise<SentInputs>;
   readOutput(input: ReadOutputInput): Promise<CommandView>;

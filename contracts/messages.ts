@@ -53,6 +53,16 @@ export const SESSION_MESSAGES = {
   yielded: 'yielded',
 } as const;
 
+/** Of sessions and turns, and of agents, which hand them on. */
+export const APPROVAL_MESSAGES = {
+  /** Signal and update: yes to what waits. */
+  approve: 'approve',
+  /** Signal and update: no to it. */
+  deny: 'deny',
+  /** Query: what waits. */
+  approvals: 'approvals',
+} as const;
+
 /** Of the workflow that says whether a host is there. */
 export const HOST_MESSAGES = {
   /** Signal, from the host: it is there, and this is what it can do now. */

@@ -1,5 +1,6 @@
 // What crosses process borders about exec sessions: requests, views and states. Plain JSON, no I/O.
 
+import type { Approval } from './approvals';
 import type { ToolGrant } from './tool-grant';
 
 /** `python_script` runs a program: with the packages that its PEP 723 block names, and no echo of what it evaluates. */
@@ -183,6 +184,8 @@ export interface CommandView {
   survivors: number[];
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;
+  /** What a script imports and the session's interpreter does not have: nothing of it was run. Absent where there is none. */
+  missing?: { module: string; package: string; line: number }[];
 }
 
 /** The answer of the query `state` of an `execSession`. */
@@ -190,7 +193,7 @@ export interface SessionState {
   agent: string;
   host: string;
   session: number;
-  status: 'idle' | 'running' | 'waiting_input' | 'draining' | 'closed';
+  status: 'idle' | 'running' | 'waiting_input' | 'waiting_approval' | 'draining' | 'closed';
   epoch: number;
   command: { id: string; runtime: Runtime; startedAt: string } | null;
   /** The last known view; `poll` refreshes it. */
@@ -199,6 +202,8 @@ export interface SessionState {
   readers: Record<string, number>;
   /** Messages that were refused because they were malformed: the last few. */
   refused: string[];
+  /** Commands and calls of scripts that wait for somebody's yes or no. */
+  approvals: Approval[];
   /** Tool calls of its scripts: how many the last command's have made, and which ones are open. */
   toolCalls: { made: number; open: { id: string; tool: string }[] };
 }

@@ -1,4 +1,5 @@
 // What crosses process borders when a tool is called, by a model or by a script. Plain JSON, no I/O.
+import type { PolicyReason } from './approvals';
 import type { AgentSettings, ToolCall, TurnLimits } from './agent';
 import type { JsonSchema, JsonValue } from './json';
 
@@ -88,6 +89,13 @@ export interface ToolInvocation {
   caller?: ToolCaller | undefined;
 }
 
+/** Why and for how long a call is held; `hash` is of its tool and arguments. */
+export interface ToolHold {
+  hash: string;
+  reasons: PolicyReason[];
+  expiresMs: number;
+}
+
 /** A script's call, as the host worker sends it to the session. */
 export interface ToolCallRequest {
   /** The same id again gets the recorded outcome and runs nothing. */
@@ -103,6 +111,8 @@ export interface ToolCallRequest {
   timeoutMs: number;
   /** Arguments that are not to be shown. */
   secret?: boolean | undefined;
+  /** The policy has somebody asked about it first. */
+  hold?: ToolHold | undefined;
   /** Earlier calls whose outcome their scripts have: they need not be remembered any more. */
   answered?: string[] | undefined;
 }

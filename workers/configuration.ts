@@ -5,6 +5,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { parse, TomlError } from 'smol-toml';
 import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { DEFAULT_RULES, type PolicySettings } from '../contracts/policy';
 import { configurationSchema, type McpServerEntry } from '../contracts/schemas/configuration';
 import { sessionEnvironment } from '../exec/session-environment';
 import type { DialectOptions } from '../models/dialects/dialects';
@@ -24,6 +25,7 @@ export interface Configuration {
   dialects: DialectOptions;
   mcpServers: readonly McpServerSettings[];
   models: ConfiguredModels;
+  policy: PolicySettings;
 }
 
 /** Which built-in tools there are, and what they may. */
@@ -148,7 +150,14 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
     const model = shape.models.def.innerType.def.valueType.shape;
     return Object.keys(path.length > 2 ? model.prices.def.innerType.shape : model);
   }
-  const plain = section as Exclude<keyof typeof shape, 'mcp_servers' | 'model_providers' | 'models'>;
+  if (section === 'policy') {
+    const policy = shape.policy.def.innerType.shape;
+    return Object.keys(path[1] === 'rules' ? policy.rules.def.innerType.shape : policy);
+  }
+  const plain = section as Exclude<
+    keyof typeof shape,
+    'mcp_servers' | 'model_providers' | 'models' | 'policy'
+  >;
   return Object.keys(shape[plain].def.innerType.shape);
 }
 
@@ -176,8 +185,23 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
       .filter(([, { enabled }]) => enabled)
       .map(([name, entry]) => serverSettings(name, entry, source)),
     models: configuredModels(file.model_providers, file.models, folder),
+    policy: configuredPolicy(file.policy),
   };
 }
+
+const configuredPolicy = ({
+  rules,
+  tools,
+  hosts,
+  agents,
+  ask_timeout_sec: seconds,
+}: z.infer<typeof configurationSchema>['policy']): PolicySettings => ({
+  rules: { ...DEFAULT_RULES, ...rules },
+  tools,
+  hosts,
+  agents,
+  askMs: Math.ceil(seconds * 1_000),
+});
 
 function serverSettings(name: string, entry: McpServerEntry, source: ConfigurationSource): McpServerSettings {
   const { env } = source;

@@ -2,6 +2,7 @@
 // while the worker runs.
 import { isDeepStrictEqual } from 'node:util';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import type { PolicySettings } from '../contracts/policy';
 import { packageVersion } from '../exec/package-root';
 import type { McpServerStatus } from '../tools/mcp/server';
 import { McpServers } from '../tools/mcp/servers';
@@ -21,8 +22,10 @@ export interface ConfiguredTools {
   servers(): McpServerStatus[];
   /** What is amiss with the file now. */
   faults(): string[];
-  /** Connects the servers, and follows the file from now on. Call it once. */
-  start(): void;
+  /** What the policy says now: it counts from the next call on. */
+  policy(): PolicySettings;
+  /** Follows the file from now on, and connects the servers where they are wanted. Call it once. */
+  start(withServers: boolean): void;
   /** Resolves when no process of a server is left. */
   close(): Promise<void>;
 }
@@ -51,16 +54,19 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     },
   });
   let faults: string[] = [];
+  let { policy } = configuration;
+  let hasServers = false;
   let stopWatching = (): void => undefined;
   const follow = (): void => {
     try {
       const now = readConfiguration(where);
       faults = needingRestart(configuration, now);
-      servers.reconcile(now.mcpServers);
+      ({ policy } = now);
+      if (hasServers) servers.reconcile(now.mcpServers);
     } catch (err) {
       if (!(err instanceof HoldfastError)) throw err;
       faults = [`What was configured before goes on. ${err.message}`];
-      servers.reconcile(servers.settings());
+      if (hasServers) servers.reconcile(servers.settings());
     }
     for (const fault of faults) log.warn('configuration', { reason: fault });
   };
@@ -70,14 +76,17 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     source: servers,
     servers: () => servers.status(),
     faults: () => faults,
-    start() {
+    policy: () => policy,
+    start(withServers) {
+      stopWatching = watchContent(where.file, follow);
+      if (!withServers) return;
+      hasServers = true;
       processes
         .endLeft()
         .catch((err: unknown) =>
           log.warn('MCP servers of a killed worker are left', { reason: reasonOf(err) }),
         );
       servers.reconcile(configuration.mcpServers);
-      stopWatching = watchContent(where.file, follow);
     },
     async close() {
       stopWatching();
@@ -86,7 +95,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
   };
 }
 
-/** MCP servers follow the file; the rest is read when a worker starts. */
+/** MCP servers and the policy follow the file; the rest is read when a worker starts. */
 function needingRestart(began: Configuration, now: Configuration): string[] {
   const names = {
     features: '[features]',

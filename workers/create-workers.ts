@@ -3,10 +3,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
+import type { CheckCode } from '../activities/command-gate';
 import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import type { PolicySettings } from '../contracts/policy';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
 import { requireNode } from '../engine/node-version';
 import { detectTreeKill } from '../exec/holder/process-tree';
@@ -67,6 +69,7 @@ type OpenSessions = (
   stubs: StubFolder | undefined,
 ) => Promise<SessionHost>;
 
+const NOTHING_FOUND: CheckCode = () => Promise.resolve({ verdicts: [], unparsed: null });
 const NEITHER = 'false for a process that serves a host alone';
 
 /** As `createWorkers`, with the host's sessions to be said. */
@@ -107,10 +110,11 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     void blobs.prune();
     made.push(() => configured.close());
     // MCP servers are where the agents are.
-    if (agents) configured.start();
+    configured.start(agents);
     const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
-    const shared = { connection, namespace, client, journal, tools, blobs };
+    const policy = (): PolicySettings => configured.policy();
+    const shared = { connection, namespace, client, journal, tools, blobs, policy };
     let agentSide: AgentSide | undefined;
     if (agents) {
       const tokens = await LiveTokens.listen(dataDir);
@@ -129,7 +133,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       const sessions = await open(options, client, stubs);
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
-      hostWorker = await createHostWorker({ ...shared, host, sessions, log: warn });
+      hostWorker = await createHostWorker({ ...shared, host, sessions, check: NOTHING_FOUND, log: warn });
     }
     return new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
   } catch (err) {

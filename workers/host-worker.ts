@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { BlobStore } from '../activities/blob-store';
 import { CommandCompletion } from '../activities/command-completion';
+import { CommandGate, type CheckCode } from '../activities/command-gate';
 import { createHostActivities } from '../activities/host-activities';
 import { createToolActivities } from '../activities/tool-activities';
 import { ToolChannel } from '../activities/tool-channel';
@@ -12,6 +13,7 @@ import { armSession } from '../exec/arm-session';
 import { AuditLog } from '../exec/audit-log';
 import { HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
+import type { PolicySettings } from '../contracts/policy';
 import type { Effects } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
 import { HostPresence } from './host-presence';
@@ -27,6 +29,9 @@ export interface HostWorkerOptions {
   journal: TaskJournal;
   tools: ToolRegistry;
   blobs: BlobStore;
+  policy: () => PolicySettings;
+  /** Finds what the policy has rules for. */
+  check: CheckCode;
   log: (message: string, facts: object) => void;
 }
 
@@ -42,16 +47,18 @@ export interface HostWorker {
 }
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
-  const { host, sessions, connection, namespace, client, journal, tools, blobs, log } = options;
+  const { host, sessions, connection, namespace, client, journal, tools, blobs, policy, check, log } =
+    options;
   const { dataDir, cwd, env } = sessions.options;
   const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
     await armSession(dataDir, ref, 'type', signal);
   };
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const completion = new CommandCompletion(client.temporal, sessions, join(dataDir, 'commands', host), log);
-  const channel = new ToolChannel({ client, sessions, tools, blobs, log });
+  const channel = new ToolChannel({ client, sessions, tools, blobs, policy, log });
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
+  const gate = new CommandGate(check, policy, audit);
   // The machine beside the agents is there whenever they are.
   const presence =
     host === LOCAL_HOST
@@ -65,7 +72,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     namespace,
     taskQueue: hostTaskQueue(host),
     activities: {
-      ...createHostActivities({ host, sessions, completion, channel, access, audit }),
+      ...createHostActivities({ host, sessions, completion, channel, access, audit, gate }),
       ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env, admit, connectTools } }),
       ...presence?.presence.activities,
     },

@@ -1,7 +1,8 @@
 // The messages of `agent` and `turn`, as Temporal definitions.
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AgentResult, AgentState, TranscriptPage, TranscriptRequest } from '../contracts/agent';
-import { AGENT_MESSAGES as NAMES, TURN_MESSAGES } from '../contracts/messages';
+import type { ApproveRequest, DenyRequest, ForSession } from '../contracts/approvals';
+import { AGENT_MESSAGES as NAMES, APPROVAL_MESSAGES, TURN_MESSAGES } from '../contracts/messages';
 import type {
   AgentEndedSignal,
   AgentsEndedSignal,
@@ -39,5 +40,11 @@ export const awaitAgentsSignal = defineSignal<[AwaitAgentsSignal?]>(NAMES.awaitA
 export const agentEndedSignal = defineSignal<[AgentEndedSignal?]>(NAMES.agentEnded);
 export const interruptSignal = defineSignal(TURN_MESSAGES.interrupt);
 export const agentsEndedSignal = defineSignal<[AgentsEndedSignal?]>(TURN_MESSAGES.agentsEnded);
+export const approveAgentSignal = defineSignal<[ForSession<ApproveRequest>?]>(APPROVAL_MESSAGES.approve);
+export const approveAgentUpdate = defineUpdate<void, [ForSession<ApproveRequest>?]>(
+  APPROVAL_MESSAGES.approve,
+);
+export const denyAgentSignal = defineSignal<[ForSession<DenyRequest>?]>(APPROVAL_MESSAGES.deny);
+export const denyAgentUpdate = defineUpdate<void, [ForSession<DenyRequest>?]>(APPROVAL_MESSAGES.deny);
 export const stateQuery = defineQuery<AgentState>(NAMES.state);
 export const transcriptQuery = defineQuery<TranscriptPage, [TranscriptRequest?]>(NAMES.transcript);

@@ -14,6 +14,7 @@ import {
   spawnSchema,
   stopSchema,
 } from '../contracts/schemas/agent';
+import { listenToAnswers } from './agent-approvals';
 import type { Conversation } from './conversation';
 import {
   agentEndedSignal,
@@ -172,6 +173,8 @@ export function listen(conversation: Conversation): void {
       agents.ended(agentId, result as AgentResult);
     }),
   );
+
+  listenToAnswers(conversation);
 
   setHandler(stateQuery, () => conversation.state(), {
     description: 'What it is at: status, turn, sessions, sub-agents, refused signals; no data',

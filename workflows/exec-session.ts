@@ -116,6 +116,7 @@ async function close(session: SessionActor, reason: string): Promise<void> {
   session.closing ??= reason;
   const { record } = session;
   session.tools.cancelAll(reason);
+  session.approvals.denyAll(reason);
   const { ref } = record;
   try {
     await repeatable(ref.host).closeSession.executeWithOptions({ summary: label(reason) }, [{ ref, reason }]);

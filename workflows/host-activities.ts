@@ -8,6 +8,7 @@ import {
   type ActivityInterfaceFor,
   type ActivityOptions,
 } from '@temporalio/workflow';
+import type { HeldCommand } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
 import { WORKER_LOST, fromFailure, toFailure } from '../contracts/failure';
 import type { HostActivities, RunCommandInput } from '../contracts/host';
@@ -38,7 +39,7 @@ export async function runCommand(
   input: RunCommandInput,
   attached: boolean,
   summary: string,
-): Promise<CommandView> {
+): Promise<CommandView | HeldCommand> {
   for (let delivered = attached; ; delivered = true) {
     const activity = proxyActivities<HostActivities>({
       ...OPTIONS,

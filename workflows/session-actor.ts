@@ -28,11 +28,14 @@ import type {
   WaitResult,
 } from '../contracts/session';
 import type { ToolCallAnswer, ToolCallRequest } from '../contracts/tools';
-import { hostFailure, repeatable, runCommand } from './host-activities';
+import { Approvals, newApprovals } from './approvals';
+import { CommandRun } from './command-run';
+import { hostFailure, repeatable } from './host-activities';
 import { checked, refuse } from './refusal';
-import { detailsOf, detailsOfStart, summaryOfCommand, summaryOfInput } from './session-labels';
+import { detailsOf, detailsOfStart, summaryOfInput } from './session-labels';
 import {
   forgetInput,
+  idOnHost,
   MAX_QUEUED_INPUT_BYTES,
   nextInputs,
   queueInput,
@@ -64,9 +67,11 @@ export class SessionActor {
   private readonly ends = new Map<string, Promise<CommandView>>();
 
   readonly tools: SessionTools;
+  readonly approvals: Approvals;
 
   constructor(readonly record: SessionRecord) {
-    this.tools = new SessionTools(record);
+    this.approvals = new Approvals((record.approvals ??= newApprovals()), () => this.showDetails());
+    this.tools = new SessionTools(record, this.approvals);
   }
 
   /** Why the session is to end; null while it is not. */
@@ -89,7 +94,7 @@ export class SessionActor {
     const exec = checked(execSchema, 'The command', request);
     const { command, ref, view } = this.record;
     if (command && !exec.reset && command.id !== (exec.id ?? currentUpdateInfo()?.id)) {
-      refuse('busy', { session: ref.session, from: view?.commandId === command.id ? view.from : 0 });
+      refuse('busy', { session: ref.session, from: view?.commandId === idOnHost(command) ? view.from : 0 });
     }
     return exec;
   }
@@ -125,7 +130,8 @@ export class SessionActor {
         ...(reset && { reset }),
       };
       this.tools.grant(id, tools);
-      setCurrentDetails(detailsOfStart(this.record.command));
+      this.approvals.denyAll('another command took its place');
+      this.showDetails();
       this.track(this.record.command, false);
     }
     const command = this.record.command;
@@ -154,7 +160,7 @@ export class SessionActor {
     }
     const { commandId, view } = yielded;
     const { command } = this.record;
-    if (command?.id !== commandId || command.yielded) return;
+    if (!command || idOnHost(command) !== commandId || command.yielded) return;
     command.yielded = view;
     this.show(view);
   }
@@ -285,6 +291,7 @@ export class SessionActor {
   reset(request: ResetRequest | undefined): Promise<CommandView> {
     const { id = this.nextId(), reason = null } = checked(resetSchema, 'The reset request', request);
     this.usedAt = Date.now();
+    this.approvals.denyAll(`the session was reset${reason === null ? '' : `: ${reason}`}`);
     const input = { ref: this.record.ref, resetId: id, reason };
     return this.onHost((host) =>
       host.resetSession.executeWithOptions({ summary: label(reason ?? 'reset') }, [input]),
@@ -307,7 +314,7 @@ export class SessionActor {
     };
     // Not a part of any handler: it goes on after the yield, and only a reset or a close ends it.
     const end = CancellationScope.nonCancellable(() =>
-      runCommand(input, attached, summaryOfCommand(command)),
+      new CommandRun(this.approvals, command, input).toEnd(attached),
     );
     const settled = end.finally(() => {
       if (this.record.command === command) this.record.command = null;
@@ -336,7 +343,7 @@ export class SessionActor {
     }
     // A view that tells of an end goes out only when the end is recorded here: the next command is then taken.
     const isOver = view.state === 'exited' || view.state === 'lost';
-    if (isOver && command?.id === view.commandId)
+    if (isOver && command && idOnHost(command) === view.commandId)
       await condition(() => this.record.command !== command, SETTLE_MS);
     this.show(view, reader);
     return view;
@@ -344,7 +351,15 @@ export class SessionActor {
 
   private show(view: CommandView, reader?: string): void {
     showView(this.record, view, reader);
-    setCurrentDetails(detailsOf(view));
+    this.showDetails();
+  }
+
+  /** What waits for somebody comes first. */
+  private showDetails(): void {
+    const { command, view } = this.record;
+    const isOfCommand = view !== null && (!command || view.commandId === idOnHost(command));
+    const rest = isOfCommand ? detailsOf(view) : command ? detailsOfStart(command) : '';
+    setCurrentDetails([this.approvals.details(), rest].filter((part) => part !== '').join('\n\n'));
   }
 
   private async waiting<T>(work: () => Promise<T>): Promise<T> {

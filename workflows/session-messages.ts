@@ -13,6 +13,8 @@ import type {
 } from '../contracts/session';
 import { toolResultsSchema } from '../contracts/schemas/tools';
 import type { CancelToolsRequest, ToolCallRequest, ToolResultsRequest } from '../contracts/tools';
+import { reasonOf } from '../contracts/errors';
+import { listenToApprovals } from './approvals';
 import { checked, refuse } from './refusal';
 import type { SessionActor } from './session-actor';
 import * as messages from './session-definitions';
@@ -21,6 +23,7 @@ import { recordRefusal, sessionState } from './session-record';
 export function listen(session: SessionActor): void {
   listenToUpdates(session);
   listenToSignals(session);
+  listenToApprovals(session.approvals, (err) => recordRefusal(session.record, reasonOf(err)));
   setHandler(messages.outputQuery, () => session.record.view, {
     description: 'The last known view of the command; the signal "poll" makes it fresh; no data',
   });

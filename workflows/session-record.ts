@@ -1,4 +1,5 @@
 // What an exec session knows of itself, as plain data that goes over continue-as-new, and its pure changes.
+import type { ApprovalsRecord } from '../contracts/approvals';
 import type { SignalledInput } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
 import type { CommandView, Runtime, SessionInput, SessionState, YieldSettings } from '../contracts/session';
@@ -22,7 +23,11 @@ export interface RunningCommand {
   yielded: CommandView | null;
   /** What ran before it is ended first. */
   reset?: boolean;
+  /** What the host runs for it now: itself, the installation of what it imports, or it again after that. */
+  runId?: string;
 }
+
+export const idOnHost = ({ id, runId }: RunningCommand): string => runId ?? id;
 
 /** What a command's scripts may call, and have called. */
 export interface CommandGrant extends ToolGrant {
@@ -33,6 +38,8 @@ export interface CommandGrant extends ToolGrant {
 export interface CallRecord {
   request: Omit<ToolCallRequest, 'answered'>;
   outcome: ToolOutcome | null;
+  /** Somebody was asked about it, and said yes. */
+  isApproved?: boolean;
 }
 
 export interface SessionRecord {
@@ -50,6 +57,8 @@ export interface SessionRecord {
   grants?: CommandGrant[];
   /** Calls of scripts, by id, until the scripts have their answers. */
   calls?: Record<string, CallRecord>;
+  /** What waits for an approval; absent in records of 0.1.0. */
+  approvals?: ApprovalsRecord;
   /** Numbers the messages that came without an id. */
   sequence: number;
   refused: string[];
@@ -130,8 +139,9 @@ export function recordRefusal(record: SessionRecord, message: string): void {
 
 export function sessionState(record: SessionRecord, phase: 'open' | 'draining' | 'closed'): SessionState {
   const { ref, command, view, readers, refused } = record;
-  const busy =
-    view?.commandId === command?.id && view?.state === 'waiting_input' ? 'waiting_input' : 'running';
+  const waiting = record.approvals?.waiting ?? [];
+  const isAtPrompt = command && view?.commandId === idOnHost(command) && view.state === 'waiting_input';
+  const busy = waiting.length > 0 ? 'waiting_approval' : isAtPrompt ? 'waiting_input' : 'running';
   return {
     ...ref,
     status: phase !== 'open' ? phase : command ? busy : 'idle',
@@ -144,6 +154,7 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
     view,
     readers,
     refused,
+    approvals: waiting,
     toolCalls: {
       made: record.grants?.at(-1)?.used ?? 0,
       open: Object.values(record.calls ?? {}).flatMap(({ request: { id, tool }, outcome }) =>

@@ -24,6 +24,7 @@ import {
   type ToolResults,
   type ToolResultsRequest,
 } from '../contracts/tools';
+import type { Approvals } from './approvals';
 import { hostFailure } from './host-activities';
 import { checked, refuse } from './refusal';
 import type { CallRecord, CommandGrant, SessionRecord } from './session-record';
@@ -50,7 +51,10 @@ export class SessionTools {
   private readonly slow = new Set<string>();
   private slowEnds = 0;
 
-  constructor(private readonly record: SessionRecord) {}
+  constructor(
+    private readonly record: SessionRecord,
+    private readonly approvals: Approvals,
+  ) {}
 
   /** Whether any script has called since the session's workflow began, over continue-as-new. */
   get wasUsed(): boolean {
@@ -132,8 +136,9 @@ export class SessionTools {
   reattach(): void {
     for (const call of Object.values(this.record.calls ?? {})) {
       if (call.outcome) continue;
-      const { tool, effects } = call.request;
-      if (effects === 'once')
+      const { tool, effects, hold } = call.request;
+      const hasBegun = !hold || call.isApproved === true;
+      if (effects === 'once' && hasBegun)
         this.settle(call, unknownOutcome(tool, 'its session continued as new meanwhile'));
       else this.run(call);
     }
@@ -173,7 +178,7 @@ export class SessionTools {
     this.scopes.set(id, scope);
     this.startedAt.set(id, Date.now());
     scope
-      .run(() => this.invoke(call))
+      .run(() => this.invokeApproved(call))
       .then(
         (outcome) => this.settle(call, outcome),
         (err: unknown) => this.settle(call, failedOutcome(tool, err, this.record.ref.host)),
@@ -182,6 +187,17 @@ export class SessionTools {
         this.scopes.delete(id);
         this.startedAt.delete(id);
       });
+  }
+
+  /** What somebody is to be asked about has not begun, however long that takes: it is asked again after continue-as-new. */
+  private async invokeApproved(call: CallRecord): Promise<ToolOutcome> {
+    const { id, tool, hold } = call.request;
+    if (hold && !call.isApproved) {
+      const { hash, reasons, expiresMs } = hold;
+      await this.approvals.ask({ id, what: label(`script: ${tool}`), hash, reasons, expiresMs });
+      call.isApproved = true;
+    }
+    return this.invoke(call);
   }
 
   private invoke({ request }: CallRecord): Promise<ToolOutcome> {

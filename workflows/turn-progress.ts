@@ -29,6 +29,8 @@ export class TurnProgress {
   private thoughts: readonly string[] = [];
   private forPeople: number[] = [];
   private step = 0;
+  private doing = '';
+  private held = '';
 
   constructor(
     private readonly input: TurnInput,
@@ -65,26 +67,35 @@ export class TurnProgress {
     if (session !== null) this.sessions.set(session, { calledAt: this.step, seenAt: this.step, fact });
   }
 
+  /** What waits for somebody's yes or no, in Markdown, above what the turn is at. */
+  holds(details: string): void {
+    this.held = details;
+    this.show(this.doing);
+  }
+
   ended(result: TurnResult): void {
     setCurrentDetails(endedTurnDetails(result));
   }
 
   private show(doing: string): void {
     const { agent, settings } = this.input;
+    this.doing = doing;
+    const above = this.held === '' ? '' : `${this.held}\n\n`;
     setCurrentDetails(
-      turnDetails({
-        agent,
-        host: settings.host ?? LOCAL_HOST,
-        namespace: workflowInfo().namespace,
-        step: this.step,
-        maxSteps: this.maxSteps,
-        doing,
-        since: new Date(),
-        headline: this.headline,
-        thoughts: this.thoughts,
-        sessions: this.sessions,
-        forPeople: this.forPeople,
-      }),
+      above +
+        turnDetails({
+          agent,
+          host: settings.host ?? LOCAL_HOST,
+          namespace: workflowInfo().namespace,
+          step: this.step,
+          maxSteps: this.maxSteps,
+          doing,
+          since: new Date(),
+          headline: this.headline,
+          thoughts: this.thoughts,
+          sessions: this.sessions,
+          forPeople: this.forPeople,
+        }),
     );
   }
 }

@@ -33,6 +33,7 @@ import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-s
 import { addUsage, tokensOf } from '../contracts/usage';
 import { agentsEndedSignal, interruptSignal, transcriptQuery } from './agent-definitions';
 import { AgentsWait } from './agents-wait';
+import { Approvals, listenToApprovals, newApprovals } from './approvals';
 import { runCalls } from './step-calls';
 import { callTool } from './tool-activities';
 import { Transcript } from './transcript';
@@ -51,6 +52,8 @@ export async function turn(input: TurnInput, carried?: TurnRecord): Promise<Turn
   });
   setHandler(interruptSignal, () => current.interrupt());
   setHandler(agentsEndedSignal, (signal) => current.agentsWait.answer(signal));
+  // Whoever looks sees that it still waits.
+  listenToApprovals(current.approvals, () => undefined);
   try {
     return await CancellationScope.withTimeout(current.wallMsLeft, () => current.run());
   } catch (err) {
@@ -77,6 +80,7 @@ class Turn {
   private usage: Usage | null;
   private readonly startedAt: number;
   private readonly progress: TurnProgress;
+  readonly approvals: Approvals;
   /** The model's window is nearly full. */
   private isFullForModel: boolean;
   private isInterrupted = false;
@@ -97,6 +101,8 @@ class Turn {
     this.startedAt = carried?.startedAt ?? Date.now();
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
     this.progress = new TurnProgress(input, this.limits.steps);
+    // No turn continues as new while one of its calls waits.
+    this.approvals = new Approvals(newApprovals(), () => this.progress.holds(this.approvals.details()));
   }
 
   get wallMsLeft(): number {
@@ -107,6 +113,7 @@ class Turn {
     this.isInterrupted = true;
     this.asking?.cancel();
     this.agentsWait.giveUp();
+    this.approvals.denyAll('the turn was interrupted');
   }
 
   async run(): Promise<TurnResult> {
@@ -295,6 +302,8 @@ class Turn {
       const facts = { what: 'tool calls', got: this.limits.toolCalls + 1, allowed: this.limits.toolCalls };
       return failedCall(call, new HoldfastError('budget_exceeded', facts));
     }
+    const refused = await this.refusalOf(call, key);
+    if (refused) return failedCall(call, refused);
     if (call.runsOn === 'turn') return this.waitForAgents(call, key);
     const { budgetLeft } = this;
     return callTool(
@@ -309,6 +318,20 @@ class Turn {
       },
       summary,
     );
+  }
+
+  /** Undefined where the policy allows it, or somebody has. */
+  private async refusalOf({ tool, hold, denied }: ToolCall, key: string): Promise<HoldfastError | undefined> {
+    if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
+    if (!hold) return undefined;
+    try {
+      await this.approvals.ask({ id: key, what: label(tool), ...hold });
+      return undefined;
+    } catch (err) {
+      const known = fromFailure(err);
+      if (isCancellation(err) || !known) throw err;
+      return known;
+    }
   }
 
   private async waitForAgents(call: ToolCall, key: string): Promise<ToolResult> {

@@ -1,5 +1,8 @@
 // Shape of `holdfast.toml`. Keys that Codex's `config.toml` has keep their names. What is read from it holds secrets:
 // no fault may show a value.
+import { DECISIONS } from '../approvals';
+import { ID_PATTERN } from '../ids';
+import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../policy';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
@@ -107,6 +110,26 @@ const modelSchema = z.strictObject({
   ),
 });
 
+const decision = z.enum(DECISIONS, {
+  error: `must be one of ${DECISIONS.map((one) => `"${one}"`).join(', ')}`,
+});
+const idKey = z.string().check(z.regex(ID_PATTERN, { error: 'must be named by an id' }));
+const ruleKeys = z.partial(
+  z.strictObject(
+    Object.fromEntries(Object.keys(DEFAULT_RULES).map((rule) => [rule, decision])) as Record<
+      PolicyRule,
+      typeof decision
+    >,
+  ),
+);
+const policySchema = z.strictObject({
+  ask_timeout_sec: z._default(z.number().check(z.positive(), z.maximum(30 * 86_400)), DEFAULT_ASK_MS / 1_000),
+  rules: z._default(ruleKeys, {}),
+  tools: z._default(z.record(text, decision), {}),
+  hosts: z._default(z.record(idKey, decision), {}),
+  agents: z._default(z.record(idKey, decision), {}),
+});
+
 export const configurationSchema = z.strictObject({
   features: z.prefault(z.strictObject({ unified_exec: z._default(z.boolean(), true) }), {}),
   tools: z.prefault(
@@ -123,6 +146,7 @@ export const configurationSchema = z.strictObject({
   ),
   prompts: z.prefault(z.strictObject({ folder: z.optional(text) }), {}),
   roles: z.prefault(z.strictObject({ folder: z._default(text, 'roles') }), {}),
+  policy: z.prefault(policySchema, {}),
   mcp_servers: z._default(z.record(serverName, mcpServerSchema), {}),
   model_providers: z._default(z.record(providerName, modelProviderSchema), {}),
   models: z._default(z.record(modelName, modelSchema), {}),

@@ -8,6 +8,13 @@ const id = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 const ids = z.array(id).check(z.maxLength(10_000));
 const blobSchema = z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)), bytes: z.int() });
 
+const reason = z.strictObject({ rule: z.string(), found: z.string() });
+const holdSchema = z.strictObject({
+  hash: z.string(),
+  reasons: z.array(reason).check(z.maxLength(100)),
+  expiresMs: milliseconds,
+});
+
 export const toolCallSchema = z.strictObject({
   id,
   commandId: id,
@@ -19,6 +26,7 @@ export const toolCallSchema = z.strictObject({
   runsOn: z.enum(['host', 'anywhere']),
   timeoutMs: milliseconds,
   secret: z.optional(z.boolean()),
+  hold: z.optional(holdSchema),
   answered: z.optional(ids),
 });
 

@@ -102,7 +102,7 @@ test('a call that the model can mend comes back as an error that names what is a
     task: 'x',
     ...settings([
       { text: call('no_such_tool', {}) },
-      { expect: 'unknown_tool.*code_execution_tool, input', text: exec({ runtime: 'ruby', code: 'x' }) },
+      { expect: 'unknown_tool.*code_execution_tool, .*input', text: exec({ runtime: 'ruby', code: 'x' }) },
       {
         expect: 'runtime.*terminal, python, nodejs, output, reset',
         text: exec({ runtime: 'terminal', session: -1, code: 'x' }),

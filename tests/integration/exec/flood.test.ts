@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { commandView } from '../../../exec/command-view';
-import { readLog } from '../../../exec/log-reader';
 import { runDist } from '../../helpers/dist-process';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace, holderOf, otherSession } from './session-processes';

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { DEFAULT_POLICY } from '../../../contracts/policy';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
@@ -31,6 +32,7 @@ function faultsOf(toml: string): string {
 test('no file is a configuration with the defaults; a file that is named must be there', () => {
   const where = { file, env: {}, programEnv: {} };
   expect(readConfiguration({ ...where, isNamed: false })).toEqual({
+    policy: DEFAULT_POLICY,
     features: { unifiedExec: true },
     modules: [],
     tools: { interactiveTranscript: false },

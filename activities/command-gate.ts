@@ -1,0 +1,47 @@
+// The host's look at a command before its shell gets it: what the checks find, and what the policy says of that.
+import { createHash } from 'node:crypto';
+import type { Decision, HeldCommand } from '../contracts/approvals';
+import type { CheckReport } from '../contracts/checks';
+import { HoldfastError } from '../contracts/errors';
+import type { RunCommandInput } from '../contracts/host';
+import { reasonsText, rulingOn, type PolicySettings } from '../contracts/policy';
+import type { Runtime } from '../contracts/session';
+import type { AuditLog } from '../exec/audit-log';
+
+/** Finds what is to be found in a command's code. */
+export type CheckCode = (command: { runtime: Runtime; code: string }) => Promise<CheckReport>;
+
+export class CommandGate {
+  constructor(
+    private readonly check: CheckCode,
+    private readonly policy: () => PolicySettings,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** What the policy says of installing what a script imports. */
+  get installs(): Decision {
+    return this.policy().rules.install;
+  }
+
+  /** Null: it may run. A question is answered with a clearance for exactly this code. Throws `policy_denied`. */
+  async held(input: RunCommandInput): Promise<HeldCommand | null> {
+    const { ref, runtime, code, cleared, installs } = input;
+    const hash = codeHash(runtime, code);
+    const { verdicts } = await this.check({ runtime, code });
+    const policy = this.policy();
+    const { decision, reasons } = rulingOn(policy, { ...ref, verdicts, installs });
+    if (decision === 'allow') return null;
+    const why = reasons.map(({ rule }) => rule).join(', ');
+    const entry = { what: 'a command', why, ...ref, hash };
+    if (decision === 'deny') {
+      this.audit.write({ ...entry, outcome: 'refused' });
+      throw new HoldfastError('policy_denied', { reasons: reasonsText(reasons) });
+    }
+    const isCleared = cleared === hash;
+    this.audit.write({ ...entry, outcome: isCleared ? 'approved' : 'held' });
+    return isCleared ? null : { held: { hash, reasons, verdicts, expiresMs: policy.askMs } };
+  }
+}
+
+const codeHash = (runtime: Runtime, code: string): string =>
+  createHash('sha256').update(`${runtime}\0${code}`).digest('hex');

@@ -1,0 +1,79 @@
+// `holdfast approve` and `holdfast deny`: the answer to what waits for one.
+import { userInfo } from 'node:os';
+import type { WaitingApproval } from '../../client/approval-desk';
+import type { Approval } from '../../contracts/approvals';
+import { HoldfastError } from '../../contracts/errors';
+import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { inert } from '../print-message';
+import { note, styled } from '../terminal-style';
+
+export interface AnswerOptions extends GlobalOptions {
+  agent?: string;
+  reason?: string;
+  /** The same rules are not asked about again in that session or turn. */
+  forSession?: boolean;
+  /** Only shows what waits. */
+  list?: boolean;
+}
+
+export const approve = (id: string | undefined, options: AnswerOptions): Promise<number> =>
+  answer(id, options, 'approved', ({ client }, { id: found, hash, workflowId }) => {
+    const scope = options.forSession ? 'session' : 'once';
+    return client.approvals.approve(workflowId, { id: found, hash, scope, by: person() });
+  });
+
+export const deny = (id: string | undefined, options: AnswerOptions): Promise<number> =>
+  answer(id, options, 'denied', ({ client }, { id: found, workflowId }) => {
+    const { reason } = options;
+    return client.approvals.deny(workflowId, { id: found, by: person(), ...(reason && { reason }) });
+  });
+
+async function answer(
+  id: string | undefined,
+  options: AnswerOptions,
+  said: 'approved' | 'denied',
+  send: (context: CliContext, one: WaitingApproval) => Promise<Approval>,
+): Promise<number> {
+  const context = await openContext(options, { start: false });
+  try {
+    const waiting = await context.client.approvals.list(options.agent);
+    if (options.list) {
+      if (options.json) process.stdout.write(`${JSON.stringify(waiting)}\n`);
+      else if (waiting.length === 0) note('Nothing waits for an approval.');
+      else for (const one of waiting) process.stdout.write(shown(one));
+      return 0;
+    }
+    const one = chosen(waiting, id);
+    await send(context, one);
+    if (options.json) process.stdout.write(`${JSON.stringify({ ...one, answer: said })}\n`);
+    else process.stdout.write(`${said}: ${inert(one.what)}\n`);
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
+/** Throws `approval_unknown`, which lists what waits, where it is not clear which one is meant. */
+function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingApproval {
+  const meant = id === undefined ? waiting : waiting.filter((one) => one.id === id || one.id.startsWith(id));
+  const [one, ...more] = meant;
+  if (one && more.length === 0) return one;
+  const allowed = (meant.length > 0 ? meant : waiting).map((other) => other.id).join(', ');
+  const got = id ?? `no id, and ${waiting.length} wait`;
+  throw new HoldfastError('approval_unknown', { got, allowed: allowed || 'none: nothing waits' });
+}
+
+function shown({ id, what, reasons, workflowId, expiresAt }: WaitingApproval): string {
+  const lines = reasons.map(({ rule, found }) => `  ${styled('yellow', inert(rule))}: ${inert(found)}\n`);
+  const where = styled('dim', `${inert(workflowId)}, until ${expiresAt}`);
+  return `${styled('bold', inert(what))}  ${inert(id)}\n${lines.join('')}  ${where}\n`;
+}
+
+/** For the record: whoever has this terminal. */
+function person(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'somebody at the command line';
+  }
+}

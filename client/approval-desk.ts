@@ -1,0 +1,73 @@
+// What waits for somebody's yes or no, in sessions and turns, and the answers.
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { Approval, ApproveRequest, DenyRequest } from '../contracts/approvals';
+import { APPROVAL_MESSAGES, SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
+import { parseWith } from '../contracts/schemas/parse';
+import { approveSchema, denySchema } from '../contracts/schemas/approvals';
+import { deliver, type Delivery } from './deliver';
+
+/** Something that waits, and the workflow in which it does. */
+export interface WaitingApproval extends Approval {
+  /** Of the session, or of the turn. */
+  workflowId: string;
+}
+
+export class ApprovalDesk {
+  constructor(
+    private readonly client: Client,
+    private readonly address: string,
+  ) {}
+
+  /** What waits, of all agents or of one; the first asked first. */
+  async list(agent?: string): Promise<WaitingApproval[]> {
+    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+    const query =
+      `WorkflowType IN ("${WORKFLOWS.execSession}", "${WORKFLOWS.turn}") ` +
+      `AND ExecutionStatus = "Running"${own}`;
+    const asked: Promise<WaitingApproval[]>[] = [];
+    for await (const { workflowId } of this.client.workflow.list({ query })) asked.push(this.of(workflowId));
+    const found = (await Promise.allSettled(asked)).flatMap((one) =>
+      // One that has ended meanwhile, or of a release that asks nobody.
+      one.status === 'fulfilled' ? one.value : [],
+    );
+    return found.sort((a, b) => a.askedAt.localeCompare(b.askedAt));
+  }
+
+  /** What waits in one session or turn. */
+  async of(workflowId: string): Promise<WaitingApproval[]> {
+    const handle = this.client.workflow.getHandle(workflowId);
+    const waiting = await deliver(this.delivery(workflowId), () =>
+      handle.query<Approval[]>(APPROVAL_MESSAGES.approvals),
+    );
+    return waiting.map((one) => ({ ...one, workflowId }));
+  }
+
+  /** Says yes; the code runs. Throws `approval_unknown`, and `approval_changed` for another hash. */
+  approve(workflowId: string, request: ApproveRequest = {}): Promise<Approval> {
+    return this.answer(
+      workflowId,
+      APPROVAL_MESSAGES.approve,
+      parseWith(approveSchema, 'The approval', request),
+    );
+  }
+
+  /** Says no; whoever asked is told why. Throws `approval_unknown`. */
+  deny(workflowId: string, request: DenyRequest = {}): Promise<Approval> {
+    return this.answer(workflowId, APPROVAL_MESSAGES.deny, parseWith(denySchema, 'The refusal', request));
+  }
+
+  private answer(workflowId: string, name: string, request: object): Promise<Approval> {
+    const updateId = randomUUID();
+    return deliver(this.delivery(workflowId), () =>
+      this.client.workflow
+        .getHandle(workflowId)
+        .executeUpdate<Approval, [object]>(name, { args: [request], updateId }),
+    );
+  }
+
+  private delivery(workflowId: string): Delivery {
+    const { client, address } = this;
+    return { client, address, workflowId, needsWorker: true, what: 'What waits' };
+  }
+}

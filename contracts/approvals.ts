@@ -1,0 +1,68 @@
+// What is held until somebody says yes or no. Plain JSON, no I/O.
+import type { Verdict } from './checks';
+
+/** What the policy says of a command or a tool call. */
+export const DECISIONS = ['allow', 'ask', 'deny'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** Why something is held or refused: a rule of the policy, and what was found. */
+export interface PolicyReason {
+  /** `destructive`, `tool write_file`, `host prod`, `agent review`. */
+  rule: string;
+  /** One line for people. */
+  found: string;
+}
+
+/** The host's answer to a command that the policy has somebody asked about: nothing of it was run. */
+export interface HeldCommand {
+  held: {
+    /** Of exactly this code, in hexadecimal SHA-256. */
+    hash: string;
+    reasons: PolicyReason[];
+    verdicts: Verdict[];
+    /** The question is answered with no after so long, in milliseconds. */
+    expiresMs: number;
+  };
+}
+
+/** Something that waits for somebody. */
+export interface Approval {
+  id: string;
+  /** One line: the command's first line, or the tool. */
+  what: string;
+  hash: string;
+  reasons: PolicyReason[];
+  /** ISO 8601, as the next. */
+  askedAt: string;
+  expiresAt: string;
+}
+
+export interface ApproveRequest {
+  /** Which one; default: the only one that waits. */
+  id?: string;
+  /** Must be that of what waits, where it is given. */
+  hash?: string;
+  /** `session`: the same rules are not asked about again as long as this session or turn lasts. Default `once`. */
+  scope?: 'once' | 'session';
+  /** Who says so, for the record. */
+  by?: string;
+}
+
+export interface DenyRequest {
+  id?: string;
+  by?: string;
+  /** The model reads it. */
+  reason?: string;
+}
+
+/** To an agent, which hands it on: to one of its sessions, or without one to its turn. */
+export type ForSession<T> = T & { session?: number; host?: string };
+
+/** What a session or a turn carries over continue-as-new. */
+export interface ApprovalsRecord {
+  waiting: Approval[];
+  /** Answers that came before who asked goes on. */
+  answers: Record<string, { approved: boolean; by: string | null; reason: string | null }>;
+  /** Rules that were approved for as long as it lasts. */
+  cleared: string[];
+}

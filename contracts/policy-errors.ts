@@ -1,0 +1,43 @@
+// The part of the error catalogue about what the policy refuses, and what somebody has refused.
+import { entry, type ErrorEntry } from './error-entry';
+
+export const POLICY_ERRORS = {
+  policy_denied: entry(
+    77,
+    false,
+    (f) => `The policy forbids it: ${f.reasons}; nothing was run.`,
+    () =>
+      'Do it in another way, or tell the user what is needed and why: the policy is set where Holdfast is set up.',
+  ),
+  approval_denied: entry(
+    77,
+    false,
+    (f) => `It was not approved${f.by ? ` by ${f.by}` : ''}: ${f.reason}; nothing was run.`,
+    () => 'Do it in another way, or ask the user what they want instead.',
+  ),
+  approval_expired: entry(
+    77,
+    false,
+    (f) => `Nobody approved it within ${f.waitedMs} ms (${f.reasons}); nothing was run.`,
+    () => 'Do it in another way, or tell the user and ask again.',
+  ),
+  approval_unknown: entry(
+    66,
+    false,
+    (f) => `Nothing of this id waits for an approval: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Look at `holdfast ps` for what waits.',
+  ),
+  approval_changed: entry(
+    65,
+    false,
+    (f) =>
+      `The code is not the one that was looked at: got hash ${f.got}, what waits has ${f.allowed}; nothing was approved.`,
+    () => 'Look at what waits now, then decide again.',
+  ),
+  install_failed: entry(
+    69,
+    false,
+    (f) => `The package ${f.got} could not be installed, so the script was not run: ${f.reason}`,
+    () => 'Read what the installer says, install it in the terminal, or do without it.',
+  ),
+} satisfies Record<string, ErrorEntry>;

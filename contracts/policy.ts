@@ -1,0 +1,84 @@
+// Which commands and tool calls run at once, which are asked about, which are refused. Pure.
+import type { Decision, PolicyReason } from './approvals';
+import type { CheckRule, Verdict } from './checks';
+
+/** What can be found in a command, and the installation of a package that it imports and does not name. */
+export type PolicyRule = CheckRule | 'install';
+
+export interface PolicySettings {
+  rules: Readonly<Record<PolicyRule, Decision>>;
+  /** By name, for models and scripts alike. */
+  tools: Readonly<Record<string, Decision>>;
+  /** Every command on these hosts. */
+  hosts: Readonly<Record<string, Decision>>;
+  /** Every command of these agents. */
+  agents: Readonly<Record<string, Decision>>;
+  /** A question is answered with no after so long, in milliseconds. */
+  askMs: number;
+}
+
+/** What nobody has set: gaps are refused, what destroys or leaks is asked about, nothing is installed unasked. */
+export const DEFAULT_RULES: Readonly<Record<PolicyRule, Decision>> = {
+  placeholder: 'deny',
+  destructive: 'ask',
+  remote_code: 'ask',
+  exfiltration: 'ask',
+  install: 'deny',
+};
+
+/** A person is to have time to look; an agent must not wait for days. */
+export const DEFAULT_ASK_MS = 3_600_000;
+
+export const DEFAULT_POLICY: PolicySettings = {
+  rules: DEFAULT_RULES,
+  tools: {},
+  hosts: {},
+  agents: {},
+  askMs: DEFAULT_ASK_MS,
+};
+
+export interface Ruling {
+  decision: Decision;
+  /** Those that led to it. */
+  reasons: PolicyReason[];
+}
+
+/** What is to be done about a command, by what was found in it and where it is to run. The strictest counts. */
+export function rulingOn(
+  { rules, hosts, agents }: PolicySettings,
+  command: { agent: string; host: string; verdicts: readonly Verdict[]; installs?: string | undefined },
+): Ruling {
+  const { agent, host, verdicts, installs } = command;
+  const found: [Decision | undefined, PolicyReason][] = verdicts.map((verdict) => [
+    rules[verdict.rule],
+    { rule: verdict.rule, found: placeOf(verdict) },
+  ]);
+  if (installs !== undefined)
+    found.push([rules.install, { rule: 'install', found: `${installs}, which the script imports` }]);
+  found.push([own(hosts, host), { rule: `host ${host}`, found: 'every command there' }]);
+  found.push([own(agents, agent), { rule: `agent ${agent}`, found: 'every command of it' }]);
+  return strictest(found);
+}
+
+/** What is to be done about a call of a tool. */
+export const rulingOnTool = ({ tools }: PolicySettings, tool: string): Ruling =>
+  strictest([[own(tools, tool), { rule: `tool ${tool}`, found: 'every call of it' }]]);
+
+function strictest(found: readonly [Decision | undefined, PolicyReason][]): Ruling {
+  const of = (decision: Decision): PolicyReason[] =>
+    found.flatMap(([one, reason]) => (one === decision ? [reason] : []));
+  const denied = of('deny');
+  if (denied.length > 0) return { decision: 'deny', reasons: denied };
+  const asked = of('ask');
+  return asked.length > 0 ? { decision: 'ask', reasons: asked } : { decision: 'allow', reasons: [] };
+}
+
+const own = (table: Readonly<Record<string, Decision>>, key: string): Decision | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
+const placeOf = ({ line, column, found, reason }: Verdict): string =>
+  `line ${line}, column ${column}: ${found}: ${reason}`;
+
+/** For the message of an error. */
+export const reasonsText = (reasons: readonly PolicyReason[]): string =>
+  reasons.map(({ rule, found }) => `${rule} (${found})`).join('; ');

@@ -1,0 +1,14 @@
+// Shapes of answers to what is held; see session.ts for why zod/mini.
+import { idSchema, sessionNumber } from './session';
+import { z } from './zod';
+
+const text = z.string().check(z.minLength(1), z.maxLength(1_000));
+const approve = { id: z.optional(text), hash: z.optional(text), by: z.optional(text) };
+const deny = { id: z.optional(text), by: z.optional(text), reason: z.optional(text) };
+const where = { session: z.optional(sessionNumber), host: z.optional(idSchema) };
+const scope = z.optional(z.enum(['once', 'session']));
+
+export const approveSchema = z.strictObject({ ...approve, scope });
+export const denySchema = z.strictObject(deny);
+export const agentApproveSchema = z.strictObject({ ...approve, scope, ...where });
+export const agentDenySchema = z.strictObject({ ...deny, ...where });

@@ -1,0 +1,201 @@
+// What the policy has somebody asked about: it waits, durably, for a yes or a no, and nothing runs before.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WaitingApproval } from '../../client/approval-desk';
+import type { AgentInput, TurnResult } from '../../contracts/agent';
+import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../contracts/ids';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../helpers/temporal';
+import { until } from '../helpers/until';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+const policy = (askSeconds: number, forbidden = 'forbidden'): void =>
+  writeFileSync(
+    join(engine.dataDir, 'holdfast.toml'),
+    `[policy]\nask_timeout_sec = ${askSeconds}\n` +
+      `[policy.agents]\nasked = "ask"\n${forbidden} = "deny"\n` +
+      '[policy.tools]\nwrite_file = "ask"\napply_patch = "deny"\n',
+  );
+
+beforeAll(async () => {
+  mkdirSync(engine.dataDir, { recursive: true });
+  policy(600);
+  await engine.start();
+}, 60_000);
+afterAll(async () => {
+  const left = await engine.end();
+  files.remove();
+  expect(left).toEqual([]);
+}, 60_000);
+
+let sessions = 0;
+/** A session of the agent whose every command is asked about. */
+function asked(): { session: ReturnType<typeof engine.client.session>; workflowId: string } {
+  const ref = { agent: 'asked', host: 'local', session: sessions++ };
+  return { session: engine.client.session(ref, { yield: QUICK_YIELD }), workflowId: sessionWorkflowId(ref) };
+}
+
+async function untilWaits(workflowId: string): Promise<WaitingApproval> {
+  let found: WaitingApproval[] = [];
+  await until(async () => {
+    found = await engine.client.approvals.of(workflowId).catch(() => []);
+    return found.length > 0;
+  });
+  const [one] = found;
+  if (!one) throw new Error('nothing waits');
+  return one;
+}
+
+const marker = (): string => join(files.directory, uniqueId('ran'));
+
+test('a command that is asked about runs once it is approved, also where its worker was killed while it waited', async () => {
+  const { session, workflowId } = asked();
+  const file = marker();
+  const running = session.exec({ code: `echo x >> ${file}; echo done` });
+  const one = await untilWaits(workflowId);
+  expect(one).toMatchObject({
+    what: expect.stringContaining('echo x') as string,
+    reasons: [{ rule: 'agent asked', found: 'every command of it' }],
+  });
+  expect(await session.state()).toMatchObject({ status: 'waiting_approval', approvals: [{ id: one.id }] });
+  await engine.killWorker();
+  await engine.startWorker();
+  expect(existsSync(file)).toBe(false);
+  await engine.client.approvals.approve(workflowId, { hash: one.hash, by: 'alice' });
+  expect(await running).toMatchObject({ exitCode: 0, output: 'done\n' });
+  expect(readFileSync(file, 'utf8')).toBe('x\n');
+  const audit = readFileSync(join(engine.dataDir, 'audit.local.jsonl'), 'utf8');
+  expect(audit).toContain(`"outcome":"held"`);
+  expect(audit).toContain(one.hash);
+  expect(audit).not.toContain('echo x');
+}, 30_000);
+
+test('an approval for other code than what waits approves nothing', async () => {
+  const { session, workflowId } = asked();
+  const running = session.exec({ code: 'echo never' });
+  running.catch(() => undefined);
+  const one = await untilWaits(workflowId);
+  await expect(
+    engine.client.approvals.approve(workflowId, { hash: one.hash.replace(/./g, '0') }),
+  ).rejects.toMatchObject({ code: 'approval_changed' });
+  await expect(engine.client.approvals.approve(workflowId, { id: 'x' })).rejects.toMatchObject({
+    code: 'approval_unknown',
+  });
+  await engine.client.approvals.deny(workflowId, { reason: 'not today', by: 'bob' });
+  await expect(running).rejects.toMatchObject({
+    code: 'approval_denied',
+    message: expect.stringMatching(/by bob: not today; nothing was run/) as string,
+  });
+  expect(await session.state()).toMatchObject({ status: 'idle', approvals: [] });
+});
+
+test('what is approved for the session is not asked about again there, and is elsewhere', async () => {
+  const { session, workflowId } = asked();
+  const first = session.exec({ code: 'echo one' });
+  await untilWaits(workflowId);
+  await engine.client.approvals.approve(workflowId, { scope: 'session' });
+  expect((await first).output).toBe('one\n');
+  expect((await session.exec({ code: 'echo two' })).output).toBe('two\n');
+  const other = asked();
+  const elsewhere = other.session.exec({ code: 'echo three' });
+  elsewhere.catch(() => undefined);
+  await untilWaits(other.workflowId);
+  await other.session.reset({ reason: 'enough' });
+  await expect(elsewhere).rejects.toMatchObject({
+    code: 'approval_denied',
+    message: expect.stringContaining('the session was reset: enough') as string,
+  });
+});
+
+test('what is forbidden is refused at once, and nothing waits', async () => {
+  const session = engine.client.session({ agent: 'forbidden', host: 'local', session: 0 });
+  await expect(session.exec({ code: 'echo no' })).rejects.toMatchObject({ code: 'policy_denied' });
+});
+
+describe('of an agent', () => {
+  const start = async (replies: Reply[], input: Partial<AgentInput> = {}): Promise<string> => {
+    const id = uniqueId('held');
+    await engine.client.agent(id).start({ task: 'go', ...files.settings(replies), ...input });
+    return id;
+  };
+  const saidTo = async (id: string): Promise<string[]> => {
+    await engine.client.agent(id).result();
+    const turn = engine.client.temporal.workflow.getHandle(turnWorkflowId(id, 1));
+    const { messages } = (await turn.result()) as TurnResult;
+    return messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
+  };
+  const write = (path: string): Reply => ({
+    text: call('write_file', { file_path: path, content: 'written' }),
+  });
+
+  test('a tool call waits in its turn, ps shows for what, and the agent’s own signal approves it', async () => {
+    const path = marker();
+    const id = await start([write(path), { text: 'done' }]);
+    await untilWaits(turnWorkflowId(id, 1));
+    expect((await engine.cli(['ps'])).stdout).toMatch(/waits for an approval: write_file/);
+    expect(existsSync(path)).toBe(false);
+    await engine.client.temporal.workflow.getHandle(agentWorkflowId(id)).signal('approve', {});
+    expect(await saidTo(id)).toEqual([expect.not.stringMatching(/^Error/)]);
+    expect(readFileSync(path, 'utf8')).toBe('written');
+  });
+
+  test('a refusal at the command line is what the model reads, with its reason', async () => {
+    const path = marker();
+    const id = await start([write(path), { text: 'done' }]);
+    await untilWaits(turnWorkflowId(id, 1));
+    const listed = await engine.cli(['approve', '--list', '--agent', id]);
+    expect(listed.stdout).toMatch(/write_file.*\n.*tool write_file: every call of it/);
+    const denied = await engine.cli(['deny', '--agent', id, '--reason', 'use the other folder']);
+    expect([denied.code, denied.stdout]).toEqual([0, 'denied: write_file\n']);
+    expect(await saidTo(id)).toEqual([
+      expect.stringMatching(/^Error approval_denied.*use the other folder; nothing was run/s),
+    ]);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('a tool that is forbidden is refused to models and to scripts', async () => {
+    const script =
+      'import codex_tools\ntry:\n  codex_tools.apply_patch(input="x")\nexcept codex_tools.ToolError as e:\n  print(e.code)';
+    const id = await start([
+      { text: call('apply_patch', { input: 'x' }) },
+      { text: call('code_execution_tool', { runtime: 'python', code: script }) },
+      { text: 'done' },
+    ]);
+    const [model, ran] = await saidTo(id);
+    expect(model).toMatch(/^Error policy_denied/);
+    expect(ran).toMatch(/policy_denied/);
+  });
+
+  test('a script’s call waits in its session, and the agent’s own signal for that session approves it', async () => {
+    const path = marker();
+    const script = `import codex_tools\nprint(codex_tools.write_file(file_path=${JSON.stringify(path)}, content="w"))`;
+    const id = await start([
+      { text: call('code_execution_tool', { runtime: 'python', code: script }) },
+      { text: call('code_execution_tool', { runtime: 'output', wait: 'exit' }) },
+      { text: 'done' },
+    ]);
+    const session = sessionWorkflowId({ agent: id, host: 'local', session: 0 });
+    await untilWaits(session);
+    expect(existsSync(path)).toBe(false);
+    const agent = engine.client.temporal.workflow.getHandle(agentWorkflowId(id));
+    await agent.executeUpdate('approve', { args: [{ session: 0 }] });
+    await engine.client.agent(id).result();
+    expect(readFileSync(path, 'utf8')).toBe('w');
+    await expect(agent.executeUpdate('approve', { args: [{ session: 7 }] })).rejects.toThrow();
+  });
+});
+
+test('a question that nobody answers in time is a no, by the policy as the file has it by then', async () => {
+  policy(1, 'lately');
+  const probe = engine.client.session({ agent: 'lately', host: 'local', session: 0 });
+  await until(async () => (await codeOf(probe.exec({ code: 'true' }))) === 'policy_denied');
+  const { session } = asked();
+  expect(await codeOf(session.exec({ code: 'echo late' }))).toBe('approval_expired');
+}, 40_000);
+
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'none',
+    (err: { code: string }) => err.code,
+  );

@@ -1,0 +1,163 @@
+// What waits for somebody's yes or no, in a session or a turn: asked once, answered by signal or update, over
+// continue-as-new and worker deaths.
+import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import type {
+  Approval,
+  ApprovalsRecord,
+  ApproveRequest,
+  DenyRequest,
+  PolicyReason,
+} from '../contracts/approvals';
+import { HoldfastError } from '../contracts/errors';
+import { toFailure } from '../contracts/failure';
+import { inMarkdown, messageList } from '../contracts/labels';
+import { APPROVAL_MESSAGES } from '../contracts/messages';
+import { approveSchema, denySchema } from '../contracts/schemas/approvals';
+import { checked, refuse } from './refusal';
+
+export const approveUpdate = defineUpdate<Approval, [ApproveRequest?]>(APPROVAL_MESSAGES.approve);
+export const denyUpdate = defineUpdate<Approval, [DenyRequest?]>(APPROVAL_MESSAGES.deny);
+export const approveSignal = defineSignal<[ApproveRequest?]>(APPROVAL_MESSAGES.approve);
+export const denySignal = defineSignal<[DenyRequest?]>(APPROVAL_MESSAGES.deny);
+export const approvalsQuery = defineQuery<Approval[]>(APPROVAL_MESSAGES.approvals);
+
+export interface Question {
+  /** The same id again is the same question. */
+  id: string;
+  what: string;
+  hash: string;
+  reasons: PolicyReason[];
+  expiresMs: number;
+}
+
+export const newApprovals = (): ApprovalsRecord => ({ waiting: [], answers: {}, cleared: [] });
+
+export class Approvals {
+  /** @param changed is called when something begins or ends to wait, for what the page shows */
+  constructor(
+    readonly record: ApprovalsRecord,
+    private readonly changed: () => void,
+  ) {}
+
+  get waiting(): readonly Approval[] {
+    return this.record.waiting;
+  }
+
+  /** Resolves when it is approved. Throws `approval_denied` and `approval_expired`. */
+  async ask({ id, what, hash, reasons, expiresMs }: Question): Promise<void> {
+    const { record } = this;
+    if (reasons.every(({ rule }) => record.cleared.includes(rule))) return;
+    const now = Date.now();
+    const askedAt = new Date(now).toISOString();
+    const expiresAt = new Date(now + expiresMs).toISOString();
+    let asked = record.waiting.find((one) => one.id === id);
+    if (!asked && !record.answers[id]) {
+      asked = { id, what, hash, reasons, askedAt, expiresAt };
+      record.waiting.push(asked);
+    }
+    this.changed();
+    const leftMs = Math.max(0, Date.parse(asked?.expiresAt ?? expiresAt) - now);
+    const isAnswered = await condition(() => record.answers[id] !== undefined, Math.max(1, leftMs));
+    const answer = record.answers[id];
+    delete record.answers[id];
+    record.waiting = record.waiting.filter((one) => one.id !== id);
+    this.changed();
+    const rules = reasons.map(({ rule }) => rule).join(', ');
+    if (!isAnswered || !answer) throw failure('approval_expired', { waitedMs: expiresMs, reasons: rules });
+    if (!answer.approved)
+      throw failure('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });
+  }
+
+  /** Throws `approval_unknown` and `approval_changed`. */
+  check(request: { id?: string; hash?: string }): Approval {
+    const { id, hash } = request;
+    const open = this.record.waiting.filter((one) => !this.record.answers[one.id]);
+    const found = id === undefined && open.length === 1 ? open[0] : open.find((one) => one.id === id);
+    const allowed = open.map((one) => one.id).join(', ') || 'none: nothing waits';
+    if (!found) return refuse('approval_unknown', { got: id ?? 'no id', allowed });
+    if (hash !== undefined && hash !== found.hash)
+      return refuse('approval_changed', { got: hash, allowed: found.hash });
+    return found;
+  }
+
+  approve(request: ApproveRequest | undefined): Approval {
+    const { scope = 'once', by = null, ...which } = checked(approveSchema, 'The approval', request);
+    const found = this.check(which);
+    this.record.answers[found.id] = { approved: true, by, reason: null };
+    if (scope === 'session') {
+      const rules = found.reasons.map(({ rule }) => rule);
+      this.record.cleared = [...new Set([...this.record.cleared, ...rules])];
+      // What else waits for the same is answered with it.
+      for (const other of this.record.waiting)
+        if (other.reasons.every(({ rule }) => this.record.cleared.includes(rule)))
+          this.record.answers[other.id] ??= { approved: true, by, reason: null };
+    }
+    return found;
+  }
+
+  deny(request: DenyRequest | undefined): Approval {
+    const { by = null, reason = null, ...which } = checked(denySchema, 'The refusal', request);
+    const found = this.check(which);
+    this.record.answers[found.id] = { approved: false, by, reason };
+    return found;
+  }
+
+  /** Nobody waits for an answer any more. */
+  denyAll(reason: string): void {
+    for (const { id } of this.record.waiting)
+      this.record.answers[id] ??= { approved: false, by: null, reason };
+  }
+
+  /** What the page of the session or the turn shows of it, in Markdown. */
+  details(): string {
+    return this.waiting
+      .flatMap(({ id, what, reasons, expiresAt }) => [
+        `### Waits for an approval: ${inMarkdown(what)}`,
+        reasons.map(({ rule, found }) => `- **${inMarkdown(rule)}**: ${inMarkdown(found)}`).join('\n'),
+        `until ${inMarkdown(expiresAt)}`,
+        messageList([
+          ['say yes', 'Signal `approve`', JSON.stringify({ id })],
+          ['say yes to all of the kind', 'Signal `approve`', JSON.stringify({ id, scope: 'session' })],
+          ['say no', 'Signal `deny`', JSON.stringify({ id, reason: 'not here' })],
+        ]),
+      ])
+      .join('\n\n');
+  }
+}
+
+/** @param refused takes what is amiss with a signal: nobody else is told */
+export function listenToApprovals(approvals: Approvals, refused: (err: unknown) => void): void {
+  const signalled = (work: () => unknown): void => {
+    try {
+      work();
+    } catch (err) {
+      refused(err);
+    }
+  };
+  setHandler(approveUpdate, (request?: ApproveRequest) => approvals.approve(request), {
+    validator: (request?: ApproveRequest) => {
+      const { id, hash } = checked(approveSchema, 'The approval', request);
+      approvals.check({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
+    },
+    description: 'Say yes to what waits: {} or {"id":"…"} or {"scope":"session"}',
+  });
+  setHandler(denyUpdate, (request?: DenyRequest) => approvals.deny(request), {
+    validator: (request?: DenyRequest) => {
+      const { id } = checked(denySchema, 'The refusal', request);
+      approvals.check({ ...(id !== undefined && { id }) });
+    },
+    description: 'Say no to what waits: {} or {"id":"…","reason":"not here"}',
+  });
+  setHandler(approveSignal, (request?: ApproveRequest) => signalled(() => approvals.approve(request)), {
+    description: 'Say yes to what waits: {} or {"id":"…"} or {"scope":"session"}',
+  });
+  setHandler(denySignal, (request?: DenyRequest) => signalled(() => approvals.deny(request)), {
+    description: 'Say no to what waits: {} or {"id":"…","reason":"not here"}',
+  });
+  setHandler(approvalsQuery, () => [...approvals.waiting], {
+    description: 'What waits for an approval; no data',
+  });
+}
+
+const failure = (...args: ConstructorParameters<typeof HoldfastError>): Error =>
+  toFailure(new HoldfastError(...args));

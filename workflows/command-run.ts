@@ -1,0 +1,80 @@
+// One command from its request to its end: held where the policy has somebody asked first, and what a script imports
+// installed before it runs, each package by a step of its own.
+import { fromFailure } from '../contracts/failure';
+import { HoldfastError } from '../contracts/errors';
+import type { RunCommandInput } from '../contracts/host';
+import { label } from '../contracts/labels';
+import type { CommandView, Runtime } from '../contracts/session';
+import { toFailure } from '../contracts/failure';
+import type { Approvals } from './approvals';
+import { runCommand } from './host-activities';
+import { summaryOfCommand } from './session-labels';
+import type { RunningCommand } from './session-record';
+
+/** Names as the registries have them: nothing that a shell or an installer would take for something else. */
+const PACKAGE = /^@?[A-Za-z0-9][A-Za-z0-9._/-]*$/;
+const SHOWN_CHARACTERS = 1_500;
+
+/** After continue-as-new all of it is gone through again: the host knows what has been run, and tells its end. */
+export class CommandRun {
+  constructor(
+    private readonly approvals: Approvals,
+    private readonly command: RunningCommand,
+    private readonly input: RunCommandInput,
+  ) {}
+
+  /** Throws what the host says, `approval_denied`, `approval_expired` and `install_failed`. */
+  async toEnd(attached: boolean): Promise<CommandView> {
+    const { command, input } = this;
+    const view = await this.run(input, summaryOfCommand(command), attached);
+    const missing = view.missing ?? [];
+    if (missing.length === 0 || !missing.every((one) => PACKAGE.test(one.package))) return view;
+    for (const [index, { package: name }] of missing.entries()) {
+      const commandId = `${command.id}/install/${index + 1}`;
+      const code = installer(input.runtime, name);
+      try {
+        // Its own code, and not what the script was approved or reset for.
+        const { ref, workflowId, cwd, yield: yielding } = input;
+        const install = {
+          ref,
+          workflowId,
+          cwd,
+          yield: yielding,
+          commandId,
+          runtime: 'terminal' as const,
+          code,
+        };
+        const installed = await this.run({ ...install, installs: name }, label(`install ${name}`), false);
+        if (installed.exitCode !== 0) throw installFailed(name, installed);
+      } catch (err) {
+        // The script has said itself what it lacks, and what can be done.
+        if (fromFailure(err)?.code === 'policy_denied') return view;
+        throw err;
+      }
+    }
+    const again = { ...input, commandId: `${command.id}/again`, reset: false };
+    return this.run(again, summaryOfCommand(command), false);
+  }
+
+  private async run(input: RunCommandInput, summary: string, attached: boolean): Promise<CommandView> {
+    const { commandId } = input;
+    this.command.runId = commandId;
+    for (let cleared = input.cleared; ;) {
+      const answer = await runCommand({ ...input, ...(cleared && { cleared }) }, attached, summary);
+      if (!('held' in answer)) return answer;
+      const { hash, reasons, expiresMs } = answer.held;
+      await this.approvals.ask({ id: commandId, what: summary, hash, reasons, expiresMs });
+      cleared = hash;
+    }
+  }
+}
+
+function installer(runtime: Runtime, name: string): string {
+  if (runtime === 'nodejs') return `npm install --no-fund --no-audit '${name}'`;
+  return `python3 -m pip install --disable-pip-version-check '${name}'`;
+}
+
+const installFailed = (name: string, { output }: CommandView): Error =>
+  toFailure(
+    new HoldfastError('install_failed', { got: name, reason: output.trim().slice(-SHOWN_CHARACTERS) }),
+  );
