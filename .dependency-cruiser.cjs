@@ -43,7 +43,7 @@ module.exports = {
       name: 'workflows-reach-no-activity',
       severity: 'error',
       from: { path: '^workflows/' },
-      to: { path: '^(activities|exec|engine|models|tools|workers|client|cli)/', reachable: true },
+      to: { path: '^(encryption|activities|exec|engine|models|tools|workers|client|cli)/', reachable: true },
     },
     {
       name: 'exec-knows-no-temporal',
@@ -58,6 +58,13 @@ module.exports = {
       to: { path: '^(workers|cli)/' },
     },
     only('contracts', ['contracts/', 'node_modules/zod/', sdk('common')]),
+    only('encryption', [
+      'encryption/',
+      'contracts/',
+      'exec/private-file',
+      'node_modules/protobufjs/',
+      sdk('common'),
+    ]),
     only('workflows', ['workflows/', 'contracts/', 'node_modules/zod/', sdk('workflow'), sdk('common')]),
     only('exec', ['exec/', 'contracts/', 'node_modules/node-pty/', 'node_modules/@xterm/']),
     only('engine', ['engine/', 'contracts/', 'exec/', sdk('testing')]),

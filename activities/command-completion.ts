@@ -7,6 +7,7 @@ import {
   ActivityCancelledError,
   ActivityNotFoundError,
   WorkflowNotFoundError,
+  type AsyncCompletionOperationOptions,
   type Client,
 } from '@temporalio/client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -106,12 +107,14 @@ export class CommandCompletion {
       const snapshot = await this.observe(entry, abort.signal);
       const result = await this.view(input, snapshot);
       crashPoint('end-due');
-      await this.finish(entry, abort, () => this.client.activity.complete(token, result));
+      await this.finish(entry, abort, () => this.client.activity.complete(token, result, this.owner(input)));
     } catch (err) {
       if (abort.signal.aborted) return;
       const known =
         err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
-      await this.finish(entry, abort, () => this.client.activity.fail(token, toFailure(known)));
+      await this.finish(entry, abort, () =>
+        this.client.activity.fail(token, toFailure(known), this.owner(input)),
+      );
     }
   }
 
@@ -148,7 +151,8 @@ export class CommandCompletion {
 
   private async heartbeat(entry: JournalEntry, abort: AbortController): Promise<void> {
     try {
-      await this.client.activity.heartbeat(Buffer.from(entry.token, 'base64'));
+      const token = Buffer.from(entry.token, 'base64');
+      await this.client.activity.heartbeat(token, undefined, this.owner(entry.input));
     } catch (err) {
       if (err instanceof ActivityNotFoundError) this.forget(entry, abort);
       if (err instanceof ActivityCancelledError) {
@@ -165,6 +169,12 @@ export class CommandCompletion {
           );
       }
     }
+  }
+
+  /** A token tells nobody whose the activity is; what is encrypted is encrypted for its workflow. */
+  private owner({ workflowId }: JournalEntry['input']): AsyncCompletionOperationOptions {
+    const { namespace } = this.client.options;
+    return { serializationContext: { type: 'activity', namespace, workflowId, isLocal: false } };
   }
 
   private async finish(entry: JournalEntry, abort: AbortController, say: () => Promise<void>): Promise<void> {

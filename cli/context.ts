@@ -5,8 +5,10 @@ import { connectTemporal, resolveServer } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
+import { encryptedPayloads } from '../encryption/data-converter';
 import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
 import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
+import { readEncryption } from '../workers/read-encryption';
 import { ensureWorker, runningWorker } from '../workers/worker-process';
 import type { WorkerRecord } from '../workers/worker-record';
 import { keepRunning, stopMarker } from './keep-running';
@@ -68,7 +70,8 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const engine = server.isConfigured ? undefined : await embeddedServer(dataDir, open);
   const address = engine?.address ?? server.address;
   const { namespace } = server;
-  const temporal = await connectTemporal({ ...server, address });
+  const encryption = encryptedPayloads(readEncryption(dataDir, configOf(options)));
+  const temporal = await connectTemporal({ ...server, address }, encryption);
   const startsWorker = engine ? open.start : open.startWorker;
   const choice = {
     dataDir,

@@ -18,6 +18,7 @@ import { approve, deny } from './commands/approve';
 import { arm } from './commands/arm';
 import { attach } from './commands/attach';
 import { chat } from './commands/chat';
+import { codec, newKey } from './commands/codec';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
@@ -227,6 +228,18 @@ function program(): Command {
     );
   addHostCommands(command('host', 'machines whose shells agents use: serve this one, look at all'), action);
   command('mcp', 'an MCP server over stdio: sessions and agents for any MCP client').action(action(mcp));
+  command('codec', 'let Temporal’s web UI and command line read encrypted payloads; Ctrl-C ends it')
+    .option('--port <n>', 'port of the endpoint', port, 8234)
+    .option('--listen <address>', 'address to listen at', '127.0.0.1')
+    .option('--origin <url>', 'web page that may ask; may be repeated (default: our own web UI)', collect)
+    .option('--token-file <file>', 'file of the token that who asks must have')
+    .action(action(codec))
+    .command('new-key')
+    .description('make a key, and say what to write into holdfast.toml')
+    .option('--file <file>', 'where to (default: keys/DATE.key in the data folder)')
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .action(action((_options: object, self: Command) => newKey(self.optsWithGlobals())));
   command('doctor', 'check each part and say what is missing').action(action(doctor));
   command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));
   return root;

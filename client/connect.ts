@@ -1,5 +1,6 @@
 // Connects to a Temporal server: the one that flags, environment or a Temporal profile name.
 import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 
@@ -43,9 +44,10 @@ export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): Res
   }
 }
 
-/** Throws `no_server` when nothing answers within ten seconds. */
+/** With `dataConverter` what it sends is encrypted. Throws `no_server` when nothing answers within ten seconds. */
 export async function connectTemporal(
   server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>,
+  dataConverter?: DataConverter,
 ): Promise<Client> {
   const { address, namespace } = server;
   try {
@@ -54,7 +56,7 @@ export async function connectTemporal(
       address,
       connectTimeout: CONNECT_MS,
     });
-    return new Client({ connection, namespace });
+    return new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
   } catch (err) {
     throw new HoldfastError('no_server', { address, reason: reasonOf(err).split('\n')[0] });
   }

@@ -1,5 +1,6 @@
 // The one typed client: backends, the command line and our own activities all use it.
 import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import type { SessionRef } from '../contracts/ids';
 import { LOCAL_HOST } from '../contracts/ids';
 import type { SessionInput } from '../contracts/session';
@@ -8,6 +9,11 @@ import { ApprovalDesk } from './approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
 import { HostDirectory } from './host-directory';
 import { SessionHandle } from './session-handle';
+
+export interface ConnectChoice extends ServerChoice {
+  /** For payloads that are encrypted: `encryptedPayloads` of `holdfast/encryption`. */
+  dataConverter?: DataConverter | undefined;
+}
 
 export class HoldfastClient {
   constructor(
@@ -21,11 +27,11 @@ export class HoldfastClient {
    * Throws `no_server` or `config_invalid`.
    */
   static async connect(
-    choice: ServerChoice = {},
+    { dataConverter, ...choice }: ConnectChoice = {},
     env: NodeJS.ProcessEnv = process.env,
   ): Promise<HoldfastClient> {
     const server = resolveServer(choice, env);
-    return new HoldfastClient(await connectTemporal(server), server.address);
+    return new HoldfastClient(await connectTemporal(server, dataConverter), server.address);
   }
 
   /** An agent by id; nothing is started yet. Throws `invalid_input` for an id that is not allowed. */

@@ -1,6 +1,7 @@
 // The one catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step.
 // Pure. Everything that a caller can see as an error is thrown as HoldfastError with a code from here.
 
+import { ENCRYPTION_ERRORS } from './encryption-errors';
 import { entry, type ErrorEntry, type ErrorFacts } from './error-entry';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
@@ -14,6 +15,7 @@ const CATALOGUE = {
   ...MODEL_ERRORS,
   ...HOST_ERRORS,
   ...POLICY_ERRORS,
+  ...ENCRYPTION_ERRORS,
   invalid_input: entry(
     64,
     false,

@@ -36,6 +36,17 @@ export function parseSessionWorkflowId(workflowId: string): SessionRef | undefin
   return ID_PATTERN.test(agent) && ID_PATTERN.test(host) ? { agent, host, session: Number(n) } : undefined;
 }
 
+/** Kinds of workflows that people and backends send messages to. */
+export const WORKFLOW_KINDS = ['agent', 'session'] as const;
+export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
+
+/** Of a workflow id; undefined for turns and for workflows that are not ours. */
+export function workflowKind(workflowId: string): WorkflowKind | undefined {
+  if (parseSessionWorkflowId(workflowId)) return 'session';
+  const [kind, agent, ...rest] = workflowId.split('/');
+  return kind === 'agent' && agent && ID_PATTERN.test(agent) && rest.length === 0 ? 'agent' : undefined;
+}
+
 /** Throws `invalid_input` unless `value` is an id. */
 export function checkedId(what: string, value: unknown): string {
   if (typeof value === 'string' && ID_PATTERN.test(value)) return value;

@@ -6,17 +6,23 @@ const { existsSync, readFileSync, readdirSync, writeFileSync } = require('node:f
 const { join } = require('node:path');
 
 const root = join(__dirname, '..');
-const bundleFile = join(root, 'dist', 'workflow-bundle.js');
-const stampFile = `${bundleFile}.sources`;
+/** The second is for payloads that are encrypted: failures are made in the workflow. */
+const BUNDLES = [
+  { name: 'workflow-bundle.js', options: {} },
+  {
+    name: 'workflow-bundle-encoding.js',
+    options: { failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js') },
+  },
+];
 
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', join(root, 'tsconfig.json')], {
   stdio: 'inherit',
 });
 
-/** What goes into the bundle: the compiled workflows and contracts, and the SDK's version. */
+/** What goes into the bundles: the compiled workflows and contracts, and the SDK's version. */
 function sourcesHash() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
-  for (const folder of ['contracts', 'workflows']) {
+  for (const folder of ['contracts', 'workflows', 'encryption']) {
     for (const name of readdirSync(join(root, 'dist', folder), { recursive: true }).sort()) {
       if (String(name).endsWith('.js'))
         hash.update(`${name}\n`).update(readFileSync(join(root, 'dist', folder, String(name))));
@@ -30,12 +36,14 @@ const WITHOUT = Object.fromEntries(
   ['v4/locales/index.cjs'].map((path) => [join(root, 'node_modules', 'zod', path), false]),
 );
 
-async function bundle() {
-  const hash = sourcesHash();
+async function bundle({ name, options }, hash) {
+  const bundleFile = join(root, 'dist', name);
+  const stampFile = `${bundleFile}.sources`;
   if (existsSync(bundleFile) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === hash) return;
   const { bundleWorkflowCode } = require('@temporalio/worker');
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({
+    ...options,
     workflowsPath: join(root, 'dist', 'workflows', 'index.js'),
     // Evaluated once for a worker and not for each workflow: zod keeps no state, and is frozen after that.
     preloadModules: [join(root, 'dist', 'contracts', 'schemas', 'zod.js')],
@@ -49,7 +57,12 @@ async function bundle() {
   writeFileSync(stampFile, hash);
 }
 
-bundle().catch((err) => {
+async function bundles() {
+  const hash = sourcesHash();
+  for (const one of BUNDLES) await bundle(one, hash);
+}
+
+bundles().catch((err) => {
   console.error(err);
   process.exit(1);
 });

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DataConverter } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { AgentHandle } from '../client/agent-handle';
 import { HoldfastClient } from '../client/holdfast-client';
@@ -28,6 +29,8 @@ export interface TestEnvironmentOptions {
   tools?: readonly Tool[];
   /** Model providers beside the built-in ones and those of `model()`. */
   models?: ModelProviders;
+  /** For payloads that are encrypted: `encryptedPayloads` of `holdfast/encryption`. */
+  dataConverter?: DataConverter;
   /** Is told of downloads and builds, which take minutes the first time. Default: standard error. */
   progress?: (line: string) => void;
 }
@@ -54,7 +57,7 @@ export class HoldfastTestEnvironment {
   static async createTimeSkipping(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
     requireNode();
     quietenRuntime();
-    return HoldfastTestEnvironment.create(await startTestServer(), options);
+    return HoldfastTestEnvironment.create(await startTestServer(process.env, options.dataConverter), options);
   }
 
   /** On a whole Temporal server, in real time. Throws `engine_missing` and `node_too_old`. */
@@ -62,7 +65,7 @@ export class HoldfastTestEnvironment {
     requireNode();
     quietenRuntime();
     const { progress = (line: string): void => void process.stderr.write(`${line}\n`) } = options;
-    return HoldfastTestEnvironment.create(await startLocalServer(progress), options);
+    return HoldfastTestEnvironment.create(await startLocalServer(progress, options.dataConverter), options);
   }
 
   private static async create(
@@ -70,7 +73,7 @@ export class HoldfastTestEnvironment {
     options: TestEnvironmentOptions,
   ): Promise<HoldfastTestEnvironment> {
     const env = new HoldfastTestEnvironment(temporal, mkdtempSync(join(tmpdir(), 'holdfast-testing-')));
-    const { host = simulatedHost(), tools = [], models: own = {} } = options;
+    const { host = simulatedHost(), tools = [], models: own = {}, dataConverter } = options;
     const test = (name: string): ModelProvider => env.provider(name);
     try {
       if (Object.hasOwn(own, 'test'))
@@ -78,7 +81,7 @@ export class HoldfastTestEnvironment {
           faults: 'model provider test: the name is that of model()',
         });
       const models = { ...own, test };
-      env.serving = await serve({ temporal, dataDir: env.dataDir, host, tools, models });
+      env.serving = await serve({ temporal, dataDir: env.dataDir, host, tools, models, dataConverter });
       return env;
     } catch (err) {
       await env.close();

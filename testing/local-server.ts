@@ -1,14 +1,19 @@
 // A whole Temporal server for one test process: in memory, on a free port, gone with the environment.
+import type { DataConverter } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { defaultCacheDir } from '../engine/data-dir';
 import { configArguments } from '../engine/launch';
 import { locateServerBinary } from '../engine/locate';
 
 /** Throws `engine_missing` with every way that was tried to get it. */
-export async function startLocalServer(progress: (line: string) => void): Promise<TestWorkflowEnvironment> {
+export async function startLocalServer(
+  progress: (line: string) => void,
+  dataConverter?: DataConverter,
+): Promise<TestWorkflowEnvironment> {
   const { env } = process;
   const { path } = await locateServerBinary({ env, cacheDir: defaultCacheDir(env), progress });
   return TestWorkflowEnvironment.createLocal({
+    ...(dataConverter && { client: { dataConverter } }),
     server: { executable: { type: 'existing-path', path }, extraArgs: configArguments() },
   });
 }

@@ -1,9 +1,10 @@
 // Replays recorded histories against today's workflow code: whether workflows that are open now would go on.
-import { join } from 'node:path';
+import type { DataConverter } from '@temporalio/common';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
-import { packageRoot } from '../exec/package-root';
+import { withoutNamespace } from '../encryption/data-converter';
+import { workflowBundle } from '../workers/workflow-bundle';
 import { quietenRuntime } from './quiet-runtime';
 import { fetchHistories, readHistories, type RecordedHistory } from './history-file';
 
@@ -18,6 +19,8 @@ export interface ReplaySources {
    * Holdfast's own.
    */
   workflows?: ReplayWorkerOptions;
+  /** For histories that are encrypted: `encryptedPayloads` of `holdfast/encryption`. */
+  dataConverter?: DataConverter;
 }
 
 export interface ReplayVerdict {
@@ -35,7 +38,8 @@ export interface ReplayVerdict {
  * activity, and a signal handler that is gone, are not: assert those yourself.
  */
 export async function replayHistories(sources: ReplaySources): Promise<ReplayVerdict[]> {
-  const { files = [], workflowIds = [], client, workflows = ownWorkflows() } = sources;
+  const { files = [], workflowIds = [], client, dataConverter } = sources;
+  const workflows = sources.workflows ?? { workflowBundle: workflowBundle(dataConverter) };
   const fetched = client ? await fetchHistories(client, workflowIds) : [];
   const histories = [...files.flatMap(readHistories), ...fetched];
   // Nothing to replay is no proof that everything does.
@@ -48,8 +52,9 @@ export async function replayHistories(sources: ReplaySources): Promise<ReplayVer
     });
   }
   quietenRuntime();
+  const options = { ...workflows, ...(dataConverter && { dataConverter: withoutNamespace(dataConverter) }) };
   const verdicts: ReplayVerdict[] = [];
-  for await (const { error } of Worker.runReplayHistories(workflows, histories)) {
+  for await (const { error } of Worker.runReplayHistories(options, histories)) {
     const recorded = histories[verdicts.length];
     if (recorded) verdicts.push(verdictOf(recorded, error));
   }
@@ -66,10 +71,6 @@ export function assertReplays(verdicts: readonly ReplayVerdict[]): void {
   const reason = failed.map(({ source, error }) => `\n  ${source}: ${String(error?.facts.reason)}`).join('');
   throw new HoldfastError('replay_failed', { got, reason });
 }
-
-const ownWorkflows = (): ReplayWorkerOptions => ({
-  workflowBundle: { codePath: join(packageRoot(), 'dist', 'workflow-bundle.js') },
-});
 
 function verdictOf(
   { source, workflowId, workflowType }: RecordedHistory,

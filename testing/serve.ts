@@ -7,7 +7,10 @@ import type { Workers, WorkersLog } from '../workers/workers';
 import { RealHost } from './real-host';
 import { SimulatedTerminals, type SimulatedHost } from './simulated-host';
 
-export interface ServeOptions extends Required<Pick<WorkersOptions, 'dataDir' | 'tools' | 'models'>> {
+export interface ServeOptions
+  extends
+    Required<Pick<WorkersOptions, 'dataDir' | 'tools' | 'models'>>,
+    Pick<WorkersOptions, 'dataConverter'> {
   temporal: TestWorkflowEnvironment;
   host: SimulatedHost | RealHost;
 }

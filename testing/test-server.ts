@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { DataConverter } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { defaultCacheDir } from '../engine/data-dir';
@@ -37,9 +38,13 @@ export async function findTestServer(
 /** Throws `test_server_missing` with every way that was tried. */
 export async function startTestServer(
   env: NodeJS.ProcessEnv = process.env,
+  dataConverter?: DataConverter,
 ): Promise<TestWorkflowEnvironment> {
   const { server, started } = await obtain(env);
-  return started ?? start(server);
+  if (started && !dataConverter) return started;
+  // Found by starting it, for a client without our converter.
+  await started?.teardown();
+  return start(server, dataConverter);
 }
 
 interface Obtained {
@@ -71,12 +76,13 @@ async function obtain(env: NodeJS.ProcessEnv): Promise<Obtained> {
   }
 }
 
-async function start(server: string): Promise<TestWorkflowEnvironment> {
-  if (server === VENDORS) return TestWorkflowEnvironment.createTimeSkipping();
+async function start(server: string, dataConverter?: DataConverter): Promise<TestWorkflowEnvironment> {
+  const client = dataConverter && { client: { dataConverter } };
+  if (server === VENDORS) return TestWorkflowEnvironment.createTimeSkipping({ ...client });
   const executable = { type: 'existing-path', path: server } as const;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await TestWorkflowEnvironment.createTimeSkipping({ server: { executable } });
+      return await TestWorkflowEnvironment.createTimeSkipping({ ...client, server: { executable } });
     } catch (err) {
       // The SDK gives it five seconds, which a busy machine needs for Java alone.
       if (attempt === STARTS || !/did not start within/.test(reasonOf(err))) throw err;

@@ -1,21 +1,23 @@
 // The worker of task queue `holdfast`: all workflows, and the activities of agents.
-import { join } from 'node:path';
+import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentActivities, type AgentDependencies } from '../activities/agent-activities';
 import { createToolActivities, type ToolDependencies } from '../activities/tool-activities';
 import { MAIN_TASK_QUEUE } from '../contracts/ids';
-import { packageRoot } from '../exec/package-root';
 import type { TaskJournal } from './task-journal';
+import { workflowBundle } from './workflow-bundle';
 
 export interface AgentWorkerOptions extends AgentDependencies, Omit<ToolDependencies, 'host'> {
   connection: NativeConnection;
   namespace: string;
+  dataConverter: DataConverter | undefined;
   journal: TaskJournal;
 }
 
 export function createAgentWorker({
   connection,
   namespace,
+  dataConverter,
   journal,
   ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
@@ -23,7 +25,8 @@ export function createAgentWorker({
     connection,
     namespace,
     taskQueue: MAIN_TASK_QUEUE,
-    workflowBundle: { codePath: join(packageRoot(), 'dist', 'workflow-bundle.js') },
+    ...(dataConverter && { dataConverter }),
+    workflowBundle: workflowBundle(dataConverter),
     activities: {
       ...createAgentActivities(dependencies),
       ...createToolActivities({ ...dependencies, host: null }),

@@ -7,11 +7,13 @@ import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { DEFAULT_RULES, type PolicySettings } from '../contracts/policy';
 import { configurationSchema, type McpServerEntry } from '../contracts/schemas/configuration';
+import type { EncryptionSettings } from '../encryption/settings';
 import { sessionEnvironment } from '../exec/session-environment';
 import type { DialectOptions } from '../models/dialects/dialects';
 import type { McpServerSettings } from '../tools/mcp/settings';
 import type { ConfiguredModels } from '../models/settings';
 import type { BuiltInOptions } from '../tools/registry';
+import { configuredEncryption, encryptionKeys } from './configured-encryption';
 import { configuredModels } from './configured-models';
 
 export interface Configuration {
@@ -26,6 +28,7 @@ export interface Configuration {
   mcpServers: readonly McpServerSettings[];
   models: ConfiguredModels;
   policy: PolicySettings;
+  encryption: EncryptionSettings;
 }
 
 /** Which built-in tools there are, and what they may. */
@@ -154,9 +157,10 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
     const policy = shape.policy.def.innerType.shape;
     return Object.keys(path[1] === 'rules' ? policy.rules.def.innerType.shape : policy);
   }
+  if (section === 'encryption') return encryptionKeys(path);
   const plain = section as Exclude<
     keyof typeof shape,
-    'mcp_servers' | 'model_providers' | 'models' | 'policy'
+    'mcp_servers' | 'model_providers' | 'models' | 'policy' | 'encryption'
   >;
   return Object.keys(shape[plain].def.innerType.shape);
 }
@@ -186,6 +190,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
       .map(([name, entry]) => serverSettings(name, entry, source)),
     models: configuredModels(file.model_providers, file.models, folder),
     policy: configuredPolicy(file.policy),
+    encryption: configuredEncryption(file.encryption, folder),
   };
 }
 

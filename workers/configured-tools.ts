@@ -105,6 +105,7 @@ function needingRestart(began: Configuration, now: Configuration): string[] {
     roles: '[roles]',
     dialects: '[dialects] or [prompts]',
     models: '[model_providers] or [models]',
+    encryption: '[encryption]',
   } as const;
   const parts = (Object.keys(names) as (keyof typeof names)[]).filter(
     (part) => !isDeepStrictEqual(began[part], now[part]),

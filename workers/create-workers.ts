@@ -10,6 +10,7 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
+import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
 import { detectTreeKill } from '../exec/holder/process-tree';
 import { sessionEnvironment } from '../exec/session-environment';
@@ -96,7 +97,8 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
   try {
     const release = host === null ? (): void => undefined : await claimHost(dataDir, host);
     made.push(release);
-    const server = await connectServer(options);
+    const dataConverter = options.dataConverter ?? encryptedPayloads(configuration.encryption);
+    const server = await connectServer({ ...options, dataConverter });
     made.push(() => server.close());
     const { connection, namespace, client } = server;
     if (agents)
@@ -114,7 +116,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
     const policy = (): PolicySettings => configured.policy();
-    const shared = { connection, namespace, client, journal, tools, blobs, policy };
+    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, policy };
     let agentSide: AgentSide | undefined;
     if (agents) {
       const tokens = await LiveTokens.listen(dataDir);

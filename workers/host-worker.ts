@@ -1,5 +1,6 @@
 // The worker of one host: its shells and nothing else, on task queue `host.<name>`.
 import { join } from 'node:path';
+import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { BlobStore } from '../activities/blob-store';
 import { CommandCompletion } from '../activities/command-completion';
@@ -25,6 +26,7 @@ export interface HostWorkerOptions {
   sessions: SessionHost;
   connection: NativeConnection;
   namespace: string;
+  dataConverter: DataConverter | undefined;
   client: HoldfastClient;
   journal: TaskJournal;
   tools: ToolRegistry;
@@ -47,8 +49,8 @@ export interface HostWorker {
 }
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
-  const { host, sessions, connection, namespace, client, journal, tools, blobs, policy, check, log } =
-    options;
+  const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
+  const { policy, check, log } = options;
   const { dataDir, cwd, env } = sessions.options;
   const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
     await armSession(dataDir, ref, 'type', signal);
@@ -70,6 +72,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const worker = await Worker.create({
     connection,
     namespace,
+    ...(dataConverter && { dataConverter }),
     taskQueue: hostTaskQueue(host),
     activities: {
       ...createHostActivities({ host, sessions, completion, channel, access, audit, gate }),

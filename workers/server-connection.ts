@@ -1,5 +1,6 @@
 // The worker's two ways to the server: the native connection that polls, and the client that answers.
 import { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
@@ -7,28 +8,33 @@ import { HoldfastClient } from '../client/holdfast-client';
 export interface ConnectOptions extends ServerChoice {
   /** A connection that is there already and stays its owner's to close; of the rest only `namespace` counts. */
   connection?: NativeConnection;
+  /** For what is sent and read. Default in `createWorkers`: as [encryption] of the configuration says. */
+  dataConverter?: DataConverter | undefined;
 }
 
 export interface ServerConnection {
   connection: NativeConnection;
   client: HoldfastClient;
   namespace: string;
+  dataConverter: DataConverter | undefined;
   close(): Promise<void>;
 }
 
 /** Without a connection: flags, TEMPORAL_ADDRESS or a Temporal profile, else localhost:7233. Throws `no_server`. */
 export async function connectServer({
   connection: given,
+  dataConverter,
   ...choice
 }: ConnectOptions): Promise<ServerConnection> {
   if (given) {
     const { namespace = 'default', address = 'the given connection' } = choice;
-    const client = new HoldfastClient(new Client({ connection: given, namespace }), address);
-    return { connection: given, client, namespace, close: () => Promise.resolve() };
+    const temporal = new Client({ connection: given, namespace, ...(dataConverter && { dataConverter }) });
+    const client = new HoldfastClient(temporal, address);
+    return { connection: given, client, namespace, dataConverter, close: () => Promise.resolve() };
   }
   const server = resolveServer(choice, process.env);
   const { address, namespace } = server;
-  const client = new HoldfastClient(await connectTemporal(server), address);
+  const client = new HoldfastClient(await connectTemporal(server, dataConverter), address);
   const { tls, apiKey, metadata } = server.connection ?? {};
   const connection = await NativeConnection.connect({
     address,
@@ -40,5 +46,5 @@ export async function connectServer({
     await client.close();
     await connection.close();
   };
-  return { connection, client, namespace, close };
+  return { connection, client, namespace, dataConverter, close };
 }

@@ -13,6 +13,12 @@ import { identityOf, isAlive, type Identity } from '../exec/process-identity';
 
 const PARTIAL = '.partial';
 
+interface Task {
+  /** In base64. */
+  token: string;
+  workflowId: string | null;
+}
+
 export class TaskJournal {
   private readonly directory: string;
 
@@ -33,8 +39,13 @@ export class TaskJournal {
       input: ActivityExecuteInput,
       next: Next<ActivityInboundCallsInterceptor, 'execute'>,
     ): Promise<unknown> => {
+      const { taskToken, workflowExecution } = context.info;
+      const task: Task = {
+        token: Buffer.from(taskToken).toString('base64'),
+        workflowId: workflowExecution?.workflowId ?? null,
+      };
       // Tokens let whoever holds them answer for the activity.
-      writeFileSync(`${path}.partial`, context.info.taskToken, { mode: 0o600 });
+      writeFileSync(`${path}.partial`, JSON.stringify(task), { mode: 0o600 });
       renameSync(`${path}.partial`, path);
       try {
         return await next(input);
@@ -55,7 +66,7 @@ export class TaskJournal {
     let failed = 0;
     for (const folder of this.orphans()) {
       for (const file of readdirSync(folder).filter((f) => f.endsWith('.token'))) {
-        failed += (await failOne(client, readFileSync(join(folder, file)))) ? 1 : 0;
+        failed += (await failOne(client, taskOf(readFileSync(join(folder, file))))) ? 1 : 0;
       }
       rmSync(folder, { recursive: true, force: true });
     }
@@ -78,12 +89,23 @@ export class TaskJournal {
   }
 }
 
-async function failOne(client: Client, token: Uint8Array): Promise<boolean> {
+/** Journals of releases before 0.2 hold the token alone. */
+function taskOf(content: Buffer): Task {
+  if (content[0] === '{'.charCodeAt(0)) return JSON.parse(content.toString()) as Task;
+  return { token: content.toString('base64'), workflowId: null };
+}
+
+async function failOne(client: Client, { token, workflowId }: Task): Promise<boolean> {
+  const { namespace } = client.options;
   const message = 'the worker was killed while it was at this activity';
   try {
     await client.activity.fail(
-      token,
+      Buffer.from(token, 'base64'),
       ApplicationFailure.create({ type: WORKER_LOST, message, nextRetryDelay: 1 }),
+      // For whom it is encrypted: the token does not tell.
+      workflowId === null
+        ? {}
+        : { serializationContext: { type: 'activity', namespace, workflowId, isLocal: false } },
     );
     return true;
   } catch {

@@ -7,13 +7,15 @@ import { connectTemporal, resolveServer } from '../../client/connect';
 import { hasPollers } from '../../client/deliver';
 import { reasonOf } from '../../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
+import { encryptedPayloads } from '../../encryption/data-converter';
 import { defaultCacheDir } from '../../engine/data-dir';
 import { findServerBinary } from '../../engine/locate';
 import { runningServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
-import { dataDirOf, type GlobalOptions } from '../context';
+import { readEncryption } from '../../workers/read-encryption';
+import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { styled } from '../terminal-style';
 
 interface Check {
@@ -31,6 +33,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
   const checks = [
     checkNode(),
     await checkServer(options, dataDir),
+    checkEncryption(options, dataDir),
     checkTerminal(),
     checkPython(),
     checkTreeKill(),
@@ -90,6 +93,22 @@ async function checkServerBinary(name: string): Promise<Check> {
   const found = 'not running, no program on PATH or in the cache';
   const next = '`holdfast up` downloads it, or builds it where Go is installed';
   return { name, status: 'warn', found, next };
+}
+
+function checkEncryption(options: GlobalOptions, dataDir: string): Check {
+  const name = 'payloads';
+  try {
+    const settings = readEncryption(dataDir, configOf(options));
+    const [first] = settings.keys;
+    if (!first) {
+      return { name, status: 'ok', found: 'not encrypted' };
+    }
+    encryptedPayloads(settings);
+    const rest = settings.required ? 'plaintext is refused' : 'plaintext is taken, too';
+    return { name, status: 'ok', found: `encrypted with key ${first.id}; ${rest}` };
+  } catch (err) {
+    return { name, status: 'fail', found: reasonOf(err), next: 'mend [encryption] of holdfast.toml' };
+  }
 }
 
 function checkTerminal(): Check {

@@ -3,6 +3,7 @@
 import { DECISIONS } from '../approvals';
 import { ID_PATTERN } from '../ids';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../policy';
+import { encryptionSchema } from './encryption-configuration';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
@@ -150,6 +151,7 @@ export const configurationSchema = z.strictObject({
   mcp_servers: z._default(z.record(serverName, mcpServerSchema), {}),
   model_providers: z._default(z.record(providerName, modelProviderSchema), {}),
   models: z._default(z.record(modelName, modelSchema), {}),
+  encryption: z.prefault(encryptionSchema, {}),
 });
 
 export type McpServerEntry = z.infer<typeof mcpServerSchema>;

@@ -41,6 +41,7 @@ test('no file is a configuration with the defaults; a file that is named must be
     dialects: { tags: { start: undefined, end: undefined }, promptFolder: undefined },
     mcpServers: [],
     models: { providers: {}, models: {} },
+    encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,
@@ -245,4 +246,25 @@ test.each([
   `[model_providers.a]\nbase_url = "${SECRET}"`,
 ])('no fault of %j shows a value', (toml) => {
   expect(faultsOf(toml)).not.toContain(SECRET);
+});
+
+test('where keys are is read, paths from the file; what is wrong with [encryption] is told by place', () => {
+  const { encryption } = read(
+    '[encryption]\nkeys = [{ id = "b", file = "b.key" }, { id = "a", env = "A_KEY" }]\nrequired = true\n' +
+      'allow_plaintext = ["agent"]',
+  );
+  expect(encryption).toEqual({
+    keys: [
+      { id: 'b', file: join(folder, 'b.key') },
+      { id: 'a', env: 'A_KEY' },
+    ],
+    required: true,
+    allowPlaintext: ['agent'],
+    allowUnbound: [],
+  });
+  expect(faultsOf('[encryption]\nrequired = true')).toMatch(/"encryption" has required = true without a key/);
+  expect(faultsOf('[encryption]\nkeys = [{ id = "a", passphrase = "x" }]')).toMatch(
+    /"encryption.keys.0" has the unknown key "passphrase", allowed id, file, env/,
+  );
+  expect(faultsOf('[encryption]\nallow_plaintext = ["turn"]')).toMatch(/must be of "agent", "session"/);
 });

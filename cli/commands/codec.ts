@@ -1,0 +1,133 @@
+// `holdfast codec`: lets Temporal's web UI and command line read encrypted payloads; `codec new-key` makes a key.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { serveCodec, type CodecServer } from '../../encryption/codec-server';
+import { encryptingCodec } from '../../encryption/data-converter';
+import { enginePaths, readRecord } from '../../engine/record';
+import { readPrivateFile } from '../../exec/private-file';
+import { readEncryption } from '../../workers/read-encryption';
+import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { note } from '../terminal-style';
+
+export interface CodecOptions extends GlobalOptions {
+  port: number;
+  listen: string;
+  origin?: string[];
+  tokenFile?: string;
+}
+export interface NewKeyOptions extends GlobalOptions {
+  file?: string;
+}
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
+const MIN_TOKEN_CHARS = 16;
+/** As a program that SIGINT ends. */
+const INTERRUPTED = 128 + 2;
+
+/** Serves until Ctrl-C. */
+export async function codec(options: CodecOptions): Promise<number> {
+  const dataDir = dataDirOf(options);
+  const settings = readEncryption(dataDir, configOf(options));
+  if (settings.keys.length === 0)
+    throw new HoldfastError('config_invalid', {
+      faults: '[encryption] has no keys (`holdfast codec new-key` makes one and says what to write).',
+    });
+  const token = tokenOf(options);
+  if (token === null && !LOOPBACK.test(options.listen))
+    throw new HoldfastError('invalid_input', {
+      what: '--listen',
+      got: `${options.listen} without a token`,
+      allowed: '127.0.0.1, or another address with --token-file',
+    });
+  const origins = (options.origin ?? ownOrigins(dataDir)).map(checkedOrigin);
+  const { port, listen: address } = options;
+  const server = await serveCodec({
+    codec: encryptingCodec(settings, process.env),
+    origins,
+    token,
+    port,
+    address,
+  });
+  told(server, origins, token !== null, options.json);
+  const signal = await Promise.race(
+    (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name).then(() => name)),
+  );
+  await server.close();
+  return signal === 'SIGINT' ? INTERRUPTED : 0;
+}
+
+function told({ url }: CodecServer, origins: readonly string[], token: boolean, json?: boolean): void {
+  if (json) process.stdout.write(`${JSON.stringify({ url, origins, token })}\n`);
+  else {
+    process.stdout.write(`codec endpoint   ${url}\n`);
+    process.stdout.write(`web pages        ${origins.join(', ') || 'none'}\n`);
+    note(
+      `Name it in the web UI (the glasses at the top), and with \`temporal ... --codec-endpoint ${url}\`.`,
+    );
+    if (!token) note('Every program of this machine can ask it: with --token-file only who has the token.');
+  }
+}
+
+/** The web UI of the data folder’s own server, by both names of this machine. */
+function ownOrigins(dataDir: string): string[] {
+  const record = readRecord(enginePaths(dataDir));
+  return record ? [record.uiUrl, record.uiUrl.replace('127.0.0.1', 'localhost')] : [];
+}
+
+function checkedOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/') return url.origin;
+  throw new HoldfastError('invalid_input', {
+    what: '--origin',
+    got: text,
+    allowed: 'scheme, name and port, such as http://127.0.0.1:8233',
+  });
+}
+
+function tokenOf({ tokenFile }: CodecOptions): string | null {
+  if (tokenFile === undefined) return null;
+  const got = (text: string): HoldfastError =>
+    new HoldfastError('invalid_input', {
+      what: '--token-file',
+      got: text,
+      allowed: `a file of mode 600 with at least ${MIN_TOKEN_CHARS} characters`,
+    });
+  let token: string;
+  try {
+    token = readPrivateFile(resolve(tokenFile)).trim();
+  } catch (err) {
+    throw got(reasonOf(err));
+  }
+  if (token.length < MIN_TOKEN_CHARS) throw got(`${token.length} characters`);
+  return token;
+}
+
+/** Never writes over a key: what it has encrypted could not be read any more. */
+export function newKey(options: NewKeyOptions): Promise<number> {
+  const id = new Date().toISOString().slice(0, 10);
+  const file = options.file ? resolve(options.file) : join(dataDirOf(options), 'keys', `${id}.key`);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (err) {
+    throw new HoldfastError('invalid_input', {
+      what: '--file',
+      got: `${file} (${reasonOf(err)})`,
+      allowed: 'a file that is not there yet',
+      next: 'Name another file; no key is written over.',
+    });
+  }
+  const line = `{ id = ${JSON.stringify(id)}, file = ${JSON.stringify(file)} }`;
+  if (options.json) process.stdout.write(`${JSON.stringify({ id, file, line })}\n`);
+  else {
+    process.stdout.write(`[encryption]\nkeys = [\n  ${line},\n]\n`);
+    note(
+      'Write that into holdfast.toml. Where there are keys already, put the line before them: the first one',
+    );
+    note('encrypts, all of them decrypt. Give a key of the same day another id. Keep a copy of the file.');
+  }
+  return Promise.resolve(0);
+}

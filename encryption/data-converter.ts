@@ -1,0 +1,41 @@
+// The one place where clients, workers, tests and the command line get their data converter from.
+import type { DataConverter } from '@temporalio/common';
+import { EncryptingCodec } from './encrypting-codec';
+import { KeyRing } from './key-ring';
+import type { EncryptionSettings } from './settings';
+
+const FAILURES = require.resolve('./failure-converter');
+
+/**
+ * For `HoldfastClient.connect`, `createWorkers` and Temporal's own clients and workers. Reads the keys now; throws
+ * `config_invalid`. Without keys nothing is encrypted, and what is encrypted is refused by name.
+ */
+export function encryptedPayloads(
+  settings: EncryptionSettings,
+  env: NodeJS.ProcessEnv = process.env,
+): DataConverter {
+  const payloadCodecs = [encryptingCodec(settings, env)];
+  return settings.keys.length > 0 ? { payloadCodecs, failureConverterPath: FAILURES } : { payloadCodecs };
+}
+
+/** The codec alone, for the codec endpoint. Throws `config_invalid`. */
+export function encryptingCodec(
+  { keys, ...rest }: EncryptionSettings,
+  env: NodeJS.ProcessEnv,
+): EncryptingCodec {
+  return new EncryptingCodec(KeyRing.read(keys, env), rest);
+}
+
+/** Whether workflows must encode their failures, too: then they need the bundle that was made with our converter. */
+export const encodesFailures = (converter: DataConverter | undefined): boolean =>
+  converter?.failureConverterPath === FAILURES;
+
+/** For replays, which know workflow ids and no namespace. */
+export function withoutNamespace(converter: DataConverter): DataConverter {
+  const payloadCodecs = converter.payloadCodecs?.map((codec) => ({
+    encode: codec.encode.bind(codec),
+    decode: (...[payloads, context]: Parameters<typeof codec.decode>) =>
+      codec.decode(payloads, context && ({ ...context, namespace: undefined } as unknown as typeof context)),
+  }));
+  return { ...converter, ...(payloadCodecs && { payloadCodecs }) };
+}

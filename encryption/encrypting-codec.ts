@@ -1,0 +1,89 @@
+// Temporal's codec: encrypts each payload that leaves this process and opens each that comes. Runs outside the
+// workflow sandbox. Whoever reads a workflow's payloads compares whom they were made for.
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
+import { HoldfastError } from '../contracts/errors';
+import { workflowKind } from '../contracts/ids';
+import type { KeyRing } from './key-ring';
+import { encodingOf, ownerOf, seal, SEALED_ENCODING, unseal, type Owner } from './sealed-payload';
+import type { EncryptionSettings } from './settings';
+
+/** What a reader knows. */
+type Reader = Owner & { type?: SerializationContext['type'] };
+
+export class EncryptingCodec implements PayloadCodec {
+  constructor(
+    private readonly keys: KeyRing,
+    private readonly settings: Omit<EncryptionSettings, 'keys'>,
+  ) {}
+
+  /** Without keys payloads stay as they are. A context without a workflow id makes them for none in particular. */
+  async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return this.encodeFor(payloads, { namespace: context?.namespace, workflowId: context?.workflowId });
+  }
+
+  async encodeFor(payloads: Payload[], owner: Owner): Promise<Payload[]> {
+    const { current } = this.keys;
+    return current ? payloads.map((payload) => seal(payload, current, owner)) : payloads;
+  }
+
+  /** For showing to people: what is not encrypted stays, whatever is required; workflows are not compared. */
+  async open(payloads: Payload[], { namespace }: Owner): Promise<Payload[]> {
+    return payloads.map((payload) => {
+      if (encodingOf(payload) !== SEALED_ENCODING) return payload;
+      const opened = unseal(payload, this.keys);
+      this.compare(ownerOf(payload), { namespace });
+      return opened;
+    });
+  }
+
+  /**
+   * Throws `payload_plaintext`, `payload_key_unknown`, `payload_not_authentic` and `payload_moved`: then nothing of
+   * the task is run, and Temporal tries it again.
+   */
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return payloads.map((payload) => {
+      if (encodingOf(payload) !== SEALED_ENCODING) return this.plaintext(payload, context);
+      const opened = unseal(payload, this.keys);
+      this.compare(ownerOf(payload), context);
+      return opened;
+    });
+  }
+
+  private plaintext(payload: Payload, context: SerializationContext | undefined): Payload {
+    const { required = false, allowPlaintext = [] } = this.settings;
+    if (!required || allows(allowPlaintext, context)) return payload;
+    const where = context?.workflowId ? ` for ${context.workflowId}` : '';
+    const exempted = allowPlaintext.map((kind) => `, ${kind}s excepted`).join('');
+    throw new HoldfastError('payload_plaintext', {
+      got: `encoding ${JSON.stringify(encodingOf(payload))}${where}`,
+      allowed: `${SEALED_ENCODING}${exempted}`,
+    });
+  }
+
+  /** What the reader does not know is not compared: a replay knows no namespace, the codec endpoint no workflow. */
+  private compare(made: Owner, context: Reader | undefined): void {
+    if (context?.namespace !== undefined && made.namespace !== context.namespace)
+      throw moved('namespace', made.namespace, context.namespace);
+    if (context?.workflowId === undefined || made.workflowId === context.workflowId) return;
+    const { allowPlaintext = [], allowUnbound = [] } = this.settings;
+    const isUnbound = made.workflowId === undefined;
+    if (isUnbound && allows([...allowPlaintext, ...allowUnbound], context)) return;
+    throw moved('workflow', made.workflowId, context.workflowId);
+  }
+}
+
+const moved = (what: string, got: string | undefined, allowed: string): HoldfastError =>
+  new HoldfastError('payload_moved', {
+    got: got === undefined ? `none in particular` : `${what} ${got}`,
+    allowed,
+  });
+
+/** Only what is a workflow's own: nobody outside sends the result of an activity. */
+function allows(
+  kinds: NonNullable<EncryptionSettings['allowPlaintext']>,
+  context: Reader | undefined,
+): boolean {
+  if (context?.type !== 'workflow' || context.workflowId === undefined) return false;
+  const kind = workflowKind(context.workflowId);
+  return kind !== undefined && kinds.includes(kind);
+}
