@@ -6,6 +6,7 @@ import { entry, type ErrorEntry, type ErrorFacts } from './error-entry';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
 import { POLICY_ERRORS } from './policy-errors';
+import { SECRET_ERRORS } from './secret-errors';
 import { TOOL_ERRORS } from './tool-errors';
 
 export type { ErrorFacts } from './error-entry';
@@ -16,6 +17,7 @@ const CATALOGUE = {
   ...HOST_ERRORS,
   ...POLICY_ERRORS,
   ...ENCRYPTION_ERRORS,
+  ...SECRET_ERRORS,
   invalid_input: entry(
     64,
     false,

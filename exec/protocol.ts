@@ -115,6 +115,8 @@ export interface AttachedState {
 /** Each verb with what it takes and gives. */
 export interface Verbs {
   run: { request: RunRequest; answer: Snapshot };
+  /** What stands for `{{secret:NAME}}` in code and input from now on; masked in all that leaves the session. */
+  secrets: { request: { values: Record<string, string> }; answer: { taken: true } };
   observe: { request: { until: Until }; answer: { reason: ObserveReason; snapshot: Snapshot } };
   status: { request: Record<string, never>; answer: Snapshot };
   input: { request: InputRequestFrame; answer: { at: number; snapshot: Snapshot } };

@@ -4,12 +4,14 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
+import { secretNames } from '../contracts/secrets';
 import { CommandRecords, contentHash } from './command-records';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
 import { readJson } from './json-file';
 import { isAlive } from './process-identity';
 import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
+import { SecretStore } from './secret-store';
 import type { StubFolder } from './stub-folder';
 import { SpareHolder } from './spare-holder';
 import { spawnHolder, type HolderConfig } from './spawn-holder';
@@ -35,6 +37,8 @@ export interface SessionHostOptions {
   owner?: string | undefined;
   /** By which scripts call tools; without them they do not. */
   stubs?: StubFolder | undefined;
+  /** What `{{secret:NAME}}` in code and input stands for; without it no name is known. */
+  secrets?: SecretStore | undefined;
   /** Keeps a holder with an open shell ready for the next session. Default false. */
   keepSpare?: boolean | undefined;
   /** Most open sessions of one agent. Default 64. */
@@ -71,8 +75,10 @@ export class SessionHost {
       if (known) return { ...this.deadSnapshot(ref), command: this.settled(paths, known) };
       this.deadSnapshot(ref);
     }
+    const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(code);
     const client = holder ?? (await this.openHolder(ref, cwd));
     try {
+      await giveSecrets(values, () => client.request('secrets', { values }), true);
       const tools = this.options.stubs?.folder;
       const request = { id, runtime, code, contentHash: contentHash(runtime, code) };
       return await client.request('run', { ...request, ...(tools !== undefined && { tools }) });
@@ -102,7 +108,12 @@ export class SessionHost {
   }
 
   /** Types into the running process. Undefined when the session has no terminal. */
-  input(ref: SessionRef, request: Verbs['input']['request']): Promise<Verbs['input']['answer'] | undefined> {
+  async input(
+    ref: SessionRef,
+    request: Verbs['input']['request'],
+  ): Promise<Verbs['input']['answer'] | undefined> {
+    const values = await this.secretsOf(request.text ?? '');
+    await giveSecrets(values, () => this.ask(ref, 'secrets', { values }), this.isOpen(ref));
     return this.ask(ref, 'input', request);
   }
 
@@ -183,6 +194,11 @@ export class SessionHost {
   /** Resolves when no spare holder is left. */
   async endSpare(): Promise<void> {
     await this.spare?.close();
+  }
+
+  private secretsOf(text: string): Promise<Record<string, string>> {
+    const { secrets = new SecretStore({ env: {} }) } = this.options;
+    return secrets.resolve(secretNames(text));
   }
 
   private paths(ref: SessionRef): SessionPaths {
@@ -325,6 +341,27 @@ export class SessionHost {
     new CommandRecords(paths.commands).settle(lost);
     return lost;
   }
+}
+
+/** Over its private socket, before what names them. A holder that does not know them must not run anything of it. */
+async function giveSecrets(
+  values: Record<string, string>,
+  send: () => Promise<Verbs['secrets']['answer'] | undefined>,
+  isThere: boolean,
+): Promise<void> {
+  const [first] = Object.keys(values);
+  if (first === undefined) return;
+  const answer = await send().catch((err: unknown) => {
+    if (err instanceof HoldfastError && err.code === 'invalid_input') return { taken: false };
+    throw err;
+  });
+  // Holders before 0.2 answer a verb that they do not know with nothing.
+  if (answer?.taken ?? !isThere) return;
+  throw new HoldfastError('secret_unusable', {
+    got: first,
+    reason: 'the terminal of this session was opened by a release that knows no secrets',
+    next: 'Use another session, or close this one.',
+  });
 }
 
 const logSize = (paths: SessionPaths): number => (existsSync(paths.log) ? statSync(paths.log).size : 0);

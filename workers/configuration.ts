@@ -15,6 +15,7 @@ import type { ConfiguredModels } from '../models/settings';
 import type { BuiltInOptions } from '../tools/registry';
 import { configuredEncryption, encryptionKeys } from './configured-encryption';
 import { configuredModels } from './configured-models';
+import { configuredSecrets, type SecretSettings } from './configured-secrets';
 
 export interface Configuration {
   features: { unifiedExec: boolean };
@@ -29,6 +30,7 @@ export interface Configuration {
   models: ConfiguredModels;
   policy: PolicySettings;
   encryption: EncryptionSettings;
+  secrets: SecretSettings;
 }
 
 /** Which built-in tools there are, and what they may. */
@@ -191,6 +193,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     models: configuredModels(file.model_providers, file.models, folder),
     policy: configuredPolicy(file.policy),
     encryption: configuredEncryption(file.encryption, folder),
+    secrets: configuredSecrets(file.secrets, folder),
   };
 }
 

@@ -106,6 +106,7 @@ function needingRestart(began: Configuration, now: Configuration): string[] {
     dialects: '[dialects] or [prompts]',
     models: '[model_providers] or [models]',
     encryption: '[encryption]',
+    secrets: '[secrets]',
   } as const;
   const parts = (Object.keys(names) as (keyof typeof names)[]).filter(
     (part) => !isDeepStrictEqual(began[part], now[part]),

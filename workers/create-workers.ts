@@ -13,6 +13,7 @@ import { LOCAL_HOST, checkedId } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
 import { detectTreeKill } from '../exec/holder/process-tree';
+import type { SecretStore } from '../exec/secret-store';
 import { sessionEnvironment } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
 import { StubFolder } from '../exec/stub-folder';
@@ -24,6 +25,7 @@ import type { Tool } from '../tools/tool';
 import { builtInOptions } from './configuration';
 import { createAgentWorker } from './agent-worker';
 import { claimHost } from './claim-host';
+import { secretStore } from './configured-secrets';
 import { configureTools } from './configured-tools';
 import { createHostWorker, type HostWorker } from './host-worker';
 import { sessionOwner } from './orphan-sweep';
@@ -68,6 +70,7 @@ type OpenSessions = (
   options: WorkersOptions,
   client: HoldfastClient,
   stubs: StubFolder | undefined,
+  secrets: SecretStore,
 ) => Promise<SessionHost>;
 
 const NOTHING_FOUND: CheckCode = () => Promise.resolve({ verdicts: [], unparsed: null });
@@ -91,6 +94,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       got: 'false without a host',
       allowed: NEITHER,
     });
+  const secrets = secretStore(configuration.secrets, process.env);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // What was made is let go of where the rest cannot be: the last first.
   const made: (() => unknown)[] = [];
@@ -132,7 +136,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     if (host !== null) {
       const offered = configuration.features.unifiedExec;
       const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
-      const sessions = await open(options, client, stubs);
+      const sessions = await open(options, client, stubs, secrets);
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       hostWorker = await createHostWorker({ ...shared, host, sessions, check: NOTHING_FOUND, log: warn });
@@ -157,6 +161,7 @@ async function openSessions(
   { dataDir, workdir, env }: WorkersOptions,
   client: HoldfastClient,
   stubs: StubFolder | undefined,
+  secrets: SecretStore,
 ): Promise<SessionHost> {
   const cwd = workdir ?? join(dataDir, 'work');
   mkdirSync(cwd, { recursive: true });
@@ -168,5 +173,6 @@ async function openSessions(
     owner: await sessionOwner(client.temporal),
     keepSpare: true,
     stubs,
+    secrets,
   });
 }

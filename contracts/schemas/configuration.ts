@@ -4,6 +4,7 @@ import { DECISIONS } from '../approvals';
 import { ID_PATTERN } from '../ids';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../policy';
 import { encryptionSchema } from './encryption-configuration';
+import { secretsSchema } from './secrets-configuration';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
@@ -152,6 +153,7 @@ export const configurationSchema = z.strictObject({
   model_providers: z._default(z.record(providerName, modelProviderSchema), {}),
   models: z._default(z.record(modelName, modelSchema), {}),
   encryption: z.prefault(encryptionSchema, {}),
+  secrets: z.prefault(secretsSchema, {}),
 });
 
 export type McpServerEntry = z.infer<typeof mcpServerSchema>;

@@ -1,5 +1,4 @@
 // The text that bash sources for a command: the code itself, or the interpreter that runs it from a file.
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runtime } from '../../contracts/session';
 import { HoldfastError } from '../../contracts/errors';
@@ -14,16 +13,17 @@ const INTERPRETERS = {
 /** The first line of what PEP 723 calls a script's metadata. */
 const METADATA = /^# \/\/\/ script\r?$/m;
 
-/** Writes what the runtime needs beside `name` in `directory` and returns the script to source. */
+/** Writes what the runtime needs beside `name` in `directory` with `write`, and returns the script to source. */
 export function commandScript(
   directory: string,
   name: string,
   { runtime, code }: { runtime: Runtime; code: string },
+  write: (path: string, text: string) => void,
 ): string {
   if (runtime === 'terminal') return `${code}\n`;
   const { program, extension } = INTERPRETERS[runtime];
   const file = join(directory, `${name}.${extension}`);
-  writeFileSync(file, code, { mode: 0o600 });
+  write(file, code);
   const missing = new HoldfastError('missing_program', { runtime, program });
   return [
     `if ! builtin command -v ${program} >/dev/null; then`,

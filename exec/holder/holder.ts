@@ -25,7 +25,7 @@ interface Connection {
 }
 
 const VERBS =
-  'run, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
+  'run, secrets, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
 
 export class Holder {
   private readonly server = createServer((socket) => this.serve(socket));
@@ -128,6 +128,8 @@ export class Holder {
     switch (verb) {
       case 'run':
         return session.run(body as Verbs['run']['request']);
+      case 'secrets':
+        return session.secrets.add(body as Verbs['secrets']['request']);
       case 'observe':
         return session.observe((body as Verbs['observe']['request']).until, cancelled);
       case 'status':

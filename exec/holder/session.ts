@@ -17,6 +17,7 @@ import type { Facts } from './observer';
 import { OutputLog } from './output-log';
 import { RememberedInputs } from './remembered-inputs';
 import { COLUMNS, ROWS, Shell } from './shell';
+import { SessionSecrets } from './session-secrets';
 import type { SpareShell } from './spare-shell';
 import { fatalSignal } from './signal-name';
 import { ToolCalls } from './tool-calls';
@@ -39,6 +40,7 @@ interface End {
 }
 
 export class Session {
+  readonly secrets = new SessionSecrets();
   readonly toolCalls: ToolCalls;
   private readonly inBand: SessionInBand;
   private readonly log: OutputLog;
@@ -71,10 +73,10 @@ export class Session {
     this.records = new CommandRecords(paths.commands);
     this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
     this.command = this.records.latest() ?? null;
-    this.toolCalls = new ToolCalls(this.epoch);
+    this.toolCalls = new ToolCalls(this.epoch, this.secrets.mask);
     this.inBand = new SessionInBand(config.session, this.toolCalls, {
       type: (bytes) => this.answer(bytes),
-      release: (text) => this.onReleased(text),
+      release: (text) => (this.record(this.secrets.mask.push(text)), this.notify()),
     });
   }
 
@@ -134,7 +136,7 @@ export class Session {
       if (!this.running || this.command?.id !== command?.id)
         throw new HoldfastError('no_running_process', { session: this.config.session });
       this.flush = true;
-      await life.input.type(text, keys, enter);
+      await life.input.type(text && this.secrets.fill(text), keys, enter);
     } catch (err) {
       this.inputs.remove(id);
       throw err;
@@ -233,7 +235,8 @@ export class Session {
     this.begin(request, life.isUnused && this.epoch > 1);
     life.watch.touch();
     try {
-      await life.shell.run({ ...request, tools: this.toolsFor(request), flush: this.flush });
+      const tools = this.toolsFor(request);
+      await life.shell.run({ ...request, tools, flush: this.flush, secrets: this.secrets });
       this.flush = false;
       life.isUnused = false;
     } catch (err) {
@@ -274,7 +277,7 @@ export class Session {
 
   /** A command is over when all that it printed can be read. */
   private finishWhenWritten(end: End): void {
-    this.record(this.inBand.end());
+    this.record(this.secrets.mask.end(this.inBand.end()));
     if (this.log.isStalled) this.heldEnd = end;
     else this.finish(end);
   }
@@ -320,13 +323,14 @@ export class Session {
     if (!life) return this.endSpare();
     this.shellLives = false;
     life.input.stop();
-    this.record(this.inBand.end());
+    this.record(this.secrets.mask.end(this.inBand.end()));
     if (this.heldEnd) this.finish(this.heldEnd);
     const wasRunning = this.running ? this.command : null;
     // Said before the kill: a dying bash can report an exit of its own first.
     if (wasRunning) this.command = { ...wasRunning, killedBy };
     life.watch.stop();
     const left = await life.shell.end();
+    this.record(this.secrets.mask.end());
     this.survivors = [...this.survivors.filter(isAlive), ...identitiesOf(left)];
     this.life = null;
     this.epoch += 1;
@@ -346,7 +350,7 @@ export class Session {
 
   private onOutput(data: Buffer, shell: Shell): void {
     this.lastOutputAt = Date.now();
-    this.record(this.inBand.pass(data), shell);
+    this.record(this.secrets.mask.push(this.inBand.pass(data)), shell);
     if (this.running) this.life?.watch.touch();
     this.notify();
   }
@@ -355,11 +359,6 @@ export class Session {
     if (text.length === 0 || !shell) return;
     this.log.append(text, () => this.onSpace(shell));
     if (this.log.isStalled) shell.pause();
-  }
-
-  private onReleased(text: Buffer): void {
-    this.record(text);
-    this.notify();
   }
 
   /** What a script waits for, typed. */

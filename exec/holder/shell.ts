@@ -22,6 +22,8 @@ import type { TerminalSize } from '../protocol';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript, quote } from './command-script';
 import { killTree, treeCommand } from './process-tree';
+import { ScriptFiles } from './script-files';
+import type { SessionSecrets } from './session-secrets';
 import { toolsScript, type CommandTools } from './tools-script';
 
 /** How long an end waits for its fence when the terminal holds back output. */
@@ -46,6 +48,8 @@ export interface ShellCommand {
   flush: boolean;
   /** Null where its scripts may call none. */
   tools: CommandTools | null;
+  /** What its code may name. */
+  secrets?: SessionSecrets;
 }
 
 export interface ShellEvents {
@@ -78,6 +82,7 @@ export class Shell {
   private events: ShellEvents | null = null;
   private cwd = '';
   private toolsPlace = '';
+  private scripts: ScriptFiles | undefined;
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -151,7 +156,9 @@ export class Shell {
     if (this.ended || this.isDown) return this.take();
     const name = String(++this.commands);
     const script = join(this.options.directory, name);
-    writeFileSync(script, commandScript(this.options.directory, name, command), { mode: 0o600 });
+    this.scripts?.close();
+    const { write } = (this.scripts = new ScriptFiles(command.secrets));
+    write(script, commandScript(this.options.directory, name, command, write));
     if (this.cwd) writeFileSync(`${script}.cwd`, folderScript(this.cwd), { mode: 0o600 });
     const tools = this.offer(command.tools);
     this.fences = 0;
@@ -205,6 +212,7 @@ export class Shell {
     this.pendingEnd = null;
     this.take();
     this.ready();
+    this.scripts?.close();
     this.up.destroy();
     for (const fd of this.channels.slice(1)) closeSync(fd);
     rmSync(this.options.directory, { recursive: true, force: true });
@@ -259,6 +267,7 @@ export class Shell {
       // With its fence: one that came later would be taken for the first command's.
       this.afterFence(() => this.ready());
     } else if (kind === 'E' && first === String(this.commands)) {
+      this.scripts?.close();
       this.afterFence(() => this.events?.onCommandEnd(Number(second)));
     }
   }

@@ -9,6 +9,7 @@ import {
   type ScriptCall,
   type Verbs,
 } from '../protocol';
+import { SecretMask } from './secret-mask';
 
 /** Commands whose scripts may still call: those of background jobs, too. */
 const REMEMBERED_TOKENS = 32;
@@ -37,7 +38,10 @@ export class ToolCalls {
   private made = 0;
 
   /** `epoch` counts in the ids of calls: they are never given twice in the life of a session. */
-  constructor(private epoch: number) {}
+  constructor(
+    private epoch: number,
+    private readonly mask = new SecretMask(),
+  ) {}
 
   /** What the scripts of a command show to be let call. */
   issue(commandId: string): string {
@@ -55,7 +59,8 @@ export class ToolCalls {
       return refused('script_ended', {
         reason: 'its shell has ended, or it is older than the last commands',
       });
-    const request = checkedBody(body);
+    // Masked before anybody hears of it: what a worker is told goes into history.
+    const request = this.mask.value(checkedBody(body));
     if (!request)
       return refused('invalid_input', {
         what: 'The call',

@@ -13,6 +13,7 @@ import {
 import { commandView } from '../../exec/command-view';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import type { Until } from '../../exec/protocol';
+import type { SecretStore } from '../../exec/secret-store';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { SessionHost } from '../../exec/session-host';
 import type { StubFolder } from '../../exec/stub-folder';
@@ -40,7 +41,8 @@ export function testHost({
   dataDir = mkdtempSync(join(tmpdir(), 'holdfast-host-')),
   treeKill = detectTreeKill(),
   stubs,
-}: { dataDir?: string; treeKill?: TreeKill; stubs?: StubFolder } = {}): TestHost {
+  secrets,
+}: { dataDir?: string; treeKill?: TreeKill; stubs?: StubFolder; secrets?: SecretStore } = {}): TestHost {
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));
   const host = new SessionHost({
     dataDir,
@@ -48,6 +50,7 @@ export function testHost({
     env: sessionEnvironment(process.env),
     treeKill,
     stubs,
+    secrets,
   });
   const session: SessionRef = { agent: 'test', host: 'local', session: 0 };
   const observe = async (ref: SessionRef, until: Until): Promise<CommandView> => {

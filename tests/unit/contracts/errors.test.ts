@@ -96,6 +96,8 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   payload_moved: { got: 'agent/a', allowed: 'agent/b' },
   payload_plaintext: { got: 'json/plain', allowed: 'binary/encrypted' },
   codec_refused: { got: 'GET /', allowed: 'POST /decode', next: 'Send that.' },
+  secret_unknown: { got: 'A', allowed: 'B' },
+  secret_unusable: { got: 'A', reason: 'it is short' },
   node_too_old: { got: '18', allowed: '20' },
   output_failed: { reason: 'no space left on device' },
   wait_ended: { session: 1, reason: 'enough' },

@@ -42,6 +42,7 @@ test('no file is a configuration with the defaults; a file that is named must be
     mcpServers: [],
     models: { providers: {}, models: {} },
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
+    secrets: { file: null, env: [], command: null },
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,
@@ -267,4 +268,17 @@ test('where keys are is read, paths from the file; what is wrong with [encryptio
     /"encryption.keys.0" has the unknown key "passphrase", allowed id, file, env/,
   );
   expect(faultsOf('[encryption]\nallow_plaintext = ["turn"]')).toMatch(/must be of "agent", "session"/);
+});
+
+test('where secrets are is read, and what is wrong with [secrets] is told by place', () => {
+  const { secrets } = read('[secrets]\nfile = "s.toml"\nenv = ["TOKEN"]\ncommand = ["./ask", "{name}"]');
+  expect(secrets).toEqual({
+    file: join(folder, 's.toml'),
+    env: ['TOKEN'],
+    command: [join(folder, 'ask'), '{name}'],
+  });
+  expect(faultsOf('[secrets]\ncommand = ["pass"]')).toMatch(
+    /"secrets.command" must be a program and its arg/,
+  );
+  expect(faultsOf('[secrets]\nenv = ["2A"]')).toMatch(/"secrets.env.0" must be a name of at most 63/);
 });

@@ -1,0 +1,18 @@
+// The part of the error catalogue about secrets. Names are shown, values never.
+import { entry, type ErrorEntry } from './error-entry';
+
+export const SECRET_ERRORS = {
+  secret_unknown: entry(
+    65,
+    false,
+    (f) =>
+      `The host has no secret of this name: got ${f.got}, allowed ${f.allowed}; nothing was run or typed.`,
+    () => 'Use one of the allowed names, or let whoever runs the host add it to [secrets] of holdfast.toml.',
+  ),
+  secret_unusable: entry(
+    69,
+    false,
+    (f) => `The secret ${f.got} cannot be used: ${f.reason}; nothing was run or typed.`,
+    (f) => String(f.next ?? 'Let whoever runs the host look at [secrets] of holdfast.toml.'),
+  ),
+} satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,28 @@
+// The secrets that were used in a session: in the memory of its holder and nowhere else, for as long as that lives.
+import { HoldfastError } from '../../contracts/errors';
+import { fillSecrets } from '../../contracts/secrets';
+import type { Verbs } from '../protocol';
+import { SecretMask } from './secret-mask';
+
+export class SessionSecrets {
+  readonly mask = new SecretMask();
+  private readonly values = new Map<string, string>();
+
+  /** Each value that was ever used stays masked. */
+  add({ values }: Verbs['secrets']['request']): Verbs['secrets']['answer'] {
+    for (const [name, value] of Object.entries(values)) {
+      this.values.set(name, value);
+      this.mask.add(name, value);
+    }
+    return { taken: true };
+  }
+
+  /** Throws `secret_unknown` for one that the host has not sent before. */
+  fill(text: string): string {
+    return fillSecrets(text, (name) => {
+      const value = this.values.get(name);
+      if (value === undefined) throw new HoldfastError('secret_unknown', { got: name, allowed: 'none' });
+      return value;
+    });
+  }
+}

@@ -1,0 +1,96 @@
+// A canary secret through the whole of it: a real server, its worker, an agent. An engine of its own, because its
+// worker knows secrets.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { call, scratch, type Scratch } from '../helpers/temporal';
+
+const CANARY = 'canary-of-the-host-4711';
+const HALVES = [CANARY.slice(0, 11), CANARY.slice(11)] as const;
+/** In the clear: it shows that the searches find what is there. */
+const CONTROL = 'control-of-the-host-4711';
+const MASK = '{{secret:TOKEN}}';
+
+const engine = new EngineOfItsOwn();
+let files: Scratch;
+
+beforeAll(async () => {
+  files = scratch();
+  const file = join(files.directory, 'secrets.toml');
+  writeFileSync(file, `TOKEN = "${CANARY}"\n`, { mode: 0o600 });
+  mkdirSync(engine.dataDir, { recursive: true });
+  writeFileSync(join(engine.dataDir, 'holdfast.toml'), `[secrets]\nfile = ${JSON.stringify(file)}\n`);
+  await engine.start();
+}, 60_000);
+afterAll(async () => {
+  const left = await engine.end();
+  files.remove();
+  expect(left).toEqual([]);
+}, 60_000);
+
+const exec = (args: object): string => call('code_execution_tool', args);
+
+/** Files below the data folder, the database among them, that hold a text. */
+function filesWith(text: string): string {
+  try {
+    return execFileSync('grep', ['-rlaF', '-D', 'skip', text, engine.dataDir], { encoding: 'utf8' });
+  } catch {
+    return '';
+  }
+}
+
+/** What the HTTP API answers, with its payloads opened. */
+async function overHttp(path: string): Promise<string> {
+  const { uiUrl } = engine.server();
+  const response = await fetch(`${uiUrl}/api/v1/namespaces/default/${path}`);
+  const body = await response.text();
+  expect(response.status).toBe(200);
+  const payloads = [...body.matchAll(/"data": ?"([^"]*)"/g)].map(([, data = '']) =>
+    Buffer.from(data, 'base64'),
+  );
+  return [body, ...payloads].join('\n');
+}
+
+test('a secret that is used in code, typed, printed whole and in halves and given to a tool is found nowhere', async () => {
+  const id = 'keeper';
+  const print = `printf '%s' "\${t:0:11}"; sleep 0.05; printf '%s\\n' "\${t:11}"`;
+  await engine.client.agent(id).start({
+    task: `Keep it (${CONTROL})`,
+    ...files.settings([
+      { text: exec({ runtime: 'terminal', code: `t='${MASK}'; echo "\${#t} $t"; ${print}` }) },
+      {
+        expect: `${CANARY.length} \\{\\{secret:TOKEN`,
+        text: exec({ runtime: 'terminal', code: `read -p 'again: ' u; echo "got $u"` }),
+      },
+      { expect: 'again: ', text: call('input', { session: 0, keyboard: MASK }) },
+      {
+        expect: 'got \\{\\{secret:TOKEN',
+        text: exec({ runtime: 'terminal', code: `tool list_dir --dir-path "/tmp/$t" 2>&1; echo ${CONTROL}` }),
+      },
+      { expect: CONTROL, text: exec({ runtime: 'terminal', code: `echo {{secret:NONE}}` }) },
+      { expect: 'secret_unknown|no secret of this name', text: 'kept' },
+    ]),
+  });
+  expect(await engine.client.agent(id).result()).toMatchObject({ answer: 'kept' });
+
+  const session = engine.client.session({ agent: 'operator', session: 1 });
+  expect(await session.exec({ code: `: ${MASK}; read x; echo "signalled $x"` })).toMatchObject({
+    state: 'waiting_input',
+  });
+  await engine.killWorker();
+  await engine.startWorker();
+  await session.signalInput({ keyboard: MASK });
+  const ended = await session.output({ wait: 'exit', waitMs: 20_000 });
+  expect(ended.output).toContain(`signalled ${MASK}`);
+  expect((await session.exec({ code: `echo ${HALVES[0]}'${HALVES[1]}'` })).output.trim()).toBe(MASK);
+
+  expect(filesWith(CONTROL)).toMatch(/temporal\.db|\.db/);
+  expect(filesWith(CANARY)).toBe('');
+  let answers = '';
+  for await (const { workflowId } of engine.client.temporal.workflow.list())
+    answers += await overHttp(`workflows/${encodeURIComponent(workflowId)}/history`);
+  expect(answers).toContain(CONTROL);
+  expect(answers).toContain(`/tmp/${MASK}`);
+  expect(answers).not.toContain(CANARY);
+}, 60_000);

@@ -1,0 +1,101 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HoldfastError } from '../../../contracts/errors';
+import { fillSecrets, secretNames } from '../../../contracts/secrets';
+import { SecretStore } from '../../../exec/secret-store';
+import { secretStore, type SecretSettings } from '../../../workers/configured-secrets';
+
+const VALUE = 'hunter22-planted';
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-secrets-'));
+  file = join(folder, 'secrets.toml');
+  writeFileSync(file, `FROM_FILE = "${VALUE}"\nSHORT = "12345"\n`, { mode: 0o600 });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const store = (settings: Partial<SecretSettings>, env: NodeJS.ProcessEnv = {}): SecretStore =>
+  secretStore({ file: null, env: [], command: null, ...settings }, env);
+
+async function refusal(work: () => Promise<unknown>): Promise<string> {
+  try {
+    await work();
+  } catch (err) {
+    if (!(err instanceof HoldfastError)) throw err;
+    expect(err.message).not.toContain(VALUE);
+    return `${err.code}: ${err.message}`;
+  }
+  throw new Error('it was taken');
+}
+
+test('names are found in text and filled in, each as it stands; what only looks like one stays', () => {
+  const text = 'a {{secret:A}} {{secret:_b2}} {{secret:A}} {{secret:2}} {{ secret:A }} {{secret:A';
+  expect(secretNames(text)).toEqual(['A', '_b2']);
+  expect(fillSecrets(text, (name) => `<${name}$&>`)).toBe(
+    'a <A$&> <_b2$&> <A$&> {{secret:2}} {{ secret:A }} {{secret:A',
+  );
+});
+
+test('the file comes before the environment, that before the command; each use reads anew', async () => {
+  const command = [process.execPath, '-e', 'console.log("printed-" + process.argv[1])', '{name}'];
+  const all = store(
+    { file, env: ['FROM_ENV', 'FROM_FILE'], command },
+    { FROM_ENV: 'of-the-env', FROM_FILE: 'not-this' },
+  );
+  expect(await all.resolve(['FROM_FILE', 'FROM_ENV', 'ASKED'])).toEqual({
+    FROM_FILE: VALUE,
+    FROM_ENV: 'of-the-env',
+    ASKED: 'printed-ASKED',
+  });
+  writeFileSync(file, 'FROM_FILE = "changed-since"');
+  expect(await all.resolve(['FROM_FILE'])).toEqual({ FROM_FILE: 'changed-since' });
+});
+
+test('an unknown name is told with those that are allowed; variables that are not listed are unknown', async () => {
+  const some = store({ file, env: ['LISTED', 'UNSET'] }, { LISTED: VALUE, HIDDEN: VALUE });
+  for (const name of ['HIDDEN', 'UNSET', 'toString'])
+    expect(await refusal(() => some.resolve([name]))).toMatch(
+      new RegExp(
+        `^secret_unknown: .*got ${name}, allowed FROM_FILE, LISTED, SHORT; nothing was run or typed`,
+      ),
+    );
+  expect(await refusal(() => store({}).resolve(['A']))).toMatch(/got A, allowed none/);
+});
+
+test('a value of fewer than six characters is refused, and one that no shell takes', async () => {
+  expect(await refusal(() => store({ file }).resolve(['SHORT']))).toMatch(
+    /^secret_unusable: .*fewer than 6 characters/,
+  );
+  expect(await refusal(() => new SecretStore({ env: { A: 'abc\0def' } }).resolve(['A']))).toMatch(/NUL byte/);
+});
+
+test('a command that fails is told by how it ended, without a word of what it printed', async () => {
+  const failing = store({
+    command: [process.execPath, '-e', `console.error("${VALUE}"); process.exit(3) // {name}`],
+  });
+  expect(await refusal(() => failing.resolve(['A']))).toMatch(
+    /^secret_unusable: The secret A .* ended with 3;/,
+  );
+  const absent = store({ command: [join(folder, 'absent'), '{name}'] });
+  expect(await refusal(() => absent.resolve(['A']))).toMatch(/ended with ENOENT/);
+});
+
+test('a file that others may read is refused at the start and at each use', async () => {
+  const read = store({ file });
+  chmodSync(file, 0o644);
+  expect(await refusal(() => read.resolve(['FROM_FILE']))).toMatch(
+    /^secret_unusable: .*mode 644, allowed 600/,
+  );
+  expect(await refusal(async () => store({ file }))).toMatch(/^config_invalid: .*\[secrets\]: .*mode 644/);
+});
+
+test.each([
+  [`A = "${VALUE}`, /line 1, column \d+ is no TOML/],
+  [`"2a" = "${VALUE}"`, /"2a" is no name/],
+  [`A = ["${VALUE}"]`, /"A" is no text/],
+])('a file that is none is told by place and never by value', async (content, says) => {
+  writeFileSync(file, content);
+  expect(await refusal(async () => store({ file }))).toMatch(says);
+});

@@ -1,0 +1,59 @@
+// `[secrets]` of `holdfast.toml`: where the host finds what `{{secret:NAME}}` stands for.
+import { isAbsolute, resolve } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import type { SecretsEntry } from '../contracts/schemas/secrets-configuration';
+import { SECRET_NAME } from '../contracts/secrets';
+import { readPrivateFile } from '../exec/private-file';
+import { SecretStore } from '../exec/secret-store';
+
+export interface SecretSettings {
+  file: string | null;
+  /** Variables of the worker that may be used. */
+  env: readonly string[];
+  command: readonly string[] | null;
+}
+
+/** Paths count from `folder`; a bare program is looked for on the PATH. */
+export function configuredSecrets({ file, env, command }: SecretsEntry, folder: string): SecretSettings {
+  const [program = '', ...args] = command ?? [];
+  const isPath = program.includes('/') && !isAbsolute(program);
+  return {
+    file: file === undefined ? null : resolve(folder, file),
+    env,
+    command: command === undefined ? null : [isPath ? resolve(folder, program) : program, ...args],
+  };
+}
+
+/** Throws `config_invalid` where the file may not be used. */
+export function secretStore({ file, env, command }: SecretSettings, from: NodeJS.ProcessEnv): SecretStore {
+  try {
+    if (file !== null) readSecrets(file);
+  } catch (err) {
+    throw new HoldfastError('config_invalid', { faults: `[secrets]: ${reasonOf(err)}.` });
+  }
+  return new SecretStore({
+    ...(file !== null && { file: () => readSecrets(file) }),
+    env: Object.fromEntries(env.map((name) => [name, from[name]])),
+    ...(command !== null && { command }),
+  });
+}
+
+/** Throws with names and places, and never a value. */
+function readSecrets(file: string): Record<string, string> {
+  const text = readPrivateFile(file);
+  let table: Record<string, unknown>;
+  try {
+    table = parse(text);
+  } catch (err) {
+    // The message shows the line itself.
+    const place = err instanceof TomlError ? `line ${err.line}, column ${err.column} ` : '';
+    throw new Error(`${file}: ${place}is no TOML`);
+  }
+  for (const [name, value] of Object.entries(table)) {
+    if (!SECRET_NAME.test(name))
+      throw new Error(`${file}: ${JSON.stringify(name)} is no name, allowed as of a variable`);
+    if (typeof value !== 'string') throw new Error(`${file}: "${name}" is no text`);
+  }
+  return table as Record<string, string>;
+}
