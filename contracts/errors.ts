@@ -151,6 +151,14 @@ const CATALOGUE = {
     (f) => `The host's disk takes nothing: ${f.reason}; nothing was run.`,
     () => "Make room on the disk of the host's data folder, then send it again with the same id.",
   ),
+  sandbox_missing: entry(
+    69,
+    false,
+    (f) => `A sandbox is required and cannot be had on this host: ${f.reason}; nothing was started.`,
+    () =>
+      'Install bubblewrap 0.8 or newer and let it make user namespaces (`holdfast doctor` tries it); or set ' +
+      '"sandbox.mode" to "prefer" or "off", which runs code with all that the user may.',
+  ),
   missing_program: entry(
     69,
     false,

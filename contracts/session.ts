@@ -151,6 +151,15 @@ export interface Waiting {
 /** A PID namespace (as root, or through a user namespace), or a search of the process table that can miss some. */
 export type TreeKill = 'pid-namespace' | 'user-pid-namespace' | 'process-search';
 
+/** What keeps the commands of a session from the rest of its host. */
+export type SandboxKind = 'bubblewrap';
+
+export interface Containment {
+  treeKill: TreeKill;
+  /** Absent where commands may do all that the host's user may. */
+  sandbox?: SandboxKind;
+}
+
 export interface KilledBy {
   by: 'signal' | 'reset' | 'closed' | 'cancelled' | 'host_lost';
   reason: string | null;
@@ -178,6 +187,8 @@ export interface CommandView {
   waiting: Waiting | null;
   /** How this host ends a whole tree. */
   treeKill: TreeKill;
+  /** Absent where commands may do all that the host's user may. */
+  sandbox?: SandboxKind;
   /** Why the host's disk takes nothing at the moment: programs stall, and no output is lost. Else null. */
   degraded: string | null;
   /** Process ids that a reset could not end and that still run; empty where the host has PID namespaces. */

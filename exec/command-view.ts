@@ -52,6 +52,7 @@ export async function commandView(request: ViewRequest): Promise<CommandView> {
     yielded: !ended && reason && YIELDS.includes(reason) ? (reason as YieldReason) : null,
     waiting: ended ? null : waiting,
     treeKill: snapshot.treeKill,
+    ...(snapshot.sandbox && { sandbox: snapshot.sandbox }),
     degraded: snapshot.degraded ?? null,
     survivors: snapshot.survivors ?? [],
     durationMs: command ? (command.endedAt ?? Date.now()) - command.startedAt : 0,

@@ -6,6 +6,7 @@ import type {
   Key,
   KilledBy,
   Runtime,
+  SandboxKind,
   TreeKill,
   Waiting,
   YieldReason,
@@ -45,6 +46,7 @@ export interface Snapshot {
   end: number;
   waiting: Waiting | null;
   treeKill: TreeKill;
+  sandbox?: SandboxKind;
   /** Why the disk takes nothing at the moment. Absent, as the next, in answers of holders before 0.2. */
   degraded?: string | null;
   /** Processes of ended epochs that could not be ended and still run. */

@@ -12,9 +12,10 @@ import { isAlive } from './process-identity';
 import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
 import { SecretStore } from './secret-store';
+import type { SandboxProfile } from './sandbox/profile';
 import type { StubFolder } from './stub-folder';
 import { SpareHolder } from './spare-holder';
-import { spawnHolder, type HolderConfig } from './spawn-holder';
+import { containment, spawnHolder, type HolderConfig } from './spawn-holder';
 import type { Runtime, TreeKill } from '../contracts/session';
 
 const ATTEMPTS = 3;
@@ -33,6 +34,8 @@ export interface SessionHostOptions {
   /** The whole environment of new shells: nothing else is inherited. */
   env: Record<string, string>;
   treeKill: TreeKill;
+  /** What shells may do; its namespace takes the place of the tree kill's. Default: all that their user may. */
+  sandbox?: SandboxProfile | undefined;
   /** Which server and namespace have the workflows of the sessions that are opened here. */
   owner?: string | undefined;
   /** By which scripts call tools; without them they do not. */
@@ -60,8 +63,11 @@ export class SessionHost {
 
   private readonly spare: SpareHolder | undefined;
 
-  constructor(readonly options: SessionHostOptions) {
-    if (options.keepSpare) this.spare = new SpareHolder(options);
+  readonly options: SessionHostOptions;
+
+  constructor(options: SessionHostOptions) {
+    this.options = options.sandbox ? { ...options, treeKill: 'user-pid-namespace' } : options;
+    if (options.keepSpare) this.spare = new SpareHolder(this.options);
     this.spare?.prepare();
   }
 
@@ -150,6 +156,18 @@ export class SessionHost {
     const open = this.list().filter((ref) => this.isOpen(ref));
     await Promise.all(open.map((ref) => this.close(ref, reason)));
     return open.length;
+  }
+
+  /** Ends the open sessions of `host` whose shells may do other things than those that are opened from now on. */
+  async closeOtherwiseConfined(host: string, reason: string): Promise<void> {
+    const profile = JSON.stringify(this.options.sandbox);
+    const others = this.list().filter(
+      (ref) =>
+        ref.host === host &&
+        this.isOpen(ref) &&
+        JSON.stringify(readJson<HolderConfig>(this.paths(ref).config)?.sandbox) !== profile,
+    );
+    await Promise.all(others.map((ref) => this.close(ref, reason)));
   }
 
   /** All sessions that have a folder here. */
@@ -329,7 +347,7 @@ export class SessionHost {
       epoch: Number(existsSync(paths.epoch) ? readFileSync(paths.epoch, 'utf8') : 0) + 1,
       end: logSize(paths),
       waiting: null,
-      treeKill: this.options.treeKill,
+      ...containment(this.options),
     };
   }
 

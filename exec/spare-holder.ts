@@ -20,6 +20,7 @@ import type { TreeKill } from '../contracts/session';
 import { readJson, writeJson } from './json-file';
 import { compiledEntry } from './package-root';
 import { identityOf, isAlive, type Identity } from './process-identity';
+import type { SandboxProfile } from './sandbox/profile';
 import type { SessionPaths } from './session-paths';
 
 /** What a spare is started with, beside its folder. */
@@ -27,6 +28,7 @@ export interface SpareConfig {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
+  sandbox?: SandboxProfile | undefined;
 }
 
 /** The first command is to have the processor for itself. */
@@ -136,11 +138,11 @@ async function readyInTime({ ready }: Spare): Promise<void> {
 }
 
 /** Throws where there is no room for one, and leaves nothing then. */
-function startSpare(folder: string, { cwd, env, treeKill }: SpareConfig): Spare {
+function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig): Spare {
   const directory = join(folder, randomBytes(8).toString('hex'));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const config: SpareConfig = { cwd, env, treeKill };
+    const config: SpareConfig = { cwd, env, treeKill, sandbox };
     const files = spareFiles(directory);
     // Its starter's until it has said who it is: the worker of another host here must not take it for a left-over.
     writeJson(files.owner, identityOf(process.pid));

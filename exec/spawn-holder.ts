@@ -1,5 +1,5 @@
 // Starts the holder of a session as a process that outlives this one.
-import type { TreeKill } from '../contracts/session';
+import type { Containment, TreeKill } from '../contracts/session';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, closeSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { HoldfastError } from '../contracts/errors';
 import type { HolderRecord } from './holder-client';
 import { readJson, writeJson } from './json-file';
 import { compiledEntry } from './package-root';
-
+import type { SandboxProfile } from './sandbox/profile';
 import { socketPathFor, type SessionPaths } from './session-paths';
 import type { SpareHolder } from './spare-holder';
 import { checkWorkingFolder } from './working-folder';
@@ -18,6 +18,7 @@ export interface HolderOptions {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
+  sandbox?: SandboxProfile | undefined;
   owner?: string | undefined;
   /** Holders that wait for a session. */
   spare?: SpareHolder | undefined;
@@ -31,8 +32,19 @@ export interface HolderConfig {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
+  /** What its shells may do; absent where they may do all that their user may. */
+  sandbox?: SandboxProfile | undefined;
   owner?: string | undefined;
 }
+
+/** How the shells of a host are kept together and apart. */
+export const containment = ({
+  treeKill,
+  sandbox,
+}: Pick<HolderConfig, 'treeKill' | 'sandbox'>): Containment => ({
+  treeKill,
+  ...(sandbox && { sandbox: sandbox.kind }),
+});
 
 const READY_MS = 20_000;
 
@@ -42,12 +54,13 @@ export async function spawnHolder(
   paths: SessionPaths,
   options: HolderOptions,
 ): Promise<HolderRecord> {
-  const { dataDir, cwd, env, treeKill, owner } = options;
+  const { dataDir, cwd, env, treeKill, sandbox, owner } = options;
   checkWorkingFolder(cwd);
   mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   const socketPath = socketPathFor(dataDir, paths.directory);
   const token = randomBytes(24).toString('hex');
-  const config: HolderConfig = { session: ref.session, socketPath, token, cwd, env, treeKill, owner };
+  const reach = { socketPath, token };
+  const config: HolderConfig = { session: ref.session, ...reach, cwd, env, treeKill, sandbox, owner };
   writeJson(paths.config, config);
   const spare = await options.spare?.take(paths);
   // One that died while it waited has begun nothing: its place is taken by a holder of the session's own.

@@ -35,6 +35,7 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
   // who changed it. So the files do not say whether it was applied, and its caller is to look.
   effects: 'once',
   runsOn: 'host',
+  usesFiles: true,
   async run({ input }, context) {
     const { cwd } = hostOf(context);
     const plan = await planPatch(cwd, parsePatch(input));

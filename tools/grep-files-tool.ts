@@ -55,6 +55,7 @@ export const grepFilesTool: Tool<Args, Found> = {
   result: resultSchema,
   effects: 'read_only',
   runsOn: 'host',
+  usesFiles: true,
   async run({ pattern, include, path, limit }, context) {
     const { cwd, env } = hostOf(context);
     const files = await filesOf({ include, path }, context);

@@ -45,6 +45,7 @@ export const listDirTool: Tool<z.infer<typeof argsSchema>, Listing> = {
   result: resultSchema,
   effects: 'read_only',
   runsOn: 'host',
+  usesFiles: true,
   async run({ dir_path: path, offset, limit, depth }, context) {
     const entries: Entry[] = [];
     try {

@@ -27,6 +27,7 @@ export const readFileTool: Tool<z.infer<typeof argsSchema>, string> = {
   args: argsSchema,
   effects: 'read_only',
   runsOn: 'host',
+  usesFiles: true,
   async run({ file_path: path, offset = 1, limit = Infinity }, context) {
     const full = onHost(hostOf(context), path);
     const { file, stats } = await openRegular(full);

@@ -14,6 +14,7 @@ import { waitForAgentsTool } from './agents/wait-for-agents-tool';
 import { applyPatchTool } from './apply-patch-tool';
 import { codeExecutionRemoteTool } from './code-execution-remote-tool';
 import { codeExecutionTool } from './code-execution-tool';
+import { runConfined } from './confined/run-confined';
 import { connectToolsTool } from './connect-tools-tool';
 import { execCommandTool } from './exec-command-tool';
 import { createExecutePythonCodeTool } from './execute-python-code-tool';
@@ -211,7 +212,7 @@ function textOf(tool: Tool, value: JsonValue): string {
 /** One attempt. Throws when the tool's time is up; a tool that does not heed its signal is waited for no longer. */
 async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
   const { timeoutMs } = tool;
-  if (timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS) return tool.run(args, context);
+  if (timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS) return runWhereItBelongs(tool, args, context);
   const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<never>((_, reject) => {
@@ -227,6 +228,13 @@ async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<
   } finally {
     clearTimeout(timer);
   }
+}
+
+function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
+  const { host, signal } = context;
+  const confine = tool.usesFiles ? host?.confine : undefined;
+  if (!host || !confine) return tool.run(args, context);
+  return runConfined({ tool: tool.name, args, cwd: host.cwd }, { ...host, confine }, signal);
 }
 
 /** Throws for what is no JSON: that is a fault of its tool, and not of whoever writes it down later. */

@@ -6,6 +6,7 @@ import { HoldfastError } from '../contracts/errors';
 import { HeadTail, omissionNote } from './head-tail';
 import { fileError } from './host-files';
 import { openOutputPipe } from './output-pipe';
+import type { ToolHost } from './tool';
 
 /** From the polite signal to the one that nothing survives. */
 const GRACE_MS = 2_000;
@@ -18,6 +19,8 @@ export interface ProgramRequest {
   /** Ends the whole group when it aborts; then the call throws its reason. */
   signal: AbortSignal;
   timeoutMs?: number | undefined;
+  /** Of a host with a sandbox. */
+  confine?: ToolHost['confine'];
   /** Of output that are kept, half from its beginning and half from its end. */
   maxBytes: number;
 }
@@ -72,7 +75,8 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
   }
 }
 
-function start({ argv: [file = '', ...args], cwd, env }: ProgramRequest, fd: number): ChildProcess {
+function start({ argv, cwd, env, confine }: ProgramRequest, fd: number): ChildProcess {
+  const [file = '', ...args] = confine ? confine(cwd, argv) : argv;
   try {
     return spawn(file, args, { cwd, env, stdio: ['ignore', fd, fd], detached: true });
   } catch (err) {
@@ -80,7 +84,7 @@ function start({ argv: [file = '', ...args], cwd, env }: ProgramRequest, fd: num
     const { code = 'unknown' } = err as NodeJS.ErrnoException;
     throw new HoldfastError('invalid_input', {
       what: 'The command',
-      got: `${[file, ...args].join(' ').slice(0, 100)} (${code})`,
+      got: `${argv.join(' ').slice(0, 100)} (${code})`,
       allowed: 'a program that the system can start',
       next:
         code === 'E2BIG' ? 'Write long text to a file and name that.' : 'Correct the command; nothing ran.',

@@ -50,6 +50,7 @@ export const shellTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSc
     const { output, exitCode } = await runProgram({
       argv: typeof command === 'string' ? ['bash', '-c', command] : command,
       cwd: onHost(host, workdir),
+      confine: host.confine,
       env: host.env,
       signal: context.signal,
       timeoutMs,

@@ -27,6 +27,11 @@ export interface ToolHost {
   env: Readonly<Record<string, string>>;
   /** Refuses what the host's access does not allow. Throws `execution_disabled` and `read_only_host`. */
   admit?: (tool: string, effects: Effects) => void;
+  /**
+   * The command line that runs a program in the sandbox of the host, in a folder. Absent where there is none: then
+   * programs may do all that the host's user may.
+   */
+  confine?: ((cwd: string, argv: readonly string[]) => string[]) | undefined;
   /** Lets scripts call tools that only the terminal of a session reaches. Absent where there are no terminals. */
   connectTools?: (ref: SessionRef, signal: AbortSignal) => Promise<void>;
 }
@@ -67,6 +72,8 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   effects: Effects;
   /** Default `anywhere`. */
   runsOn?: RunsOn;
+  /** Uses files and nothing else: where its host has a sandbox, it runs in there. For our own. */
+  usesFiles?: boolean;
   /** The model's calls are run by its turn itself; `run` is for scripts. For our own: a turn knows them by name. */
   inTurn?: boolean;
   /** Most time that one attempt may take, in milliseconds. Default 24 h. */

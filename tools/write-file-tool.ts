@@ -23,6 +23,7 @@ export const writeFileTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resu
   // The same content again is the same file.
   effects: 'idempotent',
   runsOn: 'host',
+  usesFiles: true,
   async run({ file_path: path, content, create_dirs: createDirs }, context) {
     const full = onHost(hostOf(context), path);
     try {

@@ -9,6 +9,7 @@ import { DEFAULT_RULES, type PolicySettings } from '../contracts/policy';
 import { configurationSchema, type McpServerEntry } from '../contracts/schemas/configuration';
 import type { EncryptionSettings } from '../encryption/settings';
 import { sessionEnvironment } from '../exec/session-environment';
+import type { SandboxChoice } from '../exec/sandbox/open-sandbox';
 import type { DialectOptions } from '../models/dialects/dialects';
 import type { McpServerSettings } from '../tools/mcp/settings';
 import type { ConfiguredModels } from '../models/settings';
@@ -16,6 +17,7 @@ import type { BuiltInOptions } from '../tools/registry';
 import { configuredEncryption, encryptionKeys } from './configured-encryption';
 import { configuredModels } from './configured-models';
 import { configuredSecrets, type SecretSettings } from './configured-secrets';
+import { configuredSandbox } from './configured-sandbox';
 
 export interface Configuration {
   features: { unifiedExec: boolean };
@@ -26,6 +28,8 @@ export interface Configuration {
   /** Folder of the files of sub-agents' roles; it need not be there. */
   roles: string;
   dialects: DialectOptions;
+  /** What shells and programs of the host may do. */
+  sandbox: SandboxChoice;
   mcpServers: readonly McpServerSettings[];
   models: ConfiguredModels;
   policy: PolicySettings;
@@ -147,7 +151,7 @@ function kindOf(table: unknown, path: readonly PropertyKey[]): string {
 /** Keys that a table of the file may have, by its place. */
 function knownKeys(path: readonly PropertyKey[]): string[] {
   const { shape } = configurationSchema;
-  const [section] = path;
+  const [section, part] = path;
   if (section === undefined) return Object.keys(shape);
   if (section === 'mcp_servers' || section === 'model_providers')
     return Object.keys(shape[section].def.innerType.def.valueType.shape);
@@ -157,9 +161,11 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   }
   if (section === 'policy') {
     const policy = shape.policy.def.innerType.shape;
-    return Object.keys(path[1] === 'rules' ? policy.rules.def.innerType.shape : policy);
+    return Object.keys(part === 'rules' ? policy.rules.def.innerType.shape : policy);
   }
   if (section === 'encryption') return encryptionKeys(path);
+  if (section === 'sandbox' && part === 'limits')
+    return Object.keys(shape.sandbox.def.innerType.shape.limits.def.innerType.shape);
   const plain = section as Exclude<
     keyof typeof shape,
     'mcp_servers' | 'model_providers' | 'models' | 'policy' | 'encryption'
@@ -175,7 +181,7 @@ function allowedInstead(key: string, known: string[]): string {
 }
 
 function resolved(file: z.infer<typeof configurationSchema>, source: ConfigurationSource): Configuration {
-  const { features, tools, fetch, dialects, prompts, roles, mcp_servers: servers } = file;
+  const { features, tools, fetch, dialects, prompts, roles, sandbox, mcp_servers: servers } = file;
   const folder = dirname(source.file);
   return {
     features: { unifiedExec: features.unified_exec },
@@ -187,6 +193,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
       tags: { start: dialects.tool_tag_start, end: dialects.tool_tag_end },
       promptFolder: prompts.folder === undefined ? undefined : resolve(folder, prompts.folder),
     },
+    sandbox: configuredSandbox(sandbox, folder),
     mcpServers: Object.entries(servers)
       .filter(([, { enabled }]) => enabled)
       .map(([name, entry]) => serverSettings(name, entry, source)),

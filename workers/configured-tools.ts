@@ -104,6 +104,7 @@ function needingRestart(began: Configuration, now: Configuration): string[] {
     fetch: '[fetch]',
     roles: '[roles]',
     dialects: '[dialects] or [prompts]',
+    sandbox: '[sandbox]',
     models: '[model_providers] or [models]',
     encryption: '[encryption]',
     secrets: '[secrets]',

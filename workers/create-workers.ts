@@ -12,10 +12,7 @@ import type { PolicySettings } from '../contracts/policy';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
-import { detectTreeKill } from '../exec/holder/process-tree';
-import type { SecretStore } from '../exec/secret-store';
-import { sessionEnvironment } from '../exec/session-environment';
-import { SessionHost } from '../exec/session-host';
+import type { SessionHost } from '../exec/session-host';
 import { StubFolder } from '../exec/stub-folder';
 import { createDialects } from '../models/dialects/dialects';
 import { createProviders, type ModelProviders } from '../models/providers';
@@ -28,7 +25,7 @@ import { claimHost } from './claim-host';
 import { secretStore } from './configured-secrets';
 import { configureTools } from './configured-tools';
 import { createHostWorker, type HostWorker } from './host-worker';
-import { sessionOwner } from './orphan-sweep';
+import { openSessions, type SessionParts } from './open-sessions';
 import { publishRegistry } from './registry-record';
 import { registerSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
@@ -59,19 +56,15 @@ export interface WorkersOptions extends ConnectOptions {
 
 /**
  * Connects and makes the workers; `run()` starts them, `close()` lets go of them. Throws `tool_invalid`,
- * `tool_name_taken`, `tools_not_loaded` and `config_invalid` before anything is connected, `worker_running` and `no_server`; `node_too_old` before Node 24.
+ * `tool_name_taken`, `tools_not_loaded` and `config_invalid` before anything is connected, `worker_running` and `no_server`;
+ * `node_too_old` before Node 24; `sandbox_missing` where one is required and cannot be had.
  */
 export function createWorkers(options: WorkersOptions): Promise<Workers> {
   return composeWorkers(options, openSessions);
 }
 
 /** The sessions of a host: real ones, or those that a test wants in their place. */
-type OpenSessions = (
-  options: WorkersOptions,
-  client: HoldfastClient,
-  stubs: StubFolder | undefined,
-  secrets: SecretStore,
-) => Promise<SessionHost>;
+type OpenSessions = (options: WorkersOptions, parts: SessionParts) => Promise<SessionHost>;
 
 const NOTHING_FOUND: CheckCode = () => Promise.resolve({ verdicts: [], unparsed: null });
 const NEITHER = 'false for a process that serves a host alone';
@@ -136,7 +129,8 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
     if (host !== null) {
       const offered = configuration.features.unifiedExec;
       const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
-      const sessions = await open(options, client, stubs, secrets);
+      const parts = { client, stubs, secrets, sandbox: configuration.sandbox };
+      const sessions = await open({ ...options, log }, parts);
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       hostWorker = await createHostWorker({ ...shared, host, sessions, check: NOTHING_FOUND, log: warn });
@@ -155,24 +149,4 @@ function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
   publish();
   tools.onChange(publish);
   return stubs;
-}
-
-async function openSessions(
-  { dataDir, workdir, env }: WorkersOptions,
-  client: HoldfastClient,
-  stubs: StubFolder | undefined,
-  secrets: SecretStore,
-): Promise<SessionHost> {
-  const cwd = workdir ?? join(dataDir, 'work');
-  mkdirSync(cwd, { recursive: true });
-  return new SessionHost({
-    dataDir,
-    cwd,
-    env: { ...sessionEnvironment(process.env), ...env },
-    treeKill: detectTreeKill(),
-    owner: await sessionOwner(client.temporal),
-    keepSpare: true,
-    stubs,
-    secrets,
-  });
 }

@@ -13,6 +13,7 @@ import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../contracts/ids';
 import { armSession } from '../exec/arm-session';
 import { AuditLog } from '../exec/audit-log';
 import { HostAccess } from '../exec/host-access';
+import { sandboxedProgram } from '../exec/sandbox/sandboxed';
 import type { SessionHost } from '../exec/session-host';
 import type { PolicySettings } from '../contracts/policy';
 import type { Effects } from '../contracts/tools';
@@ -51,7 +52,10 @@ export interface HostWorker {
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
   const { policy, check, log } = options;
-  const { dataDir, cwd, env } = sessions.options;
+  const { dataDir, cwd, env, sandbox } = sessions.options;
+  const confine =
+    sandbox &&
+    ((folder: string, argv: readonly string[]): string[] => sandboxedProgram(sandbox, folder, argv));
   const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
     await armSession(dataDir, ref, 'type', signal);
   };
@@ -76,7 +80,12 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     taskQueue: hostTaskQueue(host),
     activities: {
       ...createHostActivities({ host, sessions, completion, channel, access, audit, gate }),
-      ...createToolActivities({ client, tools, blobs, host: { name: host, cwd, env, admit, connectTools } }),
+      ...createToolActivities({
+        client,
+        tools,
+        blobs,
+        host: { name: host, cwd, env, admit, confine, connectTools },
+      }),
       ...presence?.presence.activities,
     },
     maxConcurrentActivityTaskExecutions: 500,

@@ -17,6 +17,7 @@ import { socketPathFor } from '../../exec/session-paths';
 import { readEncryption } from '../../workers/read-encryption';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { styled } from '../terminal-style';
+import { checkSandbox } from './check-sandbox';
 
 interface Check {
   name: string;
@@ -37,6 +38,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     checkTerminal(),
     checkPython(),
     checkTreeKill(),
+    { name: 'sandbox', ...checkSandbox(dataDir) },
     await checkSockets(dataDir),
     checkDisk(dataDir),
   ];

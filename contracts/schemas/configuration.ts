@@ -5,6 +5,7 @@ import { ID_PATTERN } from '../ids';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../policy';
 import { encryptionSchema } from './encryption-configuration';
 import { secretsSchema } from './secrets-configuration';
+import { sandboxSchema } from './sandbox-configuration';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
@@ -147,6 +148,7 @@ export const configurationSchema = z.strictObject({
     {},
   ),
   prompts: z.prefault(z.strictObject({ folder: z.optional(text) }), {}),
+  sandbox: z.prefault(sandboxSchema, {}),
   roles: z.prefault(z.strictObject({ folder: z._default(text, 'roles') }), {}),
   policy: z.prefault(policySchema, {}),
   mcp_servers: z._default(z.record(serverName, mcpServerSchema), {}),

@@ -3,13 +3,11 @@ import { SECRET_NAME } from '../secrets';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
-const name = z
-  .string()
-  .check(
-    z.regex(SECRET_NAME, {
-      error: 'must be a name of at most 63 of a-z, A-Z, 0-9 and "_", with no digit first',
-    }),
-  );
+const name = z.string().check(
+  z.regex(SECRET_NAME, {
+    error: 'must be a name of at most 63 of a-z, A-Z, 0-9 and "_", with no digit first',
+  }),
+);
 
 export const secretsSchema = z.strictObject({
   file: z.optional(text),

@@ -8,7 +8,7 @@ import { readJson, writeJson } from '../json-file';
 import { identitiesOf, isAlive, type Identity } from '../process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
 import type { SessionPaths } from '../session-paths';
-import type { HolderConfig } from '../spawn-holder';
+import { containment, type HolderConfig } from '../spawn-holder';
 import { asStorageFailure } from '../storage-failure';
 import { checkWorkingFolder } from '../working-folder';
 import { SessionInBand } from './in-band-session';
@@ -86,7 +86,7 @@ export class Session {
       epoch: this.epoch,
       end: this.log.end,
       waiting: command?.id === this.command?.id ? this.waiting : null,
-      treeKill: this.config.treeKill,
+      ...containment(this.config),
       degraded: this.log.fault ?? this.records.fault,
       survivors: this.survivors.filter(isAlive).map(({ pid }) => pid),
     };
@@ -204,18 +204,18 @@ export class Session {
 
   private openShell(): Shell {
     try {
-      const { cwd, env, treeKill } = this.config;
+      const { cwd, env, treeKill, sandbox } = this.config;
       checkWorkingFolder(cwd);
       const { spare } = this;
       this.spare = null;
       const directory = join(this.paths.directory, `epoch-${this.epoch}`);
-      const shell = spare?.shell ?? new Shell({ directory, cwd, env, treeKill });
+      const shell = spare?.shell ?? new Shell({ directory, cwd, env, treeKill, sandbox });
       const events = {
         onOutput: (data: Buffer) => this.onOutput(data, shell),
         onCommandEnd: (exitCode: number) => this.finishWhenWritten({ exitCode }),
         onShellEnd: (exitCode: number) => this.onShellEnd(exitCode),
       };
-      shell.serve(events, spare ? cwd : '');
+      shell.serve(events, spare || sandbox ? cwd : '');
       if (this.wantedSize) shell.resize(this.wantedSize);
       for (const data of spare?.early ?? []) events.onOutput(data);
       return shell;

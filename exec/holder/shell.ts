@@ -17,8 +17,11 @@ import * as pty from 'node-pty';
 import type { Runtime, TreeKill } from '../../contracts/session';
 import { shellAsset } from '../package-root';
 import { childrenOf, processStat, readLink, readText } from '../proc';
-
 import type { TerminalSize } from '../protocol';
+import { INSIDE } from '../sandbox/bubblewrap';
+import type { SandboxProfile } from '../sandbox/profile';
+import { sandboxedShell } from '../sandbox/sandboxed';
+import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript, quote } from './command-script';
 import { killTree, treeCommand } from './process-tree';
@@ -39,6 +42,8 @@ export interface ShellOptions {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
+  /** What the shell may do; absent where it may do all that its user may. */
+  sandbox?: SandboxProfile | undefined;
 }
 
 export interface ShellCommand {
@@ -83,6 +88,7 @@ export class Shell {
   private cwd = '';
   private toolsPlace = '';
   private scripts: ScriptFiles | undefined;
+  private toolSocket: ToolSocket | null = null;
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -172,9 +178,19 @@ export class Shell {
     if (!tools) return '- -';
     const place = `${tools.folder}\n${tools.socketPath}`;
     if (place === this.toolsPlace) return `${tools.token} known`;
-    writeFileSync(join(this.options.directory, 'tools'), toolsScript(tools), { mode: 0o600 });
+    const { directory } = this.options;
+    const socketPath = this.reachable(tools.socketPath);
+    writeFileSync(join(directory, 'tools'), toolsScript({ ...tools, socketPath }), { mode: 0o600 });
     this.toolsPlace = place;
     return `${tools.token} new`;
+  }
+
+  /** Where the shell finds the holder's socket: its own folder is all that a sandboxed one sees of our data. */
+  private reachable(socketPath: string): string {
+    const { directory, sandbox } = this.options;
+    if (!sandbox) return socketPath;
+    this.toolSocket ??= new ToolSocket(directory, socketPath);
+    return toolSocketIn(INSIDE);
   }
 
   /**
@@ -214,17 +230,19 @@ export class Shell {
     this.ready();
     this.scripts?.close();
     this.up.destroy();
+    this.toolSocket?.close();
     for (const fd of this.channels.slice(1)) closeSync(fd);
     rmSync(this.options.directory, { recursive: true, force: true });
     return left;
   }
 
   private spawn(env: Record<string, string>): pty.IPty {
-    const { directory, cwd, treeKill } = this.options;
+    const { directory, cwd, treeKill, sandbox } = this.options;
     const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
-    const [file, ...args] = [...treeCommand(treeKill), 'sh', shellAsset('init.sh'), directory, ...bash] as [
-      string,
-    ];
+    const init = ['sh', shellAsset('init.sh'), directory, ...bash];
+    const [file = '', ...args] = sandbox
+      ? sandboxedShell(sandbox, directory, init)
+      : [...treeCommand(treeKill), ...init];
     const size = { cols: COLUMNS, rows: ROWS };
     const terminal = pty.spawn(file, args, { name: 'xterm-256color', ...size, cwd, env, encoding: null });
     // With `encoding: null` the data are Buffers, which node-pty's types do not say.

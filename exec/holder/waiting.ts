@@ -61,7 +61,8 @@ function threadWaits(pid: number, tid: number, tty: string): WaitingCertainty | 
   const args = hex.slice(0, 6).map((h) => BigInt(h));
   const isTty = (fd: number): boolean => {
     const path = readLink(`/proc/${pid}/fd/${fd}`);
-    return path === tty || path === '/dev/tty';
+    // The last is the terminal's name in a sandbox, which has terminals of its own under the usual ones.
+    return path === tty || path === '/dev/tty' || path === '/dev/console';
   };
   switch (call) {
     case 'read':

@@ -17,6 +17,7 @@ import type { SecretStore } from '../../exec/secret-store';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { SessionHost } from '../../exec/session-host';
 import type { StubFolder } from '../../exec/stub-folder';
+import { sandboxOf, sandboxOfRun, type TestSandbox } from './sandbox';
 
 export interface TestHost {
   host: SessionHost;
@@ -42,7 +43,15 @@ export function testHost({
   treeKill = detectTreeKill(),
   stubs,
   secrets,
-}: { dataDir?: string; treeKill?: TreeKill; stubs?: StubFolder; secrets?: SecretStore } = {}): TestHost {
+  sandbox = sandboxOfRun(),
+}: {
+  dataDir?: string;
+  treeKill?: TreeKill;
+  stubs?: StubFolder;
+  secrets?: SecretStore;
+  /** Null: none, whatever the run asks for. */
+  sandbox?: TestSandbox | null | undefined;
+} = {}): TestHost {
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));
   const host = new SessionHost({
     dataDir,
@@ -51,6 +60,7 @@ export function testHost({
     treeKill,
     stubs,
     secrets,
+    sandbox: sandbox ? sandboxOf(sandbox, { dataDir, cwd, stubs }) : undefined,
   });
   const session: SessionRef = { agent: 'test', host: 'local', session: 0 };
   const observe = async (ref: SessionRef, until: Until): Promise<CommandView> => {

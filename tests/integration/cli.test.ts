@@ -178,6 +178,7 @@ test('doctor checks each part and finds this machine in order', async () => {
     'node-pty',
     'python3',
     'tree kill',
+    'sandbox',
     'private sockets',
     'disk',
   ]);

@@ -10,16 +10,20 @@ import type { TreeKill } from '../../../contracts/session';
 
 const DIST = join(__dirname, '..', '..', '..', 'dist');
 /** The user `nobody`, wherever it is. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 
 /** Calls methods of the host that arrive as lines of JSON, one after the other. */
 const SERVE = `
-  const [dist, dataDir, cwd, treeKill] = process.argv.slice(1);
+  const [dist, dataDir, cwd, treeKill, home] = process.argv.slice(1);
   const { SessionHost } = require(dist + '/exec/session-host.js');
   const { detectTreeKill } = require(dist + '/exec/holder/process-tree.js');
   const { sessionEnvironment } = require(dist + '/exec/session-environment.js');
   const env = sessionEnvironment({ ...process.env, HOME: cwd, USER: 'nobody', LOGNAME: 'nobody' });
-  const host = new SessionHost({ dataDir, cwd, env, treeKill: treeKill || detectTreeKill() });
+  const { NO_SANDBOX, trySandbox } = require(dist + '/exec/sandbox/open-sandbox.js');
+  const places = { workspace: cwd, home, dataDir };
+  const { profile: sandbox, reason } = home ? trySandbox(NO_SANDBOX, places) : {};
+  if (reason) throw new Error(reason);
+  const host = new SessionHost({ dataDir, cwd, env, treeKill: treeKill || detectTreeKill(), sandbox });
   const lines = require('node:readline').createInterface({ input: process.stdin });
   lines.on('line', async (line) => {
     const [method, ...args] = JSON.parse(line);
@@ -54,14 +58,17 @@ export function noHostOfUser(): string | undefined {
 
 export const USER_SESSION = { agent: 'user', host: 'local', session: 0 };
 
-/** Without `treeKill` it finds out what it may do, as a worker does. */
-export function hostOfUser(treeKill?: TreeKill): HostOfUser {
+/**
+ * Without `treeKill` it finds out what it may do, as a worker does.
+ * @param home of a sandbox that hides it; without one there is none
+ */
+export function hostOfUser(treeKill?: TreeKill, home: string | null = null): HostOfUser {
   const [dataDir, cwd] = ['data', 'cwd'].map((name) => {
     const folder = mkdtempSync(join(tmpdir(), `holdfast-user-${name}-`));
     chownSync(folder, NOBODY, NOBODY);
     return folder;
   }) as [string, string];
-  const child = spawn(process.execPath, ['-e', SERVE, DIST, dataDir, cwd, treeKill ?? ''], {
+  const child = spawn(process.execPath, ['-e', SERVE, DIST, dataDir, cwd, treeKill ?? '', home ?? ''], {
     uid: NOBODY,
     gid: NOBODY,
     cwd: '/',

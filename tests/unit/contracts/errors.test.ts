@@ -66,6 +66,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   deadline: { what: 'The session', waitedMs: 10 },
   storage_failed: { reason: 'no space left on device' },
   terminal_failed: { reason: 'no pty' },
+  sandbox_missing: { reason: 'there is no program bwrap on the PATH' },
   missing_program: { runtime: 'python', program: 'python3' },
   dependencies_failed: {},
   config_invalid: { faults: 'A; B' },

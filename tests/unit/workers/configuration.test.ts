@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { DEFAULT_POLICY } from '../../../contracts/policy';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
 import { readConfiguration, type Configuration } from '../../../workers/configuration';
@@ -39,6 +39,15 @@ test('no file is a configuration with the defaults; a file that is named must be
     fetch: { allowPrivate: [] },
     roles: join(dirname(file), 'roles'),
     dialects: { tags: { start: undefined, end: undefined }, promptFolder: undefined },
+    sandbox: {
+      mode: 'off',
+      network: 'none',
+      git: 'read-only',
+      writable: [],
+      readable: [],
+      hidden: [],
+      limits: {},
+    },
     mcpServers: [],
     models: { providers: {}, models: {} },
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
@@ -281,4 +290,28 @@ test('where secrets are is read, and what is wrong with [secrets] is told by pla
     /"secrets.command" must be a program and its arg/,
   );
   expect(faultsOf('[secrets]\nenv = ["2A"]')).toMatch(/"secrets.env.0" must be a name of at most 63/);
+test('a sandbox is read: folders count from the file or the home folder, limits are told by their units', () => {
+  const { sandbox } = read(
+    '[sandbox]\nmode = "required"\nnetwork = "full"\nwritable = ["cache", "~/notes"]\nhidden = ["/srv/keys"]\n' +
+      '[sandbox.limits]\nprocesses = 200\nmemory_mb = 2048\ncpu_sec = 60\nfile_mb = 100\nopen_files = 256',
+  );
+  expect(sandbox).toEqual({
+    mode: 'required',
+    network: 'full',
+    git: 'read-only',
+    writable: [join(folder, 'cache'), join(homedir(), 'notes')],
+    readable: [],
+    hidden: ['/srv/keys'],
+    limits: { processes: 200, memoryMb: 2048, cpuSec: 60, fileMb: 100, openFiles: 256 },
+  });
+});
+
+test('what a sandbox does not have is refused with what is allowed', () => {
+  expect(faultsOf('[sandbox]\nmode = "on"')).toContain(
+    '"sandbox.mode" must be one of "off", "prefer", "required"',
+  );
+  expect(faultsOf('[sandbox]\nnetwork = ["pypi.org"]')).toContain(
+    '"sandbox.network" must be one of "none", "full"',
+  );
+  expect(faultsOf('[sandbox.limits]\nmemory = 5')).toContain('did you mean "memory_mb"?');
 });

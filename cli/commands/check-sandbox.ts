@@ -1,0 +1,51 @@
+// What `holdfast doctor` says of the sandbox: whether there is one, what it enforces, and what it means to have none.
+import { homedir, tmpdir } from 'node:os';
+import { HoldfastError } from '../../contracts/errors';
+import { limitsProcesses, trySandbox, type SandboxChoice } from '../../exec/sandbox/open-sandbox';
+import type { SandboxProfile } from '../../exec/sandbox/profile';
+import { configurationSource, readConfiguration } from '../../workers/configuration';
+
+/** Why it matters. */
+const WITHOUT =
+  'code in a session may do all that its user may, also reach the local Temporal server and approve itself: ' +
+  'policy then only stops mistakes';
+const WITH_NETWORK = 'the network is open: code in a session reaches the servers of this machine too';
+
+export interface SandboxCheck {
+  status: 'ok' | 'warn' | 'fail';
+  found: string;
+  next?: string;
+}
+
+/** Runs a program in a sandbox, as the worker of this data folder would. */
+export function checkSandbox(dataDir: string): SandboxCheck {
+  try {
+    const { sandbox } = readConfiguration(configurationSource({ dataDir }));
+    const trial = trySandbox(sandbox, { workspace: tmpdir(), home: homedir(), dataDir });
+    if (!trial.profile) return without(sandbox.mode, trial.reason);
+    return withSandbox(sandbox, trial.profile);
+  } catch (err) {
+    if (!(err instanceof HoldfastError)) throw err;
+    return { status: 'fail', found: err.message, next: err.next };
+  }
+}
+
+function without(mode: SandboxChoice['mode'], reason: string): SandboxCheck {
+  const status = mode === 'required' ? 'fail' : 'warn';
+  const next = 'install bubblewrap 0.8 or newer, and let this user make user namespaces';
+  return { status, found: `none can be had: ${reason}; ${WITHOUT}`, next };
+}
+
+function withSandbox({ mode, network }: SandboxChoice, profile: SandboxProfile): SandboxCheck {
+  if (mode === 'off') {
+    const next = 'set `mode = "required"` under `[sandbox]` in holdfast.toml';
+    return { status: 'warn', found: `bubblewrap works and is off; ${WITHOUT}`, next };
+  }
+  const limits = limitsProcesses(profile)
+    ? 'all limits bind'
+    : 'all limits bind but that of processes, which the kernel does not count for root';
+  const found = `bubblewrap, network ${network}; ${limits}`;
+  return network === 'none'
+    ? { status: 'ok', found }
+    : { status: 'warn', found: `${found}; ${WITH_NETWORK}` };
+}

@@ -1,0 +1,101 @@
+// What a session sees of the host's files, as one rule for each place; the rule that lies nearest counts. Pure but for
+// `look`, which says what is at a place.
+import { dirname, join } from 'node:path';
+import { writableRoots, type SandboxProfile } from './profile';
+
+/** `private`: empty, writable, gone with the shell. `hidden`: empty. */
+export type Access = 'private' | 'hidden' | 'read' | 'write';
+
+export interface Mount {
+  path: string;
+  access: Access;
+  isFolder: boolean;
+}
+
+export interface Look {
+  kind(path: string): 'folder' | 'file' | 'link' | undefined;
+  /** Paths of the unix sockets that somebody on the host listens on. */
+  sockets(): readonly string[];
+}
+
+const PRIVATE = ['/tmp', '/var/tmp'];
+/** Sockets of services, and homes of other users. */
+const HIDDEN_FOLDERS = ['/run', '/var/run', '/home', '/root', '/mnt', '/media', '/lost+found'];
+/** What root's shells could read: the sandbox takes capabilities away, and not the ownership of files. */
+const SYSTEM_SECRETS = [
+  ...['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers', 'sudoers.d', 'krb5.keytab', 'kubernetes'],
+  ...['ssl/private', 'ssh', 'docker', 'wireguard', 'ppp', 'NetworkManager/system-connections'],
+].map((name) => `/etc/${name}`);
+const SERVICE_DATA = ['docker', 'containerd', 'kubelet', 'private', 'mysql', 'postgresql', 'redis'].map(
+  (name) => `/var/lib/${name}`,
+);
+const SYSTEM = [...SYSTEM_SECRETS, ...SERVICE_DATA, '/var/spool', '/var/mail', '/boot'];
+/** What people install programs into; the rest of a home folder is nobody's business. */
+const HOME_PROGRAMS = [
+  ...['.pyenv', '.rbenv', '.asdf', '.sdkman', '.nvm', '.volta', '.bun', '.deno', '.cargo', '.rustup', 'go'],
+  ...['.local/bin', '.local/lib', '.local/share/uv', '.local/share/pipx', '.local/share/mise', 'miniconda3'],
+  ...['.local/share/pnpm', '.local/share/fnm', '.gitconfig', '.config/git/ignore', '.npm-global'],
+];
+/** Of these programs' folders. */
+const HOME_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml', '.cargo/registry/credentials'];
+
+/** In the order in which they are to be mounted: parents first. */
+export function mountsOf(profile: SandboxProfile, look: Look): Mount[] {
+  const rules = new Map<string, Access>();
+  const set = (access: Access, ...paths: readonly string[]): void => {
+    for (const path of paths) if (look.kind(path) !== undefined) rules.set(path, access);
+  };
+  const { home, dataDir } = profile;
+  set('hidden', ...HIDDEN_FOLDERS, ...SYSTEM);
+  set('private', ...PRIVATE);
+  if (home !== '/') {
+    set('private', home);
+    set('read', ...HOME_PROGRAMS.map((name) => join(home, name)));
+    set('hidden', ...HOME_SECRETS.map((name) => join(home, name)));
+  }
+  set('read', ...profile.readable);
+  set('hidden', dataDir);
+  set('write', ...writableRoots(profile));
+  for (const root of writableRoots(profile)) protectRepository(root, profile, { rules, look });
+  set('hidden', ...[...look.sockets(), ...profile.hidden].filter((path) => isSeen(path, rules)));
+  set('read', ...profile.shown);
+  return (
+    [...rules]
+      .map(([path, access]) => ({ path, access, isFolder: look.kind(path) !== 'file' }))
+      // Nothing is mounted over a link: what it leads to has its own rule.
+      .filter(({ path }) => look.kind(path) !== 'link')
+      .sort((a, b) => depth(a.path) - depth(b.path))
+  );
+}
+
+const depth = (path: string): number => path.split('/').length;
+
+/**
+ * Git runs what a repository's configuration and hooks name: who looks at the workspace from outside with git would run
+ * what was written inside. A mount keeps the folder from being renamed, too.
+ */
+function protectRepository(
+  root: string,
+  { git }: SandboxProfile,
+  { rules, look }: { rules: Map<string, Access>; look: Look },
+): void {
+  const repository = join(root, '.git');
+  const kind = look.kind(repository);
+  if (git === 'read-only') {
+    rules.set(repository, kind === undefined ? 'hidden' : 'read');
+  } else if (kind === 'folder') {
+    rules.set(repository, 'write');
+    rules.set(join(repository, 'hooks'), look.kind(join(repository, 'hooks')) ? 'read' : 'hidden');
+    if (look.kind(join(repository, 'config'))) rules.set(join(repository, 'config'), 'read');
+  } else if (kind === 'file') {
+    rules.set(repository, 'read');
+  }
+}
+
+/** Whether what lies there is seen: in an empty folder a rule of its own would only tell its name. */
+function isSeen(path: string, rules: ReadonlyMap<string, Access>): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    const access = rules.get(at);
+    if (access !== undefined || at === '/') return access !== 'private' && access !== 'hidden';
+  }
+}

@@ -1,0 +1,92 @@
+// Whether this host can confine its sessions, found out by doing it: distributions and containers refuse namespaces in
+// many ways.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { HoldfastError } from '../../contracts/errors';
+import { sandboxedProgram } from './sandboxed';
+import {
+  sandboxProfile,
+  writableFaults,
+  type ProfilePlaces,
+  type SandboxProfile,
+  type SandboxSettings,
+} from './profile';
+
+export const SANDBOX_MODES = ['off', 'prefer', 'required'] as const;
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+export interface SandboxChoice extends SandboxSettings {
+  mode: SandboxMode;
+}
+
+export const NO_SANDBOX: SandboxChoice = {
+  mode: 'off',
+  network: 'none',
+  git: 'read-only',
+  writable: [],
+  readable: [],
+  hidden: [],
+  limits: {},
+};
+
+const TRIAL_MS = 10_000;
+
+/** What a trial found: `profile` where it works, else `reason`. */
+export type Trial = { profile: SandboxProfile; reason?: never } | { profile?: never; reason: string };
+
+/**
+ * The profile that the sessions of a host run in; undefined without one. Throws `sandbox_missing` where one is required
+ * and does not work here, and `config_invalid` for folders that may not be writable. `warn` hears of one that is
+ * preferred and does not work.
+ */
+export function openSandbox(
+  choice: SandboxChoice,
+  places: Omit<ProfilePlaces, 'program'>,
+  warn: (reason: string) => void,
+): SandboxProfile | undefined {
+  if (choice.mode === 'off') return undefined;
+  const { profile, reason } = trySandbox(choice, places);
+  if (profile) return profile;
+  if (choice.mode === 'required') throw new HoldfastError('sandbox_missing', { reason });
+  warn(reason);
+  return undefined;
+}
+
+/** Runs a program in the sandbox. Costs about 20 ms. Throws `config_invalid`. */
+export function trySandbox(settings: SandboxSettings, places: Omit<ProfilePlaces, 'program'>): Trial {
+  const program = findProgram('bwrap');
+  if (program === undefined) return { reason: 'there is no program bwrap on the PATH' };
+  const profile = sandboxProfile(settings, { ...places, program });
+  const faults = writableFaults(profile);
+  if (faults.length > 0)
+    throw new HoldfastError('config_invalid', { faults: `"sandbox.writable": ${faults.join('; ')}.` });
+  const said = run(profile, ['true']);
+  return said === undefined ? { profile } : { reason: `\`bwrap\` (${program}) was run and said: ${said}` };
+}
+
+/** Whether the number of processes is limited: not for root, whom the kernel lets have as many as he likes. */
+export const limitsProcesses = (profile: SandboxProfile): boolean =>
+  run({ ...profile, limits: { processes: 1 } }, ['sh', '-c', 'true & wait']) !== undefined;
+
+/** What it said where it failed. */
+function run(profile: SandboxProfile, command: readonly string[]): string | undefined {
+  const [file = '', ...args] = sandboxedProgram(profile, profile.workspace, command);
+  const result = spawnSync(file, args, { encoding: 'utf8', timeout: TRIAL_MS });
+  if (result.status === 0) return undefined;
+  return result.stderr?.trim() || result.error?.message || `it ended with ${result.status ?? result.signal}`;
+}
+
+function findProgram(name: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
+  return folders.map((folder) => join(folder, name)).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,107 @@
+// What the sandbox of a host lets its sessions do. Plain JSON: it lies in the configuration of holders.
+import { realpathSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { packageRoot } from '../package-root';
+
+/** Of each process but `processes`, which counts those of one session together. */
+export interface SandboxLimits {
+  processes?: number | undefined;
+  /** Private writable memory (RLIMIT_DATA). */
+  memoryMb?: number | undefined;
+  cpuSec?: number | undefined;
+  /** Size of one file that is written. */
+  fileMb?: number | undefined;
+  openFiles?: number | undefined;
+}
+
+/** What a person says of a sandbox; the rest follows from the host. */
+export interface SandboxSettings {
+  network: 'none' | 'full';
+  /** Whether commits can be made in the repository at the top of a writable folder. */
+  git: 'read-only' | 'writable';
+  /** Folders beside the workspace that may be written. */
+  writable: readonly string[];
+  /** Folders of the home folder, or of other places that are hidden, that may be read. */
+  readable: readonly string[];
+  /** Folders and files that may not be seen. */
+  hidden: readonly string[];
+  limits: SandboxLimits;
+}
+
+export interface SandboxProfile extends SandboxSettings {
+  kind: 'bubblewrap';
+  /** Path of bwrap. */
+  program: string;
+  /** Working folder of the host: the one that may always be written. */
+  workspace: string;
+  home: string;
+  /** Folder of Holdfast's data: hidden but for what a session needs of it. */
+  dataDir: string;
+  /** Folders of ours that sessions read: runners, stubs, Node. */
+  shown: readonly string[];
+}
+
+export interface ProfilePlaces {
+  program: string;
+  workspace: string;
+  home: string;
+  dataDir: string;
+  /** Folder of the stubs of tools. */
+  stubs?: string | undefined;
+}
+
+/** All paths are those that links lead to: nothing can be mounted over a link. */
+export function sandboxProfile(settings: SandboxSettings, places: ProfilePlaces): SandboxProfile {
+  return {
+    ...settings,
+    kind: 'bubblewrap',
+    program: places.program,
+    workspace: real(places.workspace),
+    home: real(places.home),
+    dataDir: real(places.dataDir),
+    writable: settings.writable.map(real),
+    readable: settings.readable.map(real),
+    hidden: settings.hidden.map(real),
+    shown: [...ownFolders(), ...(places.stubs === undefined ? [] : [places.stubs])].map(real),
+  };
+}
+
+/** Node, and of this package what runs inside: it may be read wherever it lies, and written nowhere. */
+function ownFolders(): string[] {
+  const root = packageRoot();
+  const installed = root.lastIndexOf('/node_modules/');
+  const modules =
+    installed < 0 ? resolve(root, 'node_modules') : root.slice(0, installed + '/node_modules'.length);
+  const own = ['dist', 'exec/shell', 'package.json'].map((name) => resolve(root, name));
+  return [dirname(process.execPath), modules, ...own];
+}
+
+/** Folders that may be written. */
+export const writableRoots = ({ workspace, writable }: SandboxProfile): string[] => [workspace, ...writable];
+
+/** What is wrong with the writable folders: one that holds these gives away what the sandbox is for. */
+export function writableFaults(profile: SandboxProfile): string[] {
+  const { home, dataDir } = profile;
+  return writableRoots(profile).flatMap((root) => {
+    const held = [home, '/etc', '/usr'].find((path) => isWithin(path, root));
+    if (held !== undefined) return [`${root} may not be writable: ${held} lies in it`];
+    const isOfData = isWithin(root, dataDir) && !isWithin(root, resolve(dataDir, 'work'));
+    return isOfData || root === dataDir ? [`${root} may not be writable: it is Holdfast's own data`] : [];
+  });
+}
+
+/** Whether `path` is `folder` or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith('../'));
+}
+
+/** As far as it exists. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : resolve(real(parent), relative(parent, path));
+  }
+}

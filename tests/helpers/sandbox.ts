@@ -1,0 +1,38 @@
+// The sandbox of a test's host. `HOLDFAST_TEST_SANDBOX=1` puts the sessions of every test that opens terminals in one.
+import { existsSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { NO_SANDBOX, trySandbox, type Trial } from '../../exec/sandbox/open-sandbox';
+import type { SandboxProfile, SandboxSettings } from '../../exec/sandbox/profile';
+import type { StubFolder } from '../../exec/stub-folder';
+
+/** `home`: default that of whoever runs the tests. */
+export type TestSandbox = Partial<SandboxSettings> & { home?: string };
+
+interface Places {
+  cwd: string;
+  dataDir: string;
+  stubs?: StubFolder | undefined;
+}
+
+/** Throws where this machine has none. */
+export function sandboxOf(settings: TestSandbox, { cwd, dataDir, stubs }: Places): SandboxProfile {
+  const trial = tryHere(settings, { cwd, dataDir, stubs });
+  if (!trial.profile) throw new Error(trial.reason);
+  return trial.profile;
+}
+
+/** Why there can be none here; undefined where there can. */
+export const noSandbox = (): string | undefined =>
+  tryHere({}, { cwd: tmpdir(), dataDir: join(tmpdir(), 'none') }).reason;
+
+/** Asked for the whole run. */
+export const sandboxOfRun = (): TestSandbox | undefined =>
+  process.env.HOLDFAST_TEST_SANDBOX ? {} : undefined;
+
+function tryHere({ home = homedir(), ...settings }: TestSandbox, { cwd, dataDir, stubs }: Places): Trial {
+  const python = join(homedir(), '.pyenv');
+  const readable = existsSync(python) ? [python] : [];
+  const places = { workspace: cwd, home, dataDir, stubs: stubs && dirname(stubs.folder) };
+  return trySandbox({ ...NO_SANDBOX, readable, ...settings }, places);
+}

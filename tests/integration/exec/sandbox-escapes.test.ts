@@ -1,0 +1,93 @@
+// X4, X5: what runs in a sandbox does nothing to its host, seen from outside. Each way out is tried without a sandbox
+// first: there it works, so it is the sandbox that keeps it from working.
+import { noSandbox } from '../../helpers/sandbox';
+import { testHost } from '../../helpers/session-host';
+import { PROBES, tidy, type Probe } from './escape-probes';
+import { hostOfUser, NOBODY, noHostOfUser, USER_SESSION } from './host-of-user';
+import { Outside } from './outside-of-sandbox';
+
+interface Runner {
+  workspace: string;
+  run(code: string): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+let commands = 0;
+
+function asMe(sandboxHome: string | null): Runner {
+  const t = testHost({
+    treeKill: 'process-search',
+    sandbox: sandboxHome === null ? null : { home: sandboxHome },
+  });
+  return { workspace: t.cwd, run: (code) => t.run(code), end: () => t.end() };
+}
+
+function asUser(sandboxHome: string | null): Runner {
+  const host = hostOfUser(sandboxHome === null ? 'process-search' : undefined, sandboxHome);
+  const run = async (code: string): Promise<void> => {
+    await host.call('run', USER_SESSION, { id: `probe-${++commands}`, runtime: 'terminal', code });
+    await host.call('observe', USER_SESSION, { kind: 'exit', from: 0, timeoutMs: 20_000 });
+  };
+  return { workspace: host.cwd, run, end: () => host.end() };
+}
+
+async function tries({ code, worked, before }: Probe, out: Outside, runner: Runner): Promise<boolean> {
+  const { workspace } = runner;
+  tidy(workspace);
+  before?.(out, workspace);
+  out.prepare();
+  await runner.run(code(out));
+  // What a holder writes for the next command is a way out too.
+  await runner.run(':');
+  return worked(out, workspace);
+}
+
+/** Root is stopped by nothing but the sandbox; a user also by what only root may do. */
+const applies =
+  (isRoot: boolean) =>
+  (probe: Probe): boolean =>
+    isRoot ? !probe.asUser : !probe.asRoot && (probe.userCan?.() ?? true);
+const isRoot = process.getuid?.() === 0;
+
+describe.each([
+  // A set-user-ID program is root's, which is made by root alone.
+  [
+    isRoot ? 'root' : 'a user',
+    asMe,
+    noSandbox(),
+    undefined,
+    PROBES.filter(applies(isRoot)).filter(({ asUser }) => !asUser),
+  ],
+  [
+    'nobody',
+    asUser,
+    noHostOfUser() ?? noSandbox(),
+    { uid: NOBODY, gid: NOBODY },
+    PROBES.filter(applies(false)),
+  ],
+] as const)('as %s', (...[, open, missing, user, probes]) => {
+  if (missing !== undefined) {
+    test.skip.each(probes)(`a sandboxed command does not $name (not checked: ${missing})`, () => undefined);
+    return;
+  }
+  let out: Outside;
+  let free: Runner;
+  let confined: Runner;
+  beforeAll(async () => {
+    out = new Outside(user);
+    await out.listen();
+    [free, confined] = [open(null), open(out.home)];
+    // A shell is told at its start what it sees.
+    for (const { workspace } of [free, confined]) PROBES.forEach(({ before }) => before?.(out, workspace));
+  });
+  afterAll(async () => {
+    const ended = await Promise.allSettled([free.end(), confined.end(), out.end()]);
+    expect(ended.filter(({ status }) => status === 'rejected')).toEqual([]);
+  });
+
+  test.each(probes)('a sandboxed command does not $name', async (probe) => {
+    // First the one that fails: what the other has done is there then.
+    expect(await tries(probe, out, confined)).toBe(false);
+    expect(await tries(probe, out, free)).toBe(true);
+  });
+});

@@ -1,0 +1,107 @@
+// What a session sees of files, on a host whose files are said.
+import { bubblewrapCommand } from '../../../../exec/sandbox/bubblewrap';
+import { limitCommand } from '../../../../exec/sandbox/limits';
+import { mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
+import { writableFaults, type SandboxProfile } from '../../../../exec/sandbox/profile';
+
+const PROFILE: SandboxProfile = {
+  kind: 'bubblewrap',
+  program: '/usr/bin/bwrap',
+  workspace: '/home/me/data/work',
+  home: '/home/me',
+  dataDir: '/home/me/data',
+  network: 'none',
+  git: 'read-only',
+  writable: [],
+  readable: [],
+  hidden: [],
+  shown: [],
+  limits: {},
+};
+
+const ALWAYS_THERE = ['/home', '/home/me', '/home/me/data', '/home/me/data/work', '/tmp', '/run', '/opt'];
+
+function host(
+  files: readonly string[] = [],
+  folders: readonly string[] = [],
+  open: readonly string[] = [],
+): Look {
+  return {
+    kind: (path) =>
+      [...files, ...open].includes(path)
+        ? 'file'
+        : [...ALWAYS_THERE, ...folders].includes(path)
+          ? 'folder'
+          : undefined,
+    sockets: () => open,
+  };
+}
+
+const rules = (changes: Partial<SandboxProfile>, look: Look): Record<string, Access> =>
+  Object.fromEntries(mountsOf({ ...PROFILE, ...changes }, look).map(({ path, access }) => [path, access]));
+
+test('home, data and sockets are out of sight, the workspace in them is not', () => {
+  const seen = rules({}, host([], ['/home/me/.ssh', '/home/me/.cargo'], ['/opt/service.sock']));
+  expect(seen).toEqual({
+    '/home': 'hidden',
+    '/run': 'hidden',
+    '/tmp': 'private',
+    '/home/me': 'private',
+    '/home/me/.cargo': 'read',
+    '/home/me/data': 'hidden',
+    '/home/me/data/work': 'write',
+    '/home/me/data/work/.git': 'hidden',
+    '/opt/service.sock': 'hidden',
+  });
+});
+
+test('parents come before what lies in them, whatever order they are said in', () => {
+  const paths = mountsOf({ ...PROFILE, writable: ['/opt/a/b', '/opt'] }, host([], ['/opt/a/b'])).map(
+    ({ path }) => path,
+  );
+  const late = paths.filter((path, at) => paths.slice(0, at).some((before) => before.startsWith(`${path}/`)));
+  expect(late).toEqual([]);
+});
+
+test.each([
+  ['read-only', 'a folder', ['/opt/.git', '/opt/.git/hooks'], { '/opt/.git': 'read' }],
+  ['read-only', 'missing', [], { '/opt/.git': 'hidden' }],
+  [
+    'writable',
+    'a folder',
+    ['/opt/.git', '/opt/.git/hooks'],
+    { '/opt/.git': 'write', '/opt/.git/hooks': 'read' },
+  ],
+  ['writable', 'without hooks', ['/opt/.git'], { '/opt/.git': 'write', '/opt/.git/hooks': 'hidden' }],
+  ['writable', 'missing', [], {}],
+] as const)('with git %s a repository that is %s is protected', (git, _what, folders, expected) => {
+  const seen = Object.entries(rules({ git, workspace: '/opt' }, host([], folders)));
+  expect(Object.fromEntries(seen.filter(([path]) => path.startsWith('/opt/')))).toEqual(expected);
+});
+
+test('what a person hides is hidden in the workspace too', () => {
+  const look = host(['/home/me/data/work/.env']);
+  const seen = mountsOf({ ...PROFILE, hidden: ['/home/me/data/work/.env'] }, look);
+  expect(seen.at(-1)).toEqual({ path: '/home/me/data/work/.env', access: 'hidden', isFolder: false });
+});
+
+test('folders that hold the home folder, the system or our data may not be writable', () => {
+  const faults = (workspace: string): number => writableFaults({ ...PROFILE, workspace }).length;
+  expect(['/', '/home', '/home/me', '/etc', '/home/me/data', '/home/me/data/sessions'].map(faults)).toEqual([
+    1, 1, 1, 1, 1, 1,
+  ]);
+  expect(['/home/me/data/work', '/home/me/project', '/opt'].map(faults)).toEqual([0, 0, 0]);
+});
+
+test('network is cut unless it is asked for', () => {
+  const inside = { mounts: [], cwd: '/opt' };
+  expect(bubblewrapCommand(PROFILE, inside)).toContain('--unshare-net');
+  expect(bubblewrapCommand({ ...PROFILE, network: 'full' }, inside)).not.toContain('--unshare-net');
+});
+
+test('limits are set in their units, and nothing is run where there are none', () => {
+  expect(limitCommand({})).toEqual([]);
+  expect(limitCommand({ processes: 9, memoryMb: 2, cpuSec: 3, fileMb: 1, openFiles: 64 })).toEqual([
+    ...['prlimit', '--nproc=9', '--data=2097152', '--cpu=3', '--fsize=1048576', '--nofile=64', '--'],
+  ]);
+});

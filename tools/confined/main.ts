@@ -1,0 +1,42 @@
+// The process of one call in a sandbox: takes the call as JSON from its input, prints the answer, ends.
+import { text } from 'node:stream/consumers';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import type { JsonValue } from '../../contracts/tools';
+import { applyPatchTool } from '../apply-patch-tool';
+import { grepFilesTool } from '../grep-files-tool';
+import { listDirTool } from '../list-dir-tool';
+import { readFileTool } from '../read-file-tool';
+import type { Tool, ToolContext } from '../tool';
+import { writeFileTool } from '../write-file-tool';
+import type { ConfinedAnswer, ConfinedCall } from './confined-call';
+
+const TOOLS: readonly Tool[] = [readFileTool, writeFileTool, listDirTool, grepFilesTool, applyPatchTool];
+
+async function main(): Promise<void> {
+  const { tool: name, args, cwd } = JSON.parse(await text(process.stdin)) as ConfinedCall;
+  const tool = TOOLS.find((one) => one.name === name);
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+  // All that a tool of files takes of it.
+  const context: Partial<ToolContext> = {
+    signal: new AbortController().signal,
+    host: { name: 'sandbox', cwd, env },
+  };
+  const answer = await answerOf(async () => {
+    if (!tool) throw new HoldfastError('internal', { reason: `${name} is no tool that runs in a sandbox` });
+    return tool.run(args, context as ToolContext);
+  });
+  process.stdout.write(JSON.stringify(answer));
+}
+
+async function answerOf(work: () => Promise<JsonValue>): Promise<ConfinedAnswer> {
+  try {
+    return { value: await work() };
+  } catch (err) {
+    if (err instanceof HoldfastError) return { error: { code: err.code, facts: err.facts } };
+    return { thrown: reasonOf(err) };
+  }
+}
+
+void main();

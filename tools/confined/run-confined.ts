@@ -1,0 +1,45 @@
+// Runs a tool that uses files in the sandbox of its host, in a process of its own. What a path leads to is decided by
+// what the kernel shows in there: a check of paths out here could be outrun by whoever changes a link meanwhile.
+import { spawn } from 'node:child_process';
+import { HoldfastError } from '../../contracts/errors';
+import type { JsonValue } from '../../contracts/tools';
+import { compiledEntry } from '../../exec/package-root';
+import type { ToolHost } from '../tool';
+import type { ConfinedAnswer, ConfinedCall } from './confined-call';
+
+/** Of what it says where it fails. */
+const MAX_SAID_CHARACTERS = 2_000;
+
+export async function runConfined(
+  call: ConfinedCall,
+  { env, confine }: ToolHost & { confine: NonNullable<ToolHost['confine']> },
+  signal: AbortSignal,
+): Promise<JsonValue> {
+  signal.throwIfAborted();
+  const [file = '', ...args] = confine('/', [process.execPath, compiledEntry('tools/confined/main.js')]);
+  const child = spawn(file, args, { env, stdio: 'pipe' });
+  const end = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', end);
+  let said = '';
+  const answer: Buffer[] = [];
+  child.stdout.on('data', (data: Buffer) => answer.push(data));
+  child.stderr
+    .setEncoding('utf8')
+    .on('data', (text: string) => (said = (said + text).slice(-MAX_SAID_CHARACTERS)));
+  child.stdin.on('error', () => undefined).end(JSON.stringify(call));
+  try {
+    await new Promise<void>((resolve, reject) => child.once('close', () => resolve()).once('error', reject));
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+  signal.throwIfAborted();
+  return valueOf(Buffer.concat(answer).toString('utf8'), said);
+}
+
+function valueOf(text: string, said: string): JsonValue {
+  if (text === '') throw new Error(`the sandbox did not run it: ${said.trim() || 'no answer'}`);
+  const answer = JSON.parse(text) as ConfinedAnswer;
+  if ('value' in answer) return answer.value;
+  if ('error' in answer) throw new HoldfastError(answer.error.code, answer.error.facts);
+  throw new Error(answer.thrown);
+}
