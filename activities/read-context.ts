@@ -1,29 +1,37 @@
 // Reads files that a model is to have in view, such as AGENTS.md; of a folder of skills only their names and what they
 // are for, so that the model reads the one it needs.
 import { constants, type Stats } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { fitText } from '../contracts/payload-size';
+import { isWithin } from '../exec/sandbox/profile';
 
 const MAX_FILE_BYTES = 64_000;
 const MAX_BYTES = 250_000;
 /** Of a file that is larger its beginning is read. */
 const MAX_READ_BYTES = 1_000_000;
 
-/** One text, each file in tags that name it; null where none of them is there. */
-export async function readContext(cwd: string, paths: readonly string[]): Promise<string | null> {
-  const parts = await Promise.all(paths.map((path) => readOne(cwd, path)));
+/**
+ * One text, each file in tags that name it; null where none of them is there.
+ * @param workspace of a host with a sandbox: links that were made in there lead to nothing outside
+ */
+export async function readContext(
+  cwd: string,
+  paths: readonly string[],
+  workspace?: string,
+): Promise<string | null> {
+  const parts = await Promise.all(paths.map((path) => readOne(cwd, path, workspace)));
   const found = parts.filter((part) => part !== null);
   if (found.length === 0) return null;
   return fitText(`These files hold for the whole conversation.\n\n${found.join('\n\n')}`, MAX_BYTES);
 }
 
-async function readOne(cwd: string, path: string): Promise<string | null> {
+async function readOne(cwd: string, path: string, workspace?: string): Promise<string | null> {
   const place = resolve(cwd, path);
   try {
-    if ((await stat(place)).isDirectory()) return await readSkills(place, path);
-    const text = fitText(await readBeginning(place), MAX_FILE_BYTES);
+    if ((await stat(place)).isDirectory()) return await readSkills(place, path, workspace);
+    const text = fitText(await readBeginning(place, workspace), MAX_FILE_BYTES);
     return `<file path=${JSON.stringify(path)}>\n${text.trim()}\n</file>`;
   } catch {
     // Missing or not to be read: context is an offer.
@@ -32,9 +40,13 @@ async function readOne(cwd: string, path: string): Promise<string | null> {
 }
 
 /** Throws for what is no file: a pipe would be waited for, a device read, for ever. */
-async function readBeginning(place: string): Promise<string> {
+async function readBeginning(place: string, workspace?: string): Promise<string> {
   const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    // Asked of the file that is open: a path could lead elsewhere by the next look.
+    const lies = workspace !== undefined && isWithin(place, workspace);
+    if (lies && !isWithin(await readlink(`/proc/self/fd/${file.fd}`), await realpath(workspace)))
+      throw new Error('a link leads out of the workspace');
     const found: Stats = await file.stat();
     if (!found.isFile()) throw new Error('it is no file');
     const bytes = Buffer.alloc(MAX_READ_BYTES);
@@ -49,10 +61,10 @@ async function readBeginning(place: string): Promise<string> {
   }
 }
 
-async function readSkills(folder: string, path: string): Promise<string | null> {
+async function readSkills(folder: string, path: string, workspace?: string): Promise<string | null> {
   const lines: string[] = [];
   for (const name of (await readdir(folder)).sort()) {
-    const text = await readBeginning(join(folder, name, 'SKILL.md')).catch(() => null);
+    const text = await readBeginning(join(folder, name, 'SKILL.md'), workspace).catch(() => null);
     if (text !== null) lines.push(`- ${join(path, name, 'SKILL.md')}: ${describe(text) || name}`);
   }
   if (lines.length === 0) return null;

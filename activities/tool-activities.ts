@@ -42,7 +42,7 @@ export function createToolActivities({ client, tools, blobs, host }: ToolDepende
       }),
     readContext: async ({ cwd, paths }) => {
       host?.admit?.('context', 'read_only');
-      return readContext(cwd ?? host?.cwd ?? '', paths);
+      return readContext(cwd ?? host?.cwd ?? '', paths, host?.confine && host.cwd);
     },
     invokeTool: (input) =>
       beating(async (signal) => {

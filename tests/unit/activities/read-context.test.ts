@@ -25,3 +25,21 @@ test('of a file that is too large the model sees the beginning and how much is l
   expect(text?.length).toBeLessThan(70_000);
   expect(text).toContain('2000000 bytes more are not shown');
 });
+
+test('on a host with a sandbox no link that was made in the workspace leads out of it', async () => {
+  const outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
+  try {
+    writeFileSync(join(outside, 'key'), 'canary');
+    symlinkSync(join(outside, 'key'), join(folder, 'LINKED.md'));
+    writeFileSync(join(folder, 'OWN.md'), 'own');
+    const paths = ['LINKED.md', 'OWN.md', join(outside, 'key')];
+    const text = await readContext(folder, paths.slice(0, 2), folder);
+    expect(text).toContain('own');
+    expect(text).not.toContain('canary');
+    // Named outside by whoever started the agent.
+    expect(await readContext(folder, paths.slice(2), folder)).toContain('canary');
+    expect(await readContext(folder, paths.slice(0, 1))).toContain('canary');
+  } finally {
+    rmSync(outside, { recursive: true });
+  }
+});

@@ -290,6 +290,8 @@ test('where secrets are is read, and what is wrong with [secrets] is told by pla
     /"secrets.command" must be a program and its arg/,
   );
   expect(faultsOf('[secrets]\nenv = ["2A"]')).toMatch(/"secrets.env.0" must be a name of at most 63/);
+});
+
 test('a sandbox is read: folders count from the file or the home folder, limits are told by their units', () => {
   const { sandbox } = read(
     '[sandbox]\nmode = "required"\nnetwork = "full"\nwritable = ["cache", "~/notes"]\nhidden = ["/srv/keys"]\n' +

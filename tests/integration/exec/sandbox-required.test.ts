@@ -1,0 +1,114 @@
+// X4: where a sandbox is required it is there, or nothing runs; what it limits is limited.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HoldfastError } from '../../../contracts/errors';
+import {
+  limitsProcesses,
+  NO_SANDBOX,
+  openSandbox,
+  type SandboxChoice,
+} from '../../../exec/sandbox/open-sandbox';
+import type { SandboxProfile } from '../../../exec/sandbox/profile';
+import { SessionHost } from '../../../exec/session-host';
+import { noSandbox, sandboxOf } from '../../helpers/sandbox';
+import { testHost, type TestHost } from '../../helpers/session-host';
+import { endWithoutTrace } from './session-processes';
+
+const PATH = process.env.PATH;
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'holdfast-required-'))));
+afterEach(() => {
+  process.env.PATH = PATH;
+  rmSync(folder, { recursive: true });
+});
+
+const open = (choice: Partial<SandboxChoice>, warned: string[] = []): SandboxProfile | undefined =>
+  openSandbox(
+    { ...NO_SANDBOX, ...choice },
+    { workspace: folder, home: homedir(), dataDir: join(folder, 'data') },
+    (reason) => warned.push(reason),
+  );
+function errorOf(work: () => unknown): HoldfastError {
+  try {
+    work();
+  } catch (err) {
+    if (err instanceof HoldfastError) return err;
+    throw err;
+  }
+  throw new Error('it did not fail');
+}
+
+test('a required sandbox that is not installed is an error that says what was looked for and what to do', () => {
+  process.env.PATH = folder;
+  const error = errorOf(() => open({ mode: 'required' }));
+  expect(error).toMatchObject({ code: 'sandbox_missing', retryable: false });
+  expect(error.message).toMatch(
+    /no program bwrap on the PATH; nothing was started. Next: Install bubblewrap/,
+  );
+});
+
+test('a required sandbox that the system refuses is an error with what bwrap said', () => {
+  writeFileSync(
+    join(folder, 'bwrap'),
+    '#!/bin/sh\necho "No permissions to create new namespace" >&2\nexit 1\n',
+  );
+  chmodSync(join(folder, 'bwrap'), 0o755);
+  process.env.PATH = `${folder}:${PATH}`;
+  const error = errorOf(() => open({ mode: 'required' }));
+  expect(error.code).toBe('sandbox_missing');
+  expect(error.message).toContain(
+    `(${folder}/bwrap) was run and said: No permissions to create new namespace`,
+  );
+});
+
+test('a preferred sandbox that is missing is warned of, one that is off is not asked for', () => {
+  process.env.PATH = folder;
+  const warned: string[] = [];
+  expect(open({ mode: 'prefer' }, warned)).toBeUndefined();
+  expect(warned).toEqual([expect.stringContaining('no program bwrap')]);
+  expect(open({ mode: 'off' }, warned)).toBeUndefined();
+  expect(warned).toHaveLength(1);
+});
+
+const missing = noSandbox();
+const whereSandboxed = missing === undefined ? describe : describe.skip;
+
+whereSandboxed(`with bubblewrap${missing === undefined ? '' : ` (not checked: ${missing})`}`, () => {
+  let t: TestHost;
+  beforeEach(
+    () => (t = testHost({ sandbox: { limits: { cpuSec: 1, fileMb: 1, openFiles: 32, memoryMb: 256 } } })),
+  );
+  afterEach(() => endWithoutTrace(t));
+
+  test('a folder that holds the home folder may not be writable', () => {
+    const error = errorOf(() => open({ mode: 'required', writable: ['/'] }));
+    expect(error.code).toBe('config_invalid');
+    expect(error.message).toContain(`${homedir()} lies in it`);
+  });
+
+  test('time, files and memory of a process are limited', async () => {
+    expect(await t.run('ulimit -t -n; ulimit -f -d')).toMatchObject({
+      output: expect.stringMatching(/\b1\n[^]*\b32\n[^]*\b1024\n[^]*\b262144\n/) as string,
+    });
+    expect(await t.run('head -c 2000000 /dev/zero > big')).toMatchObject({ exitCode: 153 });
+    expect(await t.run('python3 -c "bytearray(2**29)"')).toMatchObject({ exitCode: 1 });
+    expect(await t.run('while :; do :; done & wait $!')).toMatchObject({ exitCode: 137 });
+  });
+
+  test('whether the number of processes is limited is found by trying', () => {
+    const profile = sandboxOf({}, { cwd: t.cwd, dataDir: t.dataDir });
+    // The kernel does not count root's.
+    expect(limitsProcesses(profile)).toBe(process.getuid?.() !== 0);
+  });
+
+  test('sessions that were opened under another profile are ended by a host that requires one', async () => {
+    await t.run('true');
+    const free = new SessionHost({ ...t.host.options, sandbox: undefined });
+    const [mine, other] = [t.ref, { ...t.ref, session: 1 }];
+    await free.run(other, { id: 'free', runtime: 'terminal', code: 'true' });
+    await t.host.closeOtherwiseConfined('local', 'it is not confined');
+    expect([t.host.isOpen(mine), t.host.isOpen(other)]).toEqual([true, false]);
+    free.detach();
+  });
+});
