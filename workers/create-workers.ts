@@ -6,7 +6,6 @@ import { Runtime } from '@temporalio/worker';
 import type { CheckCode } from '../activities/command-gate';
 import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
-import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
 import { LOCAL_HOST, checkedId } from '../contracts/ids';

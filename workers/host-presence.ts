@@ -100,7 +100,7 @@ export class HostPresence {
 
   private get facts(): HostFacts {
     const { sessions, access, listens } = this.options;
-    const { cwd, treeKill } = sessions.options;
+    const { cwd, treeKill, sandbox } = sessions.options;
     return {
       instance: this.presence.instance,
       version: packageVersion(),
@@ -108,7 +108,7 @@ export class HostPresence {
       access: access.current,
       root: cwd,
       treeKill,
-      sandbox: null,
+      sandbox: sandbox ? 'bubblewrap' : null,
       capabilities: listens ? ['attach'] : [],
       listens,
     };
