@@ -43,7 +43,10 @@ module.exports = {
       name: 'workflows-reach-no-activity',
       severity: 'error',
       from: { path: '^workflows/' },
-      to: { path: '^(encryption|activities|exec|engine|models|tools|workers|client|cli)/', reachable: true },
+      to: {
+        path: '^(encryption|activities|exec|engine|models|tools|checks|workers|client|cli)/',
+        reachable: true,
+      },
     },
     {
       name: 'exec-knows-no-temporal',
@@ -81,6 +84,7 @@ module.exports = {
       'node_modules/yaml/',
       'node_modules/@modelcontextprotocol/',
     ]),
+    only('checks', ['checks/', 'contracts/', 'exec/package-root', 'node_modules/']),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),
     only('activities', [
       'activities/',

@@ -2,6 +2,7 @@
 // one group, `--json` prints for programs.
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { checks } from './checks';
 import { firstCommand } from './first-command';
 import { flood } from './flood';
 import { history } from './history';
@@ -26,6 +27,7 @@ const GROUPS: Record<string, Group> = {
   'many-agents': manyAgents,
   'sub-agents': subAgents,
   history,
+  checks,
 };
 
 async function main(): Promise<void> {

@@ -34,5 +34,9 @@ export const EXAMPLES = {
     'holdfast fork review review-3 --at 4 "rather so"    from before its fifth message',
     'holdfast fork review review-4 --model anthropic:claude-sonnet-4-5',
   ),
+  check: below(
+    'holdfast check deploy.sh',
+    'holdfast check --runtime python - < script        code from a pipe',
+  ),
   tree: below('holdfast tree', 'holdfast tree review --watch', 'holdfast tree review --json'),
 };

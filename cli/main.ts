@@ -19,6 +19,7 @@ import { arm } from './commands/arm';
 import { attach } from './commands/attach';
 import { chat } from './commands/chat';
 import { codec, newKey } from './commands/codec';
+import { check } from './commands/check';
 import { demo } from './commands/demo';
 import { doctor } from './commands/doctor';
 import { exec } from './commands/exec';
@@ -227,6 +228,17 @@ function program(): Command {
       action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
     );
   addHostCommands(command('host', 'machines whose shells agents use: serve this one, look at all'), action);
+  root
+    .command('check <file>')
+    .description(
+      'look for placeholders, destructive commands and the like in code; runs nothing (- reads stdin)',
+    )
+    .option('--runtime <name>', `${RUNTIMES.join(', ')} (default: by the file’s name or first line)`, runtime)
+    .option('--json', 'one JSON value on stdout')
+    .addHelpText('after', EXAMPLES.check)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .action(action(check));
   command('mcp', 'an MCP server over stdio: sessions and agents for any MCP client').action(action(mcp));
   command('codec', 'let Temporal’s web UI and command line read encrypted payloads; Ctrl-C ends it')
     .option('--port <n>', 'port of the endpoint', port, 8234)

@@ -1,0 +1,190 @@
+// What a word of bash will be: its possible texts, as far as the script itself says.
+import { HOME, SPLIT, UNKNOWN, ansiText, bounded, isKnown, marksOf, quoted, unquoted } from '../text';
+import type { Scope } from './scope';
+import type { SyntaxNode } from './tree';
+
+/** Possible texts of one word. */
+const MAX_TEXTS = 8;
+
+export interface WordContext {
+  code: string;
+  scope: Scope;
+  /** What a command in `$(…)`, backticks or `<(…)` prints; it is followed on the way. */
+  outputOf(node: SyntaxNode): string;
+  /** A path by which a text can be read as a file. */
+  fileOf(text: string): string;
+}
+
+/** Where a part of a word stands: in double quotes nothing is split or expanded, and `~` counts at a start only. */
+interface Position {
+  inQuotes: boolean;
+  isStart: boolean;
+}
+const FREE: Position = { inQuotes: false, isStart: true };
+const INSIDE: Position = { inQuotes: true, isStart: false };
+
+export function evaluate(node: SyntaxNode, context: WordContext, position = FREE): string[] {
+  const { code } = context;
+  const text = code.slice(node.start, node.end);
+  const { inQuotes, isStart } = position;
+  switch (node.type) {
+    case 'string':
+    case 'translated_string':
+      return inString(node, context);
+    case 'raw_string':
+      return [quoted(text.slice(1, -1))];
+    case 'ansi_c_string':
+      return [quoted(ansiText(text.slice(2, -1)))];
+    case 'concatenation':
+      return inRow(node.children, context, position);
+    case 'command_name':
+    case 'variable_assignment_value':
+      return inRow(node.children, context, position);
+    case 'simple_expansion':
+      return text === '$@' ? parameter('@', context) : split(parameter(text.slice(1), context), inQuotes);
+    case 'expansion':
+      // In quotes too, each element stays a word.
+      return /^\$\{(?:@|\w+\[@\])\}$/.test(text)
+        ? expansion(node, context)
+        : split(expansion(node, context), inQuotes);
+    case 'command_substitution': {
+      const output = context.outputOf(node).replace(/\n+$/, '');
+      return split([inQuotes ? quoted(output) : output], inQuotes);
+    }
+    case 'process_substitution': {
+      const output = context.outputOf(node);
+      return [text.startsWith('>') ? UNKNOWN : context.fileOf(output)];
+    }
+    case 'array':
+      return [bounded(node.children.flatMap((child) => arrayItem(child, context)).join(SPLIT))];
+    case 'arithmetic_expansion':
+    case 'brace_expression':
+      for (const child of node.children) evaluate(child, context, INSIDE);
+      return [UNKNOWN];
+    default:
+      // A command in a word that the grammar has another name for.
+      for (const child of node.children) if (child.type.endsWith('_substitution')) evaluate(child, context);
+      return [wordText(text, isStart)];
+  }
+}
+
+const arrayItem = (child: SyntaxNode, context: WordContext): string[] =>
+  child.type === '(' || child.type === ')' ? [] : evaluate(child, context).slice(0, 1);
+
+/** Every way to put the parts together. */
+function inRow(parts: SyntaxNode[], context: WordContext, position: Position): string[] {
+  let texts = [''];
+  for (const [at, part] of parts.entries()) {
+    const next = evaluate(part, context, { ...position, isStart: position.isStart && at === 0 });
+    texts = product(texts, next);
+  }
+  return texts;
+}
+
+function product(before: string[], after: string[]): string[] {
+  if (before.length === 1 && after.length === 1) return [bounded(`${before[0]}${after[0]}`)];
+  return before.flatMap((left) => after.map((right) => bounded(left + right))).slice(0, MAX_TEXTS);
+}
+
+/** Between the quotes: what is no expansion is text, with few escapes. Also the body of a here-document. */
+export function inString(node: SyntaxNode, context: WordContext, trim = true): string[] {
+  const { code } = context;
+  const from = trim ? code.indexOf('"', node.start) + 1 : node.start;
+  const to = trim && code[node.end - 1] === '"' ? node.end - 1 : node.end;
+  let texts = [''];
+  let at = from;
+  const escaped = trim ? /\\(["\\$`]|\n)/g : /\\([\\$`]|\n)/g;
+  const literal = (end: number): void => {
+    const text = code.slice(at, end).replace(escaped, (_all, char: string) => (char === '\n' ? '' : char));
+    texts = product(texts, [quoted(text)]);
+  };
+  const expansions =
+    node.type === 'translated_string' ? (node.children.at(-1)?.children ?? []) : node.children;
+  for (const child of expansions) {
+    if (!/expansion$|_substitution$/.test(child.type)) continue;
+    literal(child.start);
+    texts = product(texts, evaluate(child, context, INSIDE));
+    at = child.end;
+  }
+  literal(to);
+  return texts;
+}
+
+/** Outside of quotes: a backslash takes the meaning of what follows, and `~` is a home folder. */
+function wordText(text: string, isStart: boolean): string {
+  const tilde = isStart ? /^~[\w-]*(?=\/|$)/.exec(text) : null;
+  const rest = tilde ? text.slice(tilde[0].length) : text;
+  const plain = rest.replace(/\\(\n|[^])/g, (_all, char: string) => (char === '\n' ? '' : quoted(char)));
+  return (tilde ? HOME : '') + plain;
+}
+
+/** Unquoted, what a variable holds becomes words. */
+const split = (texts: string[], inQuotes: boolean): string[] =>
+  inQuotes
+    ? texts.map((text) => text.replaceAll(SPLIT, ' '))
+    : texts.map((text) => text.replace(/[ \t\n]+/g, SPLIT));
+
+function parameter(name: string, { scope }: WordContext): string[] {
+  const { parameters } = scope;
+  if (parameters && /^\d+$/.test(name))
+    return [name === '0' ? UNKNOWN : (parameters[Number(name) - 1] ?? '')];
+  if (parameters && (name === '@' || name === '*')) return [parameters.join(SPLIT)];
+  return scope.get(name) ?? [UNKNOWN];
+}
+
+/** `${NAME…}`. */
+function expansion(node: SyntaxNode, context: WordContext): string[] {
+  const { code, scope } = context;
+  const parts = node.children.slice(1, -1);
+  const nameAt = parts.findIndex(({ type }) =>
+    /^(?:variable_name|special_variable_name|subscript)$/.test(type),
+  );
+  const named = parts[nameAt];
+  if (!named) return [UNKNOWN];
+  const name = code.slice(named.start, named.end).replace(/\[.*\]$/s, '');
+  const texts = parameter(name, context);
+  const before = code.slice(node.start + 2, named.start);
+  if (before === '!')
+    return texts.flatMap((text) => scope.get(unquoted(text)) ?? [UNKNOWN]).slice(0, MAX_TEXTS);
+  if (before !== '') return [UNKNOWN];
+  const operator = parts[nameAt + 1];
+  if (!operator)
+    return named.type === 'subscript' ? element(code.slice(named.start, named.end), texts) : texts;
+  const operands = parts.slice(nameAt + 2);
+  const sign = code.slice(operator.start, operator.end);
+  if (/^:?[-=]$/.test(sign)) {
+    const other = operands.length > 0 ? inRow(operands, context, FREE) : [''];
+    const isSet = scope.get(name) !== undefined && texts.every((text) => text !== '' && text !== UNKNOWN);
+    return isSet ? texts : [...texts.filter((text) => text !== ''), ...other].slice(-MAX_TEXTS);
+  }
+  if (/^:?\+$/.test(sign)) return ['', ...inRow(operands, context, FREE)];
+  return texts.map((text) =>
+    changed(
+      text,
+      sign,
+      operands.map((part) => code.slice(part.start, part.end)),
+    ),
+  );
+}
+
+function element(subscript: string, texts: string[]): string[] {
+  const index = /\[(\d+)\]$/.exec(subscript)?.[1];
+  return index === undefined ? texts : texts.map((text) => text.split(SPLIT)[Number(index)] ?? '');
+}
+
+/** Parts and replacements of texts that are known. */
+function changed(text: string, sign: string, operands: string[]): string {
+  if (sign === ':' && isKnown(text)) {
+    const [from = 0, length] = operands.filter((part) => part !== ':').map(Number);
+    if (Number.isInteger(from)) return text.slice(from, length === undefined ? undefined : from + length);
+  }
+  if (/^\/\/?$/.test(sign) && isKnown(text)) {
+    const [pattern = '', , with_ = ''] = operands;
+    if (pattern !== '' && !/[*?[\\$]/.test(pattern)) {
+      return sign === '//' ? text.replaceAll(pattern, () => with_) : text.replace(pattern, () => with_);
+    }
+  }
+  if (/^[,^]{1,2}$/.test(sign) && sign.length === 2)
+    return sign === ',,' ? text.toLowerCase() : text.toUpperCase();
+  return marksOf(text);
+}

@@ -1,0 +1,87 @@
+// One command as the operating system would get it, from whatever language.
+import type { Check, Site } from '../check';
+import type { Place, Placing } from '../findings';
+import type { Scope } from '../bash/scope';
+import { unquoted } from '../text';
+import { resolvePath } from '../paths';
+
+export interface Word extends Site {
+  /** With marks; patterns of the shell stand unquoted. */
+  text: string;
+}
+
+export interface Command {
+  check: Check;
+  /** The program and its arguments. */
+  words: Word[];
+  stdin: string;
+  /** Where `stdin` stands in the code, if it does. */
+  stdinSite: Site | null;
+  scope: Scope;
+  /** The whole command. */
+  place: Place;
+  placing: Placing;
+  depth: number;
+  /** Whether its output or input is a connection. */
+  isConnected: boolean;
+}
+
+/** Without the folder that programs lie in. */
+export const programName = (text: string): string => unquoted(text).replace(/^(?:.*\/)(?=[^/]+$)/, '');
+
+/** An argument as a path from the command's folder. */
+export const pathOf = (text: string, { scope }: Pick<Command, 'scope'>): string =>
+  resolvePath(text, scope.cwd);
+
+export interface Arguments {
+  /** Letters of short options and names of long ones, without dashes. */
+  flags: Set<string>;
+  /** Values of the options that take one, by name. */
+  values: Map<string, Word[]>;
+  /** What is no option. */
+  rest: Word[];
+}
+
+/**
+ * Splits options from arguments, as getopt does.
+ * @param taking names of the options that take a value, short and long
+ * @param stops whether options end at the first argument: what follows is another program's
+ */
+export function parseArguments(words: Word[], taking: string, stops = false): Arguments {
+  const takers = new Set(taking.split(' '));
+  const parsed: Arguments = { flags: new Set(), values: new Map(), rest: [] };
+  const keep = (name: string, word: Word | undefined): void => {
+    if (word) parsed.values.set(name, [...(parsed.values.get(name) ?? []), word]);
+  };
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as Word;
+    const text = unquoted(word.text);
+    if (text === '--') {
+      parsed.rest.push(...words.slice(at + 1));
+      break;
+    }
+    if (text.startsWith('--')) {
+      const [name = '', ...value] = text.slice(2).split('=');
+      parsed.flags.add(name);
+      if (value.length > 0)
+        keep(name, { ...word, text: word.text.slice(word.text.indexOf('=') + 1), exact: null });
+      else if (takers.has(name)) keep(name, words[++at]);
+    } else if (/^-./.test(text)) {
+      for (let letter = 1; letter < text.length; letter++) {
+        const name = text.charAt(letter);
+        parsed.flags.add(name);
+        if (!takers.has(name)) continue;
+        if (letter + 1 < text.length) keep(name, { ...word, text: word.text.slice(letter + 1), exact: null });
+        else keep(name, words[++at]);
+        break;
+      }
+    } else if (stops) {
+      parsed.rest.push(...words.slice(at));
+      break;
+    } else parsed.rest.push(word);
+  }
+  return parsed;
+}
+
+export const hasAny = ({ flags }: Arguments, names: string): boolean =>
+  names.split(' ').some((name) => flags.has(name));

@@ -1,0 +1,159 @@
+// Commands that speak with the network: what they send, and what they bring.
+import { isSecretPath } from '../paths';
+import { REMOTE, UNKNOWN, isSecret, unquoted } from '../text';
+import { hasAny, parseArguments, pathOf, type Arguments, type Command, type Word } from './command';
+
+const SENDS = 'it sends keys, passwords or the environment over the network';
+
+const CURL_TAKING =
+  'd F T o H A e u x X b c K m w E r Y y C D U Q t z k-none data data-binary data-raw data-ascii data-urlencode json ' +
+  'form form-string upload-file output header user-agent referer user proxy request cookie cookie-jar config ' +
+  'max-time write-out cert key cacert range url retry connect-timeout output-dir';
+const WGET_TAKING =
+  'O o a i U e t T w P l A R D I X B Q output-document output-file post-data post-file body-data body-file header user password method';
+
+/** Whether a path stands for something secret: a key file, or a file that the script filled with one. */
+export function holdsSecret(text: string, command: Pick<Command, 'scope'>): boolean {
+  const path = pathOf(text, command);
+  return isSecretPath(path) || isSecret(command.scope.files.get(path) ?? '') || isSecret(text);
+}
+
+/** What the command prints; undefined where it does not speak with the network. Adds findings on what it sends. */
+export function judgeNetwork(name: string, command: Command): string | undefined {
+  const speak = SPEAKERS[name];
+  const args = command.words.slice(1);
+  if (!speak || (name === 'openssl' && !args.some(({ text }) => text === 's_client'))) return undefined;
+  // Whatever way it goes: in an address, a body, a name that is looked up.
+  if (args.some(({ text }, at) => isSecret(text) && !isLogin(text, args[at - 1]?.text))) sends(command);
+  return speak(command, args);
+}
+
+/** How one authenticates is meant to be sent. */
+const isLogin = (text: string, before = ''): boolean =>
+  /^(?:-u|--user|-b|--cookie)$/.test(before) ||
+  /^(?:--header=)?(?:(?:proxy-)?authorization|cookie|[\w-]*(?:api-?key|token)) *:/i.test(unquoted(text));
+
+const sends = ({ check, place }: Command): void => check.findings.add('exfiltration', place, SENDS);
+
+type Speaker = (command: Command, args: Word[]) => string;
+
+const valuesOf = ({ values }: Arguments, names: string): string[] =>
+  names.split(' ').flatMap((name) => (values.get(name) ?? []).map(({ text }) => text));
+
+const curl: Speaker = (command, args) => {
+  const parsed = parseArguments(args, CURL_TAKING);
+  const bodies = valuesOf(parsed, 'd data data-binary data-ascii json data-urlencode');
+  const files = [
+    ...bodies.flatMap((text) =>
+      text.startsWith('@') ? [text.slice(1)] : /^\w*@/.test(text) ? [text.replace(/^\w*@/, '')] : [],
+    ),
+    ...valuesOf(parsed, 'F form').flatMap((text) => /[=][@<](?<file>[^;]*)/.exec(unquoted(text))?.[1] ?? []),
+    ...valuesOf(parsed, 'T upload-file'),
+  ];
+  if (files.some((text) => (/^[-.]$/.test(text) ? isSecret(command.stdin) : holdsSecret(text, command))))
+    sends(command);
+  const from = parsed.rest.map(({ text }) => text);
+  for (const text of valuesOf(parsed, 'o output')) saves(command, text);
+  if (hasAny(parsed, 'O remote-name')) for (const text of from) saves(command, baseName(text));
+  return hasAny(parsed, 'o output O remote-name') && !valuesOf(parsed, 'o output').includes('-')
+    ? ''
+    : REMOTE + UNKNOWN;
+};
+
+const wget: Speaker = (command, args) => {
+  const parsed = parseArguments(args, WGET_TAKING);
+  if (valuesOf(parsed, 'post-file body-file').some((text) => holdsSecret(text, command))) sends(command);
+  const targets = valuesOf(parsed, 'O output-document');
+  if (targets.some((text) => text === '-' || text === '/dev/stdout')) return REMOTE + UNKNOWN;
+  const folder = valuesOf(parsed, 'P directory-prefix')[0];
+  const names = targets.length > 0 ? targets : parsed.rest.map(({ text }) => baseName(text));
+  for (const text of names) saves(command, folder && targets.length === 0 ? `${folder}/${text}` : text);
+  return '';
+};
+
+const baseName = (url: string): string => url.replace(/[?#].*$/, '').replace(/^.*\//, '');
+
+function saves(command: Command, text: string): void {
+  command.scope.files.set(pathOf(text, command), REMOTE + UNKNOWN);
+}
+
+/** Whatever is typed or piped into it goes to the other side; what it prints comes from there. */
+const pipe: Speaker = (command, args) => {
+  if (isSecret(command.stdin)) sends(command);
+  const given = args.map(({ text }) => unquoted(text));
+  const runs = given.some(
+    (text, at) =>
+      /^-(?:[a-z]*[ec]|-exec|-sh-exec)$/.test(text) &&
+      /(?:^|\/)(?:ba|z|da|k)?sh\b|cmd/.test(given[at + 1] ?? ''),
+  );
+  if (
+    runs ||
+    given.some((text) => /^(?:exec|system):/i.test(text) && /tcp|udp|openssl/i.test(given.join(' ')))
+  )
+    command.check.findings.add('remote_code', command.place, 'it gives the network a shell');
+  return REMOTE + UNKNOWN;
+};
+
+/** A copy of files to another machine: the last argument, or any, names it. */
+const copies: Speaker = (command, args) => {
+  const { rest } = parseArguments(args, 'i P F o c l S J e rsh exclude include port p-none');
+  const isFar = (text: string): boolean => /^[^/]+:|^\w+:\/\//.test(text);
+  if (
+    rest.length > 1 &&
+    isFar(rest.at(-1)?.text ?? '') &&
+    rest.slice(0, -1).some(({ text }) => !isFar(text) && holdsSecret(text, command))
+  )
+    sends(command);
+  return UNKNOWN;
+};
+
+/** Cloud and mail clients: any argument may be the file. */
+const uploads: Speaker = (command, args) => {
+  if (
+    isSecret(command.stdin) ||
+    args.some(({ text }) => holdsSecret(text.replace(/^[\w-]*[=@]@?/, ''), command))
+  )
+    sends(command);
+  return UNKNOWN;
+};
+
+const typed: Speaker = (command) => {
+  if (isSecret(command.stdin)) sends(command);
+  return UNKNOWN;
+};
+
+const quiet: Speaker = () => UNKNOWN;
+
+const SPEAKERS: Record<string, Speaker | undefined> = Object.assign(Object.create(null) as object, {
+  curl,
+  wget,
+  nc: pipe,
+  ncat: pipe,
+  netcat: pipe,
+  socat: pipe,
+  telnet: pipe,
+  scp: copies,
+  rsync: copies,
+  sftp: copies,
+  ssh: typed,
+  aws: uploads,
+  gsutil: uploads,
+  rclone: uploads,
+  gh: uploads,
+  mail: uploads,
+  mailx: uploads,
+  mutt: uploads,
+  sendmail: uploads,
+  ftp: typed,
+  http: uploads,
+  https: uploads,
+  openssl: typed,
+  dig: quiet,
+  host: quiet,
+  nslookup: quiet,
+  ping: quiet,
+  aria2c: quiet,
+  lynx: () => REMOTE + UNKNOWN,
+  w3m: () => REMOTE + UNKNOWN,
+  fetch: () => REMOTE + UNKNOWN,
+});

@@ -1,0 +1,87 @@
+// `holdfast check`: what the checks say of code that is not run. Needs no server.
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { CodeChecks } from '../../checks/code-checks';
+import type { CheckReport } from '../../contracts/checks';
+import { HoldfastError } from '../../contracts/errors';
+import type { Runtime } from '../../contracts/session';
+import type { GlobalOptions } from '../context';
+import { inert } from '../print-message';
+import { note, styled } from '../terminal-style';
+
+export interface CheckOptions extends GlobalOptions {
+  runtime?: Runtime;
+}
+
+const BY_EXTENSION: Record<string, Runtime | undefined> = {
+  '.sh': 'terminal',
+  '.bash': 'terminal',
+  '.py': 'python',
+  '.js': 'nodejs',
+  '.mjs': 'nodejs',
+  '.cjs': 'nodejs',
+};
+/** `#!/bin/bash`, `#!/usr/bin/env -S node --flag`. */
+const INTERPRETER = /^#! *(?:\S*\/)?(?:env +(?:-S +)?)?(?:\S*\/)?(?<name>[a-z]+)[\d.]*(?: |\r?\n|$)/;
+const BY_INTERPRETER: Record<string, Runtime | undefined> = {
+  sh: 'terminal',
+  bash: 'terminal',
+  dash: 'terminal',
+  zsh: 'terminal',
+  python: 'python',
+  node: 'nodejs',
+};
+
+/** Exits with 0 where nothing was found, with 1 where something was. */
+export async function check(file: string, options: CheckOptions): Promise<number> {
+  const code = file === '-' ? await text(process.stdin) : read(file);
+  const runtime = options.runtime ?? runtimeOf(file, code);
+  const checks = new CodeChecks();
+  try {
+    const report = await checks.check({ runtime, code });
+    if (options.json) process.stdout.write(`${JSON.stringify({ file, runtime, ...report })}\n`);
+    else print(file, report);
+    return report.verdicts.length > 0 ? 1 : 0;
+  } finally {
+    checks.close();
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (err) {
+    const { code } = err as NodeJS.ErrnoException;
+    if (code === 'ENOENT')
+      throw new HoldfastError('not_found', {
+        what: 'The file',
+        got: file,
+        next: 'Name a file, or - for stdin.',
+      });
+    throw new HoldfastError('file_failed', { got: file, action: 'read', reason: code ?? String(err) });
+  }
+}
+
+function runtimeOf(file: string, code: string): Runtime {
+  const name = INTERPRETER.exec(code.slice(0, 256))?.groups?.name ?? '';
+  const runtime = BY_EXTENSION[extname(file)] ?? BY_INTERPRETER[name];
+  if (runtime) return runtime;
+  throw new HoldfastError('invalid_input', {
+    what: 'The language',
+    got: file === '-' ? 'code without a first line such as #!/bin/bash' : file,
+    allowed: `${Object.keys(BY_EXTENSION).join(', ')}, or a first line such as #!/bin/bash`,
+    next: 'Say it with --runtime terminal, python or nodejs.',
+  });
+}
+
+function print(file: string, { verdicts, unparsed }: CheckReport): void {
+  for (const { line, column, rule, reason, found } of verdicts) {
+    const place = inert(`${file}:${line}:${column}`);
+    process.stdout.write(
+      `${styled('bold', place)} ${styled('red', rule)} ${inert(reason)}\n    ${inert(found)}\n`,
+    );
+  }
+  if (unparsed !== null) note(`not checked: ${inert(unparsed)}`);
+  if (verdicts.length === 0 && unparsed === null) note('nothing found');
+}
