@@ -92,6 +92,7 @@ module.exports = {
       'client/',
       'exec/',
       'models/',
+      'checks/',
       'tools/',
       'node_modules/@temporalio/',
       'node_modules/yaml/',

@@ -1,19 +1,16 @@
 // The host's look at a command before its shell gets it: what the checks find, and what the policy says of that.
 import { createHash } from 'node:crypto';
+import type { CodeChecks } from '../checks/code-checks';
 import type { Decision, HeldCommand } from '../contracts/approvals';
-import type { CheckReport } from '../contracts/checks';
 import { HoldfastError } from '../contracts/errors';
 import type { RunCommandInput } from '../contracts/host';
 import { reasonsText, rulingOn, type PolicySettings } from '../contracts/policy';
 import type { Runtime } from '../contracts/session';
 import type { AuditLog } from '../exec/audit-log';
 
-/** Finds what is to be found in a command's code. */
-export type CheckCode = (command: { runtime: Runtime; code: string }) => Promise<CheckReport>;
-
 export class CommandGate {
   constructor(
-    private readonly check: CheckCode,
+    private readonly checks: CodeChecks,
     private readonly policy: () => PolicySettings,
     private readonly audit: AuditLog,
   ) {}
@@ -27,7 +24,7 @@ export class CommandGate {
   async held(input: RunCommandInput): Promise<HeldCommand | null> {
     const { ref, runtime, code, cleared, installs } = input;
     const hash = codeHash(runtime, code);
-    const { verdicts } = await this.check({ runtime, code });
+    const { verdicts } = await this.checks.check({ runtime, code });
     const policy = this.policy();
     const { decision, reasons } = rulingOn(policy, { ...ref, verdicts, installs });
     if (decision === 'allow') return null;

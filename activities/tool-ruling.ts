@@ -1,7 +1,7 @@
 // What the policy says of a tool call, written into the call: workflows know no policy.
 import { createHash } from 'node:crypto';
 import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/policy';
-import type { ToolHold } from '../contracts/tools';
+import type { ToolHold } from '../contracts/approvals';
 
 /** Nothing where it may run. */
 export function toolRuling(

@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
 import { DEFAULT_TOOL_CALLS } from './tool-grant';
 import type { JsonSchema, JsonValue } from './json';
-import type { ToolHold } from './tools';
+import type { ToolHold } from './approvals';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */

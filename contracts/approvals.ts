@@ -25,6 +25,13 @@ export interface HeldCommand {
   };
 }
 
+/** Why and for how long a call is held; `hash` is of its tool and arguments. */
+export interface ToolHold {
+  hash: string;
+  reasons: PolicyReason[];
+  expiresMs: number;
+}
+
 /** Something that waits for somebody. */
 export interface Approval {
   id: string;

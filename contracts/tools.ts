@@ -1,5 +1,5 @@
 // What crosses process borders when a tool is called, by a model or by a script. Plain JSON, no I/O.
-import type { PolicyReason } from './approvals';
+import type { ToolHold } from './approvals';
 import type { AgentSettings, ToolCall, TurnLimits } from './agent';
 import type { JsonSchema, JsonValue } from './json';
 
@@ -87,13 +87,6 @@ export interface ToolInvocation {
   wantsValue?: boolean | undefined;
   /** Absent for calls of the model. */
   caller?: ToolCaller | undefined;
-}
-
-/** Why and for how long a call is held; `hash` is of its tool and arguments. */
-export interface ToolHold {
-  hash: string;
-  reasons: PolicyReason[];
-  expiresMs: number;
 }
 
 /** A script's call, as the host worker sends it to the session. */

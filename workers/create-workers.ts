@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
-import type { CheckCode } from '../activities/command-gate';
+import { CodeChecks } from '../checks/code-checks';
 import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -65,7 +65,6 @@ export function createWorkers(options: WorkersOptions): Promise<Workers> {
 /** The sessions of a host: real ones, or those that a test wants in their place. */
 type OpenSessions = (options: WorkersOptions, parts: SessionParts) => Promise<SessionHost>;
 
-const NOTHING_FOUND: CheckCode = () => Promise.resolve({ verdicts: [], unparsed: null });
 const NEITHER = 'false for a process that serves a host alone';
 
 /** As `createWorkers`, with the host's sessions to be said. */
@@ -132,7 +131,7 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       const sessions = await open({ ...options, log }, parts);
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
-      hostWorker = await createHostWorker({ ...shared, host, sessions, check: NOTHING_FOUND, log: warn });
+      hostWorker = await createHostWorker({ ...shared, host, sessions, checks: new CodeChecks(), log: warn });
     }
     return new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
   } catch (err) {

@@ -4,10 +4,11 @@ import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { BlobStore } from '../activities/blob-store';
 import { CommandCompletion } from '../activities/command-completion';
-import { CommandGate, type CheckCode } from '../activities/command-gate';
+import { CommandGate } from '../activities/command-gate';
 import { createHostActivities } from '../activities/host-activities';
 import { createToolActivities } from '../activities/tool-activities';
 import { ToolChannel } from '../activities/tool-channel';
+import type { CodeChecks } from '../checks/code-checks';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../contracts/ids';
 import { armSession } from '../exec/arm-session';
@@ -33,8 +34,8 @@ export interface HostWorkerOptions {
   tools: ToolRegistry;
   blobs: BlobStore;
   policy: () => PolicySettings;
-  /** Finds what the policy has rules for. */
-  check: CheckCode;
+  /** Find what the policy has rules for. */
+  checks: CodeChecks;
   log: (message: string, facts: object) => void;
 }
 
@@ -51,7 +52,7 @@ export interface HostWorker {
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
-  const { policy, check, log } = options;
+  const { policy, checks, log } = options;
   const { dataDir, cwd, env, sandbox } = sessions.options;
   const confine =
     sandbox &&
@@ -64,7 +65,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const channel = new ToolChannel({ client, sessions, tools, blobs, policy, log });
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
-  const gate = new CommandGate(check, policy, audit);
+  const gate = new CommandGate(checks, policy, audit);
   // The machine beside the agents is there whenever they are.
   const presence =
     host === LOCAL_HOST
@@ -107,6 +108,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     completion.detach();
     channel.detach();
     sessions.detach();
+    checks.close();
     await sessions.endSpare();
   };
   return { worker, adopt, detach };

@@ -8,6 +8,7 @@ import { logEnd } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
 import { followLog, followSession, type Follower } from '../follow-log';
+import { inert } from '../print-message';
 import { note } from '../terminal-style';
 
 export interface ExecOptions extends SessionOptions {
@@ -26,10 +27,13 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
     const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
     const session = context.client.session(options, cwd ? { cwd } : {});
     const follower = options.json ? undefined : await follow(context, session);
-    const view = await interruptible(session, run(session, code, options)).catch((err: unknown) => {
-      follower?.stop();
-      throw err;
-    });
+    const watch = options.json ? undefined : tellOfApproval(context, session);
+    const view = await interruptible(session, run(session, code, options))
+      .catch((err: unknown) => {
+        follower?.stop();
+        throw err;
+      })
+      .finally(() => clearInterval(watch));
     await follower?.finish(view.to);
     if (options.json) process.stdout.write(`${JSON.stringify(view)}\n`);
     return exitCodeOf(view, options);
@@ -46,6 +50,25 @@ function run(
   const ms = yieldMs ?? PATIENT_MS;
   const settings: Partial<YieldSettings> = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
   return session.exec({ runtime, code, yield: settings }, id ?? randomUUID());
+}
+
+const LOOK_FOR_APPROVAL_MS = 2_000;
+
+/** Says once that the command waits for somebody: nothing comes out of it before. */
+function tellOfApproval({ client }: CliContext, { workflowId }: SessionHandle): NodeJS.Timeout {
+  const watch = setInterval(() => {
+    client.approvals.of(workflowId).then(
+      ([one]) => {
+        if (!one) return;
+        clearInterval(watch);
+        const why = one.reasons.map(({ rule, found }) => `${rule}, ${found}`).join('; ');
+        note(inert(`It waits for an approval: ${why}`));
+        note('Say yes with `holdfast approve`, no with `holdfast deny`.');
+      },
+      () => undefined,
+    );
+  }, LOOK_FOR_APPROVAL_MS);
+  return watch;
 }
 
 async function follow(context: CliContext, session: SessionHandle): Promise<Follower> {
