@@ -11,6 +11,7 @@ import { input } from './input';
 import { manyAgents } from './many-agents';
 import { asLine, printTable, type Row } from './measure';
 import { withBench, type Group } from './setting';
+import { remoteHost } from './remote-host';
 import { steps } from './steps';
 import { subAgents } from './sub-agents';
 import { toolCalls } from './tool-calls';
@@ -27,6 +28,7 @@ const GROUPS: Record<string, Group> = {
   'many-agents': manyAgents,
   'sub-agents': subAgents,
   history,
+  'remote-host': remoteHost,
   checks,
 };
 
