@@ -207,7 +207,7 @@ export class SubAgents {
     { prompt, instructions, model, tools, limits = {} }: SpawnRequest,
     agents: number,
   ): AgentInput {
-    const { host, cwd, context, yield: yielding, dialect } = this.input;
+    const { host, remoteHost, cwd, context, yield: yielding, dialect } = this.input;
     const own = { ...this.input.limits, depth: this.limit('depth') - 1, agents };
     const asked = Object.entries(limits).flatMap(([name, value]) =>
       name === 'agents' || name === 'depth'
@@ -225,6 +225,7 @@ export class SubAgents {
       ...(instructions && { instructions }),
       ...(offered && { tools: offered }),
       ...(host && { host }),
+      ...(remoteHost && { remoteHost }),
       ...(cwd && { cwd }),
       ...(context && { context }),
       ...(yielding && { yield: yielding }),
