@@ -5,6 +5,7 @@ import type { SessionHandle } from '../client/session-handle';
 import type {
   AgentActivities,
   CloseSessionsInput,
+  OpenSessionsInput,
   ReadTranscriptInput,
   ResetSessionsInput,
 } from '../contracts/activities';
@@ -96,6 +97,14 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
 
     readTranscript: ({ agent, runId, from, to }: ReadTranscriptInput) =>
       client.agent(agent).page({ from, limit: Math.min(to - from, COPIED_MESSAGES) }, runId),
+
+    openSessions: ({ agent, host, cwd, sessions }: OpenSessionsInput) =>
+      beating(async () => {
+        const settings = cwd === null ? {} : { cwd };
+        await Promise.all(
+          sessions.map((session) => client.session({ agent, host, session }, settings).open()),
+        );
+      }),
 
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
       beating(async () => {

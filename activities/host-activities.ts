@@ -5,6 +5,7 @@ import { toFailure } from '../contracts/failure';
 import type {
   CloseSessionInput,
   HostActivities,
+  OpenSessionInput,
   ReadOutputInput,
   ResetSessionInput,
   RunCommandInput,
@@ -87,6 +88,12 @@ export function createHostActivities({
       throw new CompleteAsyncError();
     },
 
+    async openSession({ ref, cwd }: OpenSessionInput): Promise<CommandView> {
+      const snapshot = await sessions.open(ref, cwd);
+      channel.serve(ref);
+      return view({ ref, from: null }, snapshot);
+    },
+
     async sendInput({
       ref,
       inputId: id,
@@ -158,6 +165,7 @@ export function createHostActivities({
 
 /** What each of them is, in people's words, and does to a session: the host's access decides. */
 const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effect]> = {
+  openSession: ['a session', 'mutates'],
   runCommand: ['a command', 'mutates'],
   sendInput: ['input', 'mutates'],
   sendInputs: ['input', 'mutates'],
@@ -198,6 +206,7 @@ function guarded(
       }
     };
   return {
+    openSession: guard('openSession', (input: OpenSessionInput) => activities.openSession(input)),
     runCommand: guard('runCommand', (input: RunCommandInput) => activities.runCommand(input)),
     sendInput: guard('sendInput', (input: SendInputInput) => activities.sendInput(input)),
     sendInputs: guard('sendInputs', (input: SendInputsInput) => activities.sendInputs(input)),

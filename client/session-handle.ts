@@ -58,24 +58,12 @@ export class SessionHandle {
    */
   async exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
     const checked = parseWith(execSchema, 'The command', request);
-    return deliver(this.delivery, () => {
-      const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
-        workflowId: this.workflowId,
-        taskQueue: MAIN_TASK_QUEUE,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        args: [this.settings],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,
-      });
-      return this.client.workflow.executeUpdateWithStart<Workflow, CommandView, [object]>(
-        SESSION_MESSAGES.exec,
-        {
-          args: [{ id, ...checked }],
-          updateId: id,
-          startWorkflowOperation,
-        },
-      );
-    });
+    return this.updateWithStart(SESSION_MESSAGES.exec, [{ id, ...checked }], id);
+  }
+
+  /** Opens the session and its terminal, so that the first command waits for neither. */
+  async open(id: string = randomUUID()): Promise<CommandView> {
+    return this.updateWithStart(SESSION_MESSAGES.open, [], id);
   }
 
   /** Types into the running process and answers when it has reacted or yields. Throws `no_running_process`. */
@@ -149,6 +137,21 @@ export class SessionHandle {
 
   private get handle(): WorkflowHandle {
     return this.client.workflow.getHandle(this.workflowId);
+  }
+
+  private updateWithStart(name: string, args: [] | [object], updateId: string): Promise<CommandView> {
+    return deliver(this.delivery, () => {
+      const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
+        workflowId: this.workflowId,
+        taskQueue: MAIN_TASK_QUEUE,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        args: [this.settings],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,
+      });
+      const options = { args, updateId, startWorkflowOperation };
+      return this.client.workflow.executeUpdateWithStart<Workflow, CommandView, [] | [object]>(name, options);
+    });
   }
 
   private update<T = CommandView>(name: string, request: object, updateId: string): Promise<T> {

@@ -2,6 +2,13 @@
 import type { Compaction, ModelCall, ModelReply, ToolResult, TranscriptPage } from './agent';
 import type { ToolInvocation, ToolOutcome } from './tools';
 
+export interface OpenSessionsInput {
+  agent: string;
+  host: string;
+  cwd: string | null;
+  sessions: number[];
+}
+
 export interface CloseSessionsInput {
   agent: string;
   host: string;
@@ -47,6 +54,7 @@ export interface AgentActivities {
   compact(input: ModelCall): Promise<Compaction>;
   /** A page of another agent's messages. */
   readTranscript(input: ReadTranscriptInput): Promise<TranscriptPage>;
+  openSessions(input: OpenSessionsInput): Promise<void>;
   closeSessions(input: CloseSessionsInput): Promise<void>;
   /** Ends the trees of all sessions; each goes on with a fresh shell. */
   resetSessions(input: ResetSessionsInput): Promise<void>;

@@ -80,6 +80,8 @@ export interface AgentInput extends AgentSettings {
   task?: string;
   /** `task` answers, closes its sessions and ends; `conversation` goes on until `stop` or its idle limit. */
   mode?: 'task' | 'conversation';
+  /** Sessions of its host to be opened at once, so that the first command in each waits for no shell. */
+  openSessions?: number[];
   /** Leaves the sessions open when the agent ends. */
   keep?: boolean;
   /** Ends a conversation after so long without a message, in milliseconds. Default 24 h. */

@@ -20,6 +20,11 @@ export interface RunCommandInput {
   installs?: string;
 }
 
+export interface OpenSessionInput {
+  ref: SessionRef;
+  cwd: string | null;
+}
+
 export interface SendInputInput {
   ref: SessionRef;
   inputId: string;
@@ -89,6 +94,8 @@ export interface Yielded {
 
 /** The host's activities, as workflows see them. */
 export interface HostActivities {
+  /** Opens the terminal where it is not. */
+  openSession(input: OpenSessionInput): Promise<CommandView>;
   /**
    * Completes when the command has ended, however long that takes; `yielded` tells what happens before. Or at once,
    * where somebody is to be asked: then nothing was run.

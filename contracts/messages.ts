@@ -32,6 +32,8 @@ export const TURN_MESSAGES = {
 } as const;
 
 export const SESSION_MESSAGES = {
+  /** Update: opens the terminal, so that the first command need not wait for it. */
+  open: 'open',
   exec: 'exec',
   input: 'input',
   output: 'output',

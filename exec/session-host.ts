@@ -98,6 +98,12 @@ export class SessionHost {
     }
   }
 
+  /** Opens the terminal where none is open. Throws as `run`. */
+  async open(ref: SessionRef, cwd: string | null): Promise<Snapshot> {
+    if (!(await this.findHolder(ref))) await this.openHolder(ref, cwd);
+    return this.status(ref);
+  }
+
   /** Waits at the holder. When the holder dies, answers with the lost command. */
   async observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
     const answer = await this.ask(ref, 'observe', { until }, signal);

@@ -63,6 +63,10 @@ export class SimulatedTerminals extends SessionHost {
     });
   }
 
+  override async open(ref: SessionRef): Promise<Snapshot> {
+    return this.of(ref).snapshot();
+  }
+
   override async observe(
     ref: SessionRef,
     until: Until,

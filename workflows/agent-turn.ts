@@ -60,6 +60,7 @@ const NOT_FOR_TURNS: readonly string[] = [
   'task',
   'mode',
   'keep',
+  'openSessions',
   'idleMs',
   'from',
 ] satisfies (keyof AgentInput)[];

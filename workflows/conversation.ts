@@ -107,7 +107,7 @@ export class Conversation {
     this.settings = settingsOf(input);
     this.transcript.push(...messages);
     this.turns = turns;
-    this.sessions = new Set(sessions);
+    this.sessions = new Set([...(input.openSessions ?? []), ...sessions]);
     this.agents = new SubAgents(id, input, agents);
     this.lastResult = lastResult;
     this.usage = usage;
@@ -187,7 +187,7 @@ export class Conversation {
 
   /** Until its end, or until it is to go on as a new run with what is returned. */
   private async converse(): Promise<ConversationRecord | undefined> {
-    if (this.isFresh) this.transcript.push(...(await firstMessages(this.input)));
+    if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
     const idleMs = this.input.idleMs ?? DAY_MS;
     const hasWork = (): boolean => this.queue.length > 0 || this.recoverReason !== null;
     while (this.stopReason === null) {

@@ -1,4 +1,4 @@
-// What a conversation holds before its first turn: another one's messages, and files of the host.
+// What a conversation begins with: another one's messages, files of the host, and sessions that are opened ahead.
 import { proxyActivities } from '@temporalio/workflow';
 import type { AgentActivities } from '../contracts/activities';
 import type { AgentInput, Message } from '../contracts/agent';
@@ -9,16 +9,33 @@ import { label } from '../contracts/labels';
 import { hostFailure } from './host-activities';
 import { toolsOn } from './tool-activities';
 
-const { readTranscript } = proxyActivities<AgentActivities>({
+const { readTranscript, openSessions } = proxyActivities<AgentActivities>({
   startToCloseTimeout: '1 minute',
   retry: { maximumAttempts: 5 },
 });
 
-export async function firstMessages({ from, context, host, cwd }: AgentInput): Promise<Message[]> {
+/** Opens the sessions that are wanted ahead, beside it. */
+export async function firstMessages(agent: string, input: AgentInput): Promise<Message[]> {
+  const { from, context, host, cwd } = input;
+  void openAhead(agent, input);
   const copied = from ? await copyOf(from) : [];
   if (!context || copied.some(({ role }) => role === 'context')) return copied;
   const text = await contextOf(context, host ?? LOCAL_HOST, cwd);
   return text === null ? copied : [...copied, { role: 'context', text }];
+}
+
+/** Where one cannot be opened, its first command says why. */
+async function openAhead(
+  agent: string,
+  { openSessions: sessions = [], host = LOCAL_HOST, cwd }: AgentInput,
+): Promise<void> {
+  if (sessions.length === 0) return;
+  const summary = label(`open session ${sessions.join(', ')}`);
+  try {
+    await openSessions.executeWithOptions({ summary }, [{ agent, host, cwd: cwd ?? null, sessions }]);
+  } catch {
+    // Cancelled with the agent, or the host is away.
+  }
 }
 
 async function copyOf({ agent, runId, count }: NonNullable<AgentInput['from']>): Promise<Message[]> {

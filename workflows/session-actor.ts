@@ -288,6 +288,13 @@ export class SessionActor {
     }
   }
 
+  /** So that the first command finds a shell. */
+  open(): Promise<CommandView> {
+    const { ref, cwd } = this.record;
+    this.usedAt = Date.now();
+    return this.onHost((host) => host.openSession.executeWithOptions({ summary: 'open' }, [{ ref, cwd }]));
+  }
+
   reset(request: ResetRequest | undefined): Promise<CommandView> {
     const { id = this.nextId(), reason = null } = checked(resetSchema, 'The reset request', request);
     this.usedAt = Date.now();

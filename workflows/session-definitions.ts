@@ -22,6 +22,7 @@ import type {
 } from '../contracts/tools';
 
 // Web UI and CLI may send no argument at all: every handler takes undefined.
+export const openUpdate = defineUpdate<CommandView>(NAMES.open);
 export const execUpdate = defineUpdate<CommandView, [ExecRequest?]>(NAMES.exec);
 export const inputUpdate = defineUpdate<CommandView, [InputRequest?]>(NAMES.input);
 export const outputUpdate = defineUpdate<CommandView, [OutputRequest?]>(NAMES.output);

@@ -39,6 +39,10 @@ function listenToUpdates(session: SessionActor): void {
       refuse('session_closed', { session: session.record.ref.session, reason: session.closing });
     }
   };
+  setHandler(messages.openUpdate, () => session.open(), {
+    validator: isOpen,
+    description: 'Open the terminal ahead of the first command; no data',
+  });
   setHandler(messages.execUpdate, (request?: ExecRequest) => session.exec(request), {
     validator: (request?: ExecRequest) => (isOpen(), void session.checkExec(request)),
     description: 'Run code: {"code":"ls -la"} or {"runtime":"python","code":"print(1)"}',

@@ -2,7 +2,7 @@
 import { DIALECTS } from '../agent';
 import { ID_PATTERN } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
-import { idSchema, milliseconds, toolNamesSchema, yieldSchema } from './session';
+import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';
 import { z } from './zod';
 
 const text = z.string().check(
@@ -61,6 +61,7 @@ export const agentInputSchema = z.strictObject({
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
   yield: z.optional(yieldSchema),
+  openSessions: z.optional(z.array(sessionNumber).check(z.maxLength(64))),
   keep: z.optional(z.boolean()),
   idleMs: z.optional(milliseconds),
   from: z.optional(

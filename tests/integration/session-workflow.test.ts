@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { until } from '../helpers/until';
 
 let client: HoldfastClient;
 let files: Scratch;
@@ -29,6 +30,33 @@ const historyOf = async (workflowId: string): Promise<string[]> => {
   const { events } = await client.temporal.workflow.getHandle(workflowId).fetchHistory();
   return (events ?? []).map((event) => String(event.eventType));
 };
+
+test('a session that is opened ahead has its shell before the first command, in its folder, and opens it once', async () => {
+  const ref = { agent: uniqueId('ahead'), session: 0 };
+  const session = client.session(ref, { cwd: '/usr' });
+  const opened = await Promise.all([session.open(), session.open()]);
+  expect(opened.map(({ commandId, epoch }) => [commandId, epoch])).toEqual([
+    [null, 1],
+    [null, 1],
+  ]);
+  expect(await session.exec({ code: 'pwd' })).toMatchObject({
+    output: '/usr\n',
+    epoch: 1,
+    freshShell: false,
+  });
+  await session.close('done');
+});
+
+test('an agent opens the sessions that it is asked to beside its first step, and closes them unused', async () => {
+  const id = uniqueId('ahead');
+  const agent = client.agent(id);
+  const model = files.model([{ text: 'done', delayMs: 1_500 }]);
+  await agent.start({ task: 'go', model, openSessions: [3] });
+  const session = client.session({ agent: id, session: 3 });
+  await until(async () => (await session.state().catch(() => null))?.status === 'idle');
+  await agent.result();
+  expect(await session.state()).toMatchObject({ status: 'closed' });
+});
 
 test('a quick command answers with its exit code and output, whatever the yield time', async () => {
   const view = await client
