@@ -10,6 +10,7 @@ import { idleSessions } from './idle-sessions';
 import { input } from './input';
 import { manyAgents } from './many-agents';
 import { asLine, printTable, type Row } from './measure';
+import { sandbox } from './sandbox';
 import { withBench, type Group } from './setting';
 import { remoteHost } from './remote-host';
 import { steps } from './steps';
@@ -27,6 +28,7 @@ const GROUPS: Record<string, Group> = {
   'idle-sessions': idleSessions,
   'many-agents': manyAgents,
   'sub-agents': subAgents,
+  sandbox,
   history,
   'remote-host': remoteHost,
   checks,

@@ -34,7 +34,7 @@ const SYSTEM = [...SYSTEM_SECRETS, ...SERVICE_DATA, '/var/spool', '/var/mail', '
 const HOME_PROGRAMS = [
   ...['.pyenv', '.rbenv', '.asdf', '.sdkman', '.nvm', '.volta', '.bun', '.deno', '.cargo', '.rustup', 'go'],
   ...['.local/bin', '.local/lib', '.local/share/uv', '.local/share/pipx', '.local/share/mise', 'miniconda3'],
-  ...['.local/share/pnpm', '.local/share/fnm', '.gitconfig', '.config/git/ignore', '.npm-global'],
+  ...['.local/share/pnpm', '.local/share/fnm', '.npm-global'],
 ];
 /** Of these programs' folders. */
 const HOME_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml', '.cargo/registry/credentials'];

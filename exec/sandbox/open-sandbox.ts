@@ -60,7 +60,9 @@ export function trySandbox(settings: SandboxSettings, places: Omit<ProfilePlaces
   const profile = sandboxProfile(settings, { ...places, program });
   const faults = writableFaults(profile);
   if (faults.length > 0)
-    throw new HoldfastError('config_invalid', { faults: `"sandbox.writable": ${faults.join('; ')}.` });
+    throw new HoldfastError('config_invalid', {
+      faults: `The folders that a sandbox may write: ${faults.join('; ')}.`,
+    });
   const said = run(profile, ['true']);
   return said === undefined ? { profile } : { reason: `\`bwrap\` (${program}) was run and said: ${said}` };
 }
