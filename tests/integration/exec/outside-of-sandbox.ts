@@ -6,6 +6,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../../exec/package-root';
+import { isRunning } from '../../../exec/proc';
 
 type Place = 'port' | 'private' | 'shown' | 'abstract';
 
@@ -55,7 +56,7 @@ export class Outside {
 
   /** Makes sure that the process is there. */
   prepare(): void {
-    if (this.process && this.process.exitCode === null && this.process.signalCode === null) return;
+    if (isRunning(this.pid)) return;
     this.process = spawn('sleep', ['600'], { ...this.user, env: { SECRET: this.secret }, stdio: 'ignore' });
   }
 

@@ -125,9 +125,9 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
 
   test('it sees no process and no variable of the host, and has folders of its own to write', async () => {
     const code =
-      'ls -d /proc/[0-9]* | wc -l; env | grep -c HOLDFAST_SESSION_MARK; touch /tmp/mine ~/mine && ls -A /run /tmp';
+      'ls -d /proc/[0-9]* | wc -l; env | grep -c HOLDFAST_SESSION_MARK; touch /tmp/mine ~/mine && ls -A /run; ls -A /tmp | grep -v ^holdfast-';
     const { output } = await t.run(code);
-    expect(output.split('\n').slice(1)).toEqual(['1', '/run:', 'holdfast', '', '/tmp:', 'mine', '']);
+    expect(output.split('\n').slice(1)).toEqual(['1', 'holdfast', 'mine', '']);
     expect(Number(output.split('\n')[0])).toBeLessThan(8);
     expect(existsSync('/tmp/mine')).toBe(false);
   });
