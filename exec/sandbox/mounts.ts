@@ -13,9 +13,9 @@ export interface Mount {
 }
 
 export interface Look {
-  kind(path: string): 'folder' | 'file' | 'link' | undefined;
+  kind: (path: string) => 'folder' | 'file' | 'link' | undefined;
   /** Paths of the unix sockets that somebody on the host listens on. */
-  sockets(): readonly string[];
+  sockets: () => readonly string[];
 }
 
 const PRIVATE = ['/tmp', '/var/tmp'];

@@ -31,6 +31,7 @@ export const NO_SANDBOX: SandboxChoice = {
 };
 
 const TRIAL_MS = 10_000;
+const RETRIES = 2;
 
 /** What a trial found: `profile` where it works, else `reason`. */
 export type Trial = { profile: SandboxProfile; reason?: never } | { profile?: never; reason: string };
@@ -63,7 +64,9 @@ export function trySandbox(settings: SandboxSettings, places: Omit<ProfilePlaces
     throw new HoldfastError('config_invalid', {
       faults: `The folders that a sandbox may write: ${faults.join('; ')}.`,
     });
-  const said = run(profile, ['true']);
+  let said = run(profile, ['true']);
+  // A socket that was to be hidden can be gone by the time it is.
+  for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(profile, ['true']);
   return said === undefined ? { profile } : { reason: `\`bwrap\` (${program}) was run and said: ${said}` };
 }
 
