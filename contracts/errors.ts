@@ -171,6 +171,12 @@ const CATALOGUE = {
     () => 'The packages that the script names could not be installed; nothing of it was run.',
     () => 'Read what the installer says above, and correct the dependencies or the network.',
   ),
+  missing_packages: entry(
+    69,
+    false,
+    (f) => `The script imports what is not installed: ${f.modules}; nothing of it was run.`,
+    (f) => `Install what brings it (${f.installer} ${f.packages}), and run the script again.`,
+  ),
   config_invalid: entry(
     78,
     false,

@@ -1,6 +1,7 @@
 // What crosses process borders about exec sessions: requests, views and states. Plain JSON, no I/O.
 
 import type { Approval } from './approvals';
+import type { MissingPackage } from './package-names';
 import type { ToolGrant } from './tool-grant';
 
 /** `python_script` runs a program: with the packages that its PEP 723 block names, and no echo of what it evaluates. */
@@ -193,10 +194,10 @@ export interface CommandView {
   degraded: string | null;
   /** Process ids that a reset could not end and that still run; empty where the host has PID namespaces. */
   survivors: number[];
+  /** Imports that are not installed, because of which nothing of the command was run; absent where there are none. */
+  missing?: MissingPackage[];
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;
-  /** What a script imports and the session's interpreter does not have: nothing of it was run. Absent where there is none. */
-  missing?: { module: string; package: string; line: number }[];
 }
 
 /** The answer of the query `state` of an `execSession`. */

@@ -55,6 +55,7 @@ export async function commandView(request: ViewRequest): Promise<CommandView> {
     ...(snapshot.sandbox && { sandbox: snapshot.sandbox }),
     degraded: snapshot.degraded ?? null,
     survivors: snapshot.survivors ?? [],
+    ...(command?.missing && { missing: command.missing }),
     durationMs: command ? (command.endedAt ?? Date.now()) - command.startedAt : 0,
   };
 }

@@ -13,6 +13,7 @@ import type {
   YieldSettings,
 } from '../contracts/session';
 import type { ErrorCode, ErrorFacts } from '../contracts/errors';
+import type { CodeImport, MissingPackage } from '../contracts/package-names';
 import type { JsonValue, ToolError } from '../contracts/tools';
 
 export const PROTOCOL_VERSION = 1;
@@ -37,6 +38,8 @@ export interface CommandRecord {
   killedBy: KilledBy | null;
   endedAt: number | null;
   lost: boolean;
+  /** Imports that are not installed, because of which nothing was run. Absent where there are none. */
+  missing?: MissingPackage[];
 }
 
 export interface Snapshot {
@@ -65,6 +68,11 @@ export interface RunRequest {
   contentHash: string;
   runtime: Runtime;
   code: string;
+  /**
+   * Present: nothing is run where an import is not installed. Of nodejs it lists the imports to look for; Python's are
+   * found by its own parser. Holders before 0.3 do not look.
+   */
+  checkImports?: CodeImport[];
   /** Folder of the stubs by which its scripts call tools; absent where they are not to. */
   tools?: string;
 }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { secretNames } from '../contracts/secrets';
+import type { CodeImport } from '../contracts/package-names';
 import { CommandRecords, contentHash } from './command-records';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
 import { readJson } from './json-file';
@@ -54,6 +55,8 @@ export interface RunCommand {
   code: string;
   /** Working folder, for a session that has no holder yet. */
   cwd?: string | null | undefined;
+  /** Runs nothing where an import is not installed; of nodejs these are looked for (`importsOf` of checks/). */
+  checkImports?: CodeImport[] | undefined;
 }
 
 export class SessionHost {
@@ -72,7 +75,8 @@ export class SessionHost {
   }
 
   /** Starts a command, opening the session where needed; a known id answers with its record. */
-  async run(ref: SessionRef, { id, runtime, code, cwd }: RunCommand, attempt = 1): Promise<Snapshot> {
+  async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
+    const { id, runtime, code, cwd, checkImports } = command;
     const paths = this.paths(ref);
     const holder = await this.findHolder(ref);
     if (!holder) {
@@ -87,11 +91,15 @@ export class SessionHost {
       await giveSecrets(values, () => client.request('secrets', { values }), true);
       const tools = this.options.stubs?.folder;
       const request = { id, runtime, code, contentHash: contentHash(runtime, code) };
-      return await client.request('run', { ...request, ...(tools !== undefined && { tools }) });
+      return await client.request('run', {
+        ...request,
+        ...(checkImports && { checkImports }),
+        ...(tools !== undefined && { tools }),
+      });
     } catch (err) {
       if (!(err instanceof HolderGone)) throw err;
       // The record tells whether it got as far as the shell: then it is lost, else it runs in a new one.
-      if (attempt < ATTEMPTS) return this.run(ref, { id, runtime, code, cwd }, attempt + 1);
+      if (attempt < ATTEMPTS) return this.run(ref, command, attempt + 1);
       throw new HoldfastError('terminal_failed', {
         reason: `its holder ended ${attempt} times: ${err.message}`,
       });

@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import type { Runtime } from '../../contracts/session';
 import { HoldfastError } from '../../contracts/errors';
+import type { CodeImport } from '../../contracts/package-names';
 import { shellAsset } from '../package-root';
+import { importsRequest } from './missing-packages';
 
 const INTERPRETERS = {
   python: { program: 'python3', runner: 'run-python.py', extension: 'py' },
@@ -12,27 +14,51 @@ const INTERPRETERS = {
 
 /** The first line of what PEP 723 calls a script's metadata. */
 const METADATA = /^# \/\/\/ script\r?$/m;
+/** The form of it before PEP 723. */
+const BARE_LIST = /^#\s*dependencies\s*=/;
+
+interface CommandCode {
+  runtime: Runtime;
+  code: string;
+  /** Present: the runner looks for the imports before it runs anything. */
+  checkImports?: CodeImport[] | undefined;
+}
 
 /** Writes what the runtime needs beside `name` in `directory` with `write`, and returns the script to source. */
 export function commandScript(
   directory: string,
   name: string,
-  { runtime, code }: { runtime: Runtime; code: string },
+  { runtime, code, checkImports }: CommandCode,
   write: (path: string, text: string) => void,
 ): string {
   if (runtime === 'terminal') return `${code}\n`;
   const { program, extension } = INTERPRETERS[runtime];
   const file = join(directory, `${name}.${extension}`);
   write(file, code);
+  const words = wordsOf(runtime, code, file);
+  if (checkImports && !(runtime === 'python_script' && namesItsPackages(code))) {
+    const language = runtime === 'nodejs' ? 'nodejs' : 'python';
+    words.push(`imports=${importsRequest(join(directory, name), language, checkImports)}`);
+  }
   const missing = new HoldfastError('missing_program', { runtime, program });
   return [
     `if ! builtin command -v ${program} >/dev/null; then`,
     `  builtin printf '%s\\n' ${quote(`${missing.code}: ${missing.message}`)} >&2`,
     `  builtin return 127`,
     `fi`,
-    `command ${program} ${wordsOf(runtime, code, file).map(quote).join(' ')}`,
+    `command ${program} ${words.map(quote).join(' ')}`,
     '',
   ].join('\n');
+}
+
+/** Whether a script says itself what it needs: by its metadata, or by a comment above its first line of code. */
+function namesItsPackages(code: string): boolean {
+  if (METADATA.test(code)) return true;
+  for (const line of code.split('\n')) {
+    if (BARE_LIST.test(line)) return true;
+    if (line.trim() !== '' && !line.startsWith('#')) return false;
+  }
+  return false;
 }
 
 /** The runner and its arguments. */

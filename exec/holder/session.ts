@@ -290,14 +290,9 @@ export class Session {
     this.life?.input.stop();
     if (this.life) this.life.input = new InputWriter(this.life.shell);
     const { exitCode, signal = null, killedBy = null } = end;
-    this.command = {
-      ...this.command,
-      to: this.log.accepted,
-      exitCode,
-      signal,
-      killedBy,
-      endedAt: Date.now(),
-    };
+    const ending = { to: this.log.accepted, exitCode, signal, killedBy, endedAt: Date.now() };
+    const missing = this.life?.shell.missingPackages();
+    this.command = { ...this.command, ...ending, ...(missing && { missing }) };
     this.records.settle(this.command);
     this.log.sync();
     this.notify();

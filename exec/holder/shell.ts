@@ -14,6 +14,7 @@ import {
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import * as pty from 'node-pty';
+import type { CodeImport, MissingPackage } from '../../contracts/package-names';
 import type { Runtime, TreeKill } from '../../contracts/session';
 import { shellAsset } from '../package-root';
 import { childrenOf, processStat, readLink, readText } from '../proc';
@@ -24,6 +25,7 @@ import { sandboxedShell } from '../sandbox/sandboxed';
 import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript, quote } from './command-script';
+import { answersFolder, readMissingPackages } from './missing-packages';
 import { killTree, treeCommand } from './process-tree';
 import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from './session-secrets';
@@ -55,6 +57,8 @@ export interface ShellCommand {
   tools: CommandTools | null;
   /** What its code may name. */
   secrets?: SessionSecrets;
+  /** Present: runs nothing where an import is not installed. */
+  checkImports?: CodeImport[] | undefined;
 }
 
 export interface ShellEvents {
@@ -94,7 +98,7 @@ export class Shell {
     const { directory, env } = options;
     // Left over where an earlier try to open this epoch failed.
     rmSync(directory, { recursive: true, force: true });
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    mkdirSync(answersFolder(directory), { recursive: true, mode: 0o700 });
     const fence = `\x1b]7717;${randomBytes(8).toString('hex')}\x07`;
     this.filter = new FenceFilter(Buffer.from(fence));
     this.mark = `HOLDFAST_SESSION_MARK=${randomBytes(8).toString('hex')}`;
@@ -171,6 +175,11 @@ export class Shell {
     const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools}`;
     writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
     this.cwd = '';
+  }
+
+  /** What the last command imports and is not installed; undefined where it ran. */
+  missingPackages(): MissingPackage[] | undefined {
+    return readMissingPackages(join(this.options.directory, String(this.commands)));
   }
 
   /** Where the scripts of commands find their tools; written where it has changed. */

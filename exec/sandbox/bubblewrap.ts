@@ -27,13 +27,15 @@ export interface Inside {
   cwd: string;
   /** Folder of a shell's channels. */
   directory?: string | undefined;
+  /** Folder below it that can be written. */
+  answers?: string | undefined;
   /** The program is the namespace's first process, and ignores signals that it does not catch. */
   isFirst?: boolean;
 }
 
 /** Up to the command that is to run in it. */
 export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): string[] {
-  const { mounts, cwd, directory, isFirst = false } = inside;
+  const { mounts, cwd, directory, answers, isFirst = false } = inside;
   const own = directory === undefined ? [] : [directory, INSIDE];
   return [
     profile.program,
@@ -42,6 +44,8 @@ export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): stri
     ...(profile.network === 'none' ? ['--unshare-net'] : []),
     ...mounts.flatMap(mountArguments),
     ...own.flatMap((path) => ['--ro-bind', directory ?? '', path]),
+    // What runners tell of a script, and nothing else of ours, is written inside.
+    ...(answers === undefined ? [] : ['--bind', answers, answers]),
     // Last: while they are filled they must be writable. Of /proc bwrap protects too little where the host is root's:
     // the kernel asks for the user, who is root still, and not for capabilities before it takes a setting.
     ...['--remount-ro', '/proc'],

@@ -1,4 +1,5 @@
 // Command lines that run in the sandbox of a host.
+import { answersFolder } from '../holder/missing-packages';
 import { bubblewrapCommand } from './bubblewrap';
 import { limitCommand } from './limits';
 import { hostLook } from './look';
@@ -11,7 +12,8 @@ export function sandboxedShell(
   directory: string,
   command: readonly string[],
 ): string[] {
-  const inside = { mounts: mountsOf(profile, hostLook), cwd: profile.workspace, directory, isFirst: true };
+  const places = { cwd: profile.workspace, directory, answers: answersFolder(directory) };
+  const inside = { mounts: mountsOf(profile, hostLook), ...places, isFirst: true };
   return [...bubblewrapCommand(profile, inside), ...limitCommand(profile.limits), ...command];
 }
 

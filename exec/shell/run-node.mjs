@@ -1,7 +1,8 @@
 // Runs a file as CommonJS or, where that does not compile, as ES module with top-level await; both as if
-// the code lay in the session's working folder.
-import { readFileSync } from 'node:fs';
-import { createRequire, register } from 'node:module';
+// the code lay in the session's working folder. With `imports=FILE` it runs nothing where one of the imports that the
+// file lists is not installed.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire, isBuiltin, register } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
@@ -9,7 +10,33 @@ import vm from 'node:vm';
 const path = process.argv[2];
 const here = pathToFileURL(join(process.cwd(), '[code].mjs')).href;
 const require = createRequire(here);
-process.argv.splice(1, 2);
+const imports = process.argv[3]?.startsWith('imports=') ? process.argv[3].slice('imports='.length) : null;
+process.argv.splice(1, imports ? 3 : 2);
+if (imports) lookForImports(JSON.parse(readFileSync(imports, 'utf8')));
+
+function lookForImports(request) {
+  const missing = request.imports
+    .filter(({ module }) => !isThere(module, request.packages[module]))
+    .map(({ module, line }) => ({ module, package: request.packages[module], line }));
+  if (missing.length === 0) return;
+  writeFileSync(request.answer, JSON.stringify(missing), { mode: 0o600 });
+  const modules = missing.map(({ module, line }) => `${module} (line ${line})`).join(', ');
+  const packages = [...new Set(missing.map((each) => each.package))].join(' ');
+  const message = request.message.replace('{modules}', () => modules).replace('{packages}', () => packages);
+  process.stderr.write(`${message}\n`);
+  process.exit(request.exitCode);
+}
+
+/** A package whose folder is there counts, whatever it exports: its own error says more. */
+function isThere(module, name) {
+  if (isBuiltin(module)) return true;
+  try {
+    require.resolve(module);
+    return true;
+  } catch {
+    return (require.resolve.paths(module) ?? []).some((folder) => existsSync(join(folder, name)));
+  }
+}
 
 /** The code as a function, or undefined where it has import, export or top-level await. */
 function compileCommonJs(code) {

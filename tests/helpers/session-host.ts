@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionRef } from '../../contracts/ids';
+import type { CodeImport } from '../../contracts/package-names';
 import {
   DEFAULT_YIELD,
   type CommandView,
@@ -28,7 +29,13 @@ export interface TestHost {
   /** Runs a command and answers at its end or yield. */
   run(
     code: string,
-    options?: { runtime?: Runtime; ref?: SessionRef; yield?: Partial<YieldSettings>; id?: string },
+    options?: {
+      runtime?: Runtime;
+      ref?: SessionRef;
+      yield?: Partial<YieldSettings>;
+      id?: string;
+      checkImports?: CodeImport[];
+    },
   ): Promise<CommandView>;
   /** Waits for a fact about the session's command. */
   until(until: Until, ref?: SessionRef): Promise<CommandView>;
@@ -72,8 +79,15 @@ export function testHost({
     dataDir,
     cwd,
     ref: session,
-    async run(code, { runtime = 'terminal', ref = session, yield: yielding, id = `c${++commands}` } = {}) {
-      await host.run(ref, { id, runtime, code });
+    async run(code, options = {}) {
+      const {
+        runtime = 'terminal',
+        ref = session,
+        yield: yielding,
+        id = `c${++commands}`,
+        checkImports,
+      } = options;
+      await host.run(ref, { id, runtime, code, checkImports });
       return observe(ref, { kind: 'yield', settings: { ...DEFAULT_YIELD, ...yielding } });
     },
     until: (until, ref = session) => observe(ref, until),

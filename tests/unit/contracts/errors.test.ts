@@ -68,6 +68,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   terminal_failed: { reason: 'no pty' },
   sandbox_missing: { reason: 'there is no program bwrap on the PATH' },
   missing_program: { runtime: 'python', program: 'python3' },
+  missing_packages: { modules: 'PIL (line 1)', packages: 'Pillow', installer: 'python3 -m pip install' },
   dependencies_failed: {},
   config_invalid: { faults: 'A; B' },
   engine_missing: { reason: 'none' },

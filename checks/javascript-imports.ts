@@ -1,0 +1,58 @@
+// What JavaScript imports whatever happens: what has to be there before it runs.
+import { isBuiltin } from 'node:module';
+import type { CodeImport } from '../contracts/package-names';
+import { parseEs, type EsNode } from './code/parse-javascript';
+
+/** Of one script; more nobody installs one by one. */
+const MOST = 100;
+
+/**
+ * Packages that the code imports at its top: by `import`, `export … from`, or `require` outside of functions, conditions
+ * and `try`. Without Node's own modules, paths and addresses. None where the code does not parse.
+ */
+export function importsOf(code: string): CodeImport[] {
+  let tree: EsNode;
+  try {
+    tree = parseEs(code);
+  } catch {
+    return [];
+  }
+  const found = new Map<string, number>();
+  for (const statement of tree.body as EsNode[]) {
+    for (const source of sourcesOf(statement)) {
+      const module = source.value;
+      if (typeof module === 'string' && isPackage(module) && !found.has(module))
+        found.set(module, source.start);
+    }
+  }
+  return [...found]
+    .slice(0, MOST)
+    .map(([module, at]) => ({ module, line: code.slice(0, at).split(/\r\n|[\n\r\u2028\u2029]/).length }));
+}
+
+const isPackage = (name: string): boolean =>
+  /^(?:@[\w~-][\w.~-]*\/)?[\w~-][\w.~-]*(?:\/[\w.~/-]*)?$/.test(name) && !isBuiltin(name);
+
+const CONDITIONAL =
+  /Function|^(?:If|Try|Switch|While|DoWhile|For|ForOf|ForIn|Labeled)Statement$|^(?:Conditional|Logical|Class)Expression$|^ClassDeclaration$/;
+
+/** The texts that name modules. */
+function sourcesOf(statement: EsNode): EsNode[] {
+  if (/^(?:Import|Export)\w*Declaration$/.test(statement.type) && isNode(statement.source))
+    return [statement.source];
+  const found: EsNode[] = [];
+  const open: EsNode[] = [statement];
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (CONDITIONAL.test(node.type)) continue;
+    const [first] = Array.isArray(node.arguments) ? (node.arguments as EsNode[]) : [];
+    const callee = node.callee as EsNode | undefined;
+    if (node.type === 'CallExpression' && callee?.type === 'Identifier' && callee.name === 'require' && first)
+      found.push(first);
+    for (const value of Object.values(node))
+      for (const child of [value].flat()) if (isNode(child)) open.push(child);
+  }
+  return found.sort((a, b) => a.start - b.start);
+}
+
+const isNode = (value: unknown): value is EsNode =>
+  typeof value === 'object' && value !== null && typeof (value as EsNode).type === 'string';

@@ -1,0 +1,28 @@
+import { importsOf } from '../../../checks/javascript-imports';
+
+test.each([
+  ['import', "import a from 'a';\nimport { b } from 'b/part';\nimport 'c'", ['a 1', 'b/part 2', 'c 3']],
+  ['export from', "export { a } from 'a';\nexport * from 'b'", ['a 1', 'b 2']],
+  [
+    'require',
+    "const a = require('a');\nconst { b } = require('@s/b').c, d = require('d')",
+    ['a 1', '@s/b 2', 'd 2'],
+  ],
+  ['require and await together', "const a = require('a'); await a()", ['a 1']],
+  ['each once', "require('a');\nrequire('a')", ['a 1']],
+  ['not Node’s own', "import 'node:fs'; import 'path'; require('fs/promises')", []],
+  [
+    'not paths and addresses',
+    "import './a.js'; import '/b.js'; require('..'); import 'data:text/javascript,1'",
+    [],
+  ],
+  ['not internal ones', "import '#internal'", []],
+  ['not in functions', "function f() { require('a') }\nconst g = () => require('b')", []],
+  ['not under conditions', "if (x) require('a');\nx && require('b');\ny ? require('c') : 0", []],
+  ['not in try', "try { require('a') } catch {}", []],
+  ['not import()', "await import('a')", []],
+  ['not what is put together', "require('a' + b); require(`c`)", []],
+  ['none of what does not parse', "import a from 'a'; function (", []],
+])('%s', (_what, code, expected) => {
+  expect(importsOf(code).map(({ module, line }) => `${module} ${line}`)).toEqual(expected);
+});
