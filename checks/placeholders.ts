@@ -30,6 +30,8 @@ export interface Gap {
 /** The placeholders of one text that the code holds; a line that is prose has none. */
 export function placeholdersIn(text: string): Gap[] {
   const gaps: Gap[] = [];
+  // Most words have none of the characters that each of them has.
+  if (!/[[<]|[A-Za-z0-9][_-][A-Za-z]/.test(text)) return gaps;
   let start = 0;
   for (const line of text.split('\n')) {
     if (line.length < 4_096) gaps.push(...inLine(line).map((gap) => ({ ...gap, at: gap.at + start })));

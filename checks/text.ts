@@ -53,7 +53,8 @@ export function wordsOf(text: string): string[] {
 
 /** `{a,b}` outside of quotes. */
 function withBraces(word: string, depth: number): string[] {
-  const match = depth > 0 && word.length < 4_096 ? /^([^{}]*)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(word) : null;
+  const hasBraces = word.includes('{') && word.length < 4_096;
+  const match = depth > 0 && hasBraces ? /^([^{}]*)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(word) : null;
   if (!match) return [word];
   const [, before = '', inner = '', after = ''] = match;
   return inner

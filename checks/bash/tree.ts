@@ -56,6 +56,10 @@ export function parseBash(code: string, until: number): BashTree | undefined {
   }
 }
 
+/** Tokens: they have no children, and most nodes are these. */
+const LEAVES =
+  /^(?:\W.*|word|variable_name|special_variable_name|string_content|raw_string|ansi_c_string|comment|file_descriptor|test_operator|regex|heredoc_start|heredoc_content|heredoc_end)$/s;
+
 /** Without recursion: how deep the code is nested is up to whoever wrote it. */
 function copy(top: Node): BashTree {
   const read = ({ type, startIndex: start, endIndex: end }: Node): SyntaxNode => ({
@@ -79,8 +83,10 @@ function copy(top: Node): BashTree {
       nodes += 1;
       const part = read(child);
       made.children.push(part);
-      if (part.type === 'ERROR' || child.isMissing) fault = Math.min(fault ?? part.start, part.start);
-      if (child.childCount > 0) open.push([child, part, depth + 1]);
+      // Only what is missing has no width; asking costs a call into the parser's memory, as each field does.
+      const isMissing = part.start === part.end && child.isMissing;
+      if (part.type === 'ERROR' || isMissing) fault = Math.min(fault ?? part.start, part.start);
+      if (!LEAVES.test(part.type)) open.push([child, part, depth + 1]);
     }
   }
   return { root, fault, isCut };
