@@ -4,6 +4,7 @@ import { appendFileSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { HoldfastError } from '../contracts/errors';
+import { encryptedPayloads } from '../encryption/data-converter';
 import { withLock } from '../engine/lock';
 import { logSize, logTail, rotateLog } from '../engine/log-tail';
 import { endGroup } from '../engine/process-end';
@@ -11,6 +12,7 @@ import { readJson } from '../exec/json-file';
 import { compiledEntry } from '../exec/package-root';
 import { isAlive } from '../exec/process-identity';
 import { configurationSource, readConfiguration } from './configuration';
+import { secretStore } from './configured-secrets';
 import { recordConfig, recordTools, recordedConfig, recordedTools } from './recorded-choice';
 import { workerPaths, type WorkerRecord } from './worker-record';
 
@@ -47,7 +49,9 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
     // Here, where it is told at once and as what it is.
-    const { modules } = readConfiguration(configurationSource(chosenConfig(choice)));
+    const { modules, encryption, secrets } = readConfiguration(configurationSource(chosenConfig(choice)));
+    encryptedPayloads(encryption, choice.env);
+    secretStore(secrets, choice.env);
     // It polls a server that is not wanted any more; its sessions live on under the next one.
     if (before) {
       await checkTools(choice, before, modules.length > 0);

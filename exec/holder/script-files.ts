@@ -15,10 +15,11 @@ export class ScriptFiles {
 
   constructor(private readonly secrets: SessionSecrets | undefined) {}
 
-  write = (path: string, text: string): void => {
+  /** What bash sources is read once; a file of an interpreter as often as it likes. */
+  write = (path: string, text: string, reads: 'once' | 'often' = 'often'): void => {
     const filled = this.secrets?.fill(text) ?? text;
     if (filled === text) writeFileSync(path, text, { mode: 0o600 });
-    else this.pipes.add(new Pipe(path, filled));
+    else this.pipes.add(new Pipe(path, filled, reads));
   };
 
   /** The command that reads them is over. */
@@ -36,6 +37,7 @@ class Pipe {
   constructor(
     private readonly path: string,
     private readonly text: string,
+    private readonly reads: 'once' | 'often',
   ) {
     execFileSync('mkfifo', ['-m', '600', path]);
     this.look();
@@ -50,16 +52,28 @@ class Pipe {
     this.timer = setTimeout(() => this.look(), ++this.looks > LOOKS ? LATER_LOOK_MS : LOOK_MS);
     try {
       const fd = openSync(this.path, constants.O_WRONLY | constants.O_NONBLOCK);
-      // A pipe of its own for who comes next: this reader would get the text twice.
-      execFileSync('mkfifo', ['-m', '600', `${this.path}.next`]);
-      renameSync(`${this.path}.next`, this.path);
+      if (this.reads === 'once') this.close();
+      else this.renew();
       const reader = new Socket({ fd, readable: false, writable: true });
       // It read as much as it wanted.
       reader.on('error', () => undefined);
       reader.end(this.text);
     } catch (err) {
-      // ENXIO: nobody reads yet (fifo(7)).
-      if ((err as NodeJS.ErrnoException).code !== 'ENXIO') console.error(new Date().toISOString(), err);
+      // Nobody reads yet (fifo(7)).
+      if ((err as NodeJS.ErrnoException).code === 'ENXIO') return;
+      this.close();
+      console.error(new Date().toISOString(), err);
+    }
+  }
+
+  /** A pipe of its own for who comes next: this reader would get the text twice. */
+  private renew(): void {
+    try {
+      execFileSync('mkfifo', ['-m', '600', `${this.path}.next`], { stdio: 'ignore' });
+      renameSync(`${this.path}.next`, this.path);
+    } catch {
+      // The disk is full: most need it once.
+      this.close();
     }
   }
 }

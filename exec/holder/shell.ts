@@ -168,7 +168,7 @@ export class Shell {
     const script = join(this.options.directory, name);
     this.scripts?.close();
     const { write } = (this.scripts = new ScriptFiles(command.secrets));
-    write(script, commandScript(this.options.directory, name, command, write));
+    write(script, commandScript(this.options.directory, name, command, write), 'once');
     if (this.cwd) writeFileSync(`${script}.cwd`, folderScript(this.cwd), { mode: 0o600 });
     const tools = this.offer(command.tools);
     this.fences = 0;

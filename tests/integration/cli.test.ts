@@ -175,6 +175,7 @@ test('doctor checks each part and finds this machine in order', async () => {
   expect(checks.map(({ name }) => name)).toEqual([
     'Node',
     'Temporal server',
+    'payloads',
     'node-pty',
     'python3',
     'tree kill',
