@@ -125,7 +125,8 @@ const CATALOGUE = {
     (f) => `Workflow ${f.got} fails its tasks: got ${f.attempts} attempts of the same one.`,
     () =>
       'Look at its last failure in the web UI or the worker’s log. Most often its history was written by another ' +
-      'release: run that one, or terminate the workflow; a session’s log stays.',
+      'release: run that one, or terminate the workflow; a session’s log stays. Where payloads are encrypted, one may ' +
+      'have been refused: the log says which.',
   ),
   no_server: entry(
     69,

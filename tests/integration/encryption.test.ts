@@ -154,6 +154,8 @@ test('whoever has another key, or none, is told so and reads nothing', async () 
 });
 
 test('a payload of another workflow and one that is not encrypted are refused by the worker, which runs nothing', async () => {
+  // What activities fail with is logged on their own machine, in the clear.
+  const logged = readFileSync(join(engine.dataDir, 'worker.log'), 'utf8').length;
   const [moved, bare] = [2, 3].map((session) => client.session({ agent: CONTROL, session }));
   for (const session of [moved, bare]) await session?.exec({ code: 'read x; echo typed: $x' });
   const started = (await historyOf(client.session({ agent: CONTROL, session: 1 }).workflowId)).events?.find(
@@ -167,6 +169,9 @@ test('a payload of another workflow and one that is not encrypted are refused by
   const said = await refusalIn(String(bare?.workflowId));
   expect(said).toMatch(/not encrypted: got encoding "json\/plain" for exec\/control-7f3a\/local\/3/);
   expect(said).not.toContain(CANARY);
+  const workerLog = readFileSync(join(engine.dataDir, 'worker.log'), 'utf8').slice(logged);
+  expect(workerLog).toMatch(/made for another place: got workflow exec\/control-7f3a\/local\/1/);
+  expect(workerLog).not.toContain(CANARY);
   const log = readFileSync(join(engine.dataDir, 'sessions', `${CONTROL}.local.3`, 'log'), 'utf8');
   expect(log).not.toContain('typed');
   for (const session of [moved, bare])
