@@ -1,7 +1,7 @@
 // The host's look at a command before its shell gets it: what the checks find, and what the policy says of that.
 import { createHash } from 'node:crypto';
 import type { CodeChecks } from '../checks/code-checks';
-import type { Decision, HeldCommand } from '../contracts/approvals';
+import type { HeldCommand } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
 import type { RunCommandInput } from '../contracts/host';
 import { reasonsText, rulingOn, type PolicySettings } from '../contracts/policy';
@@ -14,11 +14,6 @@ export class CommandGate {
     private readonly policy: () => PolicySettings,
     private readonly audit: AuditLog,
   ) {}
-
-  /** What the policy says of installing what a script imports. */
-  get installs(): Decision {
-    return this.policy().rules.install;
-  }
 
   /** Null: it may run. A question is answered with a clearance for exactly this code. Throws `policy_denied`. */
   async held(input: RunCommandInput): Promise<HeldCommand | null> {

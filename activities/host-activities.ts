@@ -15,12 +15,14 @@ import type {
   WaitForSessionsInput,
 } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
-import type { CommandView, WaitResult } from '../contracts/session';
+import type { CodeImport } from '../contracts/package-names';
+import type { CommandView, Runtime, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { AuditLog } from '../exec/audit-log';
 import type { Effect, HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
+import { importsOf } from '../checks/javascript-imports';
 import type { HeldCommand } from '../contracts/approvals';
 import type { CommandCompletion } from './command-completion';
 import type { CommandGate } from './command-gate';
@@ -46,6 +48,12 @@ const REPLACED = 'another command takes its place';
 function leftOf(waitMs: number): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
   return Math.max(0, waitMs - (currentAttemptScheduledTimestampMs - scheduledTimestampMs));
+}
+
+/** What a script needs before it may begin. Python's own parser finds the imports of Python, where the script runs. */
+function importsToCheck(runtime: Runtime, code: string): CodeImport[] | undefined {
+  if (runtime === 'terminal') return undefined;
+  return runtime === 'nodejs' ? importsOf(code) : [];
 }
 
 export function createHostActivities({
@@ -80,7 +88,7 @@ export function createHostActivities({
         if (held) return held;
         if (input.reset) await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
       }
-      await sessions.run(ref, { id, runtime, code, cwd });
+      await sessions.run(ref, { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) });
       channel.serve(ref);
       crashPoint('command-recorded');
       completion.start(Context.current().info.taskToken, input);

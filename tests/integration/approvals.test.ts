@@ -1,5 +1,6 @@
 // What the policy has somebody asked about: it waits, durably, for a yes or a no, and nothing runs before.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../client/approval-desk';
 import type { AgentInput, TurnResult } from '../../contracts/agent';
@@ -10,10 +11,11 @@ import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn();
 const files = scratch();
-const policy = (askSeconds: number, forbidden = 'forbidden'): void =>
+const PATIENT = { firstOutputMs: 40_000, betweenOutputMs: 40_000, maxMs: 40_000 };
+const policy = (askSeconds: number, forbidden = 'forbidden', rules = ''): void =>
   writeFileSync(
     join(engine.dataDir, 'holdfast.toml'),
-    `[policy]\nask_timeout_sec = ${askSeconds}\n` +
+    `[policy]\nask_timeout_sec = ${askSeconds}\n[policy.rules]\n${rules}` +
       `[policy.agents]\nasked = "ask"\n${forbidden} = "deny"\n` +
       '[policy.tools]\nwrite_file = "ask"\napply_patch = "deny"\n',
   );
@@ -28,6 +30,21 @@ afterAll(async () => {
   files.remove();
   expect(left).toEqual([]);
 }, 60_000);
+
+/** A package that pip installs from a folder, without an index. */
+function writePackage(folder: string, name: string, code: string): void {
+  const file = join(folder, `${name}-1.0-py3-none-any.whl`);
+  const record = `${name}-1.0.dist-info`;
+  const entries = {
+    [`${name}.py`]: code,
+    [`${record}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`,
+    [`${record}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    [`${record}/RECORD`]: '',
+  };
+  const program =
+    'import json,sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],"w")\n[z.writestr(k,v) for k,v in json.load(sys.stdin).items()]\nz.close()';
+  execFileSync('python3', ['-c', program, file], { input: JSON.stringify(entries) });
+}
 
 let sessions = 0;
 /** A session of the agent whose every command is asked about. */
@@ -150,6 +167,51 @@ describe('by what is found in the code', () => {
     );
     expect((await session.exec({ code: "echo 'Array<string> <div>'" })).output).toBe('Array<string> <div>\n');
   });
+});
+
+describe('what a script imports and is not there', () => {
+  const folder = (): string => mkdtempSync(join(files.directory, 'packages-'));
+  const inVenv = async (agent: string): Promise<ReturnType<typeof engine.client.session>> => {
+    const cwd = folder();
+    const session = engine.client.session({ agent, host: 'local', session: 0 }, { cwd, yield: PATIENT });
+    // Of a folder and not of an index: nothing of this leaves the machine.
+    writePackage(cwd, 'holdfast_sample', 'VALUE = 42\n');
+    await session.exec({
+      code: `python3 -m venv --system-site-packages v && . v/bin/activate && export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD PIP_NO_BUILD_ISOLATION=1`,
+    });
+    return session;
+  };
+  const script = 'print("begun")\nimport holdfast_sample\nprint(holdfast_sample.VALUE)';
+
+  test('is told before any of the script runs, where the policy lets nothing be installed', async () => {
+    const session = await inVenv(uniqueId('told'));
+    const view = await session.exec({ runtime: 'python', code: script });
+    expect(view.output).not.toContain('begun');
+    expect(view.output).toMatch(/missing_packages: .*holdfast_sample/);
+    expect(view.missing).toEqual([{ module: 'holdfast_sample', package: 'holdfast_sample', line: 2 }]);
+  }, 60_000);
+
+  test('is installed by a step of its own where the policy allows it, and then the script runs', async () => {
+    policy(600, 'soon', 'install = "allow"\n');
+    const probe = engine.client.session({ agent: 'soon', host: 'local', session: 0 });
+    await until(async () => (await codeOf(probe.exec({ code: 'true' }))) === 'policy_denied');
+    const session = await inVenv(uniqueId('installs'));
+    const view = await session.exec({ runtime: 'python', code: script });
+    expect(view).toMatchObject({ exitCode: 0, output: 'begun\n42\n' });
+    const ran = await session.output({ from: 0 });
+    expect(ran.output).toContain('Successfully installed holdfast');
+  }, 60_000);
+
+  test('ends the script unrun where it cannot be installed, and says why', async () => {
+    const session = await inVenv(uniqueId('fails'));
+    await expect(
+      session.exec({ runtime: 'python', code: 'import holdfast_nowhere\nprint("ran")' }),
+    ).rejects.toMatchObject({
+      code: 'install_failed',
+      message: expect.stringMatching(/holdfast_nowhere.*No matching distribution/s) as string,
+    });
+    policy(600);
+  }, 60_000);
 });
 
 describe('of an agent', () => {
