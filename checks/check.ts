@@ -6,6 +6,8 @@ import type { Scope } from './bash/scope';
 /** Code in code in code. */
 const MAX_DEPTH = 6;
 const MAX_NESTED = 200;
+/** Of functions: real scripts make far more, through all their branches; each body is followed once in any case. */
+const MAX_CALLS = 200;
 /** For one check, without the parsing of Python. */
 const CHECK_MS = 4_000;
 
@@ -47,6 +49,7 @@ export class Check {
   private nestings = 0;
   readonly until = Date.now() + CHECK_MS;
   private steps = 0;
+  private calls = 0;
 
   constructor(
     readonly findings: Findings,
@@ -56,6 +59,11 @@ export class Check {
   /** Throws `TooMuch` where there is nothing left. */
   spend(): void {
     if (++this.steps % 64 === 0 && Date.now() > this.until) throw new TooMuch('it is too much to follow');
+  }
+
+  /** Whether one more call of a function is followed with its arguments. */
+  mayCall(): boolean {
+    return ++this.calls <= MAX_CALLS;
   }
 
   /** Follows what another interpreter is given. */

@@ -351,7 +351,8 @@ class Shell {
     if (!program) return '';
     const name = unquoted(program.text);
     const called = this.scope.functions.get(name);
-    if (called && this.around.calls < MAX_CALLS) return this.call(called, words.slice(1), input);
+    if (called && this.around.calls < MAX_CALLS && this.check.mayCall())
+      return this.call(called, words.slice(1), input);
     const alias = this.scope.aliases.get(name);
     if (alias !== undefined && this.around.calls < MAX_CALLS) {
       const text = [alias, ...words.slice(1).map((word) => word.text)].join(' ');

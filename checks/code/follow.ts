@@ -144,7 +144,7 @@ export class Program implements FollowedProgram {
   }
 
   call(func: FunctionNode, given: Value[], named = new Map<string, Value>()): Value {
-    if (this.calls >= MAX_CALLS) return unknown(func, ...given);
+    if (this.calls >= MAX_CALLS || !this.check.mayCall()) return unknown(func, ...given);
     this.calls += 1;
     const values = func.ps.map((name, at): [string, Value] => [
       name,
