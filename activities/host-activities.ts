@@ -1,5 +1,6 @@
 // The activities of one host: thin wrappers around its sessions. They run on `host.<name>` alone.
 import { CompleteAsyncError, Context } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import type {
@@ -27,6 +28,7 @@ import type { HeldCommand } from '../contracts/approvals';
 import type { CommandCompletion } from './command-completion';
 import type { CommandGate } from './command-gate';
 import { crashPoint } from './crash-point';
+import { refuseLate } from './late-delivery';
 import type { ToolChannel } from './tool-channel';
 import { waitForOutput, waitForSessions } from './wait-for-output';
 
@@ -38,6 +40,7 @@ export interface HostDependencies {
   access: HostAccess;
   audit: AuditLog;
   gate: CommandGate;
+  client: Client;
 }
 
 const HEARTBEAT_MS = 3_000;
@@ -64,6 +67,7 @@ export function createHostActivities({
   access,
   audit,
   gate,
+  client,
 }: HostDependencies): HostActivities {
   const view = (
     input: Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>,
@@ -168,7 +172,7 @@ export function createHostActivities({
       crashPoint('close-done');
     },
   };
-  return guarded({ host, access, audit }, activities);
+  return guarded({ host, access, audit, client }, activities);
 }
 
 /** What each of them is, in people's words, and does to a session: the host's access decides. */
@@ -188,7 +192,7 @@ const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effe
  * waits, and gives failures their code.
  */
 function guarded(
-  { host, access, audit }: Pick<HostDependencies, 'host' | 'access' | 'audit'>,
+  { host, access, audit, client }: Pick<HostDependencies, 'host' | 'access' | 'audit' | 'client'>,
   activities: HostActivities,
 ): HostActivities {
   const check = (what: keyof HostActivities, { ref }: { ref: SessionRef }): void => {
@@ -206,6 +210,8 @@ function guarded(
       const heartbeat = setInterval(() => Context.current().heartbeat(), HEARTBEAT_MS);
       try {
         check(what, input);
+        const { info, cancellationSignal } = Context.current();
+        if (EFFECTS[what][1] !== 'looks') await refuseLate(client, info, cancellationSignal);
         return await run(input);
       } catch (err) {
         throw err instanceof HoldfastError ? toFailure(err) : err;

@@ -80,7 +80,10 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     ...(dataConverter && { dataConverter }),
     taskQueue: hostTaskQueue(host),
     activities: {
-      ...createHostActivities({ host, sessions, completion, channel, access, audit, gate }),
+      ...createHostActivities({
+        ...{ host, sessions, completion, channel, access, audit, gate },
+        client: client.temporal,
+      }),
       ...createToolActivities({
         client,
         tools,
