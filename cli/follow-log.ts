@@ -1,18 +1,25 @@
-// Prints a session's output as it comes: from the log where it lies on this machine, else page by page
-// through Temporal.
+// Prints a session's output as it comes: from the log where it lies on this machine or on one that listens, else page
+// by page through Temporal.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors';
-import { MAX_PAGE_BYTES } from '../contracts/session';
+import { MAX_PAGE_BYTES, type CommandView } from '../contracts/session';
 import { logEnd, readLog } from '../exec/log-reader';
+import type { RemoteTerminal } from '../exec/remote-terminal';
 import { InertText } from './inert-text';
 
 const LOOK_EVERY_MS = 25;
 const CHUNK_BYTES = 1024 * 1024;
+/** A connection that is there is told at once. */
+const REMOTE_WAIT_MS = 10_000;
+/** Each look is recorded in the session's history. */
+export const LOOK_THROUGH_TEMPORAL_MS = 1_000;
+export const PAGE = { maxBytes: MAX_PAGE_BYTES };
+export const NEXT = { wait: 'output', waitMs: 5_000 } as const;
 
 export interface Follower {
-  /** Prints up to `offset` and ends. */
-  finish(offset: number): Promise<void>;
+  /** Prints the rest of the command that this view is of, and ends. */
+  finish(view: Pick<CommandView, 'from' | 'to'>): Promise<void>;
   stop(): void;
 }
 
@@ -34,52 +41,77 @@ export function followLog(path: string, from: number): Follower {
       await delay(LOOK_EVERY_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   })();
-  const finish = async (offset: number): Promise<void> => {
+  const finish = async ({ to }: { to: number }): Promise<void> => {
     stopped.abort();
     await loop;
-    await print(offset);
+    await print(to);
     await write(filter.end());
   };
   return { finish, stop: () => stopped.abort() };
 }
 
-/** For hosts elsewhere: the text of each page from now on, once a second at most. */
-export async function followSession(session: SessionHandle): Promise<Follower> {
+/** For hosts that listen: the log, over a connection that is this follower's to close. */
+export async function followRemote(terminal: RemoteTerminal): Promise<Follower> {
+  const filter = inertFor(process.stdout);
   const stopped = new AbortController();
-  let at = await endOf(session);
-  const look = async (wait: boolean): Promise<number> => {
-    const waiting = wait ? ({ wait: 'output', waitMs: 5_000 } as const) : {};
-    const view = await session.output({ maxBytes: MAX_PAGE_BYTES, from: at, ...waiting });
-    at = view.to;
-    await write(view.output);
-    return view.to - view.from;
+  let at = await terminal.end();
+  const print = async (waitMs: number): Promise<number> => {
+    const data = await terminal.read(at, waitMs);
+    at += data.length;
+    await write(filter.push(data));
+    return data.length;
   };
   const loop = (async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await look(true).catch((err: unknown) => {
-        // The session may not have been opened yet.
-        if (!isMissing(err)) throw err;
-      });
-      await delay(1_000, undefined, { signal: stopped.signal }).catch(() => undefined);
-    }
+    while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS);
   })();
   // Told by `finish`: unheard until then, a rejection would end the process with a stack.
   loop.catch(() => undefined);
-  const finish = async (offset: number): Promise<void> => {
+  const finish = async ({ to }: { to: number }): Promise<void> => {
     stopped.abort();
-    await loop;
-    while (at < offset && (await look(false)) > 0);
+    try {
+      await loop;
+      while (at < to && (await print(0)) > 0);
+    } finally {
+      terminal.close();
+    }
+    await write(filter.end());
   };
-  return { finish, stop: () => stopped.abort() };
+  return { finish, stop: () => (stopped.abort(), terminal.close()) };
 }
 
-async function endOf(session: SessionHandle): Promise<number> {
-  try {
-    return (await session.output()).to;
-  } catch (err) {
-    if (isMissing(err)) return 0;
-    throw err;
-  }
+/** For other hosts: the text of each page of one command, once a second at most. */
+export function followSession(session: SessionHandle, commandId: string): Follower {
+  const stopped = new AbortController();
+  // Null until the command has begun: what is there before is another's.
+  let at: number | null = null;
+  const look = async (): Promise<void> => {
+    const view = await session.output(at === null ? {} : { ...PAGE, from: at, ...NEXT });
+    if (at !== null) {
+      at = view.to;
+      await write(view.output);
+    } else if (view.commandId === commandId) at = view.from;
+  };
+  const loop = (async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await look().catch((err: unknown) => {
+        // The session may not have been opened yet.
+        if (!isMissing(err)) throw err;
+      });
+      await delay(LOOK_THROUGH_TEMPORAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  })();
+  loop.catch(() => undefined);
+  const finish = async ({ from, to }: { from: number; to: number }): Promise<void> => {
+    stopped.abort();
+    await loop;
+    for (let next = at ?? from; next < to;) {
+      const page = await session.output({ ...PAGE, from: next });
+      if (page.to === next) return;
+      next = page.to;
+      await write(page.output);
+    }
+  };
+  return { finish, stop: () => stopped.abort() };
 }
 
 const isMissing = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';

@@ -5,6 +5,7 @@ import {
   accessLevel,
   forgetHost,
   hostAccess,
+  hostToken,
   listHosts,
   serveHost,
   showHost,
@@ -29,6 +30,7 @@ export function addHostCommands(host: Command, action: Action): void {
   below('serve <name>', 'serve the shells of this machine until ctrl-c; what runs in them goes on')
     .option('--access <level>', 'read-write, read-only or off; kept for later starts', accessLevel)
     .option('--root <dir>', 'where shells begin (default: this folder)')
+    .option('--listen <address:port>', 'take connections for attach and live output there (TLS, token)')
     .action(
       action((name: string, _own: object, self: Command) =>
         serveHost(hostName(name), self.optsWithGlobals<ServeHostOptions>()),
@@ -45,6 +47,11 @@ export function addHostCommands(host: Command, action: Action): void {
   below('access <name> [level]', 'on the host itself: what code may do there, from the next call on').action(
     action((name: string, level: string | undefined, _own: object, self: Command) =>
       hostAccess(hostName(name), level, self.optsWithGlobals<GlobalOptions>()),
+    ),
+  );
+  below('token <name>', 'on the host itself: the token that lets people in where it listens').action(
+    action((name: string, _own: object, self: Command) =>
+      hostToken(hostName(name), self.optsWithGlobals<GlobalOptions>()),
     ),
   );
   below('forget <name>', 'take a host that will not come back off the list').action(

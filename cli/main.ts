@@ -63,6 +63,8 @@ const runtime = (text: string): Runtime => {
   return text as Runtime;
 };
 
+const TOKEN_FILE = 'token of a host that listens (default: HOLDFAST_HOST_TOKEN)';
+
 let exitCode = 0;
 type Action<A extends unknown[]> = (...args: A) => Promise<number>;
 const action =
@@ -161,6 +163,7 @@ function program(): Command {
     .option('--yield-ms <ms>', 'answer after so long without an end', wholeNumber)
     .option('--cwd <dir>', 'where a new session begins')
     .option('--id <id>', 'the same id again gives the same result and runs nothing')
+    .option('--token-file <file>', TOKEN_FILE)
     .action(action(exec));
   sessionCommand('output', 'show the output of a session')
     .option('--from <offset>', 'all of it from this byte on', wholeNumber)
@@ -180,6 +183,7 @@ function program(): Command {
     .option('--watch', 'only look')
     .option('--take', 'type, even where somebody else does')
     .option('--detach-key <key>', 'the key that leaves', 'ctrl-]')
+    .option('--token-file <file>', TOKEN_FILE)
     .action(action(attach));
   sessionCommand(
     'arm',

@@ -3,11 +3,11 @@
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
 import type { Attachment, Change } from '../exec/attachment';
-import { readLog } from '../exec/log-reader';
 import type { AttachedState, TerminalSize } from '../exec/protocol';
 import { repaint } from '../exec/repaint';
 import { AttachedOutput } from './attached-output';
 import { inertFor } from './follow-log';
+import { inert } from './print-message';
 import { note } from './terminal-style';
 
 /** So much of the log is drawn again, for the screen that a person finds. */
@@ -87,7 +87,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   let from = person.from;
   if (from === null) {
     from = place.state.end;
-    const data = readLog(place.logPath, Math.max(0, from - REPAINT_BYTES), from);
+    const data = await place.read(Math.max(0, from - REPAINT_BYTES), from);
     if (screen) await write(screen.push(Buffer.from(await repaint(data, place.state.size))));
   }
   // Who has just started a command knows where they are.
@@ -115,7 +115,7 @@ function tell(
 ): void {
   if (epoch !== before.epoch) remark(`it was reset: epoch ${epoch}`);
   else if (from === null && running === null && before.running !== null) remark(IDLE);
-  if (types && typist !== before.typist) remark(typist ? `${typist} types now` : 'nobody types now');
+  if (types && typist !== before.typist) remark(typist ? `${inert(typist)} types now` : 'nobody types now');
 }
 
 /** Beside the session's own output, on lines of their own. */

@@ -69,4 +69,17 @@ export const HOST_ERRORS = {
       `The session belongs to another host: got ${f.got}, allowed ${f.host}; nothing was done, and it is on record.`,
     () => 'Send it to the host that the session names.',
   ),
+  listen_failed: entry(
+    69,
+    false,
+    (f) => `Host ${f.host} cannot take connections: ${f.reason}.`,
+    () => 'Mend that, or start it without `--listen`: it is then followed through Temporal.',
+  ),
+  attach_refused: entry(
+    77,
+    false,
+    (f) => `Host ${f.host} lets nobody in here: ${f.reason}.`,
+    (f) =>
+      `Give the token that \`holdfast host token ${f.host}\` prints on that machine, in HOLDFAST_HOST_TOKEN or by --token-file.`,
+  ),
 } satisfies Record<string, ErrorEntry>;

@@ -1,5 +1,5 @@
-// A person's place at a session's terminal: what is printed, from the log; what is typed, straight to the holder.
-// Knows no Temporal and needs none.
+// A person's place at a session's terminal, on this machine or on one that listens: what is printed, from the log; what
+// is typed, straight to the holder. Knows no Temporal and needs none.
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
@@ -7,6 +7,7 @@ import { readJson } from './json-file';
 import { readLog } from './log-reader';
 import { isAlive } from './process-identity';
 import type { AttachedState, TerminalSize, Verbs } from './protocol';
+import type { RemoteTerminal } from './remote-terminal';
 import { sessionPaths } from './session-paths';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -14,13 +15,25 @@ const CHUNK_BYTES = 256 * 1024;
 /** What came: a piece of the output, or that something beside it is different. */
 export type Change = { kind: 'output'; data: Buffer; to: number } | { kind: 'state'; state: AttachedState };
 
+type TerminalVerbs = Pick<Verbs, 'watch' | 'type' | 'resize'>;
+
+/** The holder, or the machine that hands on to it. */
+interface Terminal {
+  request<K extends keyof TerminalVerbs>(
+    verb: K,
+    body: TerminalVerbs[K]['request'],
+  ): Promise<TerminalVerbs[K]['answer']>;
+  close(): void;
+}
+
 export class Attachment {
   /** Up to where `changes` has given out the log. */
   printedTo = 0;
 
   private constructor(
-    private readonly client: HolderClient,
-    readonly logPath: string,
+    private readonly client: Terminal,
+    /** What the log has from one offset on, up to another at the most. */
+    private readonly log: (from: number, to: number) => Buffer | Promise<Buffer>,
     /** As it was last told. */
     public state: AttachedState,
   ) {}
@@ -44,11 +57,35 @@ export class Attachment {
       // Holders before 0.2 answer a verb that they do not know with nothing.
       const state = (await client.request('attach', request)) as AttachedState | undefined;
       if (!state) throw olderRelease(ref);
-      return new Attachment(client, paths.log, state);
+      return new Attachment(client, (from, to) => readLog(paths.log, from, to), state);
     } catch (err) {
       client.close();
       throw err;
     }
+  }
+
+  /** As `open`, on a machine that listens. The connection is the caller's to close where this throws. */
+  static async openRemote(
+    terminal: RemoteTerminal,
+    request: Verbs['attach']['request'],
+  ): Promise<Attachment> {
+    const state = (await terminal.client.request('attach', request)) as AttachedState | undefined;
+    if (!state) throw olderRelease(terminal.ref);
+    const read = async (from: number, to: number): Promise<Buffer> =>
+      (await terminal.read(from)).subarray(0, to - from);
+    return new Attachment(terminal.client, read, state);
+  }
+
+  /** What the log has between two offsets. */
+  async read(from: number, to: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let at = from; at < to;) {
+      const piece = await this.log(at, Math.min(to, at + CHUNK_BYTES));
+      if (piece.length === 0) break;
+      pieces.push(piece);
+      at += piece.length;
+    }
+    return Buffer.concat(pieces);
   }
 
   /** Everything from byte `from` on as it comes, until the session's terminal is gone or `close`. */
@@ -56,7 +93,8 @@ export class Attachment {
     for (this.printedTo = from; ;) {
       while (this.printedTo < this.state.end) {
         const at = this.printedTo;
-        const data = readLog(this.logPath, at, Math.min(this.state.end, at + CHUNK_BYTES));
+        const data = await this.read(at, Math.min(this.state.end, at + CHUNK_BYTES)).catch(endOfTerminal);
+        if (!data) return;
         if (data.length === 0) break;
         yield { kind: 'output', data, to: at + data.length };
         this.printedTo = at + data.length;
@@ -101,7 +139,7 @@ const isDifferent = (
   before.size.cols !== size.cols ||
   before.size.rows !== size.rows;
 
-const noTerminal = ({ agent, session }: SessionRef): HoldfastError =>
+export const noTerminal = ({ agent, session }: SessionRef): HoldfastError =>
   new HoldfastError('not_found', {
     what: 'A terminal to attach to',
     got: `session ${session} of agent ${agent}`,

@@ -11,6 +11,8 @@ export interface AuditEntry {
   agent: string;
   host: string;
   session: number | null;
+  /** The address that it came from, where it did not come through Temporal. */
+  from?: string;
   /** Of the code, in hexadecimal SHA-256. */
   hash?: string | undefined;
 }

@@ -31,12 +31,15 @@ interface Pending {
   release: () => void;
 }
 
-export class HolderClient {
+/** What one side asks the other, each verb with what it takes and gives. */
+type VerbsOf<V> = { [K in keyof V]: { request: unknown; answer: unknown } };
+
+export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> {
   private nextId = 1;
   private readonly pending = new Map<number, Pending>();
   isOpen = true;
 
-  private constructor(
+  constructor(
     private readonly socket: Socket,
     private readonly token: string,
   ) {
@@ -69,18 +72,18 @@ export class HolderClient {
   }
 
   /** Throws the holder's HoldfastError, or HolderGone. An abort only stops waiting, here and at the holder. */
-  request<V extends Verb>(
-    verb: V,
-    body: Verbs[V]['request'],
+  request<K extends keyof V & string>(
+    verb: K,
+    body: V[K]['request'],
     signal?: AbortSignal,
-  ): Promise<Verbs[V]['answer']> {
+  ): Promise<V[K]['answer']> {
     if (signal?.aborted) return Promise.reject(new Error('aborted'));
     if (!this.isOpen) return Promise.reject(new HolderGone('connection closed'));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       const drop = (): void => this.drop(id, signal?.reason);
       const release = (): void => signal?.removeEventListener('abort', drop);
-      this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject, release });
+      this.pending.set(id, { resolve: resolve, reject, release });
       signal?.addEventListener('abort', drop, { once: true });
       this.send(id, verb, body);
     });
@@ -90,8 +93,10 @@ export class HolderClient {
     this.socket.destroy();
   }
 
-  private send<V extends Verb>(id: number, verb: V, body: Verbs[V]['request']): void {
-    this.socket.write(encodeFrame({ id, token: this.token, version: PROTOCOL_VERSION, verb, body }));
+  private send(id: number, verb: string, body: unknown): void {
+    this.socket.write(
+      encodeFrame({ id, token: this.token, version: PROTOCOL_VERSION, verb: verb as Verb, body }),
+    );
   }
 
   private drop(id: number, reason: unknown): void {

@@ -39,6 +39,8 @@ export interface WorkersOptions extends ConnectOptions {
   host?: string | null | undefined;
   /** False: this process serves its host and no agents, as on a machine that only runs shells. Default true. */
   agents?: boolean | undefined;
+  /** `ADDRESS:PORT` where a host takes connections for `attach` and live output. Default: it takes none. */
+  listen?: string | undefined;
   /** Working folder of new shells. Default: `work` in the data folder. */
   workdir?: string | undefined;
   /** Variables of new shells, beside PATH, HOME, USER, language and time zone of this process. */
@@ -131,7 +133,9 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       const sessions = await open({ ...options, log }, parts);
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
-      hostWorker = await createHostWorker({ ...shared, host, sessions, checks: new CodeChecks(), log: warn });
+      const { listen } = options;
+      const checks = new CodeChecks();
+      hostWorker = await createHostWorker({ ...shared, host, sessions, checks, listen, log: warn });
     }
     return new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
   } catch (err) {

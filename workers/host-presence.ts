@@ -23,7 +23,8 @@ export interface HostPresenceOptions {
   sessions: SessionHost;
   access: HostAccess;
   directory: HostDirectory;
-  listens: HostFacts['listens'];
+  /** Where it takes connections, once it does. */
+  listens: () => HostFacts['listens'];
   log: (message: string, facts: object) => void;
 }
 
@@ -99,7 +100,8 @@ export class HostPresence {
   }
 
   private get facts(): HostFacts {
-    const { sessions, access, listens } = this.options;
+    const { sessions, access } = this.options;
+    const listens = this.options.listens();
     const { cwd, treeKill, sandbox } = sessions.options;
     return {
       instance: this.presence.instance,

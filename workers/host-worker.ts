@@ -12,11 +12,13 @@ import type { CodeChecks } from '../checks/code-checks';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../contracts/ids';
 import { armSession } from '../exec/arm-session';
+import { AttachServer } from '../exec/attach-server';
 import { AuditLog } from '../exec/audit-log';
 import { HostAccess } from '../exec/host-access';
 import { sandboxedProgram } from '../exec/sandbox/sandboxed';
 import type { SessionHost } from '../exec/session-host';
 import type { PolicySettings } from '../contracts/policy';
+import type { HostFacts } from '../contracts/remote-hosts';
 import type { Effects } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
 import { HostPresence } from './host-presence';
@@ -36,6 +38,8 @@ export interface HostWorkerOptions {
   policy: () => PolicySettings;
   /** Find what the policy has rules for. */
   checks: CodeChecks;
+  /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
+  listen?: string | undefined;
   log: (message: string, facts: object) => void;
 }
 
@@ -66,12 +70,18 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
   const gate = new CommandGate(checks, policy, audit);
+  const door =
+    options.listen === undefined
+      ? undefined
+      : new AttachServer({ dataDir, host, listen: options.listen, access, audit });
+  const listens = (): HostFacts['listens'] => door?.announced ?? null;
   // The machine beside the agents is there whenever they are.
   const presence =
     host === LOCAL_HOST
       ? undefined
-      : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens: null, log });
+      : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens, log });
   await presence?.claim();
+  await door?.open();
   const admit = (tool: string, effects: Effects): void =>
     access.check(tool, effects === 'read_only' ? 'looks' : 'mutates');
   const worker = await Worker.create({
@@ -98,6 +108,9 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     shutdownGraceTime: '2s',
     shutdownForceTime: '5s',
     interceptors: { activity: [(context) => journal.interceptor(context)] },
+  }).catch((err: unknown) => {
+    door?.close();
+    throw err;
   });
   const adopt = (): number => {
     sweep.looks.start();
@@ -107,6 +120,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   };
   const detach = async (): Promise<void> => {
     sweep.looks.stop();
+    door?.close();
     await presence?.stop();
     completion.detach();
     channel.detach();

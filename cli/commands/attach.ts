@@ -1,5 +1,6 @@
-// `holdfast attach`: the terminal of a session in one's own. Needs no server, only the machine that it runs on.
+// `holdfast attach`: the terminal of a session in one's own. On the machine that it runs on it needs no server.
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { userInfo } from 'node:os';
 import type { SessionHandle } from '../../client/session-handle';
@@ -8,13 +9,17 @@ import { LOCAL_HOST } from '../../contracts/ids';
 import { LONGEST_WAIT_MS, type CommandView } from '../../contracts/session';
 import { Attachment } from '../../exec/attachment';
 import { logEnd } from '../../exec/log-reader';
+import type { Verbs } from '../../exec/protocol';
+import type { RemoteTerminal } from '../../exec/remote-terminal';
 import { sessionPaths } from '../../exec/session-paths';
-import { dataDirOf, isLocal, openContext, type SessionOptions } from '../context';
-import { showTerminal, sizeOf, type Person } from '../person-at-terminal';
+import { dataDirOf, isLocal, openContext, type CliContext } from '../context';
+import { showTerminal, sizeOf, type Left, type Person } from '../person-at-terminal';
+import { showThroughTemporal } from '../person-through-temporal';
 import { note } from '../terminal-style';
+import { wayTo, type WayOptions } from '../way-to-host';
 import { exitCodeOf } from './exec';
 
-export interface AttachOptions extends SessionOptions {
+export interface AttachOptions extends WayOptions {
   run?: string;
   watch?: boolean;
   take?: boolean;
@@ -27,10 +32,27 @@ export async function attach(options: AttachOptions): Promise<number> {
   const detachKey = { byte: detachByte(options.detachKey), name: options.detachKey };
   const person: Person = { types, detachKey, from: null, json: options.json ?? false };
   if (options.run !== undefined) return runAttached(options.run, options, person);
-  const place = await openPlace(dataDirOf(options), options, person);
-  const left = await showTerminal(place, person);
-  if (!options.json) note(left ? 'detached; the session goes on' : 'the terminal is gone');
+  if (!isHere(dataDirOf(options), options)) return attachElsewhere(options, person);
+  const place = await siteHere(dataDirOf(options), options, person).open();
+  return tellLeft(await showTerminal(place, person), options);
+}
+
+function tellLeft(left: Left | null, { json }: AttachOptions): number {
+  if (!json) note(left ? 'detached; the session goes on' : 'the terminal is gone');
   return left?.exitCode ?? 0;
+}
+
+async function attachElsewhere(options: AttachOptions, person: Person): Promise<number> {
+  const context = await openContext(options, { start: false });
+  try {
+    const way = await wayTo(context, options);
+    const shown = way.terminal
+      ? showTerminal(await siteElsewhere(way.terminal, options, person).open(), person)
+      : showThroughTemporal(context.client.session(options), person, way.why);
+    return tellLeft(await shown, options);
+  } finally {
+    await context.close();
+  }
 }
 
 /**
@@ -39,14 +61,13 @@ export async function attach(options: AttachOptions): Promise<number> {
  */
 async function runAttached(code: string, options: AttachOptions, person: Person): Promise<number> {
   const context = await openContext(options, { start: true });
-  const open = (): Promise<Attachment> => openPlace(context.dataDir, options, person);
   let place: Attachment | undefined;
   try {
-    if (!isLocal(context, options.host)) throw notHere(options);
+    const { open, logEnd } = await siteOf(context, options, person);
     const cwd = options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined;
     const session = context.client.session(options, cwd ? { cwd } : {});
     place = await openIfThere(open);
-    const from = logEnd(sessionPaths(context.dataDir, session.ref).log);
+    const from = await logEnd();
     const running = run(code, session);
     place ??= await openWhenThere(open, settled(running));
     const left = place && (await showTerminal(place, { ...person, from }, atEnd(place, running)));
@@ -87,13 +108,41 @@ function atEnd(place: Attachment, running: Promise<CommandView>): AbortSignal {
   return shown.signal;
 }
 
-function openPlace(dataDir: string, options: AttachOptions, { types }: Person): Promise<Attachment> {
-  if (options.host !== LOCAL_HOST) return Promise.reject(notHere(options));
-  const typist = types
-    ? { who: `${userInfo().username}, pid ${process.pid}`, take: Boolean(options.take) }
-    : null;
-  return Attachment.open(dataDir, options, { typist, size: types ? sizeOf(process.stdout) : null });
+/** Where the terminal of a session is, and what is asked for there. */
+interface Site {
+  open: () => Promise<Attachment>;
+  logEnd: () => Promise<number>;
 }
+
+async function siteOf(context: CliContext, options: AttachOptions, person: Person): Promise<Site> {
+  if (isLocal(context, options.host)) return siteHere(context.dataDir, options, person);
+  const way = await wayTo(context, options);
+  if (!way.terminal) throw noWay(options, way.why);
+  return siteElsewhere(way.terminal, options, person);
+}
+
+function siteHere(dataDir: string, options: AttachOptions, person: Person): Site {
+  return {
+    open: () => Attachment.open(dataDir, options, requestOf(options, person)),
+    logEnd: () => Promise.resolve(logEnd(sessionPaths(dataDir, options).log)),
+  };
+}
+
+function siteElsewhere(terminal: RemoteTerminal, options: AttachOptions, person: Person): Site {
+  return {
+    open: () => Attachment.openRemote(terminal, requestOf(options, person)),
+    logEnd: () => terminal.end(),
+  };
+}
+
+const requestOf = ({ take }: AttachOptions, { types }: Person): Verbs['attach']['request'] => ({
+  typist: types ? { who: `${userInfo().username}, pid ${process.pid}`, take: Boolean(take) } : null,
+  size: types ? sizeOf(process.stdout) : null,
+});
+
+/** A host that this machine serves has its sessions in the data folder too. */
+const isHere = (dataDir: string, options: AttachOptions): boolean =>
+  options.host === LOCAL_HOST || existsSync(sessionPaths(dataDir, options).holder);
 
 /** Undefined where the session has no terminal. */
 async function openIfThere(open: () => Promise<Attachment>): Promise<Attachment | undefined> {
@@ -129,10 +178,10 @@ function detachByte(name: string): number {
   });
 }
 
-const notHere = ({ host }: AttachOptions): HoldfastError =>
+const noWay = ({ host }: AttachOptions, why: string): HoldfastError =>
   new HoldfastError('not_found', {
     what: 'A terminal to attach to',
-    got: `host ${host}`,
-    allowed: LOCAL_HOST,
-    next: `Attach on the machine of host ${host}, or watch it with \`holdfast output --host ${host} --wait output\`.`,
+    got: `host ${host}: ${why}`,
+    allowed: 'a host that listens',
+    next: `Run the code with \`holdfast exec --host ${host}\`, and attach without --run.`,
   });

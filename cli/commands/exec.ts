@@ -7,11 +7,12 @@ import { LONGEST_WAIT_MS, type CommandView, type Runtime, type YieldSettings } f
 import { logEnd } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
-import { followLog, followSession, type Follower } from '../follow-log';
+import { followLog, followRemote, followSession, type Follower } from '../follow-log';
 import { inert } from '../print-message';
 import { note } from '../terminal-style';
+import { wayTo, type WayOptions } from '../way-to-host';
 
-export interface ExecOptions extends SessionOptions {
+export interface ExecOptions extends WayOptions {
   runtime: Runtime;
   yieldMs?: number;
   id?: string;
@@ -26,15 +27,16 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
   try {
     const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
     const session = context.client.session(options, cwd ? { cwd } : {});
-    const follower = options.json ? undefined : await follow(context, session);
+    const id = options.id ?? randomUUID();
+    const follower = options.json ? undefined : await follow(context, session, { ...options, id });
     const watch = options.json ? undefined : tellOfApproval(context, session);
-    const view = await interruptible(session, run(session, code, options))
+    const view = await interruptible(session, run(session, code, { ...options, id }))
       .catch((err: unknown) => {
         follower?.stop();
         throw err;
       })
       .finally(() => clearInterval(watch));
-    await follower?.finish(view.to);
+    await follower?.finish(view);
     if (options.json) process.stdout.write(`${JSON.stringify(view)}\n`);
     return exitCodeOf(view, options);
   } finally {
@@ -45,11 +47,11 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
 function run(
   session: SessionHandle,
   code: string,
-  { runtime, yieldMs, id }: ExecOptions,
+  { runtime, yieldMs, id }: ExecOptions & { id: string },
 ): Promise<CommandView> {
   const ms = yieldMs ?? PATIENT_MS;
   const settings: Partial<YieldSettings> = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
-  return session.exec({ runtime, code, yield: settings }, id ?? randomUUID());
+  return session.exec({ runtime, code, yield: settings }, id);
 }
 
 const LOOK_FOR_APPROVAL_MS = 2_000;
@@ -71,10 +73,22 @@ function tellOfApproval({ client }: CliContext, { workflowId }: SessionHandle): 
   return watch;
 }
 
-async function follow(context: CliContext, session: SessionHandle): Promise<Follower> {
-  if (!isLocal(context, session.ref.host)) return followSession(session);
-  const { log } = sessionPaths(context.dataDir, session.ref);
-  return followLog(log, logEnd(log));
+async function follow(
+  context: CliContext,
+  session: SessionHandle,
+  options: WayOptions & { id: string },
+): Promise<Follower> {
+  if (isLocal(context, session.ref.host)) {
+    const { log } = sessionPaths(context.dataDir, session.ref);
+    return followLog(log, logEnd(log));
+  }
+  // The command itself needs no way to the terminal: where there is none, its output comes as it can.
+  const way = await wayTo(context, options).catch((err: unknown) => {
+    if (!(err instanceof HoldfastError)) throw err;
+    if (err.code === 'attach_refused') note(err.message);
+    return { terminal: null };
+  });
+  return way.terminal ? followRemote(way.terminal) : followSession(session, options.id);
 }
 
 /** Ctrl-C goes to the command, as in any terminal; a second one leaves it running and us with 130. */

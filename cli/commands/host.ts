@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { ID_PATTERN } from '../../contracts/ids';
 import { ACCESS, type Access, type HostState } from '../../contracts/remote-hosts';
 import { HoldfastError } from '../../contracts/errors';
+import { attachToken } from '../../exec/attach-keys';
 import { HostAccess } from '../../exec/host-access';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
@@ -14,6 +15,7 @@ import { note, styled } from '../terminal-style';
 export interface ServeHostOptions extends GlobalOptions {
   access?: Access;
   root?: string;
+  listen?: string;
 }
 
 /** Serves until Ctrl-C or TERM; its sessions live on, and the next `serve` of this name takes them over. */
@@ -68,6 +70,7 @@ export async function hostWorkers(
     host,
     agents: false,
     workdir: root,
+    listen: options.listen,
     config: configOf(options) ?? undefined,
     log,
   });
@@ -116,6 +119,8 @@ export async function showHost(host: string, options: GlobalOptions): Promise<nu
     if (facts) {
       rows.push(['access', facts.access], ['root', facts.root], ['version', facts.version]);
       rows.push(['protocol', String(facts.protocol)], ['tree kill', facts.treeKill]);
+      if (facts.listens)
+        rows.push(['listens', `${facts.listens.address}, SHA-256 ${facts.listens.fingerprint}`]);
       rows.push(
         ['sandbox', facts.sandbox ?? 'none'],
         ['capabilities', facts.capabilities.join(', ') || 'none'],
@@ -136,6 +141,14 @@ export function hostAccess(host: string, level: string | undefined, options: Glo
   }
   const { current: access } = stored;
   process.stdout.write(options.json ? `${JSON.stringify({ host, access })}\n` : `${access}\n`);
+  return Promise.resolve(0);
+}
+
+/** On the host itself: what lets people in at its terminals, for `--token-file` and HOLDFAST_HOST_TOKEN elsewhere. */
+export function hostToken(host: string, options: GlobalOptions): Promise<number> {
+  mkdirSync(dataDirOf(options), { recursive: true, mode: 0o700 });
+  const token = attachToken(dataDirOf(options), host);
+  process.stdout.write(options.json ? `${JSON.stringify({ host, token })}\n` : `${token}\n`);
   return Promise.resolve(0);
 }
 

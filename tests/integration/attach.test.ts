@@ -195,7 +195,7 @@ describe('without a server, with the session alone', () => {
   test.each([
     ['a session that was never opened', ['--session', '9'], 66, 'not_found'],
     ['a key that is none', ['--detach-key', 'x'], 64, 'invalid_input'],
-    ['a host elsewhere', ['--host', 'far'], 66, 'not_found'],
+    ['a host elsewhere, where no server says of it', ['--host', 'far'], 69, 'no_server'],
   ])('%s is refused with code and next step', async (_, args, code, name) => {
     const person = attach(...args);
     expect(await person.exits()).toBe(code);

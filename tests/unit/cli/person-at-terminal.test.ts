@@ -14,7 +14,7 @@ function failingPlace(): { place: Attachment; calls: string[] } {
   };
   const place = {
     state: { end: 0, epoch: 1, running: 'c', typist: 'me', size: { cols: 80, rows: 24 } },
-    logPath: '/nowhere',
+    read: () => Promise.resolve(Buffer.alloc(0)),
     // eslint-disable-next-line require-yield -- a session that prints nothing
     async *changes() {
       await closed;

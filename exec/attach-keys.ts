@@ -1,0 +1,70 @@
+// What a host that listens has to show and to ask for: its certificate, and the token of whoever may come in. Both lie
+// in its data folder, readable by this user only, and stay the same over restarts.
+import { spawnSync } from 'node:child_process';
+import { createHash, generateKeyPairSync, randomBytes, timingSafeEqual, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HoldfastError } from '../contracts/errors';
+
+/** Whoever comes compares its fingerprint and nothing else, so its end is of no account. */
+const VALID_DAYS = '36500';
+const TOKEN_BYTES = 32;
+
+export interface Certificate {
+  key: string;
+  cert: string;
+  /** SHA-256, in hexadecimal with colons. */
+  fingerprint: string;
+}
+
+/** Made at the first call. Throws `listen_failed` where there is no `openssl` to make it: Node cannot. */
+export function attachCertificate(dataDir: string, host: string): Certificate {
+  const keyFile = join(dataDir, `attach.${host}.key.pem`);
+  const certFile = join(dataDir, `attach.${host}.cert.pem`);
+  if (!existsSync(certFile)) makeCertificate(host, keyFile, certFile);
+  const cert = readFileSync(certFile, 'utf8');
+  return { key: readFileSync(keyFile, 'utf8'), cert, fingerprint: new X509Certificate(cert).fingerprint256 };
+}
+
+function makeCertificate(host: string, keyFile: string, certFile: string): void {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  const made = `${certFile}.tmp`;
+  const request = [
+    'req',
+    '-new',
+    '-x509',
+    '-sha256',
+    '-days',
+    VALID_DAYS,
+    '-subj',
+    `/CN=holdfast host ${host}`,
+  ];
+  const { error, status, stderr } = spawnSync('openssl', [...request, '-key', keyFile, '-out', made], {
+    encoding: 'utf8',
+  });
+  if (error || status !== 0) {
+    rmSync(keyFile, { force: true });
+    const reason = error ? 'no openssl, which makes its certificate' : `openssl: ${stderr.trim()}`;
+    throw new HoldfastError('listen_failed', { host, reason });
+  }
+  // Whole or absent, whenever the process dies.
+  renameSync(made, certFile);
+}
+
+/** Made at the first call. */
+export function attachToken(dataDir: string, host: string): string {
+  const file = join(dataDir, `attach.${host}.token`);
+  try {
+    writeFileSync(file, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw err;
+  }
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** In constant time, whatever the lengths. An empty file lets nobody in. */
+export function isSameToken(got: string, expected: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return expected !== '' && timingSafeEqual(hash(got), hash(expected));
+}

@@ -1,0 +1,136 @@
+// Where a host takes connections for `attach` and live output: TLS, a token, and then frames for one session, of which
+// only those of people at terminals are heard. Knows no Temporal.
+import type { AddressInfo, Socket } from 'node:net';
+import { hostname } from 'node:os';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { checkedId, checkedSession, type SessionRef } from '../contracts/ids';
+import type { HostFacts } from '../contracts/remote-hosts';
+import { AttachConnection, type AttachConnectionOptions } from './attach-connection';
+import { attachCertificate, attachToken, isSameToken, type Certificate } from './attach-keys';
+import { readFirstLine } from './first-line';
+
+/** Who has not shown a token by then never will. */
+const TOKEN_MS = 5_000;
+const MAX_CONNECTIONS = 64;
+/** Those that show no token must not fill a disk with their refusals. */
+const AUDIT_STRANGERS_MS = 1_000;
+const WILDCARDS = ['0.0.0.0', '::'];
+
+interface AttachServerOptions extends AttachConnectionOptions {
+  host: string;
+  /** `ADDRESS:PORT`; port 0 for any that is free. */
+  listen: string;
+}
+
+export class AttachServer {
+  private server: Server | undefined;
+  private certificate: Certificate | undefined;
+  private readonly sockets = new Set<Socket>();
+  private lastStranger = 0;
+
+  constructor(private readonly options: AttachServerOptions) {}
+
+  /** Where it is found, for the host's announcement; null before `open`. */
+  get announced(): HostFacts['listens'] {
+    const at = this.server?.address() as AddressInfo | null | undefined;
+    if (!at || !this.certificate) return null;
+    const name = WILDCARDS.includes(at.address) ? hostname() : at.address;
+    const address = `${name.includes(':') ? `[${name}]` : name}:${at.port}`;
+    return { address, fingerprint: this.certificate.fingerprint };
+  }
+
+  /** Throws `listen_failed`. */
+  async open(): Promise<void> {
+    const { dataDir, host, listen } = this.options;
+    const [, address, port] = /^\[?([^\]]*?)\]?:(\d{1,5})$/.exec(listen) ?? [];
+    if (!address || Number(port) > 65_535)
+      throw new HoldfastError('invalid_input', { what: '--listen', got: listen, allowed: 'ADDRESS:PORT' });
+    this.certificate = attachCertificate(dataDir, host);
+    attachToken(dataDir, host);
+    const { key, cert } = this.certificate;
+    const server = createServer({ key, cert, minVersion: 'TLSv1.3', handshakeTimeout: TOKEN_MS });
+    // Before the handshake too: whoever only connects is one of them.
+    server.on('connection', (socket: Socket) => {
+      if (this.sockets.size >= MAX_CONNECTIONS) {
+        const full = new HoldfastError('attach_refused', this.facts(`it has ${MAX_CONNECTIONS} connections`));
+        if (this.mayTellStranger()) this.tell(full, undefined, socket.remoteAddress ?? 'unknown');
+        return void socket.destroy();
+      }
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+    server.on('tlsClientError', () => undefined);
+    server.on('secureConnection', (socket) => void this.welcome(socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (err) =>
+        reject(new HoldfastError('listen_failed', { host, reason: reasonOf(err) })),
+      );
+      server.listen(Number(port), address, resolve);
+    });
+    this.server = server;
+  }
+
+  close(): void {
+    this.server?.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private async welcome(socket: TLSSocket): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    const from = socket.remoteAddress ?? 'unknown';
+    let ref: SessionRef | undefined;
+    let isStranger = true;
+    try {
+      const first = await readFirstLine(socket, TOKEN_MS);
+      const { token, ...said } = (first ?? {}) as Record<string, unknown>;
+      this.checkToken(token);
+      isStranger = false;
+      ref = this.checkSession(said.ref);
+      this.options.access.check('somebody at its terminal', 'looks');
+      const connection = new AttachConnection(socket, ref, from, this.options);
+      socket.write('{"ok":true}\n');
+      connection.serve();
+    } catch (err) {
+      const known = err instanceof HoldfastError ? err : new HoldfastError('attach_refused', this.facts(err));
+      if (!isStranger || this.mayTellStranger()) this.tell(known, ref, from);
+      const { code, facts } = known;
+      socket.end(`${JSON.stringify({ error: { code, facts } })}\n`, () => socket.destroySoon());
+    }
+  }
+
+  private checkToken(got: unknown): void {
+    const { dataDir, host } = this.options;
+    // Read anew each time: one that was changed counts at once.
+    if (typeof got !== 'string' || !isSameToken(got, attachToken(dataDir, host)))
+      throw new HoldfastError('attach_refused', this.facts('it is not its token'));
+  }
+
+  private checkSession(got: unknown): SessionRef {
+    const { agent, host, session } = (got ?? {}) as Record<string, unknown>;
+    const ref = {
+      agent: checkedId('agent', agent),
+      host: checkedId('host', host),
+      session: checkedSession(session),
+    };
+    if (ref.host !== this.options.host)
+      throw new HoldfastError('foreign_session', { got: ref.host, host: this.options.host });
+    return ref;
+  }
+
+  private facts(reason: unknown): { host: string; reason: string } {
+    return { host: this.options.host, reason: reasonOf(reason) };
+  }
+
+  private mayTellStranger(): boolean {
+    if (Date.now() - this.lastStranger < AUDIT_STRANGERS_MS) return false;
+    this.lastStranger = Date.now();
+    return true;
+  }
+
+  private tell({ code }: HoldfastError, ref: SessionRef | undefined, from: string): void {
+    const { host, audit } = this.options;
+    const { agent, session } = ref ?? { agent: '', session: null };
+    audit.write({ what: 'attach', outcome: 'refused', why: code, agent, host, session, from });
+  }
+}

@@ -1,0 +1,98 @@
+// The other side of a host that listens: a connection to one session there, by the fingerprint that the host has
+// announced and by its token. Knows no Temporal.
+import { connect, type TLSSocket } from 'node:tls';
+import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../contracts/errors';
+import type { SessionRef } from '../contracts/ids';
+import type { HostFacts } from '../contracts/remote-hosts';
+import { readFirstLine } from './first-line';
+import { HolderClient, HolderGone } from './holder-client';
+import type { Verbs } from './protocol';
+
+const CONNECT_MS = 5_000;
+export const MAX_READ_BYTES = 256 * 1024;
+
+/** What a host answers somebody elsewhere: its holder's answers, and the log, which lies there. */
+export interface HostVerbs extends Pick<Verbs, 'attach' | 'watch' | 'type' | 'resize' | 'cancel'> {
+  /** Waits until the log is longer than `from`, which is null for its end: then `data` (base64) is empty. */
+  read: { request: { from: number | null; waitMs: number }; answer: { data: string; end: number } };
+}
+
+export interface RemotePlace {
+  listens: NonNullable<HostFacts['listens']>;
+  token: string;
+  ref: SessionRef;
+}
+
+export class RemoteTerminal {
+  private constructor(
+    readonly client: HolderClient<HostVerbs>,
+    readonly ref: SessionRef,
+  ) {}
+
+  /**
+   * Throws `attach_refused` for a wrong fingerprint, to which no token is shown, and what the host refuses with;
+   * `HolderGone` where nobody answers there.
+   */
+  static async open({ listens, token, ref }: RemotePlace): Promise<RemoteTerminal> {
+    const socket = await reach(listens.address);
+    try {
+      const { fingerprint256 } = socket.getPeerCertificate();
+      if (fingerprint256 !== listens.fingerprint) throw refused(ref.host, 'it shows another certificate');
+      socket.write(`${JSON.stringify({ token, ref })}\n`);
+      const answer = await readFirstLine(socket, CONNECT_MS).catch((err: unknown) => {
+        throw refused(ref.host, reasonOf(err));
+      });
+      const { error } = answer as { error?: { code?: unknown; facts?: ErrorFacts } };
+      if (error) throw known(error, ref.host);
+      const client = new HolderClient<HostVerbs>(socket, '');
+      // Paused since its first line.
+      socket.resume();
+      return new RemoteTerminal(client, ref);
+    } catch (err) {
+      socket.destroy();
+      throw err;
+    }
+  }
+
+  /** Offset of the log's end. */
+  async end(): Promise<number> {
+    return (await this.client.request('read', { from: null, waitMs: 0 })).end;
+  }
+
+  /** What the log has from `from` on, at most 256 KiB; empty when nothing came within `waitMs`. */
+  async read(from: number, waitMs = 0): Promise<Buffer> {
+    return Buffer.from((await this.client.request('read', { from, waitMs })).data, 'base64');
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}
+
+function reach(address: string): Promise<TLSSocket> {
+  const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
+  return new Promise((resolve, reject) => {
+    // Nobody vouches for it but the host's own word, which came by another way: the fingerprint is compared.
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false, minVersion: 'TLSv1.3' });
+    const fail = (reason: string): void => {
+      socket.destroy();
+      reject(new HolderGone(reason));
+    };
+    const timer = setTimeout(() => fail(`nothing answers at ${address}`), CONNECT_MS);
+    socket.once('error', (err: Error) => (clearTimeout(timer), fail(`${address}: ${err.message}`)));
+    socket.once('secureConnect', () => {
+      clearTimeout(timer);
+      socket.removeAllListeners('error').on('error', () => socket.destroy());
+      resolve(socket);
+    });
+  });
+}
+
+const refused = (host: string, reason: string): HoldfastError =>
+  new HoldfastError('attach_refused', { host, reason });
+
+function known({ code, facts }: { code?: unknown; facts?: ErrorFacts }, host: string): HoldfastError {
+  return typeof code === 'string' && isErrorCode(code)
+    ? new HoldfastError(code, facts ?? {})
+    : refused(host, 'it does not say why');
+}

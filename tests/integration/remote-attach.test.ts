@@ -1,0 +1,215 @@
+// People at terminals of another machine: straight, where it listens, else through Temporal.
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import type { HostFacts } from '../../contracts/remote-hosts';
+import { HoldfastError } from '../../contracts/errors';
+import { RemoteTerminal } from '../../exec/remote-terminal';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { LEAVE, Person } from '../helpers/person';
+import { RemoteHost } from '../helpers/remote-host';
+import { QUICK_YIELD, scratch } from '../helpers/temporal';
+import { until } from '../helpers/until';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+let pi: RemoteHost;
+let deaf: RemoteHost;
+let token: string;
+let tokenFile: string;
+let listens: NonNullable<HostFacts['listens']>;
+let agents = 0;
+
+beforeAll(async () => {
+  await engine.start();
+  pi = new RemoteHost('pi', engine.server().address);
+  deaf = new RemoteHost('deaf', engine.server().address);
+  await Promise.all([pi.serve('--listen', '127.0.0.1:0'), deaf.serve()]);
+  token = (await pi.cli('host', 'token', 'pi')).trim();
+  tokenFile = join(files.directory, 'token');
+  writeFileSync(tokenFile, `${token}\n`);
+  const known = async (name: string) => (await engine.client.hosts.state(name).catch(() => null))?.facts;
+  await until(async () => Boolean((await known('pi'))?.listens && (await known('deaf'))));
+  listens = (await known('pi'))?.listens ?? { address: '', fingerprint: '' };
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([pi.end(), deaf.end()]);
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+const newAgent = (): string => `person-${++agents}`;
+async function running(agent: string, code: string, host = 'pi'): Promise<void> {
+  const session = engine.client.session({ agent, host, session: 0 });
+  await session.exec({ code, yield: QUICK_YIELD });
+}
+const person = (agent: string, ...args: string[]): Person =>
+  new Person(engine.dataDir, ['--agent', agent, '--host', 'pi', '--token-file', tokenFile, ...args]);
+const open = (given: { token?: string; fingerprint?: string; host?: string } = {}): Promise<RemoteTerminal> =>
+  RemoteTerminal.open({
+    listens: { ...listens, fingerprint: given.fingerprint ?? listens.fingerprint },
+    token: given.token ?? token,
+    ref: { agent: 'nobody', host: given.host ?? 'pi', session: 0 },
+  });
+const audit = (): string => readFileSync(join(pi.dataDir, 'audit.pi.jsonl'), 'utf8');
+
+describe('a host that listens', () => {
+  test('what is typed reaches the program at once, in the person’s size, and the detach key leaves it running', async () => {
+    const agent = newAgent();
+    const loop = 'while :; do read -r -t 0.1 line && echo "got $line"; done';
+    await running(agent, `bash -c 'trap "stty size" WINCH; echo hello; ${loop}'`);
+    const ann = person(agent);
+    await ann.sees('attached; ctrl-] leaves');
+    await ann.sees('hello');
+    await ann.sees('24 80');
+    ann.resize(101, 33);
+    await ann.sees('33 101');
+    ann.types('fine\r');
+    await ann.sees('got fine');
+    const bob = person(agent, '--watch');
+    await bob.sees('attached to watch');
+    await bob.sees('got fine');
+    ann.types(LEAVE);
+    expect(await ann.exits()).toBe(0);
+    expect(ann.text).not.toContain('Temporal');
+    bob.types(LEAVE);
+    await bob.exits();
+    const state = await engine.client.session({ agent, host: 'pi', session: 0 }).output();
+    expect(state).toMatchObject({ exitCode: null });
+  });
+
+  test('code runs with the person at its terminal, and its exit code is theirs', async () => {
+    const ann = person(newAgent(), '--run', 'read -r -p "name? " name; echo "hello $name"; exit 7');
+    await ann.sees('name? ');
+    ann.types('ann\r');
+    expect(await ann.exits()).toBe(7);
+    expect(ann.text).toContain('hello ann');
+  });
+
+  test('exec prints the whole output of its command and nothing of an earlier one', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo earlier');
+    const args = ['exec', '--agent', agent, '--host', 'pi'];
+    const whole = Array.from({ length: 30_000 }, (_, n) => `${n + 1}\n`).join('');
+    for (const way of [['--token-file', tokenFile], []]) {
+      const { stdout, code } = await engine.cli([...args, ...way, 'seq 30000; exit 3']);
+      expect(code).toBe(3);
+      expect(stdout === whole).toBe(true);
+    }
+  });
+
+  test('its key and its token are readable by its user alone', () => {
+    for (const name of ['attach.pi.token', 'attach.pi.key.pem'])
+      expect(statSync(join(pi.dataDir, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test('who shows a wrong token, or asks for another host’s session, is refused and on record', async () => {
+    writeFileSync(`${tokenFile}-wrong`, 'wrong');
+    const ann = person(newAgent(), '--token-file', `${tokenFile}-wrong`);
+    expect(await ann.exits()).toBe(77);
+    expect(ann.text).toContain('attach_refused');
+    await expect(open({ token: '' })).rejects.toMatchObject({ code: 'attach_refused' });
+    await expect(open({ host: 'local' })).rejects.toMatchObject({ code: 'foreign_session' });
+    expect(audit()).toMatch(
+      /"why":"attach_refused","agent":"","host":"pi","session":null,"from":"127.0.0.1"/,
+    );
+    expect(audit()).toMatch(/"why":"foreign_session".*"from":"127.0.0.1"/);
+    expect(audit()).not.toContain(token);
+  });
+
+  test('to a machine with another certificate no token is shown', async () => {
+    const fingerprint = listens.fingerprint.replaceAll('A', 'B').replaceAll('1', '2');
+    const refused = await open({ fingerprint }).catch((err: unknown) => err);
+    expect(refused).toMatchObject({ code: 'attach_refused' });
+    expect((refused as HoldfastError).message).toContain('another certificate');
+  });
+
+  test('only what people at terminals do is heard: no command, no end, no call', async () => {
+    const agent = newAgent();
+    await running(agent, 'sleep 1234');
+    const ref = { agent, host: 'pi', session: 0 };
+    const terminal = await RemoteTerminal.open({ listens, token, ref });
+    await terminal.client.request('attach', { typist: null, size: null });
+    for (const verb of ['run', 'input', 'reset', 'close', 'arm', 'call', 'answer', 'toString'])
+      await expect(
+        terminal.client.request(verb as 'cancel', { id: 'x', by: 'reset' } as never),
+      ).rejects.toMatchObject({ code: 'invalid_input' });
+    // A watcher stays one.
+    expect(await terminal.client.request('type', { bytes: 'eA==' })).toEqual({ typed: false });
+    terminal.close();
+    expect(await engine.client.session(ref).output()).toMatchObject({ exitCode: null });
+  });
+
+  test('what is no token at all is ended, and the host goes on', async () => {
+    const [address = '', port] = listens.address.split(':');
+    const say = (text: string): Promise<string> =>
+      new Promise((resolve) => {
+        let got = '';
+        const socket = connect({ host: address, port: Number(port), rejectUnauthorized: false });
+        socket.on('data', (chunk: Buffer) => (got += chunk.toString()));
+        socket.on('error', () => undefined).on('close', () => resolve(got));
+        socket.on('secureConnect', () => socket.write(text));
+      });
+    for (const text of ['no json\n', 'x'.repeat(100_000), '[]\n', 'null\n'])
+      expect(await say(text)).toContain('attach_refused');
+    const ref = { agent: 'nobody', host: 'pi', session: 0 };
+    for (const frame of ['null', '7', '{"verb":"read"}', '{'])
+      expect(
+        await say(`${JSON.stringify({ token, ref })}\n\0\0\0${String.fromCharCode(frame.length)}${frame}`),
+      ).toBe('{"ok":true}\n');
+    const terminal = await open();
+    for (const body of [null, { from: -1 }, { from: 'x' }])
+      await expect(terminal.client.request('read', body as never)).rejects.toThrow(HoldfastError);
+    terminal.close();
+    (await open()).close();
+  });
+
+  test('a read-only host is only watched, and one that is off shows nothing; who is there already feels it too', async () => {
+    const agent = newAgent();
+    await running(agent, 'while read -r line; do echo "got $line"; done');
+    const typist = person(agent);
+    await typist.sees('attached;');
+    const watcher = person(agent, '--watch');
+    await watcher.sees('attached to watch');
+    await pi.cli('host', 'access', 'pi', 'read-only');
+    await typist.exits();
+    const late = person(agent);
+    expect(await late.exits()).toBe(77);
+    expect(late.text).toContain('read_only_host');
+    expect(watcher.exitCode).toBeNull();
+    await pi.cli('host', 'access', 'pi', 'off');
+    await watcher.exits();
+    await expect(open()).rejects.toMatchObject({ code: 'execution_disabled' });
+    await pi.cli('host', 'access', 'pi', 'read-write');
+    (await open()).close();
+  }, 30_000);
+});
+
+describe('a host that does not listen', () => {
+  test('is followed through Temporal, and lines that are typed go there as inputs', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo hello; while read -r line; do echo "got $line"; done', 'deaf');
+    const ann = new Person(engine.dataDir, ['--agent', agent, '--host', 'deaf']);
+    await ann.sees('followed through Temporal, once a second: it was started without --listen');
+    await ann.sees('hello');
+    ann.types('one\r');
+    await ann.sees('got one');
+    ann.types('twx\x7fo\r');
+    await ann.sees('got two');
+    ann.types(LEAVE);
+    expect(await ann.exits()).toBe(0);
+    expect(ann.text).toContain('detached; the session goes on');
+    expect(existsSync(join(deaf.dataDir, 'attach.deaf.token'))).toBe(false);
+  });
+
+  test('without a token a host that listens is followed so too', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo hello; read -r x');
+    const ann = new Person(engine.dataDir, ['--agent', agent, '--host', 'pi']);
+    await ann.sees('no token is given');
+    await ann.sees('hello');
+    ann.types('\x03');
+    ann.types(LEAVE);
+    expect(await ann.exits()).toBe(0);
+  });
+});
