@@ -185,10 +185,11 @@ async function sessionsOf(
     `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
     `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   try {
-    for await (const { workflowId } of client.temporal.workflow.list({ query })) {
-      const ref = parseSessionWorkflowId(workflowId);
-      if (ref) found.set(workflowId, ref);
-    }
+    for (const { workflow } of await client.namespaces.all())
+      for await (const { workflowId } of workflow.list({ query })) {
+        const ref = parseSessionWorkflowId(workflowId);
+        if (ref) found.set(workflowId, ref);
+      }
   } catch {
     // The time-skipping test server cannot list.
   }

@@ -1,6 +1,7 @@
 // The commands below `holdfast host`.
 import type { Command } from 'commander';
 import { checkedId } from '../contracts/ids';
+import { enrolHost } from './commands/enrol';
 import {
   accessLevel,
   forgetHost,
@@ -47,6 +48,11 @@ export function addHostCommands(host: Command, action: Action): void {
   below('access <name> [level]', 'on the host itself: what code may do there, from the next call on').action(
     action((name: string, level: string | undefined, _own: object, self: Command) =>
       hostAccess(hostName(name), level, self.optsWithGlobals<GlobalOptions>()),
+    ),
+  );
+  below('enrol <name>', 'a namespace of its own for a host that must not reach the agents').action(
+    action((name: string, _own: object, self: Command) =>
+      enrolHost(hostName(name), self.optsWithGlobals<GlobalOptions>()),
     ),
   );
   below('token <name>', 'on the host itself: the token that lets people in where it listens').action(

@@ -1,6 +1,6 @@
 // What is open, or was lately: agents, turns and sessions, what each is at and waits for, and who ended what.
 // Reads only: nothing here costs history.
-import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { describeEnd } from '../client/workflow-end';
 import type { Approval } from '../contracts/approvals';
@@ -55,16 +55,19 @@ export async function allWork(context: CliContext, ended: boolean, agent?: strin
   const types = [agents, turn, execSession].map((type) => `"${type}"`);
   const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   const kind = `WorkflowType IN (${types.join(', ')})${own}`;
-  const list = context.client.temporal.workflow;
+  const clients = await context.client.namespaces.all();
   const pending: Promise<Work>[] = [];
-  for await (const info of list.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
-    pending.push(openWork(context, info));
+  for (const { workflow } of clients)
+    for await (const info of workflow.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
+      pending.push(openWork(context, info));
   if (ended) {
     const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
-    let shown = 0;
-    for await (const info of list.list({ query, pageSize: ENDED_SHOWN })) {
-      pending.push(endedWork(context.client, info));
-      if (++shown === ENDED_SHOWN) break;
+    for (const client of clients) {
+      let shown = 0;
+      for await (const info of client.workflow.list({ query, pageSize: ENDED_SHOWN })) {
+        pending.push(endedWork(client, info));
+        if (++shown === ENDED_SHOWN) break;
+      }
     }
   }
   return waitingForAgents(await Promise.all(pending)).sort(
@@ -96,8 +99,8 @@ async function openWork(context: CliContext, info: WorkflowExecutionInfo): Promi
   return { ...workOf(info), ...(await inTime(told)) };
 }
 
-async function endedWork(client: HoldfastClient, info: WorkflowExecutionInfo): Promise<Work> {
-  const how = await inTime(describeEnd(client.temporal, info));
+async function endedWork(client: Client, info: WorkflowExecutionInfo): Promise<Work> {
+  const how = await inTime(describeEnd(client, info));
   const end = { at: info.closeTime?.toISOString() ?? null, how: how ?? info.status.name.toLowerCase() };
   return { ...workOf(info), end };
 }

@@ -1,11 +1,13 @@
 // What waits for somebody's yes or no, in sessions and turns, and the answers.
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { Approval, ApproveRequest, DenyRequest } from '../contracts/approvals';
+import { LOCAL_HOST, parseSessionWorkflowId } from '../contracts/ids';
 import { APPROVAL_MESSAGES, SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
-import { deliver, type Delivery } from './deliver';
+import { deliver } from './deliver';
+import type { HostNamespaces } from './host-namespaces';
 
 /** Something that waits, and the workflow in which it does. */
 export interface WaitingApproval extends Approval {
@@ -15,7 +17,7 @@ export interface WaitingApproval extends Approval {
 
 export class ApprovalDesk {
   constructor(
-    private readonly client: Client,
+    private readonly namespaces: HostNamespaces,
     private readonly address: string,
   ) {}
 
@@ -26,7 +28,8 @@ export class ApprovalDesk {
       `WorkflowType IN ("${WORKFLOWS.execSession}", "${WORKFLOWS.turn}") ` +
       `AND ExecutionStatus = "Running"${own}`;
     const asked: Promise<WaitingApproval[]>[] = [];
-    for await (const { workflowId } of this.client.workflow.list({ query })) asked.push(this.of(workflowId));
+    for (const client of await this.namespaces.all())
+      for await (const { workflowId } of client.workflow.list({ query })) asked.push(this.of(workflowId));
     const found = (await Promise.allSettled(asked)).flatMap((one) =>
       // One that has ended meanwhile, or of a release that asks nobody.
       one.status === 'fulfilled' ? one.value : [],
@@ -36,8 +39,7 @@ export class ApprovalDesk {
 
   /** What waits in one session or turn. */
   async of(workflowId: string): Promise<WaitingApproval[]> {
-    const handle = this.client.workflow.getHandle(workflowId);
-    const waiting = await deliver(this.delivery(workflowId), () =>
+    const waiting = await this.deliver(workflowId, (handle) =>
       handle.query<Approval[]>(APPROVAL_MESSAGES.approvals),
     );
     return waiting.map((one) => ({ ...one, workflowId }));
@@ -59,15 +61,15 @@ export class ApprovalDesk {
 
   private answer(workflowId: string, name: string, request: object): Promise<Approval> {
     const updateId = randomUUID();
-    return deliver(this.delivery(workflowId), () =>
-      this.client.workflow
-        .getHandle(workflowId)
-        .executeUpdate<Approval, [object]>(name, { args: [request], updateId }),
+    return this.deliver(workflowId, (handle) =>
+      handle.executeUpdate<Approval, [object]>(name, { args: [request], updateId }),
     );
   }
 
-  private delivery(workflowId: string): Delivery {
-    const { client, address } = this;
-    return { client, address, workflowId, needsWorker: true, what: 'What waits' };
+  private async deliver<T>(workflowId: string, send: (handle: WorkflowHandle) => Promise<T>): Promise<T> {
+    const { address, namespaces } = this;
+    const client = await namespaces.clientOf(parseSessionWorkflowId(workflowId)?.host ?? LOCAL_HOST);
+    const to = { client, address, workflowId, needsWorker: true, what: 'What waits' };
+    return deliver(to, () => send(client.workflow.getHandle(workflowId)));
   }
 }

@@ -8,6 +8,7 @@ import { AgentHandle } from './agent-handle';
 import { ApprovalDesk } from './approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
 import { HostDirectory } from './host-directory';
+import { HostNamespaces } from './host-namespaces';
 import { SessionHandle } from './session-handle';
 
 export interface ConnectChoice extends ServerChoice {
@@ -16,11 +17,16 @@ export interface ConnectChoice extends ServerChoice {
 }
 
 export class HoldfastClient {
+  /** Where the sessions of each host have their workflows. */
+  readonly namespaces: HostNamespaces;
+
   constructor(
     /** For what this client does not cover. */
     readonly temporal: Client,
     readonly address: string,
-  ) {}
+  ) {
+    this.namespaces = new HostNamespaces(temporal, address);
+  }
 
   /**
    * Connects to the server that `choice`, the environment (TEMPORAL_ADDRESS) or a Temporal profile names.
@@ -44,17 +50,19 @@ export class HoldfastClient {
     ref: Omit<SessionRef, 'host'> & { host?: string },
     settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'> = {},
   ): SessionHandle {
-    return new SessionHandle(this.temporal, { ...ref, host: ref.host ?? LOCAL_HOST }, settings, this.address);
+    const { host = LOCAL_HOST } = ref;
+    const home = (): Promise<Client> => this.namespaces.clientOf(host);
+    return new SessionHandle(home, { ...ref, host }, settings, this.address);
   }
 
   /** Machines that serve shells, beside the local one. */
   get hosts(): HostDirectory {
-    return new HostDirectory(this.temporal, this.address);
+    return new HostDirectory(this.temporal, this.namespaces, this.address);
   }
 
   /** What waits for somebody's yes or no. */
   get approvals(): ApprovalDesk {
-    return new ApprovalDesk(this.temporal, this.address);
+    return new ApprovalDesk(this.namespaces, this.address);
   }
 
   async close(): Promise<void> {

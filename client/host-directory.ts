@@ -1,14 +1,16 @@
 // Which hosts there are, and whether they are there.
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors';
 import { hostWorkflowId, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { HOST_MESSAGES, WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
 import { HOST_PROTOCOL, type HostFacts, type HostInput, type HostState } from '../contracts/remote-hosts';
 import { deliver } from './deliver';
+import type { HostNamespaces } from './host-namespaces';
 
 export class HostDirectory {
   constructor(
     private readonly client: Client,
+    private readonly namespaces: HostNamespaces,
     private readonly address: string,
   ) {}
 
@@ -16,8 +18,7 @@ export class HostDirectory {
   async list(): Promise<HostState[]> {
     const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
     const states: Promise<HostState>[] = [];
-    for await (const { workflowId } of this.client.workflow.list({ query }))
-      states.push(this.query(workflowId));
+    for await (const info of this.client.workflow.list({ query })) states.push(this.ask(info));
     const found = (await Promise.allSettled(states)).flatMap((state) =>
       // One that has ended since it was listed is forgotten.
       state.status === 'fulfilled' ? [state.value] : [],
@@ -29,8 +30,8 @@ export class HostDirectory {
   async state(host: string): Promise<HostState> {
     try {
       const workflowId = hostWorkflowId(host);
-      const { status } = await this.client.workflow.getHandle(workflowId).describe();
-      if (status.name === 'RUNNING') return await this.query(workflowId);
+      const info = await this.client.workflow.getHandle(workflowId).describe();
+      if (info.status.name === 'RUNNING') return await this.ask(info);
     } catch (err) {
       if (!(err instanceof WorkflowNotFoundError)) throw err;
     }
@@ -86,7 +87,17 @@ export class HostDirectory {
   /** Takes a host that will not come back off the list. Throws `unknown_host`. */
   async forget(host: string): Promise<void> {
     await this.state(host);
-    await this.client.workflow.getHandle(hostWorkflowId(host)).signal(HOST_MESSAGES.forget);
+    const own = await this.namespaces.clientOf(host);
+    const workflowId = hostWorkflowId(host);
+    // One that was enrolled and has never come is not known there.
+    if (own !== this.client)
+      await own.workflow
+        .getHandle(workflowId)
+        .signal(HOST_MESSAGES.forget)
+        .catch((err: unknown) => {
+          if (!(err instanceof WorkflowNotFoundError)) throw err;
+        });
+    await this.client.workflow.getHandle(workflowId).signal(HOST_MESSAGES.forget);
   }
 
   private async onlyOne(): Promise<HostState> {
@@ -100,16 +111,27 @@ export class HostDirectory {
     throw new HoldfastError('no_remote_host', { got: offline || 'none' });
   }
 
-  private query(workflowId: string): Promise<HostState> {
+  /** An enrolled host is asked for where it comes: in its own namespace. */
+  private async ask(info: Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>): Promise<HostState> {
+    const own = this.namespaces.clientIn(info);
+    if (own !== this.client) {
+      try {
+        return await this.query(info.workflowId, own);
+      } catch (err) {
+        if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+      }
+    }
+    return this.query(info.workflowId, this.client);
+  }
+
+  private query(workflowId: string, client: Client): Promise<HostState> {
     const to = {
-      client: this.client,
+      client,
       address: this.address,
       workflowId,
       needsWorker: true,
       what: 'The host',
     };
-    return deliver(to, () =>
-      this.client.workflow.getHandle(workflowId).query<HostState>(HOST_MESSAGES.state),
-    );
+    return deliver(to, () => client.workflow.getHandle(workflowId).query<HostState>(HOST_MESSAGES.state));
   }
 }

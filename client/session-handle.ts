@@ -35,21 +35,20 @@ import type {
   ToolResults,
   ToolResultsRequest,
 } from '../contracts/tools';
-import { deliver, type Delivery } from './deliver';
+import { deliver } from './deliver';
 
 export class SessionHandle {
   readonly workflowId: string;
-  private readonly delivery: Delivery;
 
   /** Throws `invalid_input` for ids and numbers that are not allowed. Nothing is started yet. */
   constructor(
-    private readonly client: Client,
+    /** The client of the namespace that the session's workflow is in. */
+    private readonly home: () => Promise<Client>,
     readonly ref: SessionRef,
     private readonly settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'>,
-    address: string,
+    private readonly address: string,
   ) {
     this.workflowId = sessionWorkflowId(ref);
-    this.delivery = { client, address, workflowId: this.workflowId, needsWorker: true, what: 'The session' };
   }
 
   /**
@@ -107,24 +106,28 @@ export class SessionHandle {
 
   /** For host workers: nobody waits for these calls any more. */
   async cancelTools(request: CancelToolsRequest): Promise<void> {
-    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.cancelTools, request));
+    await this.deliver((handle) => handle.signal(SESSION_MESSAGES.cancelTools, request));
   }
 
   /** What the session knows of itself. Answers for a closed session too. */
   state(): Promise<SessionState> {
-    return deliver(this.delivery, () => this.handle.query<SessionState>(SESSION_MESSAGES.state));
+    return this.deliver((handle) => handle.query<SessionState>(SESSION_MESSAGES.state));
   }
 
   /** Ends everything in the session and the session itself. */
   async close(reason: string): Promise<void> {
-    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.close, { reason }));
+    await this.deliver((handle) => handle.signal(SESSION_MESSAGES.close, { reason }));
   }
 
   /** Resolves when the session's workflow has ended, however that came. */
   async closed(): Promise<void> {
-    await this.handle.result().catch((err: unknown) => {
-      if (!(err instanceof WorkflowFailedError)) throw err;
-    });
+    const client = await this.home();
+    await client.workflow
+      .getHandle(this.workflowId)
+      .result()
+      .catch((err: unknown) => {
+        if (!(err instanceof WorkflowFailedError)) throw err;
+      });
   }
 
   /** Signals input without waiting for its effect, as operators and other SDKs do. */
@@ -132,15 +135,11 @@ export class SessionHandle {
     const checked = parseWith(inputSchema, 'The input', request, true);
     // With an id, because a signal whose answer is lost is sent again.
     const identified = { id: randomUUID(), ...checked };
-    await deliver(this.delivery, () => this.handle.signal(SESSION_MESSAGES.input, identified));
-  }
-
-  private get handle(): WorkflowHandle {
-    return this.client.workflow.getHandle(this.workflowId);
+    await this.deliver((handle) => handle.signal(SESSION_MESSAGES.input, identified));
   }
 
   private updateWithStart(name: string, args: [] | [object], updateId: string): Promise<CommandView> {
-    return deliver(this.delivery, () => {
+    return this.deliver((_handle, client) => {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
         workflowId: this.workflowId,
         taskQueue: MAIN_TASK_QUEUE,
@@ -150,13 +149,18 @@ export class SessionHandle {
         staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,
       });
       const options = { args, updateId, startWorkflowOperation };
-      return this.client.workflow.executeUpdateWithStart<Workflow, CommandView, [] | [object]>(name, options);
+      return client.workflow.executeUpdateWithStart<Workflow, CommandView, [] | [object]>(name, options);
     });
   }
 
   private update<T = CommandView>(name: string, request: object, updateId: string): Promise<T> {
-    return deliver(this.delivery, () =>
-      this.handle.executeUpdate<T, [object]>(name, { args: [request], updateId }),
-    );
+    return this.deliver((handle) => handle.executeUpdate<T, [object]>(name, { args: [request], updateId }));
+  }
+
+  private async deliver<T>(send: (handle: WorkflowHandle, client: Client) => Promise<T>): Promise<T> {
+    const { workflowId, address } = this;
+    const client = await this.home();
+    const to = { client, address, workflowId, needsWorker: true, what: 'The session' };
+    return deliver(to, () => send(client.workflow.getHandle(workflowId), client));
   }
 }

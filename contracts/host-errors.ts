@@ -69,6 +69,12 @@ export const HOST_ERRORS = {
       `The session belongs to another host: got ${f.got}, allowed ${f.host}; nothing was done, and it is on record.`,
     () => 'Send it to the host that the session names.',
   ),
+  enrol_failed: entry(
+    69,
+    false,
+    (f) => `Host ${f.host} could not be enrolled: ${f.reason}.`,
+    () => 'Mend that and enrol it again: what is done already is left as it is.',
+  ),
   listen_failed: entry(
     69,
     false,

@@ -27,6 +27,11 @@ export const turnWorkflowId = (agent: string, turn: number): string =>
 export const sessionWorkflowId = ({ agent, host, session }: SessionRef): string =>
   `exec/${checkedId('agent', agent)}/${checkedId('host', host)}/${checkedSession(session)}`;
 
+/** Of a host in a trust domain of its own. */
+const HOST_NAMESPACE = 'holdfast-host-';
+export const hostNamespace = (host: string): string => `${HOST_NAMESPACE}${checkedId('host', host)}`;
+export const isHostNamespace = (namespace: string): boolean => namespace.startsWith(HOST_NAMESPACE);
+
 export const hostWorkflowId = (host: string): string => `host/${checkedId('host', host)}`;
 
 /** Reads `exec/<agent>/<host>/<n>`; undefined for any other workflow id. */

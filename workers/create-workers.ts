@@ -8,7 +8,7 @@ import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
-import { LOCAL_HOST, checkedId } from '../contracts/ids';
+import { LOCAL_HOST, checkedId, isHostNamespace } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
 import type { SessionHost } from '../exec/session-host';
@@ -23,6 +23,8 @@ import { createAgentWorker } from './agent-worker';
 import { claimHost } from './claim-host';
 import { secretStore } from './configured-secrets';
 import { configureTools } from './configured-tools';
+import { endUnused } from './end-unused';
+import { EnrolledHosts } from './enrolled-hosts';
 import { createHostWorker, type HostWorker } from './host-worker';
 import { openSessions, type SessionParts } from './open-sessions';
 import { publishRegistry } from './registry-record';
@@ -30,7 +32,7 @@ import { registerSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
 import { SubAgentSweep } from './sub-agent-sweep';
 import { TaskJournal } from './task-journal';
-import { endUnused, Workers, type AgentSide, type WorkersLog } from './workers';
+import { Workers, type AgentSide, type WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
   /** Where logs of shells and the journals lie; made where it is missing. One worker per host and folder. */
@@ -122,12 +124,14 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       made.push(() => endUnused(worker));
       const warn = (message: string, facts: Record<string, unknown>): void => log.warn(message, facts);
       const subAgents = new SubAgentSweep(client.temporal, warn);
-      agentSide = { worker, subAgents, close: () => tokens.close() };
+      const enrolled = new EnrolledHosts({ client, connection, dataConverter, warn });
+      agentSide = { worker, subAgents, enrolled, close: () => tokens.close() };
     }
     const closeTools = (): Promise<void> => (unpublish(), configured.close());
     let hostWorker: HostWorker | undefined;
     if (host !== null) {
-      const offered = configuration.features.unifiedExec;
+      // In a trust domain of its own nobody would answer a script that calls a tool of ours.
+      const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
       const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
       const parts = { client, stubs, secrets, sandbox: configuration.sandbox };
       const sessions = await open({ ...options, log }, parts);

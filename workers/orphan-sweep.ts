@@ -1,13 +1,12 @@
 // Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
 // Terminating runs no code of the workflow, so the host has to look for itself.
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { describeEnd } from '../client/workflow-end';
-import type { AgentInput } from '../contracts/agent';
 import { reasonOf } from '../contracts/errors';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import { SEARCH_ATTRIBUTES, SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import type { SessionHost } from '../exec/session-host';
+import { describeIfThere, EndedAgents, wasEnded } from './ended-agents';
 import { RepeatedLook } from './repeated-look';
 
 /** Whatever else a server says, `PAUSED` and what this SDK does not know yet among it, is a workflow that lives. */
@@ -48,12 +47,12 @@ export class OrphanSweep {
   );
   /** Seen without a workflow at the last look; at the second look running they are ended. */
   private suspects = new Set<string>();
-  /** Sessions that were told to close, by the run of their agent: once is enough, it is in their history. */
-  private readonly told = new Set<string>();
-  /** Whether the run of an agent that was terminated leaves its sessions open. */
-  private readonly keeps = new Map<string, Promise<boolean>>();
+  private readonly endedAgents: EndedAgents;
 
-  constructor(private readonly options: OrphanSweepOptions) {}
+  constructor(private readonly options: OrphanSweepOptions) {
+    const { client, log } = options;
+    this.endedAgents = new EndedAgents({ agents: client, sessions: client, log });
+  }
 
   /** One look at all open sessions of this host and server; returns those that it ended. */
   async look(): Promise<SessionRef[]> {
@@ -76,7 +75,7 @@ export class OrphanSweep {
       if (listed.has(workflowId) && !wasEnded(await agent)) continue;
       const session = await this.describe(workflowId);
       if (session && !isOver(session)) {
-        await this.closeAfterAgent(workflowId, session, await agent);
+        await this.endedAgents.close(session, await agent);
       } else if (before.has(workflowId)) {
         if (await this.end(ref, session)) ended.push(ref);
       } else {
@@ -101,55 +100,6 @@ export class OrphanSweep {
     return open;
   }
 
-  /** The sessions of a terminated agent are closed as it would have closed them. */
-  private async closeAfterAgent(
-    workflowId: string,
-    session: WorkflowExecutionDescription,
-    agent: WorkflowExecutionDescription | undefined,
-  ): Promise<void> {
-    if (!wasEnded(agent)) return;
-    const key = `${agent.runId} ${workflowId}`;
-    if (this.told.has(key) || (await this.keepsSessions(agent))) return;
-    // An id that is used again: the session was opened after that agent's end.
-    if (!agent.closeTime || agent.closeTime < (await this.openedAt(session))) return;
-    const reason = `its agent was ${await describeEnd(this.options.client, agent)}`;
-    await this.options.client.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
-    this.told.add(key);
-    this.options.log('a session of an ended agent is closed', { workflowId, reason });
-  }
-
-  /** Only its input tells: an agent that was terminated answers no query for certain. */
-  private keepsSessions({ workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
-    const known = this.keeps.get(runId) ?? this.readKeep(workflowId, runId);
-    this.keeps.set(runId, known);
-    // Not remembered: the next look asks again.
-    known.catch(() => this.keeps.delete(runId));
-    return known;
-  }
-
-  private async readKeep(workflowId: string, runId: string): Promise<boolean> {
-    const { options, workflowService } = this.options.client;
-    const { history } = await workflowService.getWorkflowExecutionHistory({
-      namespace: options.namespace,
-      execution: { workflowId, runId },
-      maximumPageSize: 1,
-    });
-    const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-    if (!payload) return false;
-    const input = options.loadedDataConverter.payloadConverter.fromPayload<Partial<AgentInput> | null>(
-      payload,
-    );
-    return input?.keep === true;
-  }
-
-  /** A session that continued as new or was reset is as old as its first run. */
-  private async openedAt({ workflowId, runId, startTime, raw }: WorkflowExecutionDescription): Promise<Date> {
-    const firstRunId = raw.workflowExecutionInfo?.firstRunId;
-    if (!firstRunId || firstRunId === runId) return startTime;
-    // Where the server has forgotten that run, it is older than all that the server knows.
-    return (await this.describe(workflowId, firstRunId))?.startTime ?? new Date(0);
-  }
-
   /** False where a run of it was opened since it was looked at. */
   private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<boolean> {
     const reason = session
@@ -161,21 +111,7 @@ export class OrphanSweep {
     return true;
   }
 
-  private async describe(
-    workflowId: string,
-    runId?: string,
-  ): Promise<WorkflowExecutionDescription | undefined> {
-    try {
-      return await this.options.client.workflow.getHandle(workflowId, runId).describe();
-    } catch (err) {
-      if (err instanceof WorkflowNotFoundError) return undefined;
-      throw err;
-    }
+  private describe(workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+    return describeIfThere(this.options.client, workflowId);
   }
 }
-
-/** Without its code having run. */
-export const wasEnded = (
-  agent: WorkflowExecutionDescription | undefined,
-): agent is WorkflowExecutionDescription =>
-  agent?.status.name === 'TERMINATED' || agent?.status.name === 'TIMED_OUT';

@@ -3,7 +3,7 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { describeEnd } from '../client/workflow-end';
 import { AGENT_MESSAGES, WORKFLOWS } from '../contracts/messages';
-import { wasEnded } from './orphan-sweep';
+import { wasEnded } from './ended-agents';
 import { RepeatedLook } from './repeated-look';
 
 interface SubAgent {

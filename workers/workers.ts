@@ -2,6 +2,8 @@
 import type { Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors';
+import { endUnused } from './end-unused';
+import type { EnrolledHosts } from './enrolled-hosts';
 import type { HostWorker } from './host-worker';
 import { resetStickyQueues } from './reset-sticky';
 import type { ServerConnection } from './server-connection';
@@ -18,6 +20,7 @@ export interface WorkersLog {
 export interface AgentSide {
   worker: Worker;
   subAgents: SubAgentSweep;
+  enrolled: EnrolledHosts;
   /** Lets go of those who watch its models write. */
   close: () => void;
 }
@@ -44,16 +47,6 @@ export interface WorkersReady {
   orphans: number;
   /** Open workflows whose cache the killed worker took with it. */
   open: number;
-}
-
-/**
- * Lets go of what a worker has that never ran. The SDK has no other way: a worker gives its connection back when it
- * has run.
- */
-export async function endUnused(worker: Worker): Promise<void> {
-  const run = worker.run();
-  worker.shutdown();
-  await run;
 }
 
 export class Workers {
@@ -118,6 +111,7 @@ export class Workers {
       // Only now: what is answered is handed out at once, and must find us polling.
       const adopted = hostWorker?.adopt() ?? 0;
       agentSide?.subAgents.looks.start();
+      agentSide?.enrolled.start();
       const orphans = await journal.failOrphans(temporal);
       const ready = { pollingSince, adopted, orphans, open };
       onReady?.(ready);
@@ -156,6 +150,7 @@ export class Workers {
   private async letGo(): Promise<void> {
     const { hostWorker, agentSide, release, closeTools, server } = this.parts;
     agentSide?.subAgents.looks.stop();
+    await agentSide?.enrolled.stop();
     try {
       agentSide?.close();
       await Promise.all([hostWorker?.detach(), closeTools()]);

@@ -59,6 +59,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   execution_disabled: { host: 'pi' },
   read_only_host: { host: 'pi', what: 'terminal' },
   protocol_mismatch: { host: 'pi', got: 2, version: '9.0.0', allowed: 1 },
+  enrol_failed: { host: 'pi', reason: 'denied' },
   listen_failed: { host: 'pi', reason: 'the port is taken' },
   attach_refused: { host: 'pi', reason: 'it is not its token' },
   foreign_session: { got: 'laptop', host: 'pi' },

@@ -1,0 +1,105 @@
+// `holdfast host enrol`: a namespace of its own for a host of another trust domain.
+import { setTimeout as delay } from 'node:timers/promises';
+import { msToTs } from '@temporalio/common/lib/time';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { hostNamespace, hostWorkflowId, MAIN_TASK_QUEUE } from '../../contracts/ids';
+import {
+  HOST_NAMESPACE_MEMO,
+  SEARCH_ATTRIBUTE_TYPES,
+  WORKFLOW_TASK_TIMEOUT,
+  WORKFLOWS,
+} from '../../contracts/messages';
+import type { HostInput } from '../../contracts/remote-hosts';
+import { registerSearchAttributes } from '../../workers/search-attributes';
+import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { note } from '../terminal-style';
+
+const RETENTION = '72 hours';
+/** A new namespace is known to all parts of a server within so long. */
+const READY_MS = 15_000;
+const PAUSE_MS = 250;
+
+/** Once on the operator's side; again it changes nothing. Throws `enrol_failed`. */
+export async function enrolHost(host: string, options: GlobalOptions): Promise<number> {
+  const context = await openContext(options, { start: false });
+  try {
+    const namespace = hostNamespace(host);
+    await makeNamespace(context, host, namespace);
+    await startHost(context, host, namespace);
+    const { address } = context.client;
+    const serve = `holdfast host serve ${host} --address ${address} --namespace ${namespace}`;
+    if (options.json) process.stdout.write(`${JSON.stringify({ host, namespace, address, serve })}\n`);
+    else {
+      process.stdout.write(`${serve}\n`);
+      note('Run that on the machine. Its sessions and its presence live in that namespace alone.');
+      note(
+        `Give it credentials of the namespace ${namespace} (role: write) and of no other, for example an API key`,
+      );
+      note('in a profile of its Temporal configuration. Your own worker needs that role there too.');
+      note('A server without authorisation, as `holdfast up` starts one, keeps nobody out of any namespace.');
+    }
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
+/** One that is there already, made with the server's own tools, is taken as it is. */
+async function makeNamespace({ client }: CliContext, host: string, namespace: string): Promise<void> {
+  const { workflowService } = client.temporal;
+  const isThere = await workflowService.describeNamespace({ namespace }).then(
+    () => true,
+    () => false,
+  );
+  const request = {
+    namespace,
+    description: 'A host of Holdfast in a trust domain of its own',
+    workflowExecutionRetentionPeriod: msToTs(RETENTION),
+  };
+  if (!isThere)
+    await workflowService.registerNamespace(request).catch((err: unknown) => {
+      throw new HoldfastError('enrol_failed', { host, reason: reasonOf(err) });
+    });
+  const own = client.namespaces.clientIn({ memo: { [HOST_NAMESPACE_MEMO]: namespace } });
+  const failed = (err: unknown): never => {
+    throw new HoldfastError('enrol_failed', { host, reason: reasonOf(err) });
+  };
+  await untilDone(() => own.workflow.count()).catch(failed);
+  const names = Object.keys(SEARCH_ATTRIBUTE_TYPES).join(', ');
+  await untilDone(() => registerSearchAttributes(own)).catch((err: unknown) =>
+    note(
+      `Register the search attributes ${names} in ${namespace}: the server refuses it here, ${reasonOf(err)}`,
+    ),
+  );
+}
+
+/** Throws the last failure when it does not succeed for a while. */
+async function untilDone(work: () => Promise<unknown>): Promise<void> {
+  for (const until = Date.now() + READY_MS; ;) {
+    try {
+      await work();
+      return;
+    } catch (err) {
+      if (Date.now() > until) throw err;
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+/** By it everybody in the agents' namespace finds the host's own. */
+async function startHost({ client }: CliContext, host: string, namespace: string): Promise<void> {
+  const workflowId = hostWorkflowId(host);
+  const handle = await client.temporal.workflow.start(WORKFLOWS.host, {
+    workflowId,
+    taskQueue: MAIN_TASK_QUEUE,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+    args: [{ namespace } satisfies HostInput],
+    memo: { [HOST_NAMESPACE_MEMO]: namespace },
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `host ${host}`,
+  });
+  const { memo } = await handle.describe();
+  if (memo?.[HOST_NAMESPACE_MEMO] === namespace) return;
+  const reason = `it has come in the agents' own namespace: stop it there and \`holdfast host forget ${host}\``;
+  throw new HoldfastError('enrol_failed', { host, reason });
+}

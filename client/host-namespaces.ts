@@ -1,0 +1,65 @@
+// In which namespace the sessions of each host have their workflows: a host of another trust domain has one of its own.
+import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { HoldfastError } from '../contracts/errors';
+import { hostWorkflowId, LOCAL_HOST } from '../contracts/ids';
+import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../contracts/messages';
+import { deliver } from './deliver';
+
+/** A host may be enrolled while this client lives; one that is stays so. */
+const ASK_AGAIN_MS = 10_000;
+
+export class HostNamespaces {
+  private readonly clients = new Map<string, Client>();
+  private readonly asked = new Map<string, { at: number; client: Promise<Client> }>();
+
+  constructor(
+    private readonly main: Client,
+    private readonly address: string,
+  ) {}
+
+  /** The client for what is of this host: sessions, its presence. */
+  clientOf(host: string): Promise<Client> {
+    if (host === LOCAL_HOST) return Promise.resolve(this.main);
+    const known = this.asked.get(host);
+    if (known && Date.now() - known.at < ASK_AGAIN_MS) return known.client;
+    const client = this.find(host);
+    this.asked.set(host, { at: Date.now(), client });
+    // Not remembered: the next one asks again.
+    client.catch(() => this.asked.delete(host));
+    return client;
+  }
+
+  /** That of the agents first, then those of enrolled hosts. */
+  async all(): Promise<Client[]> {
+    const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
+    const found: Client[] = [];
+    for await (const info of this.main.workflow.list({ query })) {
+      const client = this.clientIn(info);
+      if (client !== this.main) found.push(client);
+    }
+    return [this.main, ...found];
+  }
+
+  /** That of the namespace which the workflow `host` was started with; else the agents'. */
+  clientIn({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): Client {
+    const namespace = memo?.[HOST_NAMESPACE_MEMO];
+    if (typeof namespace !== 'string' || namespace === this.main.options.namespace) return this.main;
+    const known = this.clients.get(namespace);
+    const client = known ?? new Client({ ...this.main.options, connection: this.main.connection, namespace });
+    this.clients.set(namespace, client);
+    return client;
+  }
+
+  private async find(host: string): Promise<Client> {
+    const workflowId = hostWorkflowId(host);
+    const { main: client, address } = this;
+    const to = { client, address, workflowId, needsWorker: false, what: 'The host' };
+    try {
+      const info = await deliver(to, () => client.workflow.getHandle(workflowId).describe());
+      return info.status.name === 'RUNNING' ? this.clientIn(info) : client;
+    } catch (err) {
+      if (err instanceof HoldfastError && err.code === 'not_found') return client;
+      throw err;
+    }
+  }
+}

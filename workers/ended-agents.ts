@@ -1,0 +1,102 @@
+// Closes the sessions of agents that were terminated: that runs no code of theirs, so somebody has to do it for them.
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { describeEnd } from '../client/workflow-end';
+import type { AgentInput } from '../contracts/agent';
+import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
+import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
+
+export interface EndedAgentsOptions {
+  /** Of the namespace of the agents, and of that of the sessions. */
+  agents: Client;
+  sessions: Client;
+  log: (message: string, facts: object) => void;
+}
+
+export class EndedAgents {
+  /** Sessions that were told to close, by the run of their agent: once is enough, it is in their history. */
+  private readonly told = new Set<string>();
+  /** Whether the run of an agent that was terminated leaves its sessions open. */
+  private readonly keeps = new Map<string, Promise<boolean>>();
+
+  constructor(private readonly options: EndedAgentsOptions) {}
+
+  /** One look at all open sessions of their namespace. */
+  async look(): Promise<void> {
+    const { agents, sessions } = this.options;
+    const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running"`;
+    for await (const { workflowId } of sessions.workflow.list({ query })) {
+      const ref = parseSessionWorkflowId(workflowId);
+      const agent = ref && (await describeIfThere(agents, agentWorkflowId(ref.agent)));
+      const session = wasEnded(agent) ? await describeIfThere(sessions, workflowId) : undefined;
+      if (session?.status.name === 'RUNNING') await this.close(session, agent);
+    }
+  }
+
+  /** The sessions of a terminated agent are closed as it would have closed them. */
+  async close(
+    session: WorkflowExecutionDescription,
+    agent: WorkflowExecutionDescription | undefined,
+  ): Promise<void> {
+    if (!wasEnded(agent)) return;
+    const { workflowId } = session;
+    const key = `${agent.runId} ${workflowId}`;
+    if (this.told.has(key) || (await this.keepsSessions(agent))) return;
+    // An id that is used again: the session was opened after that agent's end.
+    if (!agent.closeTime || agent.closeTime < (await this.openedAt(session))) return;
+    const reason = `its agent was ${await describeEnd(this.options.agents, agent)}`;
+    await this.options.sessions.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
+    this.told.add(key);
+    this.options.log('a session of an ended agent is closed', { workflowId, reason });
+  }
+
+  /** Only its input tells: an agent that was terminated answers no query for certain. */
+  private keepsSessions({ workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
+    const known = this.keeps.get(runId) ?? this.readKeep(workflowId, runId);
+    this.keeps.set(runId, known);
+    // Not remembered: the next look asks again.
+    known.catch(() => this.keeps.delete(runId));
+    return known;
+  }
+
+  private async readKeep(workflowId: string, runId: string): Promise<boolean> {
+    const { options, workflowService } = this.options.agents;
+    const { history } = await workflowService.getWorkflowExecutionHistory({
+      namespace: options.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: 1,
+    });
+    const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    if (!payload) return false;
+    const input = options.loadedDataConverter.payloadConverter.fromPayload<Partial<AgentInput> | null>(
+      payload,
+    );
+    return input?.keep === true;
+  }
+
+  /** A session that continued as new or was reset is as old as its first run. */
+  private async openedAt({ workflowId, runId, startTime, raw }: WorkflowExecutionDescription): Promise<Date> {
+    const firstRunId = raw.workflowExecutionInfo?.firstRunId;
+    if (!firstRunId || firstRunId === runId) return startTime;
+    // Where the server has forgotten that run, it is older than all that the server knows.
+    return (await describeIfThere(this.options.sessions, workflowId, firstRunId))?.startTime ?? new Date(0);
+  }
+}
+
+export async function describeIfThere(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).describe();
+  } catch (err) {
+    if (err instanceof WorkflowNotFoundError) return undefined;
+    throw err;
+  }
+}
+
+/** Without its code having run. */
+export const wasEnded = (
+  agent: WorkflowExecutionDescription | undefined,
+): agent is WorkflowExecutionDescription =>
+  agent?.status.name === 'TERMINATED' || agent?.status.name === 'TIMED_OUT';
