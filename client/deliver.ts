@@ -15,6 +15,8 @@ const PAUSE_MS = 100;
 /** Whoever was let wait for so long is not one who is refused again and again. */
 const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
+/** A server that was just away knows no worker yet, and who starts it again starts a worker next. */
+const RESTART_MS = 20_000;
 const POLLER_SECONDS = 75;
 /** A task that fails so often in a row is not a passing fault. */
 const STUCK_ATTEMPTS = 4;
@@ -41,7 +43,7 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
   for (;;) {
     const sentAt = Date.now();
     try {
-      return await withWorkerCheck(to, send);
+      return await withWorkerCheck(to, send, failingSince === undefined ? 0 : RESTART_MS);
     } catch (err) {
       const now = Date.now();
       if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
@@ -90,12 +92,16 @@ const wasCutOff = (err: unknown): boolean =>
   err instanceof Error && CUT_OFF.test(JSON.stringify(err.cause ?? {}));
 
 /** Without a worker, or with one that fails, Temporal waits for ever: after a few seconds we look. */
-async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
+async function withWorkerCheck<T>(
+  to: Delivery,
+  send: () => Promise<T>,
+  graceMs: number,
+): Promise<T> {
   const over = new AbortController();
   try {
     // Aborted with it, or a call that nobody waits for would go on being tried again.
     const sent = to.client.withAbortSignal(over.signal, send);
-    return await Promise.race([sent, unableToAnswer(to, over.signal)]);
+    return await Promise.race([sent, unableToAnswer(to, graceMs, over.signal)]);
   } finally {
     over.abort();
   }
@@ -103,11 +109,13 @@ async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>): Promise
 
 async function unableToAnswer(
   { client, workflowId, needsWorker, address }: Delivery,
+  graceMs: number,
   signal: AbortSignal,
 ): Promise<never> {
+  const until = Date.now() + graceMs;
   await delay(WORKER_CHECK_MS, undefined, { signal });
   for (;;) {
-    if (needsWorker && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
+    if (needsWorker && Date.now() >= until && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
       throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });
     }
     const stuck = await findStuck(client, workflowId);
