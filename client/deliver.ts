@@ -92,11 +92,7 @@ const wasCutOff = (err: unknown): boolean =>
   err instanceof Error && CUT_OFF.test(JSON.stringify(err.cause ?? {}));
 
 /** Without a worker, or with one that fails, Temporal waits for ever: after a few seconds we look. */
-async function withWorkerCheck<T>(
-  to: Delivery,
-  send: () => Promise<T>,
-  graceMs: number,
-): Promise<T> {
+async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>, graceMs: number): Promise<T> {
   const over = new AbortController();
   try {
     // Aborted with it, or a call that nobody waits for would go on being tried again.
