@@ -1,6 +1,6 @@
 // The host's look at a command before its shell gets it: what the checks find, and what the policy says of that.
 import { createHash } from 'node:crypto';
-import type { CodeChecks } from '../checks/code-checks';
+import type { CheckReport } from '../contracts/checks';
 import type { HeldCommand } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
 import type { RunCommandInput } from '../contracts/host';
@@ -8,9 +8,16 @@ import { reasonsText, rulingOn, type PolicySettings } from '../contracts/policy'
 import type { Runtime } from '../contracts/session';
 import type { AuditLog } from '../exec/audit-log';
 
+/** Finds what is to be found in a command's code. */
+export interface CheckCode {
+  check(command: { runtime: Runtime; code: string }): Promise<CheckReport>;
+  /** Lets go of what it needs for that. */
+  close(): void;
+}
+
 export class CommandGate {
   constructor(
-    private readonly checks: CodeChecks,
+    private readonly checks: CheckCode,
     private readonly policy: () => PolicySettings,
     private readonly audit: AuditLog,
   ) {}

@@ -23,6 +23,12 @@ export interface Serving {
 /** A command that hangs is let go of when the environment closes; nobody is to be told. */
 const QUIET: WorkersLog = { info: () => undefined, warn: () => undefined };
 
+/** Where nothing real is run, nobody needs to be asked. */
+const NOTHING_FOUND = {
+  check: () => Promise.resolve({ verdicts: [], unparsed: null }),
+  close: (): void => undefined,
+};
+
 /** Resolves when tasks are polled for. */
 export async function serve({ temporal, host, ...shared }: ServeOptions): Promise<Serving> {
   const { nativeConnection: connection, namespace = 'default', address } = temporal;
@@ -31,7 +37,11 @@ export async function serve({ temporal, host, ...shared }: ServeOptions): Promis
   const where = { ...shared, connection, namespace, address };
   const workers = isReal
     ? await createWorkers({ ...where, ...host.options })
-    : await composeWorkers({ ...where, log: QUIET }, async () => new SimulatedTerminals(dataDir, host));
+    : await composeWorkers(
+        { ...where, log: QUIET },
+        async () => new SimulatedTerminals(dataDir, host),
+        NOTHING_FOUND,
+      );
   const closing = async (ended: Promise<unknown>): Promise<void> => {
     try {
       await ended;

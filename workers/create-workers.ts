@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
+import type { CheckCode } from '../activities/command-gate';
 import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -63,7 +64,7 @@ export interface WorkersOptions extends ConnectOptions {
  * `node_too_old` before Node 24; `sandbox_missing` where one is required and cannot be had.
  */
 export function createWorkers(options: WorkersOptions): Promise<Workers> {
-  return composeWorkers(options, openSessions);
+  return composeWorkers(options, openSessions, new CodeChecks());
 }
 
 /** The sessions of a host: real ones, or those that a test wants in their place. */
@@ -71,8 +72,12 @@ type OpenSessions = (options: WorkersOptions, parts: SessionParts) => Promise<Se
 
 const NEITHER = 'false for a process that serves a host alone';
 
-/** As `createWorkers`, with the host's sessions to be said. */
-export async function composeWorkers(options: WorkersOptions, open: OpenSessions): Promise<Workers> {
+/** As `createWorkers`, with the host's sessions and the checks of its commands to be said. */
+export async function composeWorkers(
+  options: WorkersOptions,
+  open: OpenSessions,
+  checks: CheckCode,
+): Promise<Workers> {
   requireNode();
   const { dataDir, agents = true } = options;
   const log: WorkersLog = options.log ?? Runtime.instance().logger;
@@ -138,7 +143,6 @@ export async function composeWorkers(options: WorkersOptions, open: OpenSessions
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       const { listen } = options;
-      const checks = new CodeChecks();
       hostWorker = await createHostWorker({ ...shared, host, sessions, checks, listen, log: warn });
     }
     return new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });

@@ -4,11 +4,10 @@ import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { BlobStore } from '../activities/blob-store';
 import { CommandCompletion } from '../activities/command-completion';
-import { CommandGate } from '../activities/command-gate';
+import { CommandGate, type CheckCode } from '../activities/command-gate';
 import { createHostActivities } from '../activities/host-activities';
 import { createToolActivities } from '../activities/tool-activities';
 import { ToolChannel } from '../activities/tool-channel';
-import type { CodeChecks } from '../checks/code-checks';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../contracts/ids';
 import { armSession } from '../exec/arm-session';
@@ -37,7 +36,7 @@ export interface HostWorkerOptions {
   blobs: BlobStore;
   policy: () => PolicySettings;
   /** Find what the policy has rules for. */
-  checks: CodeChecks;
+  checks: CheckCode;
   /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
   listen?: string | undefined;
   log: (message: string, facts: object) => void;
