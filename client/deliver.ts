@@ -95,9 +95,10 @@ const wasCutOff = (err: unknown): boolean =>
 async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>, graceMs: number): Promise<T> {
   const over = new AbortController();
   try {
-    // Aborted with it, or a call that nobody waits for would go on being tried again.
-    const sent = to.client.withAbortSignal(over.signal, send);
-    return await Promise.race([sent, unableToAnswer(to, graceMs, over.signal)]);
+    // Both are aborted with it: a call that nobody waits for would go on being tried again, on a closed connection, too.
+    return await to.client.withAbortSignal(over.signal, () =>
+      Promise.race([send(), unableToAnswer(to, graceMs, over.signal)]),
+    );
   } finally {
     over.abort();
   }
