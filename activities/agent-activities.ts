@@ -25,13 +25,12 @@ import { compactionRequest, MAX_SUMMARY_BYTES } from '../models/compaction';
 import type { FindDialect } from '../models/dialects/dialects';
 import type { FindProvider } from '../models/providers';
 import { withoutThinking } from '../models/dialects/thinking';
-import type { PolicySettings } from '../contracts/policy';
 import { systemPrompt } from '../models/system-prompt';
 import type { ToolRegistry } from '../tools/registry';
 import { beating } from './beating';
 import { fitReply } from './fit-payload';
 import type { LiveTokens } from './live-tokens';
-import { toolRuling } from './tool-ruling';
+import type { ToolRulings } from './tool-ruling';
 import { TranscriptCache } from './transcript-cache';
 
 /** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
@@ -47,11 +46,11 @@ export interface AgentDependencies {
   findProvider: FindProvider;
   findDialect: FindDialect;
   tokens: LiveTokens;
-  policy: () => PolicySettings;
+  rulings: ToolRulings;
 }
 
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
-  const { client, tools, findProvider, findDialect, tokens, policy } = dependencies;
+  const { client, tools, findProvider, findDialect, tokens, rulings } = dependencies;
   const transcripts = new TranscriptCache(client);
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
@@ -75,7 +74,8 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         };
         const call = { agent, turn: turn.workflowId };
         const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
-        const parsed = checkedAnswer(withPlaces(dialect.parse(raw), tools, allowed, policy()), outputSchema);
+        const placed = await withPlaces(dialect.parse(raw), tools, allowed, rulings);
+        const parsed = checkedAnswer(placed, outputSchema);
         const { usage } = raw;
         const { window } = provider;
         return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
@@ -121,19 +121,21 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
 }
 
 /** Says of each call where it is to be run, and whether: workflows know neither the registry nor the policy. */
-function withPlaces(
+async function withPlaces(
   reply: ParsedReply,
   tools: ToolRegistry,
   allowed: readonly string[] | undefined,
-  policy: PolicySettings,
-): ParsedReply {
+  rulings: ToolRulings,
+): Promise<ParsedReply> {
   if (reply.kind !== 'calls') return reply;
   const { length } = reply.calls;
   if (length > MAX_CALLS)
     return { kind: 'malformed', problem: `It holds ${length} calls, allowed ${MAX_CALLS} in one reply.` };
   const places = new Map(tools.describe().map(({ name, runsOn }) => [name, runsOn]));
-  const calls = reply.calls.map((parsed): ToolCall => {
-    const call = { ...parsed, ...toolRuling(policy, parsed.tool, parsed.args) };
+  const ruled = await Promise.all(
+    reply.calls.map(async (call) => ({ ...call, ...(await rulings.of(call.tool, call.args)) })),
+  );
+  const calls = ruled.map((call): ToolCall => {
     if (places.get(call.tool) === 'host') return { ...call, runsOn: 'host' };
     const mayRun = allowed?.includes(call.tool) ?? true;
     return mayRun && isForTurn(call, tools) ? { ...call, runsOn: 'turn' } : call;

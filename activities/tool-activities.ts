@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { ToolActivities } from '../contracts/activities';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { failedCall } from '../contracts/failed-call';
 import { LOCAL_HOST } from '../contracts/ids';
 import type { ToolInvocation } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
@@ -11,6 +12,7 @@ import { beating } from './beating';
 import type { BlobStore } from './blob-store';
 import { fitToolResult } from './fit-payload';
 import { readContext } from './read-context';
+import type { ToolRulings } from './tool-ruling';
 
 export interface ToolDependencies {
   client: HoldfastClient;
@@ -18,9 +20,17 @@ export interface ToolDependencies {
   blobs: BlobStore;
   /** The machine of the shells, for a worker that serves one; `cwd` where neither script nor agent names a folder. */
   host: ToolHost | null;
+  /** Looks once more before a tool is run. */
+  rulings: ToolRulings;
 }
 
-export function createToolActivities({ client, tools, blobs, host }: ToolDependencies): ToolActivities {
+export function createToolActivities({
+  client,
+  tools,
+  blobs,
+  host,
+  rulings,
+}: ToolDependencies): ToolActivities {
   const contextOf = (
     { agent, key, settings, caller, callsLeft, budgetLeft }: ToolInvocation,
     signal: AbortSignal,
@@ -38,6 +48,12 @@ export function createToolActivities({ client, tools, blobs, host }: ToolDepende
     callTool: (input) =>
       beating(async (signal) => {
         const { call, wantsValue = false } = input;
+        try {
+          await rulings.enforce(call.tool, call.args, call.hold);
+        } catch (err) {
+          if (err instanceof HoldfastError) return failedCall(call, err);
+          throw err;
+        }
         return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
       }),
     readContext: async ({ cwd, paths }) => {
@@ -48,6 +64,12 @@ export function createToolActivities({ client, tools, blobs, host }: ToolDepende
       beating(async (signal) => {
         const { call, blob } = input;
         const args = blob ? ((await blobs.read(blob)) as typeof call.args) : call.args;
+        try {
+          await rulings.enforce(call.tool, args, call.hold);
+        } catch (err) {
+          if (err instanceof HoldfastError) return err.toOutcome();
+          throw err;
+        }
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
         try {

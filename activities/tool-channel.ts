@@ -5,13 +5,12 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import type { PolicySettings } from '../contracts/policy';
 import type { ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { ToolRegistry } from '../tools/registry';
 import type { BlobStore } from './blob-store';
-import { toolRuling } from './tool-ruling';
+import type { ToolRulings } from './tool-ruling';
 import { crashPoint } from './crash-point';
 import { Slots } from './slots';
 
@@ -28,7 +27,7 @@ export interface ToolChannelOptions {
   sessions: SessionHost;
   tools: ToolRegistry;
   blobs: BlobStore;
-  policy: () => PolicySettings;
+  rulings: ToolRulings;
   log: (message: string, facts: object) => void;
 }
 
@@ -145,10 +144,10 @@ class SessionChannel {
   }
 
   private async requestOf({ id, commandId, tool: name, args, cwd }: ScriptCall): Promise<ToolCallRequest> {
-    const { tools, blobs, policy } = this.options;
+    const { tools, blobs, rulings } = this.options;
     const tool = tools.find(name);
     tools.check(tool, args);
-    const { hold, denied } = toolRuling(policy(), name, args);
+    const { hold, denied } = await rulings.of(name, args);
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
     const fitted = await blobs.fitArgs(args);

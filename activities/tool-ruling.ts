@@ -1,19 +1,53 @@
-// What the policy says of a tool call, written into the call: workflows know no policy.
+// What the policy says of tool calls. It is written into a call where the call is taken in, because workflows know no
+// policy; the host of a tool looks once more before it runs it.
 import { createHash } from 'node:crypto';
-import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/policy';
 import type { ToolHold } from '../contracts/approvals';
+import { HoldfastError } from '../contracts/errors';
+import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/policy';
+import type { ToolRegistry } from '../tools/registry';
+import type { CheckCode } from './command-gate';
 
-/** Nothing where it may run. */
-export function toolRuling(
-  policy: PolicySettings,
-  tool: string,
-  args: unknown,
-): { hold?: ToolHold; denied?: string } {
-  const { decision, reasons } = rulingOnTool(policy, tool);
-  if (decision === 'allow') return {};
-  if (decision === 'deny') return { denied: reasonsText(reasons) };
-  const hash = createHash('sha256')
-    .update(`${tool}\0${JSON.stringify(args)}`)
-    .digest('hex');
-  return { hold: { hash, reasons, expiresMs: policy.askMs } };
+export class ToolRulings {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly policy: () => PolicySettings,
+    private readonly checks: CheckCode,
+  ) {}
+
+  /** Nothing where it may run. */
+  async of(name: string, args: unknown): Promise<{ hold?: ToolHold; denied?: string }> {
+    const code = this.commandLine(name, args);
+    const { verdicts } =
+      code === undefined ? NOTHING : await this.checks.check({ runtime: 'terminal', code });
+    const policy = this.policy();
+    const { decision, reasons } = rulingOnTool(policy, name, verdicts);
+    if (decision === 'allow') return {};
+    if (decision === 'deny') return { denied: reasonsText(reasons) };
+    const hash = createHash('sha256')
+      .update(`${name}\0${JSON.stringify(args)}`)
+      .digest('hex');
+    return { hold: { hash, reasons, expiresMs: policy.askMs } };
+  }
+
+  /** Throws `policy_denied` for what the policy here forbids, and for what nobody has approved as it is to be run. */
+  async enforce(name: string, args: unknown, approved: ToolHold | undefined): Promise<void> {
+    const { hold, denied } = await this.of(name, args);
+    if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
+    if (hold && hold.hash !== approved?.hash)
+      throw new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
+  }
+
+  /** Undefined for a tool that runs none, and for arguments that the tool itself will refuse. */
+  private commandLine(name: string, args: unknown): string | undefined {
+    try {
+      const tool = this.tools.find(name);
+      return tool.commandLine?.(this.tools.check(tool, args));
+    } catch (err) {
+      if (err instanceof HoldfastError) return undefined;
+      throw err;
+    }
+  }
 }
+
+const NOTHING = { verdicts: [] };
+const NOT_ASKED = 'it has to be approved with the arguments that it is run with, not with references';

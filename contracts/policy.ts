@@ -49,10 +49,7 @@ export function rulingOn(
   command: { agent: string; host: string; verdicts: readonly Verdict[]; installs?: string | undefined },
 ): Ruling {
   const { agent, host, verdicts, installs } = command;
-  const found: [Decision | undefined, PolicyReason][] = verdicts.map((verdict) => [
-    rules[verdict.rule],
-    { rule: verdict.rule, found: placeOf(verdict) },
-  ]);
+  const found = verdicts.map(foundBy(rules));
   if (installs !== undefined)
     found.push([rules.install, { rule: 'install', found: `${installs}, which the script imports` }]);
   found.push([own(hosts, host), { rule: `host ${host}`, found: 'every command there' }]);
@@ -60,11 +57,24 @@ export function rulingOn(
   return strictest(found);
 }
 
-/** What is to be done about a call of a tool. */
-export const rulingOnTool = ({ tools }: PolicySettings, tool: string): Ruling =>
-  strictest([[own(tools, tool), { rule: `tool ${tool}`, found: 'every call of it' }]]);
+/** What is to be done about a call of a tool, by its name and by what was found in the command line that it runs. */
+export const rulingOnTool = (
+  { tools, rules }: PolicySettings,
+  tool: string,
+  verdicts: readonly Verdict[],
+): Ruling =>
+  strictest([
+    [own(tools, tool), { rule: `tool ${tool}`, found: 'every call of it' }],
+    ...verdicts.map(foundBy(rules)),
+  ]);
 
-function strictest(found: readonly [Decision | undefined, PolicyReason][]): Ruling {
+type Found = [Decision | undefined, PolicyReason];
+
+const foundBy =
+  (rules: PolicySettings['rules']) =>
+  (verdict: Verdict): Found => [rules[verdict.rule], { rule: verdict.rule, found: placeOf(verdict) }];
+
+function strictest(found: readonly Found[]): Ruling {
   const of = (decision: Decision): PolicyReason[] =>
     found.flatMap(([one, reason]) => (one === decision ? [reason] : []));
   const denied = of('deny');

@@ -27,6 +27,8 @@ const argsSchema = z.strictObject({
   timeout_ms: z.optional(wholeNumber(1, DAY_MS, 'Ends the command after so long. Default: no limit.')),
 });
 
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
 const resultSchema = z.object({
   output: z.string().check(z.describe('stdout and stderr in their order; of long output beginning and end.')),
   exit_code: z
@@ -45,6 +47,7 @@ export const shellTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSc
   // Whether a command may run twice only its author knows.
   effects: 'once',
   runsOn: 'host',
+  commandLine: ({ command }) => (typeof command === 'string' ? command : command.map(quoted).join(' ')),
   async run({ command, workdir = '.', timeout_ms: timeoutMs }, context) {
     const host = hostOf(context);
     const { output, exitCode } = await runProgram({

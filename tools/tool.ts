@@ -72,6 +72,8 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   effects: Effects;
   /** Default `anywhere`. */
   runsOn?: RunsOn;
+  /** The command line that it runs outside of sessions: the policy looks at it as at a session's command. */
+  commandLine?(args: Args): string;
   /** Uses files and nothing else: where its host has a sandbox, it runs in there. For our own. */
   usesFiles?: boolean;
   /** The model's calls are run by its turn itself; `run` is for scripts. For our own: a turn knows them by name. */

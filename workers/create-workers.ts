@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/command-gate';
+import { ToolRulings } from '../activities/tool-ruling';
 import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -120,19 +121,21 @@ export async function composeWorkers(
     const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
     const policy = (): PolicySettings => configured.policy();
-    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, policy };
+    const rulings = new ToolRulings(tools, policy, checks);
+    made.push(() => checks.close());
+    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs };
     let agentSide: AgentSide | undefined;
     if (agents) {
       const tokens = await LiveTokens.listen(dataDir);
       made.push(() => tokens.close());
-      const worker = await createAgentWorker({ ...shared, findProvider, findDialect, tokens });
+      const worker = await createAgentWorker({ ...shared, findProvider, findDialect, tokens, rulings });
       made.push(() => endUnused(worker));
       const warn = (message: string, facts: Record<string, unknown>): void => log.warn(message, facts);
       const subAgents = new SubAgentSweep(client.temporal, warn);
       const enrolled = new EnrolledHosts({ client, connection, dataConverter, warn });
       agentSide = { worker, subAgents, enrolled, close: () => tokens.close() };
     }
-    const closeTools = (): Promise<void> => (unpublish(), configured.close());
+    const closeTools = (): Promise<void> => (unpublish(), checks.close(), configured.close());
     let hostWorker: HostWorker | undefined;
     if (host !== null) {
       // In a trust domain of its own nobody would answer a script that calls a tool of ours.
@@ -143,7 +146,16 @@ export async function composeWorkers(
       made.push(() => sessions.endSpare());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       const { listen } = options;
-      hostWorker = await createHostWorker({ ...shared, host, sessions, checks, listen, log: warn });
+      hostWorker = await createHostWorker({
+        ...shared,
+        policy,
+        rulings,
+        host,
+        sessions,
+        checks,
+        listen,
+        log: warn,
+      });
     }
     return new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
   } catch (err) {

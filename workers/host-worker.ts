@@ -7,6 +7,7 @@ import { CommandCompletion } from '../activities/command-completion';
 import { CommandGate, type CheckCode } from '../activities/command-gate';
 import { createHostActivities } from '../activities/host-activities';
 import { createToolActivities } from '../activities/tool-activities';
+import type { ToolRulings } from '../activities/tool-ruling';
 import { ToolChannel } from '../activities/tool-channel';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../contracts/ids';
@@ -35,6 +36,7 @@ export interface HostWorkerOptions {
   tools: ToolRegistry;
   blobs: BlobStore;
   policy: () => PolicySettings;
+  rulings: ToolRulings;
   /** Find what the policy has rules for. */
   checks: CheckCode;
   /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
@@ -55,7 +57,7 @@ export interface HostWorker {
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
-  const { policy, checks, log } = options;
+  const { policy, rulings, checks, log } = options;
   const { dataDir, cwd, env, sandbox } = sessions.options;
   const confine =
     sandbox &&
@@ -65,7 +67,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   };
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const completion = new CommandCompletion(client.temporal, sessions, join(dataDir, 'commands', host), log);
-  const channel = new ToolChannel({ client, sessions, tools, blobs, policy, log });
+  const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, log });
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
   const gate = new CommandGate(checks, policy, audit);
@@ -97,6 +99,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
         client,
         tools,
         blobs,
+        rulings,
         host: { name: host, cwd, env, admit, confine, connectTools },
       }),
       ...presence?.presence.activities,
@@ -124,7 +127,6 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     completion.detach();
     channel.detach();
     sessions.detach();
-    checks.close();
     await sessions.endSpare();
   };
   return { worker, adopt, detach };

@@ -201,7 +201,7 @@ export class SessionTools {
   }
 
   private invoke({ request }: CallRecord): Promise<ToolOutcome> {
-    const { id, commandId, tool, args, blob, cwd, effects, runsOn, timeoutMs, secret } = request;
+    const { id, commandId, tool, args, blob, cwd, effects, runsOn, timeoutMs, secret, hold } = request;
     const { ref } = this.record;
     const { allowed, calls = DEFAULT_TOOL_CALLS, used = 0, within = [] } = this.grantOf(commandId) ?? {};
     const caller = {
@@ -215,7 +215,7 @@ export class SessionTools {
     const invocation: ToolInvocation = {
       agent: ref.agent,
       key: `${workflowInfo().firstExecutionRunId}/call/${id}`,
-      call: { callId: id, tool, args },
+      call: { callId: id, tool, args, ...(hold && { hold }) },
       blob,
       settings: { host: ref.host, ...(this.record.cwd !== null && { cwd: this.record.cwd }) },
       caller,
