@@ -1,6 +1,7 @@
 // Which commands and tool calls run at once, which are asked about, which are refused. Pure.
 import type { Decision, PolicyReason } from './approvals';
 import type { CheckRule, Verdict } from './checks';
+import { isBelow } from './sub-agents';
 
 /** What can be found in a command, and the installation of a package that it imports and does not name. */
 export type PolicyRule = CheckRule | 'install';
@@ -11,7 +12,7 @@ export interface PolicySettings {
   tools: Readonly<Record<string, Decision>>;
   /** Every command on these hosts. */
   hosts: Readonly<Record<string, Decision>>;
-  /** Every command of these agents. */
+  /** Every command of these agents and of those below them. */
   agents: Readonly<Record<string, Decision>>;
   /** A question is answered with no after so long, in milliseconds. */
   askMs: number;
@@ -53,7 +54,10 @@ export function rulingOn(
   if (installs !== undefined)
     found.push([rules.install, { rule: 'install', found: `${installs}, which the script imports` }]);
   found.push([own(hosts, host), { rule: `host ${host}`, found: 'every command there' }]);
-  found.push([own(agents, agent), { rule: `agent ${agent}`, found: 'every command of it' }]);
+  // What an agent is asked about it cannot have done unasked by another that it starts.
+  for (const [name, decision] of Object.entries(agents))
+    if (name === agent || isBelow(agent, name))
+      found.push([decision, { rule: `agent ${name}`, found: 'every command of it' }]);
   return strictest(found);
 }
 

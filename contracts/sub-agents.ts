@@ -90,6 +90,9 @@ export const agentsText = (result: Omit<AgentsWaitResult, 'usage'>): string =>
 
 const MAX_PARENT_CHARS = 34;
 const MAX_ROLE_CHARS = 20;
+/** `-` and eight digits of a hash. */
+const MARK_CHARS = 9;
+const CUT = /^-[0-9a-f]{8}-/;
 
 /** An id that tells whose the sub-agent is, and what; `n` sets it apart from its siblings. */
 export function subAgentId(parent: string, role: string, n: number): string {
@@ -101,8 +104,16 @@ export function subAgentId(parent: string, role: string, n: number): string {
   return `${shortened(parent)}-${slug || 'agent'}-${n}`;
 }
 
+/** Whether the agent is one below `parent`, going by its id; of a long id the beginning is what is left in it. */
+export function isBelow(agent: string, parent: string): boolean {
+  if (!/-\d+$/.test(agent)) return false;
+  if (agent.startsWith(`${parent}-`)) return true;
+  const kept = parent.slice(0, MAX_PARENT_CHARS - MARK_CHARS);
+  return agent.startsWith(kept) && CUT.test(agent.slice(kept.length));
+}
+
 /** An id that is too long is cut, and ends with a mark of the whole. */
 function shortened(id: string): string {
   if (id.length <= MAX_PARENT_CHARS) return id;
-  return `${id.slice(0, MAX_PARENT_CHARS - 9)}-${fnv1a(id).toString(16).padStart(8, '0')}`;
+  return `${id.slice(0, MAX_PARENT_CHARS - MARK_CHARS)}-${fnv1a(id).toString(16).padStart(8, '0')}`;
 }
