@@ -3,8 +3,8 @@ import type { CheckRule, Verdict } from '../contracts/checks';
 import { UNKNOWN } from './text';
 
 const EXCERPT = 120;
-/** Whoever has so many need not know of more. */
-const MAX_VERDICTS = 100;
+/** Of each rule; whoever has so many need not know of more, but those of one rule must not hide another's. */
+const MAX_VERDICTS = 25;
 const MAX_UNPARSED = 5;
 
 export type Language = Verdict['language'];
@@ -20,6 +20,7 @@ export type Placing = (start: number, end: number) => Place;
 
 export class Findings {
   private readonly found = new Map<string, Verdict & { start: number }>();
+  private readonly counts = new Map<CheckRule, number>();
   private readonly reasons = new Set<string>();
   private readonly lines: number[] = [0];
 
@@ -32,7 +33,9 @@ export class Findings {
 
   add(rule: CheckRule, { start, end }: Place, reason: string): void {
     const key = `${rule} ${start}`;
-    if (this.found.has(key) || this.found.size >= MAX_VERDICTS) return;
+    const count = this.counts.get(rule) ?? 0;
+    if (this.found.has(key) || count >= MAX_VERDICTS) return;
+    this.counts.set(rule, count + 1);
     const line = this.lineOf(start);
     const column = start - (this.lines[line - 1] ?? 0) + 1;
     const found = excerpt(this.code.slice(start, Math.min(end, start + 1_024)));

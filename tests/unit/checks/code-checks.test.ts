@@ -32,6 +32,12 @@ test('a finding names rule, language, place, excerpt and reason', async () => {
   });
 });
 
+test('however much of one rule is found, what another rule finds behind it is told', async () => {
+  const { verdicts } = await check('terminal', `${'rm -rf /etc\n'.repeat(500)}echo [YOUR_API_KEY]`);
+  expect(verdicts.length).toBeLessThanOrEqual(100);
+  expect(verdicts.at(-1)).toMatchObject({ rule: 'placeholder', line: 501 });
+});
+
 test.each([
   ['behind characters outside of the BMP', 'terminal', 'echo "🎉🎉"; rm -rf /', '1:14'],
   ['in a here-document', 'terminal', "bash <<'EOF'\nls\n  rm -rf /\nEOF", '3:3'],
