@@ -55,7 +55,9 @@ async function answer(
 
 /** Throws `approval_unknown`, which lists what waits, where it is not clear which one is meant. */
 function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingApproval {
-  const meant = id === undefined ? waiting : waiting.filter((one) => one.id === id || one.id.startsWith(id));
+  const exact = waiting.filter((one) => one.id === id);
+  const begin = (one: WaitingApproval): boolean => id === undefined || one.id.startsWith(id);
+  const meant = exact.length > 0 ? exact : waiting.filter(begin);
   const [one, ...more] = meant;
   if (one && more.length === 0) return one;
   const allowed = (meant.length > 0 ? meant : waiting).map((other) => other.id).join(', ');

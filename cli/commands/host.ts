@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { mkdirSync } from 'node:fs';
-import { ID_PATTERN } from '../../contracts/ids';
+import { ID_PATTERN, LOCAL_HOST } from '../../contracts/ids';
 import { ACCESS, type Access, type HostState } from '../../contracts/remote-hosts';
 import { HoldfastError } from '../../contracts/errors';
 import { attachToken } from '../../exec/attach-keys';
@@ -48,6 +48,13 @@ export async function hostWorkers(
   options: ServeHostOptions,
   log: WorkersLog,
 ): Promise<HostWorkers> {
+  // Two machines on its queue would each take some of its commands.
+  if (host === LOCAL_HOST)
+    throw new HoldfastError('invalid_input', {
+      what: 'The name of a host that is served',
+      got: host,
+      allowed: `any other: ${LOCAL_HOST} is the machine beside the agents`,
+    });
   const dataDir = dataDirOf(options);
   const context = await openContext(options, { start: false });
   const { namespace } = context;
@@ -91,7 +98,7 @@ export function ownHostName(): string {
       .replace(/[^a-z0-9_-]+/g, '-')
       .slice(0, 60) ?? '';
   const id = name.replace(/^[^a-z0-9]+/, '');
-  return ID_PATTERN.test(id) && id !== 'local' ? id : 'this-machine';
+  return ID_PATTERN.test(id) && id !== LOCAL_HOST ? id : 'this-machine';
 }
 
 export async function listHosts(options: GlobalOptions): Promise<number> {

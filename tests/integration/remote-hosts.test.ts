@@ -72,6 +72,15 @@ describe('where no host is', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  test('none is served as local, whose commands the machine of the agents takes', async () => {
+    const host = new RemoteHost('local', engine.server().address);
+    try {
+      await expect(host.serve()).rejects.toThrow(/local is the machine beside the agents/);
+    } finally {
+      await host.end();
+    }
+  });
+
   test.each([
     [
       'reset as a text',
