@@ -5,14 +5,15 @@ import type { LeaseEnd, LeaseInput, PresenceActivities } from '../contracts/remo
 const BEAT_MS = 2_000;
 
 export class Presence {
-  private isHeld = false;
+  /** Two for a moment, where the server has given one up and this process has not heard of it yet. */
+  private held = 0;
   private ended: (() => void) | undefined;
 
   constructor(readonly instance: string) {}
 
   /** Whether the server counts on this process. */
   get holdsLease(): boolean {
-    return this.isHeld;
+    return this.held > 0;
   }
 
   /** The host is about to go: its lease ends at once, and not by silence. */
@@ -29,7 +30,7 @@ export class Presence {
     const context = Context.current();
     context.heartbeat();
     const beat = setInterval(() => context.heartbeat(), BEAT_MS);
-    this.isHeld = true;
+    this.held += 1;
     try {
       // Cancelled when the worker stops, or when the server has given the lease up meanwhile.
       await new Promise<void>((resolve) => {
@@ -38,7 +39,7 @@ export class Presence {
       });
       return { reason: 'it was stopped' };
     } finally {
-      this.isHeld = false;
+      this.held -= 1;
       clearInterval(beat);
     }
   }
