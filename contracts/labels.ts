@@ -24,7 +24,12 @@ export const inMarkdown = (text: string, maxCharacters?: number): string =>
   label(text, maxCharacters).replace(PUNCTUATION, '\\$&');
 
 /** JSON or a name as code inside Markdown. */
-const inCode = (text: string): string => `\`${text}\``;
+const inCode = (text: string): string => {
+  if (!text.includes('`')) return `\`${text}\``;
+  // Longer than any run of backquotes in it (CommonMark 6.1), and spaces, or one at its end would count.
+  const around = '`'.repeat(1 + Math.max(...[...text.matchAll(/`+/g)].map(([run]) => run.length)));
+  return `${around} ${text} ${around}`;
+};
 
 /** The end of a text of several lines, as it is. */
 export function fenced(text: string, maxCharacters: number): string {

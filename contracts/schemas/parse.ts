@@ -2,6 +2,9 @@
 import { HoldfastError } from '../errors';
 import { z } from './zod';
 
+/** What is refused of signals is kept, and goes over continue-as-new: names of keys may be as long as a message. */
+const SHOWN_FAULTS = 2_000;
+
 /**
  * The checked value. Throws `invalid_input` that names `what` and every fault with its place; of a `secret`
  * value, such as input that may be a password, it shows the keys alone. Takes schemas of `zod` and of `zod/mini`.
@@ -13,8 +16,8 @@ export function parseWith<T>(schema: z.core.$ZodType<T>, what: string, value: un
   const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${issue.message}`);
   throw new HoldfastError('invalid_input', {
     what,
-    got: secret ? keysOf(value) : shorten(JSON.stringify(value) ?? 'nothing'),
-    allowed: `a value without these faults: ${faults.join('; ')}`,
+    got: secret ? shorten(keysOf(value)) : shorten(JSON.stringify(value) ?? 'nothing'),
+    allowed: `a value without these faults: ${shorten(faults.join('; '), SHOWN_FAULTS)}`,
   });
 }
 
@@ -65,5 +68,5 @@ function alternatives(errors: z.core.$ZodIssue[][]): string {
   return [...new Set(told)].join('; or ');
 }
 
-const shorten = (text: string): string =>
-  text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
+const shorten = (text: string, length = 200): string =>
+  text.length > length ? `${text.slice(0, length)}… (${text.length} characters)` : text;

@@ -49,3 +49,11 @@ test('messages are listed with their data, if they take any', () => {
     ]),
   ).toBe('- to look: Signal `poll`\n- to type: Signal `input` with `{"keyboard":"Y"}`');
 });
+
+test.each(['`<b>`', '``', 'a`', '```'])('data with backquotes such as %j stays code to its end', (id) => {
+  const json = JSON.stringify({ id });
+  const line = messageList([['say yes', 'Signal `approve`', json]]).split(' with ')[1] ?? '';
+  const fence = /^`+/.exec(line)?.[0] ?? '';
+  expect(line).toBe(`${fence} ${json} ${fence}`);
+  expect([...json.matchAll(/`+/g)].map(([run]) => run)).not.toContain(fence);
+});

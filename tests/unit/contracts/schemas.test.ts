@@ -236,3 +236,17 @@ test.each(['', 'abc', 'é', '日本', '🎉', 'a\0', '\ud800', 'x\udc00y'])(
     expect(utf8Length(text)).toBe(Buffer.byteLength(text));
   },
 );
+
+test.each([false, true])(
+  'what is said of a value stays short, however long the names in it (secret: %j)',
+  (secret) => {
+    const long = { ['k'.repeat(1_000_000)]: 1 };
+    const refused = (): unknown => parseWith(execSchema, 'The command', long, secret);
+    expect(refused).toThrow(expect.objectContaining({ code: 'invalid_input' }) as Error);
+    try {
+      refused();
+    } catch (err) {
+      expect((err as Error).message.length).toBeLessThan(3_000);
+    }
+  },
+);
