@@ -15,14 +15,15 @@ export class HostDirectory {
   ) {}
 
   /** All hosts that have ever come and are not forgotten, by name. The machine beside the agents is none of them. */
-  async list(): Promise<HostState[]> {
+  list(): Promise<HostState[]> {
+    return this.all(() => null);
+  }
+
+  private async all(failed: (err: unknown) => null): Promise<HostState[]> {
     const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
-    const states: Promise<HostState>[] = [];
-    for await (const info of this.client.workflow.list({ query })) states.push(this.ask(info));
-    const found = (await Promise.allSettled(states)).flatMap((state) =>
-      // One that has ended since it was listed is forgotten.
-      state.status === 'fulfilled' ? [state.value] : [],
-    );
+    const states: Promise<HostState | null>[] = [];
+    for await (const info of this.client.workflow.list({ query })) states.push(this.ask(info).catch(failed));
+    const found = (await Promise.all(states)).filter((state) => state !== null);
     return found.sort((a, b) => a.host.localeCompare(b.host, 'en'));
   }
 
@@ -101,7 +102,7 @@ export class HostDirectory {
   }
 
   private async onlyOne(): Promise<HostState> {
-    const all = await this.list();
+    const all = await this.all(nullIfGone);
     const online = all.filter(({ status }) => status === 'online');
     const [only, ...more] = online;
     if (more.length > 0)
@@ -134,4 +135,10 @@ export class HostDirectory {
     };
     return deliver(to, () => client.workflow.getHandle(workflowId).query<HostState>(HOST_MESSAGES.state));
   }
+}
+
+/** One that has ended since it was listed is forgotten. Another that says nothing may be one of two that are online. */
+function nullIfGone(err: unknown): null {
+  if (err instanceof HoldfastError && err.code === 'not_found') return null;
+  throw err;
 }
