@@ -195,6 +195,8 @@ export interface TurnRecord {
   isFullForModel: boolean;
   /** Of its first run; milliseconds since 1970. */
   startedAt: number;
+  /** Rules that were approved for as long as it lasts. */
+  cleared?: string[];
 }
 
 export interface TurnResult extends AgentResult {

@@ -57,15 +57,30 @@ export class Approvals {
     }
     this.changed();
     const leftMs = Math.max(0, Date.parse(asked?.expiresAt ?? expiresAt) - now);
-    const isAnswered = await condition(() => record.answers[id] !== undefined, Math.max(1, leftMs));
-    const answer = record.answers[id];
-    delete record.answers[id];
-    record.waiting = record.waiting.filter((one) => one.id !== id);
-    this.changed();
+    const isOfIt = (): boolean => record.answers[id] !== undefined;
+    let answer: ApprovalsRecord['answers'][string] | undefined;
+    try {
+      if (await condition(isOfIt, Math.max(1, leftMs))) answer = record.answers[id];
+    } finally {
+      // Also where whoever asks is cancelled: a question of nobody would wait for ever.
+      this.forget((one) => one === id);
+    }
     const rules = reasons.map(({ rule }) => rule).join(', ');
-    if (!isAnswered || !answer) throw failure('approval_expired', { waitedMs: expiresMs, reasons: rules });
+    if (!answer) throw failure('approval_expired', { waitedMs: expiresMs, reasons: rules });
     if (!answer.approved)
       throw failure('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });
+  }
+
+  /** After continue-as-new: what nobody asks again waits no more. */
+  keepOnly(isAsked: (id: string) => boolean): void {
+    this.forget((id) => !isAsked(id));
+  }
+
+  private forget(isOver: (id: string) => boolean): void {
+    const { record } = this;
+    record.waiting = record.waiting.filter(({ id }) => !isOver(id));
+    record.answers = Object.fromEntries(Object.entries(record.answers).filter(([id]) => !isOver(id)));
+    this.changed();
   }
 
   /** Throws `approval_unknown` and `approval_changed`. */

@@ -15,12 +15,17 @@ import type { RunningCommand } from './session-record';
 const PACKAGE = /^@?[A-Za-z0-9][A-Za-z0-9._/-]*$/;
 const SHOWN_CHARACTERS = 1_500;
 
+/** Of a script that runs once its packages are there. */
+export const idAgain = (commandId: string): string => `${commandId}/again`;
+
 /** After continue-as-new all of it is gone through again: the host knows what has been run, and tells its end. */
 export class CommandRun {
   constructor(
     private readonly approvals: Approvals,
     private readonly command: RunningCommand,
     private readonly input: RunCommandInput,
+    /** Why nothing of it may begin any more; null while it may. */
+    private readonly over: () => string | null,
   ) {}
 
   /** Throws what the host says, `approval_denied`, `approval_expired` and `install_failed`. */
@@ -32,6 +37,7 @@ export class CommandRun {
     for (const [index, { package: name }] of missing.entries()) {
       const commandId = `${command.id}/install/${index + 1}`;
       const code = installer(input.runtime, name);
+      if (this.over() !== null) return view;
       try {
         // Its own code, and not what the script was approved or reset for.
         const { ref, workflowId, cwd, yield: yielding } = input;
@@ -52,7 +58,8 @@ export class CommandRun {
         throw err;
       }
     }
-    const again = { ...input, commandId: `${command.id}/again`, reset: false };
+    if (this.over() !== null) return view;
+    const again = { ...input, commandId: idAgain(command.id), reset: false };
     return this.run(again, summaryOfCommand(command), false);
   }
 
@@ -63,6 +70,9 @@ export class CommandRun {
       const answer = await runCommand({ ...input, ...(cleared && { cleared }) }, attached, summary);
       if (!('held' in answer)) return answer;
       const { hash, reasons, expiresMs } = answer.held;
+      // Another has come while the host looked at it: whoever was asked now would let it run after that one.
+      const reason = this.over();
+      if (reason !== null) throw toFailure(new HoldfastError('approval_denied', { reason }));
       await this.approvals.ask({ id: commandId, what: summary, hash, reasons, expiresMs });
       cleared = hash;
     }

@@ -50,6 +50,7 @@ import { SessionTools } from './session-tools';
 const DEFAULT_WAIT_MS = 60_000;
 /** The host has sent the end of a command, or is about to, when a view tells of it. */
 const SETTLE_MS = 10_000;
+const REPLACED = 'another command took its place';
 
 export class SessionActor {
   phase: 'open' | 'draining' | 'closed' = 'open';
@@ -85,7 +86,9 @@ export class SessionActor {
 
   /** After continue-as-new: the command that ran before is still running, and inputs may wait to be typed. */
   reattach(): void {
-    if (this.record.command) this.track(this.record.command, true);
+    const { command } = this.record;
+    this.approvals.keepOnly((id) => this.tools.isRunning(id) || (command && idOnHost(command)) === id);
+    if (command) this.track(command, true);
     if (this.record.queuedInputs?.length) void this.typeQueued();
     this.tools.reattach();
   }
@@ -130,7 +133,8 @@ export class SessionActor {
         ...(reset && { reset }),
       };
       this.tools.grant(id, tools);
-      this.approvals.denyAll('another command took its place');
+      // Without a reset nothing of a command waits here, only calls of scripts in the background.
+      if (reset) this.approvals.denyAll(REPLACED);
       this.showDetails();
       this.track(this.record.command, false);
     }
@@ -320,8 +324,9 @@ export class SessionActor {
       ...(reset && { reset }),
     };
     // Not a part of any handler: it goes on after the yield, and only a reset or a close ends it.
+    const over = (): string | null => this.closing ?? (this.record.command === command ? null : REPLACED);
     const end = CancellationScope.nonCancellable(() =>
-      new CommandRun(this.approvals, command, input).toEnd(attached),
+      new CommandRun(this.approvals, command, input, over).toEnd(attached),
     );
     const settled = end.finally(() => {
       if (this.record.command === command) this.record.command = null;

@@ -25,6 +25,7 @@ import {
   type ToolResultsRequest,
 } from '../contracts/tools';
 import type { Approvals } from './approvals';
+import { idAgain } from './command-run';
 import { hostFailure } from './host-activities';
 import { checked, refuse } from './refusal';
 import type { CallRecord, CommandGrant, SessionRecord } from './session-record';
@@ -64,6 +65,10 @@ export class SessionTools {
   /** When the call that has run longest began, in workflow time; null where none runs. */
   get oldestRunning(): number | null {
     return this.startedAt.size === 0 ? null : Math.min(...this.startedAt.values());
+  }
+
+  isRunning(id: string): boolean {
+    return this.record.calls?.[id]?.outcome === null;
   }
 
   /** From now on the scripts of this command may call what `grant` says. */
@@ -160,7 +165,7 @@ export class SessionTools {
   }
 
   private grantOf(commandId: string): CommandGrant | undefined {
-    return this.record.grants?.find((grant) => grant.commandId === commandId);
+    return this.record.grants?.find(({ commandId: id }) => id === commandId || idAgain(id) === commandId);
   }
 
   private start(request: CallRecord['request']): CallRecord {

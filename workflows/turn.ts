@@ -101,8 +101,10 @@ class Turn {
     this.startedAt = carried?.startedAt ?? Date.now();
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
     this.progress = new TurnProgress(input, this.limits.steps);
-    // No turn continues as new while one of its calls waits.
-    this.approvals = new Approvals(newApprovals(), () => this.progress.holds(this.approvals.details()));
+    // No turn continues as new while one of its calls waits: only what was cleared goes on.
+    this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () =>
+      this.progress.holds(this.approvals.details()),
+    );
   }
 
   get wallMsLeft(): number {
@@ -113,7 +115,7 @@ class Turn {
     this.isInterrupted = true;
     this.asking?.cancel();
     this.agentsWait.giveUp();
-    this.approvals.denyAll('the turn was interrupted');
+    this.approvals.denyAll(INTERRUPTED);
   }
 
   async run(): Promise<TurnResult> {
@@ -193,7 +195,9 @@ class Turn {
   private record(): TurnRecord {
     const { steps, calls, repairs, sessions, usage, startedAt, isFullForModel } = this;
     const { messages } = this.transcript;
-    return { messages, steps, calls, repairs, sessions: [...sessions], usage, startedAt, isFullForModel };
+    const { cleared } = this.approvals.record;
+    const rest = { usage, startedAt, isFullForModel, ...(cleared.length > 0 && { cleared }) };
+    return { messages, steps, calls, repairs, sessions: [...sessions], ...rest };
   }
 
   /** Why there is no further step. */
@@ -324,6 +328,8 @@ class Turn {
   private async refusalOf({ tool, hold, denied }: ToolCall, key: string): Promise<HoldfastError | undefined> {
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
     if (!hold) return undefined;
+    // What waits was answered with the interruption; nobody is asked after it.
+    if (this.isInterrupted) return new HoldfastError('approval_denied', { reason: INTERRUPTED });
     try {
       await this.approvals.ask({ id: key, what: label(tool), ...hold });
       return undefined;
@@ -353,6 +359,7 @@ class Turn {
 /** A tool's message without its content. */
 const MESSAGE_OVERHEAD_BYTES = 500;
 const SHOWN_BYTES = 4_000;
+const INTERRUPTED = 'the turn was interrupted';
 
 const repairText = (problem: string, left: number): string =>
   `Your reply could not be used: ${problem} Nothing was run. ` +

@@ -17,7 +17,8 @@ const holdSchema = z.strictObject({
 
 export const toolCallSchema = z.strictObject({
   id,
-  commandId: id,
+  // A command's own, and what is added to it where it runs again.
+  commandId: z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS + 10)),
   tool: toolName,
   args: z.record(z.string(), z.unknown()),
   blob: z.optional(blobSchema),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { WaitingApproval } from '../../client/approval-desk';
 import type { AgentInput, TurnResult } from '../../contracts/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../contracts/ids';
+import { AGENT_MESSAGES } from '../../contracts/messages';
 import { toolBlock } from '../../testing';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../helpers/temporal';
@@ -126,6 +127,21 @@ test('what is approved for the session is not asked about again there, and is el
   });
 });
 
+test('a command that was replaced while it was looked at is asked about no more, and never runs', async () => {
+  const { session, workflowId } = asked();
+  const file = marker();
+  // Long to look at.
+  const replaced = session.exec({ code: `touch ${file}\n${'x=$(y "$z")\n'.repeat(20_000)}`, id: 'replaced' });
+  replaced.catch(() => undefined);
+  await until(async () => (await session.state().catch(() => null))?.command?.id === 'replaced');
+  const next = session.exec({ code: 'echo next', id: 'next', reset: true });
+  expect(await codeOf(replaced)).toBe('approval_denied');
+  expect((await untilWaits(workflowId)).id).toBe('next');
+  await engine.client.approvals.approve(workflowId);
+  expect((await next).output).toBe('next\n');
+  expect(existsSync(file)).toBe(false);
+}, 40_000);
+
 test('what is forbidden is refused at once, and nothing waits', async () => {
   const session = engine.client.session({ agent: 'forbidden', host: 'local', session: 0 });
   await expect(session.exec({ code: 'echo no' })).rejects.toMatchObject({ code: 'policy_denied' });
@@ -197,8 +213,10 @@ describe('what a script imports and is not there', () => {
     const probe = engine.client.session({ agent: 'soon', host: 'local', session: 0 });
     await until(async () => (await codeOf(probe.exec({ code: 'true' }))) === 'policy_denied');
     const session = await inVenv(uniqueId('installs'));
-    const view = await session.exec({ runtime: 'python', code: script });
-    expect(view).toMatchObject({ exitCode: 0, output: 'begun\n42\n' });
+    // It calls tools then as any other script does.
+    const calls = 'import codex_tools\nprint(codex_tools.list_dir()["total"] > 0)';
+    const view = await session.exec({ runtime: 'python', code: `${script}\n${calls}` });
+    expect(view).toMatchObject({ exitCode: 0, output: 'begun\n42\nTrue\n' });
     const ran = await session.output({ from: 0 });
     expect(ran.output).toContain('Successfully installed holdfast');
   }, 60_000);
@@ -328,6 +346,44 @@ describe('of an agent', () => {
     expect(readFileSync(path, 'utf8')).toBe('w');
     await expect(agent.executeUpdate('approve', { args: [{ session: 7 }] })).rejects.toThrow();
   });
+
+  test('a script’s call that nobody wants any more waits for nobody; one of a background job outlives the next command', async () => {
+    const ref = { agent: uniqueId('gone'), host: 'local', session: 0 };
+    const session = engine.client.session(ref, { yield: QUICK_YIELD, cwd: files.directory });
+    const workflowId = sessionWorkflowId(ref);
+    const [path, script] = [marker(), join(files.directory, 'writes.py')];
+    const code = `import codex_tools\nprint(codex_tools.write_file(file_path=${JSON.stringify(path)}, content="w"))`;
+    await session.exec({ runtime: 'python', code });
+    await untilWaits(workflowId);
+    await session.input({ keys: ['ctrl-c'] });
+    await until(async () => (await engine.client.approvals.of(workflowId)).length === 0);
+    writeFileSync(script, code);
+    await session.exec({ code: `python3 ${script} > /dev/null 2>&1 &` });
+    const { id } = await untilWaits(workflowId);
+    expect((await session.exec({ code: 'echo meanwhile' })).output).toContain('meanwhile');
+    await engine.client.approvals.approve(workflowId, { id });
+    await until(() => existsSync(path));
+  }, 40_000);
+
+  test('an interrupted turn asks about none of the calls that are left', async () => {
+    const [path, go] = [marker(), marker()];
+    const wait = { runtime: 'terminal', code: `until [ -e ${go} ]; do sleep 0.1; done; echo on` };
+    const block = toolBlock([
+      { id: 'first', tool: 'code_execution_tool', args: wait },
+      { id: 'then', tool: 'write_file', args: { file_path: path, content: '$first' } },
+    ]);
+    const id = await start([{ text: block }, { text: 'done' }], { dialect: 'tagged', yield: PATIENT });
+    const session = engine.client.session({ agent: id, host: 'local', session: 0 });
+    await until(async () => (await session.state().catch(() => null))?.status === 'running');
+    const turn = engine.client.temporal.workflow.getHandle(turnWorkflowId(id, 1));
+    // As the agent does, without waiting for the turn's end.
+    await turn.signal(AGENT_MESSAGES.interrupt);
+    writeFileSync(go, '');
+    const { reason, messages } = (await turn.result()) as TurnResult;
+    expect(reason).toBe('interrupted');
+    expect(JSON.stringify(messages)).toContain('approval_denied');
+    expect(existsSync(path)).toBe(false);
+  }, 20_000);
 });
 
 test('a question that nobody answers in time is a no, by the policy as the file has it by then', async () => {
