@@ -49,7 +49,8 @@ test('a session that takes the spare has the same folder, environment and limits
   await untilSpare();
   const before = spares();
   const fromSpare = await outputOf(1, code);
-  expect(spares()).toEqual(before);
+  expect(spares()).toEqual(expect.arrayContaining(before));
+  expect(processesNaming(join(t.dataDir, 'sessions'))).toEqual([]);
   const cold = new SessionHost(t.host.options);
   await cold.run({ ...t.ref, session: 2 }, { id: 'c2', runtime: 'terminal', code });
   const ref = { ...t.ref, session: 2 };
@@ -65,7 +66,9 @@ test.each(["holdfast 'spare' $HOME ; ", 'two\nlines\n', '  ', '-'])(
     await untilSpare();
     const before = spares();
     expect(await outputOf(1, 'pwd; echo "[$OLDPWD] $LINENO"', folder)).toBe(`${folder}\n[] 1\n`);
-    expect(spares()).toEqual(before);
+    // Another may be prepared by now; a holder that was started for the session would be named by it.
+    expect(spares()).toEqual(expect.arrayContaining(before));
+    expect(processesNaming(join(t.dataDir, 'sessions'))).toEqual([]);
   },
 );
 
