@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { ToolHold } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
+import { label } from '../contracts/labels';
 import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/policy';
 import type { ToolRegistry } from '../tools/registry';
 import type { CheckCode } from './command-gate';
@@ -26,7 +27,7 @@ export class ToolRulings {
     const hash = createHash('sha256')
       .update(`${name}\0${JSON.stringify(args)}`)
       .digest('hex');
-    return { hold: { hash, reasons, expiresMs: policy.askMs } };
+    return { hold: { what: this.shown(name, args), hash, reasons, expiresMs: policy.askMs } };
   }
 
   /** Throws `policy_denied` for what the policy here forbids, and for what nobody has approved as it is to be run. */
@@ -35,6 +36,12 @@ export class ToolRulings {
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     if (hold && hold.hash !== approved?.hash)
       throw new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
+  }
+
+  /** Without the arguments of a tool that may be given a password. */
+  private shown(name: string, args: unknown): string {
+    const isSecret = this.tools.describe().some((tool) => tool.name === name) && this.tools.find(name).secret;
+    return label(isSecret ? name : `${name} ${JSON.stringify(args)}`, SHOWN_CHARACTERS);
   }
 
   /** Undefined for a tool that runs none, and for arguments that the tool itself will refuse. */
@@ -49,5 +56,6 @@ export class ToolRulings {
   }
 }
 
+const SHOWN_CHARACTERS = 300;
 const NOTHING = { verdicts: [] };
 const NOT_ASKED = 'it has to be approved with the arguments that it is run with, not with references';

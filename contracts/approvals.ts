@@ -27,6 +27,8 @@ export interface HeldCommand {
 
 /** Why and for how long a call is held; `hash` is of its tool and arguments. */
 export interface ToolHold {
+  /** The call in one line, for who is asked. */
+  what: string;
   hash: string;
   reasons: PolicyReason[];
   expiresMs: number;

@@ -4,7 +4,8 @@ import * as z from 'zod/mini';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { codeSchema, sessionNumber } from '../contracts/schemas/session';
-import { AGENT_READER, grantOf, refuseOwnSession, type Tool } from './tool';
+import { hasCommand } from './free-session';
+import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from './tool';
 import { viewText } from './view-text';
 
 const argsSchema = z.strictObject({
@@ -44,7 +45,7 @@ export const codeExecutionRemoteTool: Tool<Args> = {
         'true',
         `true beside runtime terminal, python or nodejs; for "${runtime}" leave it away`,
       );
-    const { host } = await context.client.hosts.choose(context.settings.remoteHost);
+    const host = await hostFor(context, session);
     if (mutates && host === (context.settings.host ?? LOCAL_HOST)) refuseOwnSession(context, session);
     const shell = context.client.session({ agent: context.agent, host, session });
     const text = async (view: ReturnType<typeof shell.output>): Promise<string> =>
@@ -56,6 +57,21 @@ export const codeExecutionRemoteTool: Tool<Args> = {
     return text(shell.exec({ ...request, ...(yielding && { yield: yielding }) }, context.key));
   },
 };
+
+/**
+ * The host that the agent is bound to, or the only one that is online. A second attempt goes where the first one has
+ * begun: by then another host may be the only one.
+ */
+async function hostFor(
+  { client, agent, settings, key, attempt }: ToolContext,
+  session: number,
+): Promise<string> {
+  if (attempt > 1 && settings.remoteHost === undefined) {
+    for (const { host } of await client.hosts.list())
+      if (await hasCommand(client.session({ agent, host, session }), key)) return host;
+  }
+  return (await client.hosts.choose(settings.remoteHost)).host;
+}
 
 function checkCode(code: string): void {
   const faults = codeSchema.safeParse(code).error?.issues.map((issue) => issue.message);

@@ -45,7 +45,8 @@ async function candidatesOf(
   return numbers;
 }
 
-async function hasCommand(session: SessionHandle, id: string): Promise<boolean> {
+/** Whether the session runs this command, or ran it last. */
+export async function hasCommand(session: SessionHandle, id: string): Promise<boolean> {
   try {
     const { command, view } = await session.state();
     return command?.id === id || view?.commandId === id;

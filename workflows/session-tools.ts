@@ -196,10 +196,9 @@ export class SessionTools {
 
   /** What somebody is to be asked about has not begun, however long that takes: it is asked again after continue-as-new. */
   private async invokeApproved(call: CallRecord): Promise<ToolOutcome> {
-    const { id, tool, hold } = call.request;
+    const { id, hold } = call.request;
     if (hold && !call.isApproved) {
-      const { hash, reasons, expiresMs } = hold;
-      await this.approvals.ask({ id, what: label(`script: ${tool}`), hash, reasons, expiresMs });
+      await this.approvals.ask({ id, ...hold, what: `script: ${hold.what}` });
       call.isApproved = true;
     }
     return this.invoke(call);

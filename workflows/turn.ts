@@ -325,13 +325,13 @@ class Turn {
   }
 
   /** Undefined where the policy allows it, or somebody has. */
-  private async refusalOf({ tool, hold, denied }: ToolCall, key: string): Promise<HoldfastError | undefined> {
+  private async refusalOf({ hold, denied }: ToolCall, key: string): Promise<HoldfastError | undefined> {
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
     if (!hold) return undefined;
     // What waits was answered with the interruption; nobody is asked after it.
     if (this.isInterrupted) return new HoldfastError('approval_denied', { reason: INTERRUPTED });
     try {
-      await this.approvals.ask({ id: key, what: label(tool), ...hold });
+      await this.approvals.ask({ id: key, ...hold });
       return undefined;
     } catch (err) {
       const known = fromFailure(err);

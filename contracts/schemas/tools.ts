@@ -10,6 +10,7 @@ const blobSchema = z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{
 
 const reason = z.strictObject({ rule: z.string(), found: z.string() });
 const holdSchema = z.strictObject({
+  what: z.string().check(z.maxLength(1_000)),
   hash: z.string(),
   reasons: z.array(reason).check(z.maxLength(100)),
   expiresMs: milliseconds,

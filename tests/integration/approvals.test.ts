@@ -267,7 +267,8 @@ describe('of an agent', () => {
     const listed = await engine.cli(['approve', '--list', '--agent', id]);
     expect(listed.stdout).toMatch(/write_file.*\n.*tool write_file: every call of it/);
     const denied = await engine.cli(['deny', '--agent', id, '--reason', 'use the other folder']);
-    expect([denied.code, denied.stdout]).toEqual([0, 'denied: write_file\n']);
+    // Who is asked sees what for.
+    expect(denied.stdout).toBe(`denied: write_file {"file_path":"${path}","content":"written"}\n`);
     expect(await saidTo(id)).toEqual([
       expect.stringMatching(/^Error approval_denied.*use the other folder; nothing was run/s),
     ]);
