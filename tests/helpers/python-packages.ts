@@ -54,3 +54,18 @@ export function putUv(uv: string, folder: string): void {
   );
   writeFileSync(join(folder, 'uv'), `#!/bin/sh\n${exports.join('')}exec '${uv}' "$@"\n`, { mode: 0o755 });
 }
+
+/** A package that pip installs from a folder, without an index. */
+export function writePackage(folder: string, name: string, code: string): void {
+  const file = join(folder, `${name}-1.0-py3-none-any.whl`);
+  const record = `${name}-1.0.dist-info`;
+  const entries = {
+    [`${name}.py`]: code,
+    [`${record}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`,
+    [`${record}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    [`${record}/RECORD`]: '',
+  };
+  const program =
+    'import json,sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],"w")\n[z.writestr(k,v) for k,v in json.load(sys.stdin).items()]\nz.close()';
+  execFileSync('python3', ['-c', program, file], { input: JSON.stringify(entries) });
+}

@@ -1,5 +1,4 @@
 // What the policy has somebody asked about: it waits, durably, for a yes or a no, and nothing runs before.
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../client/approval-desk';
@@ -8,6 +7,7 @@ import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../contra
 import { AGENT_MESSAGES } from '../../contracts/messages';
 import { toolBlock } from '../../testing';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { writePackage } from '../helpers/python-packages';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../helpers/temporal';
 import { until } from '../helpers/until';
 
@@ -32,21 +32,6 @@ afterAll(async () => {
   files.remove();
   expect(left).toEqual([]);
 }, 60_000);
-
-/** A package that pip installs from a folder, without an index. */
-function writePackage(folder: string, name: string, code: string): void {
-  const file = join(folder, `${name}-1.0-py3-none-any.whl`);
-  const record = `${name}-1.0.dist-info`;
-  const entries = {
-    [`${name}.py`]: code,
-    [`${record}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`,
-    [`${record}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
-    [`${record}/RECORD`]: '',
-  };
-  const program =
-    'import json,sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],"w")\n[z.writestr(k,v) for k,v in json.load(sys.stdin).items()]\nz.close()';
-  execFileSync('python3', ['-c', program, file], { input: JSON.stringify(entries) });
-}
 
 let sessions = 0;
 /** A session of the agent whose every command is asked about. */
