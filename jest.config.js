@@ -17,7 +17,6 @@ module.exports = {
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
   reporters: ['default', '<rootDir>/tests/helpers/skipped-reporter.js'],
-  // Most tests wait for processes: on two cores three at a time take a quarter less, and do not get in each other's way.
-  maxWorkers: 3,
+  maxWorkers: 2,
   testTimeout: 60_000,
 };

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
+import type { CommandView } from '../../contracts/session';
 import { QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
 import { until } from '../helpers/until';
 
@@ -177,9 +178,10 @@ test('poll refreshes what the query output shows', async () => {
   await handle.signal('input', { keyboard: 'go' });
   await session.output({ wait: 'needs_input' });
   await handle.signal('poll');
-  expect(await handle.query('output')).toMatchObject({
-    output: 'first\ngo\nsecond\n',
-    state: 'waiting_input',
+  // The look takes a moment: nobody is told when it is done.
+  await until(async () => {
+    const view = await handle.query<CommandView>('output');
+    return view.output === 'first\ngo\nsecond\n' && view.state === 'waiting_input';
   });
 });
 
