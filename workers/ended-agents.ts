@@ -1,5 +1,6 @@
 // Closes the sessions of agents that were terminated: that runs no code of theirs, so somebody has to do it for them.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { describeEnd } from '../client/workflow-end';
 import type { AgentInput } from '../contracts/agent';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
@@ -65,12 +66,10 @@ export class EndedAgents {
       execution: { workflowId, runId },
       maximumPageSize: 1,
     });
-    const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-    if (!payload) return false;
-    const input = options.loadedDataConverter.payloadConverter.fromPayload<Partial<AgentInput> | null>(
-      payload,
-    );
-    return input?.keep === true;
+    const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
+    // With the codecs: what an agent was started with may be encrypted.
+    const [input] = await decodeArrayFromPayloads(options.loadedDataConverter, payloads);
+    return (input as Partial<AgentInput> | null | undefined)?.keep === true;
   }
 
   /** A session that continued as new or was reset is as old as its first run. */

@@ -13,6 +13,7 @@ import { WORKFLOWS } from '../../contracts/messages';
 import { encryptedPayloads, encryptingCodec } from '../../encryption/data-converter';
 import type { KeySource } from '../../encryption/settings';
 import { replayHistories } from '../../testing';
+import { EndedAgents } from '../../workers/ended-agents';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, scratch, type Scratch } from '../helpers/temporal';
 import { until } from '../helpers/until';
@@ -56,6 +57,25 @@ afterAll(async () => {
   files.remove();
   expect(left).toEqual([]);
 }, 60_000);
+
+test('the sessions of a terminated agent are closed, or kept where its encrypted input says so', async () => {
+  const { temporal } = client;
+  const look = (): Promise<void> =>
+    new EndedAgents({ agents: temporal, sessions: temporal, log: () => undefined }).look();
+  const session = async (id: string, keep: boolean): Promise<ReturnType<HoldfastClient['session']>> => {
+    await client.agent(id).start({ mode: 'conversation', keep, model: files.model([]) });
+    const opened = client.session({ agent: id, session: 0 });
+    await opened.exec({ code: 'true' });
+    await temporal.workflow.getHandle(agentWorkflowId(id)).terminate('gone');
+    return opened;
+  };
+  const [kept, closed] = [await session('keeps-sealed', true), await session('closes-sealed', false)];
+  await look();
+  await closed.closed();
+  expect(await closed.state()).toMatchObject({ status: 'closed' });
+  expect(await kept.state()).toMatchObject({ status: 'idle' });
+  await kept.close('done');
+});
 
 const exec = (args: object): string => call('code_execution_tool', args);
 const plain = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
