@@ -38,7 +38,7 @@ export class CommandGate {
     }
     const isCleared = cleared === hash;
     this.audit.write({ ...entry, outcome: isCleared ? 'approved' : 'held' });
-    return isCleared ? null : { held: { hash, reasons, verdicts, expiresMs: policy.askMs } };
+    return isCleared ? null : { held: { hash, reasons, expiresMs: policy.askMs } };
   }
 }
 

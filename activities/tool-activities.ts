@@ -48,12 +48,8 @@ export function createToolActivities({
     callTool: (input) =>
       beating(async (signal) => {
         const { call, wantsValue = false } = input;
-        try {
-          await rulings.enforce(call.tool, call.args, call.hold);
-        } catch (err) {
-          if (err instanceof HoldfastError) return failedCall(call, err);
-          throw err;
-        }
+        const refused = await rulings.refusal(call.tool, call.args, call.hold);
+        if (refused) return failedCall(call, refused);
         return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
       }),
     readContext: async ({ cwd, paths }) => {
@@ -64,12 +60,8 @@ export function createToolActivities({
       beating(async (signal) => {
         const { call, blob } = input;
         const args = blob ? ((await blobs.read(blob)) as typeof call.args) : call.args;
-        try {
-          await rulings.enforce(call.tool, args, call.hold);
-        } catch (err) {
-          if (err instanceof HoldfastError) return err.toOutcome();
-          throw err;
-        }
+        const refused = await rulings.refusal(call.tool, args, call.hold);
+        if (refused) return refused.toOutcome();
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
         try {

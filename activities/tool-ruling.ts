@@ -6,6 +6,7 @@ import { HoldfastError } from '../contracts/errors';
 import { label } from '../contracts/labels';
 import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/policy';
 import type { ToolRegistry } from '../tools/registry';
+import type { Tool } from '../tools/tool';
 import type { CheckCode } from './command-gate';
 
 export class ToolRulings {
@@ -30,29 +31,40 @@ export class ToolRulings {
     return { hold: { what: this.shown(name, args), hash, reasons, expiresMs: policy.askMs } };
   }
 
-  /** Throws `policy_denied` for what the policy here forbids, and for what nobody has approved as it is to be run. */
-  async enforce(name: string, args: unknown, approved: ToolHold | undefined): Promise<void> {
+  /** Why it may not run here: what the policy forbids, and what nobody has approved as it is to be run. */
+  async refusal(
+    name: string,
+    args: unknown,
+    approved: ToolHold | undefined,
+  ): Promise<HoldfastError | undefined> {
     const { hold, denied } = await this.of(name, args);
-    if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
-    if (hold && hold.hash !== approved?.hash)
-      throw new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
+    if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
+    if (!hold || hold.hash === approved?.hash) return undefined;
+    return new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
   }
 
   /** Without the arguments of a tool that may be given a password. */
   private shown(name: string, args: unknown): string {
-    const isSecret = this.tools.describe().some((tool) => tool.name === name) && this.tools.find(name).secret;
-    return label(isSecret ? name : `${name} ${JSON.stringify(args)}`, SHOWN_CHARACTERS);
+    return label(this.find(name)?.secret ? name : `${name} ${JSON.stringify(args)}`, SHOWN_CHARACTERS);
   }
 
   /** Undefined for a tool that runs none, and for arguments that the tool itself will refuse. */
   private commandLine(name: string, args: unknown): string | undefined {
-    try {
-      const tool = this.tools.find(name);
-      return tool.commandLine?.(this.tools.check(tool, args));
-    } catch (err) {
-      if (err instanceof HoldfastError) return undefined;
-      throw err;
-    }
+    const tool = this.find(name);
+    return tool?.commandLine && known(() => tool.commandLine?.(this.tools.check(tool, args)));
+  }
+
+  private find(name: string): Tool | undefined {
+    return known(() => this.tools.find(name));
+  }
+}
+
+function known<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (err) {
+    if (err instanceof HoldfastError) return undefined;
+    throw err;
   }
 }
 

@@ -1,6 +1,4 @@
 // What is held until somebody says yes or no. Plain JSON, no I/O.
-import type { Verdict } from './checks';
-
 /** What the policy says of a command or a tool call. */
 export const DECISIONS = ['allow', 'ask', 'deny'] as const;
 export type Decision = (typeof DECISIONS)[number];
@@ -13,25 +11,23 @@ export interface PolicyReason {
   found: string;
 }
 
-/** The host's answer to a command that the policy has somebody asked about: nothing of it was run. */
-export interface HeldCommand {
-  held: {
-    /** Of exactly this code, in hexadecimal SHA-256. */
-    hash: string;
-    reasons: PolicyReason[];
-    verdicts: Verdict[];
-    /** The question is answered with no after so long, in milliseconds. */
-    expiresMs: number;
-  };
-}
-
-/** Why and for how long a call is held; `hash` is of its tool and arguments. */
-export interface ToolHold {
-  /** The call in one line, for who is asked. */
-  what: string;
+/** Why and for how long something is held. */
+export interface Hold {
+  /** Of exactly the code, or of the tool and its arguments, in hexadecimal SHA-256. */
   hash: string;
   reasons: PolicyReason[];
+  /** The question is answered with no after so long, in milliseconds. */
   expiresMs: number;
+}
+
+/** The host's answer to a command that the policy has somebody asked about: nothing of it was run. */
+export interface HeldCommand {
+  held: Hold;
+}
+
+export interface ToolHold extends Hold {
+  /** The call in one line, for who is asked. */
+  what: string;
 }
 
 /** Something that waits for somebody. */

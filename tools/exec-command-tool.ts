@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { MAX_CODE_BYTES } from '../contracts/session';
 import { execInFree } from './free-session';
 import { pathText } from './host-files';
+import { quote } from '../contracts/shell-word';
 import { AGENT_READER, grantOf, type Tool } from './tool';
 import {
   execResult,
@@ -99,5 +100,3 @@ function codeOf({ cmd, workdir, shell, login, tty }: Args): string {
   const echo = tty ? '' : 'stty -echo; ';
   return `( ${echo}${inFolder}exec ${command} )`;
 }
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

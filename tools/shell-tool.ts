@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { clipText } from './head-tail';
 import { onHost, pathText, plainText, wholeNumber } from './host-files';
 import { runProgram } from './run-program';
+import { quote } from '../contracts/shell-word';
 import { hostOf, type Tool } from './tool';
 
 /** For scripts; a model is shown less. */
@@ -27,8 +28,6 @@ const argsSchema = z.strictObject({
   timeout_ms: z.optional(wholeNumber(1, DAY_MS, 'Ends the command after so long. Default: no limit.')),
 });
 
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
-
 const resultSchema = z.object({
   output: z.string().check(z.describe('stdout and stderr in their order; of long output beginning and end.')),
   exit_code: z
@@ -47,7 +46,7 @@ export const shellTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSc
   // Whether a command may run twice only its author knows.
   effects: 'once',
   runsOn: 'host',
-  commandLine: ({ command }) => (typeof command === 'string' ? command : command.map(quoted).join(' ')),
+  commandLine: ({ command }) => (typeof command === 'string' ? command : command.map(quote).join(' ')),
   async run({ command, workdir = '.', timeout_ms: timeoutMs }, context) {
     const host = hostOf(context);
     const { output, exitCode } = await runProgram({

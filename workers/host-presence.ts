@@ -31,6 +31,7 @@ export interface HostPresenceOptions {
 export class HostPresence {
   readonly presence: Presence;
   private readonly home: string;
+  private readonly version = packageVersion();
   private isStopping = false;
   private timer: NodeJS.Timeout | undefined;
   private told: HostFacts | undefined;
@@ -105,7 +106,7 @@ export class HostPresence {
     const { cwd, treeKill, sandbox } = sessions.options;
     return {
       instance: this.presence.instance,
-      version: packageVersion(),
+      version: this.version,
       protocol: HOST_PROTOCOL,
       access: access.current,
       root: cwd,

@@ -92,7 +92,13 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     taskQueue: hostTaskQueue(host),
     activities: {
       ...createHostActivities({
-        ...{ host, sessions, completion, channel, access, audit, gate },
+        host,
+        sessions,
+        completion,
+        channel,
+        access,
+        audit,
+        gate,
         client: client.temporal,
       }),
       ...createToolActivities({

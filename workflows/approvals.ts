@@ -1,15 +1,7 @@
 // What waits for somebody's yes or no, in a session or a turn: asked once, answered by signal or update, over
 // continue-as-new and worker deaths.
 import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import type {
-  Approval,
-  ApprovalsRecord,
-  ApproveRequest,
-  DenyRequest,
-  PolicyReason,
-} from '../contracts/approvals';
-import { HoldfastError } from '../contracts/errors';
-import { toFailure } from '../contracts/failure';
+import type { Approval, ApprovalsRecord, ApproveRequest, DenyRequest, Hold } from '../contracts/approvals';
 import { inMarkdown, messageList } from '../contracts/labels';
 import { APPROVAL_MESSAGES } from '../contracts/messages';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
@@ -21,13 +13,10 @@ export const approveSignal = defineSignal<[ApproveRequest?]>(APPROVAL_MESSAGES.a
 export const denySignal = defineSignal<[DenyRequest?]>(APPROVAL_MESSAGES.deny);
 export const approvalsQuery = defineQuery<Approval[]>(APPROVAL_MESSAGES.approvals);
 
-export interface Question {
+export interface Question extends Hold {
   /** The same id again is the same question. */
   id: string;
   what: string;
-  hash: string;
-  reasons: PolicyReason[];
-  expiresMs: number;
 }
 
 export const newApprovals = (): ApprovalsRecord => ({ waiting: [], answers: {}, cleared: [] });
@@ -66,9 +55,9 @@ export class Approvals {
       this.forget((one) => one === id);
     }
     const rules = reasons.map(({ rule }) => rule).join(', ');
-    if (!answer) throw failure('approval_expired', { waitedMs: expiresMs, reasons: rules });
+    if (!answer) return refuse('approval_expired', { waitedMs: expiresMs, reasons: rules });
     if (!answer.approved)
-      throw failure('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });
+      refuse('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });
   }
 
   /** After continue-as-new: what nobody asks again waits no more. */
@@ -173,6 +162,3 @@ export function listenToApprovals(approvals: Approvals, refused: (err: unknown) 
     description: 'What waits for an approval; no data',
   });
 }
-
-const failure = (...args: ConstructorParameters<typeof HoldfastError>): Error =>
-  toFailure(new HoldfastError(...args));

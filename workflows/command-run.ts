@@ -1,13 +1,13 @@
 // One command from its request to its end: held where the policy has somebody asked first, and what a script imports
 // installed before it runs, each package by a step of its own.
 import { fromFailure } from '../contracts/failure';
-import { HoldfastError } from '../contracts/errors';
 import type { RunCommandInput } from '../contracts/host';
 import { label } from '../contracts/labels';
 import type { CommandView, Runtime } from '../contracts/session';
-import { toFailure } from '../contracts/failure';
+import { quote } from '../contracts/shell-word';
 import type { Approvals } from './approvals';
 import { runCommand } from './host-activities';
+import { refuse } from './refusal';
 import { summaryOfCommand } from './session-labels';
 import type { RunningCommand } from './session-record';
 
@@ -51,7 +51,7 @@ export class CommandRun {
           code,
         };
         const installed = await this.run({ ...install, installs: name }, label(`install ${name}`), false);
-        if (installed.exitCode !== 0) throw installFailed(name, installed);
+        if (installed.exitCode !== 0) refuseInstalled(name, installed);
       } catch (err) {
         // The script has said itself what it lacks, and what can be done.
         if (fromFailure(err)?.code === 'policy_denied') return view;
@@ -66,25 +66,22 @@ export class CommandRun {
   private async run(input: RunCommandInput, summary: string, attached: boolean): Promise<CommandView> {
     const { commandId } = input;
     this.command.runId = commandId;
-    for (let cleared = input.cleared; ;) {
-      const answer = await runCommand({ ...input, ...(cleared && { cleared }) }, attached, summary);
+    for (let request = input; ;) {
+      const answer = await runCommand(request, attached, summary);
       if (!('held' in answer)) return answer;
-      const { hash, reasons, expiresMs } = answer.held;
       // Another has come while the host looked at it: whoever was asked now would let it run after that one.
       const reason = this.over();
-      if (reason !== null) throw toFailure(new HoldfastError('approval_denied', { reason }));
-      await this.approvals.ask({ id: commandId, what: summary, hash, reasons, expiresMs });
-      cleared = hash;
+      if (reason !== null) refuse('approval_denied', { reason });
+      await this.approvals.ask({ id: commandId, what: summary, ...answer.held });
+      request = { ...input, cleared: answer.held.hash };
     }
   }
 }
 
 function installer(runtime: Runtime, name: string): string {
-  if (runtime === 'nodejs') return `npm install --no-fund --no-audit '${name}'`;
-  return `python3 -m pip install --disable-pip-version-check '${name}'`;
+  if (runtime === 'nodejs') return `npm install --no-fund --no-audit ${quote(name)}`;
+  return `python3 -m pip install --disable-pip-version-check ${quote(name)}`;
 }
 
-const installFailed = (name: string, { output }: CommandView): Error =>
-  toFailure(
-    new HoldfastError('install_failed', { got: name, reason: output.trim().slice(-SHOWN_CHARACTERS) }),
-  );
+const refuseInstalled = (name: string, { output }: CommandView): never =>
+  refuse('install_failed', { got: name, reason: output.trim().slice(-SHOWN_CHARACTERS) });

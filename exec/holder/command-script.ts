@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Runtime } from '../../contracts/session';
 import { HoldfastError } from '../../contracts/errors';
+import { quote } from '../../contracts/shell-word';
 import type { CodeImport } from '../../contracts/package-names';
 import { shellAsset } from '../package-root';
 import { importsRequest } from './missing-packages';
@@ -88,6 +89,3 @@ export function folderScript(folder: string): string {
     '',
   ].join('\n');
 }
-
-/** One word of a shell's command line, whatever it holds. */
-export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,5 +1,5 @@
 // How the scripts of a command call tools: where the stubs are, and what to show to be let in.
-import { quote } from './command-script';
+import { quote } from '../../contracts/shell-word';
 
 /** How the scripts of one command call tools. */
 export interface CommandTools {
