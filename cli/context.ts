@@ -30,14 +30,14 @@ export interface SessionOptions extends GlobalOptions {
   session: number;
 }
 
-export interface CliContext {
+/** To be opened with `await using`: it watches over the server and the worker as long as it lives. */
+export interface CliContext extends AsyncDisposable {
   client: HoldfastClient;
   dataDir: string;
   namespace: string;
   /** Temporal's web UI, where it is ours. */
   uiUrl: string | null;
   worker: WorkerRecord | undefined;
-  close(): Promise<void>;
 }
 
 export const dataDirOf = (options: GlobalOptions): string =>
@@ -99,7 +99,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     stopWatching();
     return client.close();
   };
-  return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, close };
+  return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, [Symbol.asyncDispose]: close };
 }
 
 async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOptions): Promise<EngineRecord> {

@@ -7,6 +7,7 @@ import type { AttachedState, TerminalSize } from '../exec/protocol';
 import { repaint } from '../exec/repaint';
 import { AttachedOutput } from './attached-output';
 import { inertFor } from './follow-log';
+import { printJson } from './print-json';
 import { inert } from './print-message';
 import { note } from './terminal-style';
 
@@ -97,7 +98,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   }
   let before = place.state;
   for await (const change of place.changes(from)) {
-    if (person.json) process.stdout.write(`${JSON.stringify(asJson(change, decoder))}\n`);
+    if (person.json) printJson(asJson(change, decoder));
     else if (change.kind === 'output') await write(filter.push(change.data));
     else {
       if (screen) tell(before, change.state, person);

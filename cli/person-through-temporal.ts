@@ -7,6 +7,7 @@ import type { CommandView, InputRequest } from '../contracts/session';
 import { inertFor, LOOK_THROUGH_TEMPORAL_MS, NEXT, PAGE } from './follow-log';
 import { inert } from './print-message';
 import type { Left, Person } from './person-at-terminal';
+import { printJson } from './print-json';
 import { note } from './terminal-style';
 
 const AT_ONCE = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0, promptMs: 0 };
@@ -64,7 +65,7 @@ async function print(
       if (!view) return true;
       at = view.to;
       onView(view);
-      if (json && view.output) process.stdout.write(`${JSON.stringify({ output: view.output, to: at })}\n`);
+      if (json && view.output) printJson({ output: view.output, to: at });
       else if (!json) process.stdout.write(lines(filter.push(Buffer.from(view.output))));
     } catch (err) {
       if (err instanceof HoldfastError && GONE.includes(err.code) && at !== null) return false;

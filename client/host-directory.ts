@@ -20,9 +20,8 @@ export class HostDirectory {
   }
 
   private async all(failed: (err: unknown) => null): Promise<HostState[]> {
-    const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
     const states: Promise<HostState | null>[] = [];
-    for await (const info of this.client.workflow.list({ query })) states.push(this.ask(info).catch(failed));
+    for await (const info of this.namespaces.hosts()) states.push(this.ask(info).catch(failed));
     const found = (await Promise.all(states)).filter((state) => state !== null);
     return found.sort((a, b) => a.host.localeCompare(b.host, 'en'));
   }

@@ -31,13 +31,18 @@ export class HostNamespaces {
 
   /** That of the agents first, then those of enrolled hosts. */
   async all(): Promise<Client[]> {
-    const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
     const found: Client[] = [];
-    for await (const info of this.main.workflow.list({ query })) {
+    for await (const info of this.hosts()) {
       const client = this.clientIn(info);
       if (client !== this.main) found.push(client);
     }
     return [this.main, ...found];
+  }
+
+  /** The workflows of all hosts that have come and are not forgotten. */
+  hosts(): AsyncIterable<WorkflowExecutionInfo> {
+    const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
+    return this.main.workflow.list({ query });
   }
 
   /** That of the namespace which the workflow `host` was started with; else the agents'. */

@@ -1,6 +1,7 @@
 // A conversation without a terminal: each line of stdin is a message, its answer goes to stdout, and nothing else does.
 import { createInterface } from 'node:readline';
 import type { AgentHandle } from '../../client/agent-handle';
+import { printJson } from '../print-json';
 import { printResult, resultCode } from '../turn-result';
 
 /** The code of the last turn that failed, 0 where none did. */
@@ -9,7 +10,7 @@ export async function pipedChat(agent: AgentHandle, json: boolean): Promise<numb
   for await (const message of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     if (message.trim() === '') continue;
     const result = await agent.send(message);
-    if (json) process.stdout.write(`${JSON.stringify({ agent: agent.id, ...result })}\n`);
+    if (json) printJson({ agent: agent.id, ...result });
     else printResult(result);
     code = resultCode(result) || code;
   }

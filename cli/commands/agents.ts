@@ -4,8 +4,9 @@ import type { AgentHandle } from '../../client/agent-handle';
 import type { AgentResult } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { checkModel, modelInFull } from '../check-model';
-import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { openContext, type GlobalOptions } from '../context';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
+import { printJson } from '../print-json';
 import { note } from '../terminal-style';
 import { printResult, resultCode } from '../turn-result';
 
@@ -26,13 +27,13 @@ export interface ForkOptions extends GlobalOptions {
 export async function send(agent: string, message: string, options: SendOptions): Promise<number> {
   const text = message === '-' ? await textOf(process.stdin) : message;
   const mode = options.interrupt ? 'interrupt' : 'queue';
-  return withAgent(agent, options, async (handle) => {
-    if (options.wait) return answer(handle, text, mode, options);
-    await handle.post(text, { mode });
-    if (options.json) printJson({ agent, sent: true });
-    else note(`Sent. \`holdfast chat --agent ${agent}\` shows what comes of it.`);
-    return 0;
-  });
+  await using context = await openContext(options, { start: false });
+  const handle = context.client.agent(agent);
+  if (options.wait) return await answer(handle, text, mode, options);
+  await handle.post(text, { mode });
+  if (options.json) printJson({ agent, sent: true });
+  else note(`Sent. \`holdfast chat --agent ${agent}\` shows what comes of it.`);
+  return 0;
 }
 
 async function answer(
@@ -49,26 +50,26 @@ async function answer(
 }
 
 /** Ends the agent, and waits until its sessions are closed. */
-export function stop(agent: string, options: ReasonOptions): Promise<number> {
-  return withAgent(agent, options, async (handle) => {
-    await handle.stop(options.reason ?? 'holdfast stop');
-    // A task that is stopped ends without an answer, or with the error that it had: it has ended all the same.
-    await handle.result().catch((err: unknown) => {
-      if (!(err instanceof HoldfastError)) throw err;
-    });
-    if (options.json) printJson({ agent, stopped: true });
-    else note(`Agent ${agent} has ended, and its sessions with it.`);
-    return 0;
+export async function stop(agent: string, options: ReasonOptions): Promise<number> {
+  await using context = await openContext(options, { start: false });
+  const handle = context.client.agent(agent);
+  await handle.stop(options.reason ?? 'holdfast stop');
+  // A task that is stopped ends without an answer, or with the error that it had: it has ended all the same.
+  await handle.result().catch((err: unknown) => {
+    if (!(err instanceof HoldfastError)) throw err;
   });
+  if (options.json) printJson({ agent, stopped: true });
+  else note(`Agent ${agent} has ended, and its sessions with it.`);
+  return 0;
 }
 
-export function recover(agent: string, options: ReasonOptions): Promise<number> {
-  return withAgent(agent, options, async (handle) => {
-    const state = await handle.recover(options.reason ?? 'holdfast recover');
-    if (options.json) printJson(state);
-    else note(`Agent ${agent} goes on with the next message; what ran in its sessions has ended.`);
-    return 0;
-  });
+export async function recover(agent: string, options: ReasonOptions): Promise<number> {
+  await using context = await openContext(options, { start: false });
+  const handle = context.client.agent(agent);
+  const state = await handle.recover(options.reason ?? 'holdfast recover');
+  if (options.json) printJson(state);
+  else note(`Agent ${agent} goes on with the next message; what ran in its sessions has ended.`);
+  return 0;
 }
 
 /** Starts another conversation with the beginning of this one; with a message it answers that at once. */
@@ -80,26 +81,11 @@ export async function fork(
 ): Promise<number> {
   const own = model === undefined ? {} : { model: modelInFull(model) };
   if (own.model !== undefined) await checkModel(options, own.model);
-  return withAgent(agent, options, async (handle) => {
-    const forked = await handle.fork(id, { ...own, ...(at !== undefined && { at }) });
-    if (!options.json) note(`Agent ${id} is started: \`holdfast chat --agent ${id}\` goes on there.`);
-    if (message !== undefined) return answer(forked, message, 'queue', options);
-    if (options.json) printJson({ agent: id, from: agent });
-    return 0;
-  });
+  await using context = await openContext(options, { start: false });
+  const handle = context.client.agent(agent);
+  const forked = await handle.fork(id, { ...own, ...(at !== undefined && { at }) });
+  if (!options.json) note(`Agent ${id} is started: \`holdfast chat --agent ${id}\` goes on there.`);
+  if (message !== undefined) return await answer(forked, message, 'queue', options);
+  if (options.json) printJson({ agent: id, from: agent });
+  return 0;
 }
-
-async function withAgent(
-  id: string,
-  options: GlobalOptions,
-  work: (agent: AgentHandle, context: CliContext) => Promise<number>,
-): Promise<number> {
-  const context = await openContext(options, { start: false });
-  try {
-    return await work(context.client.agent(id), context);
-  } finally {
-    await context.close();
-  }
-}
-
-const printJson = (value: object): void => void process.stdout.write(`${JSON.stringify(value)}\n`);

@@ -4,6 +4,7 @@ import type { WaitingApproval } from '../../client/approval-desk';
 import type { Approval } from '../../contracts/approvals';
 import { HoldfastError } from '../../contracts/errors';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 
@@ -34,23 +35,19 @@ async function answer(
   said: 'approved' | 'denied',
   send: (context: CliContext, one: WaitingApproval) => Promise<Approval>,
 ): Promise<number> {
-  const context = await openContext(options, { start: false });
-  try {
-    const waiting = await context.client.approvals.list(options.agent);
-    if (options.list) {
-      if (options.json) process.stdout.write(`${JSON.stringify(waiting)}\n`);
-      else if (waiting.length === 0) note('Nothing waits for an approval.');
-      else for (const one of waiting) process.stdout.write(shown(one));
-      return 0;
-    }
-    const one = chosen(waiting, id);
-    await send(context, one);
-    if (options.json) process.stdout.write(`${JSON.stringify({ ...one, answer: said })}\n`);
-    else process.stdout.write(`${said}: ${inert(one.what)}\n`);
+  await using context = await openContext(options, { start: false });
+  const waiting = await context.client.approvals.list(options.agent);
+  if (options.list) {
+    if (options.json) printJson(waiting);
+    else if (waiting.length === 0) note('Nothing waits for an approval.');
+    else for (const one of waiting) process.stdout.write(shown(one));
     return 0;
-  } finally {
-    await context.close();
   }
+  const one = chosen(waiting, id);
+  await send(context, one);
+  if (options.json) printJson({ ...one, answer: said });
+  else process.stdout.write(`${said}: ${inert(one.what)}\n`);
+  return 0;
 }
 
 /** Throws `approval_unknown`, which lists what waits, where it is not clear which one is meant. */

@@ -4,6 +4,7 @@ import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { armSession } from '../../exec/arm-session';
 import { dataDirOf, type SessionOptions } from '../context';
+import { printJson } from '../print-json';
 import { note } from '../terminal-style';
 
 export interface ArmOptions extends SessionOptions {
@@ -18,7 +19,7 @@ export async function arm(options: ArmOptions): Promise<number> {
   if (options.off && options.type) throw both();
   const mode = options.off ? 'off' : options.type ? 'type' : 'print';
   const line = await armSession(dataDirOf(options), options, mode);
-  if (json) process.stdout.write(`${JSON.stringify({ session, armed: mode !== 'off', line })}\n`);
+  if (json) printJson({ session, armed: mode !== 'off', line });
   else if (line !== null) {
     process.stdout.write(`${line}\n`);
     note(

@@ -43,16 +43,12 @@ function tellLeft(left: Left | null, { json }: AttachOptions): number {
 }
 
 async function attachElsewhere(options: AttachOptions, person: Person): Promise<number> {
-  const context = await openContext(options, { start: false });
-  try {
-    const way = await wayTo(context, options);
-    const shown = way.terminal
-      ? showTerminal(await siteElsewhere(way.terminal, options, person).open(), person)
-      : showThroughTemporal(context.client.session(options), person, way.why);
-    return tellLeft(await shown, options);
-  } finally {
-    await context.close();
-  }
+  await using context = await openContext(options, { start: false });
+  const way = await wayTo(context, options);
+  const shown = way.terminal
+    ? showTerminal(await siteElsewhere(way.terminal, options, person).open(), person)
+    : showThroughTemporal(context.client.session(options), person, way.why);
+  return tellLeft(await shown, options);
 }
 
 /**
@@ -60,7 +56,7 @@ async function attachElsewhere(options: AttachOptions, person: Person): Promise<
  * terminal already the place there is taken first: who is refused it (`typist_busy`) has run nothing.
  */
 async function runAttached(code: string, options: AttachOptions, person: Person): Promise<number> {
-  const context = await openContext(options, { start: true });
+  await using context = await openContext(options, { start: true });
   let place: Attachment | undefined;
   try {
     const { open, logEnd } = await siteOf(context, options, person);
@@ -76,7 +72,6 @@ async function runAttached(code: string, options: AttachOptions, person: Person)
     return left.exitCode;
   } finally {
     place?.close();
-    await context.close();
   }
 }
 

@@ -17,7 +17,7 @@ import { note } from '../terminal-style';
 /** In a terminal 0 for who left, 130 by Ctrl-C; through a pipe the code of the last turn that failed. */
 export async function chat(given: ChatOptions): Promise<number> {
   await checkOptions(given);
-  const context = await openContext(given, { start: true });
+  await using context = await openContext(given, { start: true });
   const host = await servedHost(given);
   try {
     const options = host ? { ...given, remoteHost: host.name } : given;
@@ -30,7 +30,6 @@ export async function chat(given: ChatOptions): Promise<number> {
     return code;
   } finally {
     await host?.end();
-    await context.close();
   }
 }
 

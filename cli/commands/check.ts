@@ -7,6 +7,7 @@ import type { CheckReport } from '../../contracts/checks';
 import { HoldfastError } from '../../contracts/errors';
 import type { Runtime } from '../../contracts/session';
 import type { GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 
@@ -40,7 +41,7 @@ export async function check(file: string, options: CheckOptions): Promise<number
   const checks = new CodeChecks();
   try {
     const report = await checks.check({ runtime, code });
-    if (options.json) process.stdout.write(`${JSON.stringify({ file, runtime, ...report })}\n`);
+    if (options.json) printJson({ file, runtime, ...report });
     else print(file, report);
     return report.verdicts.length > 0 ? 1 : 0;
   } finally {

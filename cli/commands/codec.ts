@@ -10,6 +10,7 @@ import { enginePaths, readRecord } from '../../engine/record';
 import { readPrivateFile } from '../../exec/private-file';
 import { readEncryption } from '../../workers/read-encryption';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { note } from '../terminal-style';
 
 export interface CodecOptions extends GlobalOptions {
@@ -60,7 +61,7 @@ export async function codec(options: CodecOptions): Promise<number> {
 }
 
 function told({ url }: CodecServer, origins: readonly string[], token: boolean, json?: boolean): void {
-  if (json) process.stdout.write(`${JSON.stringify({ url, origins, token })}\n`);
+  if (json) printJson({ url, origins, token });
   else {
     process.stdout.write(`codec endpoint   ${url}\n`);
     process.stdout.write(`web pages        ${origins.join(', ') || 'none'}\n`);
@@ -121,7 +122,7 @@ export function newKey(options: NewKeyOptions): Promise<number> {
     });
   }
   const line = `{ id = ${JSON.stringify(id)}, file = ${JSON.stringify(file)} }`;
-  if (options.json) process.stdout.write(`${JSON.stringify({ id, file, line })}\n`);
+  if (options.json) printJson({ id, file, line });
   else {
     process.stdout.write(`[encryption]\nkeys = [\n  ${line},\n]\n`);
     note(

@@ -23,35 +23,31 @@ const LONG_SESSION = 1;
 const YIELD = { firstOutputMs: 10_000, betweenOutputMs: 4_000, maxMs: 5_000, promptMs: 1_000 };
 
 export async function demo(options: GlobalOptions): Promise<number> {
-  const context = await openContext(options, { start: true });
+  await using context = await openContext(options, { start: true });
   const id = `demo-${randomBytes(3).toString('hex')}`;
   const cwd = join(context.dataDir, 'demo', id);
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, 'sources'), packageRoot());
   const began = Date.now();
-  try {
-    const agent = context.client.agent(id);
-    const model = `scripted:${join(packageRoot(), 'examples', 'demo', 'replies.yaml')}`;
-    await agent.start({ task: TASK, model, cwd, yield: YIELD });
-    const link = workflowLink(context, agent.workflowId);
-    say(`web UI  ${link ?? 'of your server'}\n`);
-    leaveOnInterrupt(link);
-    const log = sessionPaths(context.dataDir, { agent: id, host: LOCAL_HOST, session: LONG_SESSION }).log;
-    const kill = killWorkerAtLine(context, log);
-    for await (const { message } of agent.follow()) printMessage(message);
-    const result = await agent.result();
-    say(`\n${inert(result.answer ?? result.reason)}\n`);
-    return summarise({
-      log,
-      cwd,
-      kill: await kill,
-      seconds: (Date.now() - began) / 1_000,
-      steps: result.steps,
-      link,
-    });
-  } finally {
-    await context.close();
-  }
+  const agent = context.client.agent(id);
+  const model = `scripted:${join(packageRoot(), 'examples', 'demo', 'replies.yaml')}`;
+  await agent.start({ task: TASK, model, cwd, yield: YIELD });
+  const link = workflowLink(context, agent.workflowId);
+  say(`web UI  ${link ?? 'of your server'}\n`);
+  leaveOnInterrupt(link);
+  const log = sessionPaths(context.dataDir, { agent: id, host: LOCAL_HOST, session: LONG_SESSION }).log;
+  const kill = killWorkerAtLine(context, log);
+  for await (const { message } of agent.follow()) printMessage(message);
+  const result = await agent.result();
+  say(`\n${inert(result.answer ?? result.reason)}\n`);
+  return summarise({
+    log,
+    cwd,
+    kill: await kill,
+    seconds: (Date.now() - began) / 1_000,
+    steps: result.steps,
+    link,
+  });
 }
 
 interface Kill {

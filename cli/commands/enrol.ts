@@ -12,6 +12,7 @@ import {
 import type { HostInput } from '../../contracts/remote-hosts';
 import { registerSearchAttributes } from '../../workers/search-attributes';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { note } from '../terminal-style';
 
 const RETENTION = '72 hours';
@@ -21,27 +22,23 @@ const PAUSE_MS = 250;
 
 /** Once on the operator's side; again it changes nothing. Throws `enrol_failed`. */
 export async function enrolHost(host: string, options: GlobalOptions): Promise<number> {
-  const context = await openContext(options, { start: false });
-  try {
-    const namespace = hostNamespace(host);
-    await makeNamespace(context, host, namespace);
-    await startHost(context, host, namespace);
-    const { address } = context.client;
-    const serve = `holdfast host serve ${host} --address ${address} --namespace ${namespace}`;
-    if (options.json) process.stdout.write(`${JSON.stringify({ host, namespace, address, serve })}\n`);
-    else {
-      process.stdout.write(`${serve}\n`);
-      note('Run that on the machine. Its sessions and its presence live in that namespace alone.');
-      note(
-        `Give it credentials of the namespace ${namespace} (role: write) and of no other, for example an API key`,
-      );
-      note('in a profile of its Temporal configuration. Your own worker needs that role there too.');
-      note('A server without authorisation, as `holdfast up` starts one, keeps nobody out of any namespace.');
-    }
-    return 0;
-  } finally {
-    await context.close();
+  await using context = await openContext(options, { start: false });
+  const namespace = hostNamespace(host);
+  await makeNamespace(context, host, namespace);
+  await startHost(context, host, namespace);
+  const { address } = context.client;
+  const serve = `holdfast host serve ${host} --address ${address} --namespace ${namespace}`;
+  if (options.json) printJson({ host, namespace, address, serve });
+  else {
+    process.stdout.write(`${serve}\n`);
+    note('Run that on the machine. Its sessions and its presence live in that namespace alone.');
+    note(
+      `Give it credentials of the namespace ${namespace} (role: write) and of no other, for example an API key`,
+    );
+    note('in a profile of its Temporal configuration. Your own worker needs that role there too.');
+    note('A server without authorisation, as `holdfast up` starts one, keeps nobody out of any namespace.');
   }
+  return 0;
 }
 
 /** One that is there already, made with the server's own tools, is taken as it is. */

@@ -8,6 +8,7 @@ import { logEnd } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
 import { followLog, followRemote, followSession, type Follower } from '../follow-log';
+import { printJson } from '../print-json';
 import { inert } from '../print-message';
 import { note } from '../terminal-style';
 import { wayTo, type WayOptions } from '../way-to-host';
@@ -23,25 +24,21 @@ export interface ExecOptions extends WayOptions {
 const PATIENT_MS = LONGEST_WAIT_MS;
 
 export async function exec(code: string, options: ExecOptions): Promise<number> {
-  const context = await openContext(options, { start: true });
-  try {
-    const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
-    const session = context.client.session(options, cwd ? { cwd } : {});
-    const id = options.id ?? randomUUID();
-    const follower = options.json ? undefined : await follow(context, session, { ...options, id });
-    const watch = options.json ? undefined : tellOfApproval(context, session);
-    const view = await interruptible(session, run(session, code, { ...options, id }))
-      .catch((err: unknown) => {
-        follower?.stop();
-        throw err;
-      })
-      .finally(() => clearInterval(watch));
-    await follower?.finish(view);
-    if (options.json) process.stdout.write(`${JSON.stringify(view)}\n`);
-    return exitCodeOf(view, options);
-  } finally {
-    await context.close();
-  }
+  await using context = await openContext(options, { start: true });
+  const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
+  const session = context.client.session(options, cwd ? { cwd } : {});
+  const id = options.id ?? randomUUID();
+  const follower = options.json ? undefined : await follow(context, session, { ...options, id });
+  const watch = options.json ? undefined : tellOfApproval(context, session);
+  const view = await interruptible(session, run(session, code, { ...options, id }))
+    .catch((err: unknown) => {
+      follower?.stop();
+      throw err;
+    })
+    .finally(() => clearInterval(watch));
+  await follower?.finish(view);
+  if (options.json) printJson(view);
+  return exitCodeOf(view, options);
 }
 
 function run(

@@ -9,6 +9,7 @@ import { attachToken } from '../../exec/attach-keys';
 import { HostAccess } from '../../exec/host-access';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 
@@ -24,7 +25,7 @@ export async function serveHost(host: string, options: ServeHostOptions): Promis
   await workers.run({
     onReady({ adopted }) {
       const facts = { host, access, root, address, namespace, adopted, pid: process.pid };
-      if (options.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
+      if (options.json) printJson(facts);
       else {
         note(`host ${host} serves ${address} (namespace ${namespace}), access ${access}`);
         note(`shells begin in ${root}; ctrl-c stops serving, what runs in sessions goes on`);
@@ -56,10 +57,7 @@ export async function hostWorkers(
       allowed: `any other: ${LOCAL_HOST} is the machine beside the agents`,
     });
   const dataDir = dataDirOf(options);
-  const context = await openContext(options, { start: false });
-  const { namespace } = context;
-  const { address } = context.client;
-  await context.close();
+  const { address, namespace } = await serverOf(options);
   const root = resolve(options.root ?? process.cwd());
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const stored = new HostAccess(dataDir, host);
@@ -84,6 +82,12 @@ export async function hostWorkers(
   return { workers, root, access: stored.current, address, namespace };
 }
 
+/** Throws `no_server` before anything is written. */
+async function serverOf(options: GlobalOptions): Promise<{ address: string; namespace: string }> {
+  await using context = await openContext(options, { start: false });
+  return { address: context.client.address, namespace: context.namespace };
+}
+
 const LOG: WorkersLog = {
   info: () => undefined,
   warn: (message, facts) => note(`${message} ${JSON.stringify(facts)}`),
@@ -102,41 +106,39 @@ export function ownHostName(): string {
 }
 
 export async function listHosts(options: GlobalOptions): Promise<number> {
-  return withHosts(options, async (context) => {
-    const hosts = await context.client.hosts.list();
-    if (options.json) process.stdout.write(`${JSON.stringify(hosts)}\n`);
-    else if (hosts.length === 0) note('No host has come yet: run `holdfast host serve NAME` on a machine.');
-    else for (const state of hosts) process.stdout.write(`${line(state)}\n`);
-    return 0;
-  });
+  await using context = await openContext(options, { start: false });
+  const hosts = await context.client.hosts.list();
+  if (options.json) printJson(hosts);
+  else if (hosts.length === 0) note('No host has come yet: run `holdfast host serve NAME` on a machine.');
+  else for (const state of hosts) process.stdout.write(`${line(state)}\n`);
+  return 0;
 }
 
 export async function showHost(host: string, options: GlobalOptions): Promise<number> {
-  return withHosts(options, async (context) => {
-    const state = await context.client.hosts.state(host);
-    if (options.json) {
-      process.stdout.write(`${JSON.stringify(state)}\n`);
-      return 0;
-    }
-    const { facts } = state;
-    const rows: [string, string][] = [
-      ['status', `${state.status} since ${state.since}${state.reason ? `: ${state.reason}` : ''}`],
-      ['namespace', state.namespace],
-    ];
-    if (facts) {
-      rows.push(['access', facts.access], ['root', facts.root], ['version', facts.version]);
-      rows.push(['protocol', String(facts.protocol)], ['tree kill', facts.treeKill]);
-      if (facts.listens)
-        rows.push(['listens', `${facts.listens.address}, SHA-256 ${facts.listens.fingerprint}`]);
-      rows.push(
-        ['sandbox', facts.sandbox ?? 'none'],
-        ['capabilities', facts.capabilities.join(', ') || 'none'],
-      );
-    }
-    for (const [name, value] of rows)
-      process.stdout.write(`${styled('bold', name.padEnd(14))}${inert(value)}\n`);
+  await using context = await openContext(options, { start: false });
+  const state = await context.client.hosts.state(host);
+  if (options.json) {
+    printJson(state);
     return 0;
-  });
+  }
+  const { facts } = state;
+  const rows: [string, string][] = [
+    ['status', `${state.status} since ${state.since}${state.reason ? `: ${state.reason}` : ''}`],
+    ['namespace', state.namespace],
+  ];
+  if (facts) {
+    rows.push(['access', facts.access], ['root', facts.root], ['version', facts.version]);
+    rows.push(['protocol', String(facts.protocol)], ['tree kill', facts.treeKill]);
+    if (facts.listens)
+      rows.push(['listens', `${facts.listens.address}, SHA-256 ${facts.listens.fingerprint}`]);
+    rows.push(
+      ['sandbox', facts.sandbox ?? 'none'],
+      ['capabilities', facts.capabilities.join(', ') || 'none'],
+    );
+  }
+  for (const [name, value] of rows)
+    process.stdout.write(`${styled('bold', name.padEnd(14))}${inert(value)}\n`);
+  return 0;
 }
 
 /** On the host itself: what code may do there, from the next call on. Without a level it is said. */
@@ -147,7 +149,8 @@ export function hostAccess(host: string, level: string | undefined, options: Glo
     stored.set(accessLevel(level));
   }
   const { current: access } = stored;
-  process.stdout.write(options.json ? `${JSON.stringify({ host, access })}\n` : `${access}\n`);
+  if (options.json) printJson({ host, access });
+  else process.stdout.write(`${access}\n`);
   return Promise.resolve(0);
 }
 
@@ -155,16 +158,16 @@ export function hostAccess(host: string, level: string | undefined, options: Glo
 export function hostToken(host: string, options: GlobalOptions): Promise<number> {
   mkdirSync(dataDirOf(options), { recursive: true, mode: 0o700 });
   const token = attachToken(dataDirOf(options), host);
-  process.stdout.write(options.json ? `${JSON.stringify({ host, token })}\n` : `${token}\n`);
+  if (options.json) printJson({ host, token });
+  else process.stdout.write(`${token}\n`);
   return Promise.resolve(0);
 }
 
 export async function forgetHost(host: string, options: GlobalOptions): Promise<number> {
-  return withHosts(options, async (context) => {
-    await context.client.hosts.forget(host);
-    if (options.json) process.stdout.write(`${JSON.stringify({ host, forgotten: true })}\n`);
-    return 0;
-  });
+  await using context = await openContext(options, { start: false });
+  await context.client.hosts.forget(host);
+  if (options.json) printJson({ host, forgotten: true });
+  return 0;
 }
 
 /** Throws `invalid_input` for what is no level. */
@@ -172,18 +175,6 @@ export function accessLevel(text: string): Access {
   const found = ACCESS.find((level) => level === text);
   if (found) return found;
   throw new HoldfastError('invalid_input', { what: 'The access', got: text, allowed: ACCESS.join(', ') });
-}
-
-async function withHosts(
-  options: GlobalOptions,
-  work: (context: Awaited<ReturnType<typeof openContext>>) => Promise<number>,
-): Promise<number> {
-  const context = await openContext(options, { start: false });
-  try {
-    return await work(context);
-  } finally {
-    await context.close();
-  }
 }
 
 function line({ host, status, since, reason, facts }: HostState): string {

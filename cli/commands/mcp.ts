@@ -20,7 +20,7 @@ export async function mcp(options: GlobalOptions): Promise<number> {
   open().catch(() => undefined);
   await ended;
   await server.close();
-  await opening?.then((context) => context.close()).catch(() => undefined);
+  await opening?.then((context) => context[Symbol.asyncDispose]()).catch(() => undefined);
   return 0;
 }
 

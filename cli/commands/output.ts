@@ -1,7 +1,9 @@
 // `holdfast output`, `input`, `reset` and `close`: look at a session, type into it, end what runs in it, end it.
+import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors';
 import { KEYS, MAX_PAGE_BYTES, type CommandView, type Key, type Wait } from '../../contracts/session';
 import { openContext, type SessionOptions } from '../context';
+import { printJson } from '../print-json';
 import { note } from '../terminal-style';
 import { factsOf } from '../view-facts';
 
@@ -60,18 +62,14 @@ export function input(text: string | undefined, options: InputOptions): Promise<
 
 /** Ends everything in the session, its holder and its workflow; the log stays. */
 export async function close(options: ResetOptions): Promise<number> {
-  const context = await openContext(options, { start: false });
-  try {
-    const session = context.client.session(options);
-    await session.state();
-    await session.close(options.reason ?? 'holdfast close');
-    await session.closed();
-    if (options.json) process.stdout.write(`${JSON.stringify({ session: options.session, closed: true })}\n`);
-    else note(`Session ${options.session} is closed; its log is kept.`);
-    return 0;
-  } finally {
-    await context.close();
-  }
+  await using context = await openContext(options, { start: false });
+  const session = context.client.session(options);
+  await session.state();
+  await session.close(options.reason ?? 'holdfast close');
+  await session.closed();
+  if (options.json) printJson({ session: options.session, closed: true });
+  else note(`Session ${options.session} is closed; its log is kept.`);
+  return 0;
 }
 
 export function reset(options: ResetOptions): Promise<number> {
@@ -82,19 +80,13 @@ export function reset(options: ResetOptions): Promise<number> {
 
 async function withSession(
   options: SessionOptions,
-  work: (
-    session: ReturnType<Awaited<ReturnType<typeof openContext>>['client']['session']>,
-  ) => Promise<CommandView>,
+  work: (session: SessionHandle) => Promise<CommandView>,
 ): Promise<number> {
-  const context = await openContext(options, { start: false });
-  try {
-    const view = await work(context.client.session(options));
-    if (options.json) process.stdout.write(`${JSON.stringify(view)}\n`);
-    else printView(view);
-    return 0;
-  } finally {
-    await context.close();
-  }
+  await using context = await openContext(options, { start: false });
+  const view = await work(context.client.session(options));
+  if (options.json) printJson(view);
+  else printView(view);
+  return 0;
 }
 
 function printView(view: CommandView): void {

@@ -36,16 +36,12 @@ async function show(
   select: (work: Work[]) => Work[],
   draw: (work: Work[]) => string,
 ): Promise<number> {
-  const context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false });
   const render = async (): Promise<string> => {
     const work = select(await allWork(context, options.all ?? false));
     return options.json ? `${JSON.stringify(work)}\n` : draw(work);
   };
-  try {
-    if (options.watch) return await watch(render);
-    process.stdout.write(await render());
-    return 0;
-  } finally {
-    await context.close();
-  }
+  if (options.watch) return await watch(render);
+  process.stdout.write(await render());
+  return 0;
 }

@@ -8,6 +8,7 @@ import { checkModel, modelInFull } from '../check-model';
 import { openContext, workflowLink, type GlobalOptions } from '../context';
 import { inert, printMessage } from '../print-message';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
+import { printJson } from '../print-json';
 import { note, styled } from '../terminal-style';
 
 export interface RunOptions extends GlobalOptions {
@@ -24,21 +25,17 @@ export async function run(task: string, options: RunOptions): Promise<number> {
   const input = inputOf(task, options);
   // A fault that can be seen from here costs no server, no worker and no history.
   await checkModel(options, input.model);
-  const context = await openContext(options, { start: true });
+  await using context = await openContext(options, { start: true });
   const id = options.agent ?? `run-${randomBytes(4).toString('hex')}`;
-  try {
-    const agent = context.client.agent(id);
-    await agent.start(input);
-    const link = workflowLink(context, agent.workflowId);
-    if (!options.json) note(`agent ${id}${link ? `  ${link}` : ''}`);
-    leaveOnInterrupt(link);
-    const result = await watch(agent, options.json ?? false);
-    if (options.json) process.stdout.write(`${JSON.stringify({ agent: id, ...result })}\n`);
-    else process.stdout.write(`${summary(result)}\n`);
-    return result.reason === 'answered' ? 0 : 75;
-  } finally {
-    await context.close();
-  }
+  const agent = context.client.agent(id);
+  await agent.start(input);
+  const link = workflowLink(context, agent.workflowId);
+  if (!options.json) note(`agent ${id}${link ? `  ${link}` : ''}`);
+  leaveOnInterrupt(link);
+  const result = await watch(agent, options.json ?? false);
+  if (options.json) printJson({ agent: id, ...result });
+  else process.stdout.write(`${summary(result)}\n`);
+  return result.reason === 'answered' ? 0 : 75;
 }
 
 function inputOf(task: string, { model, host, remoteHost, cwd, keep, maxSteps }: RunOptions): AgentInput {

@@ -8,6 +8,7 @@ import { recordedConfig, recordedTools } from '../../workers/recorded-choice';
 import { publishedRegistry } from '../../workers/registry-record';
 import { loadTools } from '../../workers/tool-modules';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { inert } from '../print-message';
 import { describeTool } from '../tool-page';
 import { note, styled } from '../terminal-style';
@@ -16,7 +17,7 @@ const EFFECTS = { read_only: 'read only', idempotent: 'idempotent', once: 'once'
 
 export async function tools(options: GlobalOptions): Promise<number> {
   const record = await registryOf(options);
-  if (options.json) process.stdout.write(`${JSON.stringify(record)}\n`);
+  if (options.json) printJson(record);
   else print(record);
   return 0;
 }
@@ -28,7 +29,8 @@ export async function showTool(name: string, options: GlobalOptions): Promise<nu
     const allowed = all.map((one) => one.name).join(', ');
     throw new HoldfastError('unknown_tool', { got: name, allowed });
   }
-  process.stdout.write(options.json ? `${JSON.stringify(tool)}\n` : inert(describeTool(tool)));
+  if (options.json) printJson(tool);
+  else process.stdout.write(inert(describeTool(tool)));
   return 0;
 }
 

@@ -7,6 +7,7 @@ import { SessionHost } from '../../exec/session-host';
 import { stopWorker } from '../../workers/worker-process';
 import { dataDirOf, openContext, type GlobalOptions } from '../context';
 import { stopMarker } from '../keep-running';
+import { printJson } from '../print-json';
 
 export interface UpOptions extends GlobalOptions {
   port?: number;
@@ -22,7 +23,7 @@ export interface DownOptions extends GlobalOptions {
 export async function up(options: UpOptions): Promise<number> {
   const { port, uiPort, workdir } = options;
   const tools = options.tools === false ? [] : options.tools?.map((file) => resolve(file));
-  const context = await openContext(options, {
+  await using context = await openContext(options, {
     start: true,
     startWorker: true,
     port,
@@ -38,7 +39,7 @@ export async function up(options: UpOptions): Promise<number> {
     dataDir,
     workerPid: worker?.identity.pid ?? null,
   };
-  if (options.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
+  if (options.json) printJson(facts);
   else {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
@@ -47,7 +48,6 @@ export async function up(options: UpOptions): Promise<number> {
         `data             ${dataDir}\n`,
     );
   }
-  await context.close();
   return 0;
 }
 

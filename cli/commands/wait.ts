@@ -2,6 +2,7 @@
 import { HoldfastError } from '../../contracts/errors';
 import type { Wait, WaitResult } from '../../contracts/session';
 import { openContext, type GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 import { factsOf } from '../view-facts';
@@ -27,18 +28,14 @@ export async function wait(sessions: number[], options: WaitOptions): Promise<nu
       allowed: 'at least one number',
     });
   }
-  const context = await openContext(options, { start: false });
-  try {
-    if (!json) note(`waiting for ${options.for} of ${any ? 'any' : 'all'} of ${sessions.join(', ')}`);
-    const session = context.client.session({ agent, host, session: first });
-    const mode = any ? 'any' : 'all';
-    const result = await session.wait({ sessions, for: options.for, mode, waitMs: timeoutMs });
-    if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
-    else printResult(result);
-    return result.met ? 0 : TIMED_OUT;
-  } finally {
-    await context.close();
-  }
+  await using context = await openContext(options, { start: false });
+  if (!json) note(`waiting for ${options.for} of ${any ? 'any' : 'all'} of ${sessions.join(', ')}`);
+  const session = context.client.session({ agent, host, session: first });
+  const mode = any ? 'any' : 'all';
+  const result = await session.wait({ sessions, for: options.for, mode, waitMs: timeoutMs });
+  if (json) printJson(result);
+  else printResult(result);
+  return result.met ? 0 : TIMED_OUT;
 }
 
 function printResult({ met, sessions }: WaitResult): void {
