@@ -77,6 +77,7 @@ module.exports = {
       'contracts/',
       'client/',
       'exec/package-root',
+      'exec/address-guard',
       'node_modules/zod/',
       'node_modules/(@types/)?picomatch/',
       'node_modules/ignore/',

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_YIELD } from '../contracts/session';
 import { detectTreeKill } from '../exec/holder/process-tree';
-import { NO_SANDBOX, trySandbox } from '../exec/sandbox/open-sandbox';
+import { NO_SANDBOX, tryBubblewrap } from '../exec/sandbox/open-sandbox';
 import type { SandboxProfile } from '../exec/sandbox/profile';
 import { sessionEnvironment } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
@@ -18,7 +18,7 @@ export async function sandbox({ dataDir: below }: Bench): Promise<Row[]> {
   const dataDir = join(below, 'sandbox');
   const workspace = join(dataDir, 'work');
   mkdirSync(workspace, { recursive: true });
-  const { profile, reason } = trySandbox(NO_SANDBOX, { workspace, home: homedir(), dataDir });
+  const { profile, reason } = tryBubblewrap(NO_SANDBOX, { workspace, home: homedir(), dataDir });
   if (!profile) {
     process.stderr.write(`sandbox: left out, ${reason}\n`);
     return [];

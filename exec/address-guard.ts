@@ -1,8 +1,8 @@
-// Which addresses may be fetched. It judges the address that is connected to: a name may lead anywhere, and to
+// Which addresses may be reached for code and models. It judges the address that is connected to: a name may lead anywhere, and to
 // another place each time it is asked for.
 import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../contracts/errors';
 
 type Family = 'ipv4' | 'ipv6';
 /** Networks that are nobody's public address, by what they are (IANA's special-purpose registries, RFC 6890). */
@@ -107,7 +107,7 @@ export function createAddressGuard({ allowPrivate = [], lookup = systemLookup }:
 }
 
 /** Without the brackets of IPv6 and the dot that a full name may end in. */
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function readAllowed(entries: readonly string[]): { names: Set<string>; networks: BlockList } {
   const names = new Set<string>();

@@ -114,5 +114,11 @@ async function untilListening(holder: ChildProcess, log: string): Promise<void> 
   holder.unref();
 }
 
+/** Of what it said, without where in the code it said it. */
 const lastLines = (path: string): string =>
-  readFileSync(path, 'utf8').trim().split('\n').slice(-3).join(' / ');
+  readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .filter((line) => !/^\s+at /.test(line))
+    .slice(-3)
+    .join(' / ');

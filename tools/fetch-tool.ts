@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import * as z from 'zod/mini';
 import { HoldfastError } from '../contracts/errors';
-import { createAddressGuard, type GuardOptions } from './fetch/address-guard';
+import { createAddressGuard, type GuardOptions } from '../exec/address-guard';
 import { httpGet, isHttp, type GetResponse } from './fetch/http-get';
 import { clipText } from './head-tail';
 import { wholeNumber } from './host-files';

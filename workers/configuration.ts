@@ -120,9 +120,9 @@ function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
     case 'custom':
     case 'invalid_format':
     case 'invalid_value':
+    case 'invalid_union':
       return [`${place} ${issue.message}`];
     case 'not_multiple_of':
-    case 'invalid_union':
     case 'invalid_element':
       return [`${place} is invalid`];
   }

@@ -15,7 +15,7 @@ import { armSession } from '../exec/arm-session';
 import { AttachServer } from '../exec/attach-server';
 import { AuditLog } from '../exec/audit-log';
 import { HostAccess } from '../exec/host-access';
-import { sandboxedProgram } from '../exec/sandbox/sandboxed';
+import { Sandbox } from '../exec/sandbox/sandbox';
 import type { SessionHost } from '../exec/session-host';
 import type { PolicySettings } from '../contracts/policy';
 import type { HostFacts } from '../contracts/remote-hosts';
@@ -58,10 +58,11 @@ export interface HostWorker {
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
   const { policy, rulings, checks, log } = options;
-  const { dataDir, cwd, env, sandbox } = sessions.options;
+  const { dataDir, cwd, env, sandbox: profile } = sessions.options;
+  // Of the tools beside sessions: each session has its own.
+  const sandbox = profile && (await Sandbox.open(profile));
   const confine =
-    sandbox &&
-    ((folder: string, argv: readonly string[]): string[] => sandboxedProgram(sandbox, folder, argv));
+    sandbox && ((folder: string, argv: readonly string[]): string[] => sandbox.program(folder, argv));
   const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
     await armSession(dataDir, ref, 'type', signal);
   };
@@ -118,6 +119,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     interceptors: { activity: [(context) => journal.interceptor(context)] },
   }).catch((err: unknown) => {
     door?.close();
+    sandbox?.close();
     throw err;
   });
   const adopt = (): number => {
@@ -133,6 +135,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     completion.detach();
     channel.detach();
     sessions.detach();
+    sandbox?.close();
     await sessions.endSpare();
   };
   return { worker, adopt, detach };

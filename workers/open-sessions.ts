@@ -39,7 +39,7 @@ export async function openSessions(
   mkdirSync(workdir, { recursive: true });
   const env = { ...sessionEnvironment(process.env), ...added };
   const places = { workspace: workdir, home: env.HOME ?? homedir(), dataDir };
-  const sandbox = openSandbox(choice, { ...places, stubs: stubs && dirname(stubs.folder) }, (reason) =>
+  const sandbox = await openSandbox(choice, { ...places, stubs: stubs && dirname(stubs.folder) }, (reason) =>
     log?.warn('commands run without a sandbox', { reason }),
   );
   const sessions = new SessionHost({

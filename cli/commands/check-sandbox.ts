@@ -18,10 +18,10 @@ export interface SandboxCheck {
 }
 
 /** Runs a program in a sandbox, as the worker of this data folder would. */
-export function checkSandbox(dataDir: string): SandboxCheck {
+export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
   try {
     const { sandbox } = readConfiguration(configurationSource({ dataDir }));
-    const trial = trySandbox(sandbox, { workspace: tmpdir(), home: homedir(), dataDir });
+    const trial = await trySandbox(sandbox, { workspace: tmpdir(), home: homedir(), dataDir });
     if (!trial.profile) return without(sandbox.mode, trial.reason);
     return withSandbox(sandbox, trial.profile);
   } catch (err) {
@@ -44,8 +44,9 @@ function withSandbox({ mode, network }: SandboxChoice, profile: SandboxProfile):
   const limits = limitsProcesses(profile)
     ? 'all limits bind'
     : 'all limits bind but that of processes, which the kernel does not count for root';
-  const found = `bubblewrap, network ${network}; ${limits}`;
-  return network === 'none'
-    ? { status: 'ok', found }
-    : { status: 'warn', found: `${found}; ${WITH_NETWORK}` };
+  const reached = typeof network === 'string' ? network : `to ${network.join(', ')}`;
+  const found = `bubblewrap, network ${reached}; ${limits}`;
+  return network === 'full'
+    ? { status: 'warn', found: `${found}; ${WITH_NETWORK}` }
+    : { status: 'ok', found };
 }

@@ -16,6 +16,7 @@ import { sessionEnvironment } from '../../exec/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
 import { readEncryption } from '../../workers/read-encryption';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { printJson } from '../print-json';
 import { styled } from '../terminal-style';
 import { checkSandbox } from './check-sandbox';
 
@@ -38,11 +39,11 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     checkTerminal(),
     checkPython(),
     checkTreeKill(),
-    { name: 'sandbox', ...checkSandbox(dataDir) },
+    { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
     checkDisk(dataDir),
   ];
-  if (options.json) process.stdout.write(`${JSON.stringify(checks)}\n`);
+  if (options.json) printJson(checks);
   else for (const check of checks) print(check);
   return checks.some(({ status }) => status === 'fail') ? 69 : 0;
 }

@@ -6,9 +6,23 @@ const count = z.optional(z.int().check(z.positive()));
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.map((value) => `"${value}"`).join(', ')}` });
 
+/** A name, all names below one, or an address; ports are those of the web where none is named. */
+const NAMED_HOST = /^((\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9]\d{0,4})?$/i;
+const HOSTS = 'hosts such as "pypi.org", "*.example.org" and "registry.internal:8443"';
+
+const namedHost = z.string().check(z.regex(NAMED_HOST, { error: `must be one of ${HOSTS}` }));
+const namedHosts = z
+  .array(namedHost)
+  .check(z.refine((hosts) => hosts.length > 0, { error: `must name ${HOSTS}, or be "none"` }));
+
 export const sandboxSchema = z.strictObject({
   mode: z._default(oneOf(['off', 'prefer', 'required']), 'off'),
-  network: z._default(oneOf(['none', 'full']), 'none'),
+  network: z._default(
+    z.union([z.enum(['none', 'full']), namedHosts], {
+      error: `must be "none", "full" or a list of ${HOSTS}`,
+    }),
+    'none',
+  ),
   git: z._default(oneOf(['read-only', 'writable']), 'read-only'),
   writable: paths,
   readable: paths,

@@ -3,6 +3,7 @@
 import { basename, dirname } from 'node:path';
 import { readJson, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
+import { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
 import { removeSpare, spareFiles, type SpareConfig } from '../spare-holder';
@@ -23,11 +24,10 @@ process.on('uncaughtException', (err) => {
 });
 
 const [place = '', kind] = process.argv.slice(2);
-if (kind === 'spare') waitForSession(place);
-else open(place, null);
+void (kind === 'spare' ? waitForSession(place) : open(place, null));
 
 /** Opens a shell in `directory`, says so, and becomes the holder of the session that it is then told. */
-function waitForSession(directory: string): void {
+async function waitForSession(directory: string): Promise<void> {
   const files = spareFiles(directory);
   const config = readJson<SpareConfig>(files.config);
   if (!config) throw new Error(`no configuration for ${directory}`);
@@ -37,7 +37,7 @@ function waitForSession(directory: string): void {
   // From before there is a shell: the default action would leave one behind that is just starting.
   let terminated: () => void = leave;
   process.on('SIGTERM', () => terminated());
-  const spare = openSpareShell({ ...config, directory });
+  const spare = openSpareShell({ ...config, directory, sandbox: await sandboxOf(config) });
   process.off('disconnect', leave);
   const end = (): void => void spare.shell.end().finally(leave);
   process.once('disconnect', end);
@@ -47,19 +47,20 @@ function waitForSession(directory: string): void {
     // What it does then is the session's.
     terminated = () => undefined;
     process.once('disconnect', leave);
-    open(session, spare);
+    void open(session, spare);
   });
   process.send?.('ready');
 }
 
 /** Becomes the holder of the session whose folder this is. */
-function open(directory: string, spare: SpareShell | null): void {
+async function open(directory: string, spare: SpareShell | null): Promise<void> {
   const ref = parseSessionDirectory(basename(directory));
   if (!ref) throw new Error(`not a session's folder: ${directory}`);
   const paths = sessionPaths(dirname(dirname(directory)), ref);
   const config = readJson<HolderConfig>(paths.config);
   if (!config) throw new Error(`no configuration in ${directory}`);
-  const holder = new Holder(config, paths, new Session(config, paths, spare));
+  const sandbox = spare ? spare.sandbox : await sandboxOf(config);
+  const holder = new Holder(config, paths, new Session(config, paths, sandbox, spare));
   process.on('SIGTERM', () => void holder.end('holder was told to end'));
   holder.listen(() => {
     if (process.send && !process.connected) leave();
@@ -68,4 +69,8 @@ function open(directory: string, spare: SpareShell | null): void {
     process.send?.('ready');
     process.disconnect?.();
   });
+}
+
+function sandboxOf({ sandbox }: SpareConfig): Promise<Sandbox | undefined> {
+  return sandbox ? Sandbox.open(sandbox) : Promise.resolve(undefined);
 }

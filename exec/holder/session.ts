@@ -7,6 +7,7 @@ import { CommandRecords } from '../command-records';
 import { readJson, writeJson } from '../json-file';
 import { identitiesOf, isAlive, type Identity } from '../process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
+import type { Sandbox } from '../sandbox/sandbox';
 import type { SessionPaths } from '../session-paths';
 import { containment, type HolderConfig } from '../spawn-holder';
 import { asStorageFailure } from '../storage-failure';
@@ -66,6 +67,7 @@ export class Session {
   constructor(
     private readonly config: HolderConfig,
     private readonly paths: SessionPaths,
+    private readonly sandbox: Sandbox | undefined,
     /** Opened before the session was, so that its first command need not wait for it. */
     private spare: SpareShell | null = null,
   ) {
@@ -204,7 +206,8 @@ export class Session {
 
   private openShell(): Shell {
     try {
-      const { cwd, env, treeKill, sandbox } = this.config;
+      const { sandbox } = this;
+      const { cwd, env, treeKill } = this.config;
       checkWorkingFolder(cwd);
       const { spare } = this;
       this.spare = null;

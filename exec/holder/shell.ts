@@ -21,8 +21,7 @@ import { shellAsset } from '../package-root';
 import { childrenOf, processStat, readLink, readText } from '../proc';
 import type { TerminalSize } from '../protocol';
 import { INSIDE } from '../sandbox/bubblewrap';
-import type { SandboxProfile } from '../sandbox/profile';
-import { sandboxedShell } from '../sandbox/sandboxed';
+import type { Sandbox } from '../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript } from './command-script';
@@ -45,8 +44,8 @@ export interface ShellOptions {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
-  /** What the shell may do; absent where it may do all that its user may. */
-  sandbox?: SandboxProfile | undefined;
+  /** What the shell runs in; absent where it may do all that its user may. */
+  sandbox?: Sandbox | undefined;
 }
 
 export interface ShellCommand {
@@ -251,7 +250,7 @@ export class Shell {
     const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
     const init = ['sh', shellAsset('init.sh'), directory, ...bash];
     const [file = '', ...args] = sandbox
-      ? sandboxedShell(sandbox, directory, init)
+      ? sandbox.shell(directory, init)
       : [...treeCommand(treeKill), ...init];
     const size = { cols: COLUMNS, rows: ROWS };
     const terminal = pty.spawn(file, args, { name: 'xterm-256color', ...size, cwd, env, encoding: null });

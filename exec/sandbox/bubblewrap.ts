@@ -2,6 +2,7 @@
 import { shellAsset } from '../package-root';
 import type { Mount } from './mounts';
 import type { SandboxProfile } from './profile';
+import { PROXY_ENVIRONMENT } from './proxy-address';
 
 /** Of each private folder: it is kept in memory. */
 const PRIVATE_BYTES = 1024 ** 3;
@@ -29,19 +30,21 @@ export interface Inside {
   directory?: string | undefined;
   /** Folder below it that can be written. */
   answers?: string | undefined;
+  /** It is begun in the network that leads to the named hosts; without that there is none for them. */
+  isEntered?: boolean;
   /** The program is the namespace's first process, and ignores signals that it does not catch. */
   isFirst?: boolean;
 }
 
 /** Up to the command that is to run in it. */
 export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): string[] {
-  const { mounts, cwd, directory, answers, isFirst = false } = inside;
+  const { mounts, cwd, directory, answers, isEntered = false, isFirst = false } = inside;
   const own = directory === undefined ? [] : [directory, INSIDE];
   return [
     profile.program,
     ...ALWAYS,
     ...(isFirst ? ['--as-pid-1'] : []),
-    ...(profile.network === 'none' ? ['--unshare-net'] : []),
+    ...networkArguments(profile, isEntered),
     ...mounts.flatMap(mountArguments),
     ...own.flatMap((path) => ['--ro-bind', directory ?? '', path]),
     // What runners tell of a script, and nothing else of ours, is written inside.
@@ -52,6 +55,12 @@ export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): stri
     ...mounts.filter(isEmptyFolder).flatMap(({ path }) => ['--remount-ro', path]),
     ...['--chdir', cwd, '--'],
   ];
+}
+
+function networkArguments({ network }: SandboxProfile, isEntered: boolean): string[] {
+  if (network === 'full') return [];
+  if (!isEntered) return ['--unshare-net'];
+  return PROXY_ENVIRONMENT.flatMap(([name, value]) => ['--setenv', name, value]);
 }
 
 const isEmptyFolder = ({ access, isFolder }: Mount): boolean => access === 'hidden' && isFolder;

@@ -1,10 +1,9 @@
 // Whether this host can confine its sessions, found out by doing it: distributions and containers refuse namespaces in
 // many ways.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
-import { HoldfastError } from '../../contracts/errors';
-import { sandboxedProgram } from './sandboxed';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { findProgram } from './find-program';
+import { Sandbox } from './sandbox';
 import {
   sandboxProfile,
   writableFaults,
@@ -41,21 +40,38 @@ export type Trial = { profile: SandboxProfile; reason?: never } | { profile?: ne
  * and does not work here, and `config_invalid` for folders that may not be writable. `warn` hears of one that is
  * preferred and does not work.
  */
-export function openSandbox(
+export async function openSandbox(
   choice: SandboxChoice,
   places: Omit<ProfilePlaces, 'program'>,
   warn: (reason: string) => void,
-): SandboxProfile | undefined {
+): Promise<SandboxProfile | undefined> {
   if (choice.mode === 'off') return undefined;
-  const { profile, reason } = trySandbox(choice, places);
+  const { profile, reason } = await trySandbox(choice, places);
   if (profile) return profile;
   if (choice.mode === 'required') throw new HoldfastError('sandbox_missing', { reason });
   warn(reason);
   return undefined;
 }
 
-/** Runs a program in the sandbox. Costs about 20 ms. Throws `config_invalid`. */
-export function trySandbox(settings: SandboxSettings, places: Omit<ProfilePlaces, 'program'>): Trial {
+/** Runs a program in the sandbox, and in the network of its own where it has one. Throws `config_invalid`. */
+export async function trySandbox(
+  settings: SandboxSettings,
+  places: Omit<ProfilePlaces, 'program'>,
+): Promise<Trial> {
+  const trial = tryBubblewrap(settings, places);
+  if (!trial.profile || typeof settings.network === 'string') return trial;
+  try {
+    const sandbox = await Sandbox.open(trial.profile);
+    const said = run(sandbox, trial.profile, ['true']);
+    sandbox.close();
+    return said === undefined ? trial : { reason: `the way to its named hosts: ${said}` };
+  } catch (err) {
+    return { reason: `the way to its named hosts: ${reasonOf(err)}` };
+  }
+}
+
+/** The same for files and processes alone. Costs about 20 ms. Throws `config_invalid`. */
+export function tryBubblewrap(settings: SandboxSettings, places: Omit<ProfilePlaces, 'program'>): Trial {
   const program = findProgram('bwrap');
   if (program === undefined) return { reason: 'there is no program bwrap on the PATH' };
   const profile = sandboxProfile(settings, { ...places, program });
@@ -64,34 +80,27 @@ export function trySandbox(settings: SandboxSettings, places: Omit<ProfilePlaces
     throw new HoldfastError('config_invalid', {
       faults: `The folders that a sandbox may write: ${faults.join('; ')}.`,
     });
-  let said = run(profile, ['true']);
+  const sandbox = new Sandbox(profile);
+  let said = run(sandbox, profile, ['true']);
   // A socket that was to be hidden can be gone by the time it is.
-  for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(profile, ['true']);
+  for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(sandbox, profile, ['true']);
   return said === undefined ? { profile } : { reason: `\`bwrap\` (${program}) was run and said: ${said}` };
 }
 
 /** Whether the number of processes is limited: not for root, whom the kernel lets have as many as he likes. */
-export const limitsProcesses = (profile: SandboxProfile): boolean =>
-  run({ ...profile, limits: { processes: 1 } }, ['sh', '-c', 'true & wait']) !== undefined;
+export function limitsProcesses(profile: SandboxProfile): boolean {
+  const limited = { ...profile, limits: { processes: 1 } };
+  return run(new Sandbox(limited), limited, ['sh', '-c', 'true & wait']) !== undefined;
+}
 
 /** What it said where it failed. */
-function run(profile: SandboxProfile, command: readonly string[]): string | undefined {
-  const [file = '', ...args] = sandboxedProgram(profile, profile.workspace, command);
+function run(
+  sandbox: Sandbox,
+  { workspace }: SandboxProfile,
+  command: readonly string[],
+): string | undefined {
+  const [file = '', ...args] = sandbox.program(workspace, command);
   const result = spawnSync(file, args, { encoding: 'utf8', timeout: TRIAL_MS });
   if (result.status === 0) return undefined;
   return result.stderr?.trim() || result.error?.message || `it ended with ${result.status ?? result.signal}`;
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
-  return folders.map((folder) => join(folder, name)).find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -16,7 +16,8 @@ export interface SandboxLimits {
 
 /** What a person says of a sandbox; the rest follows from the host. */
 export interface SandboxSettings {
-  network: 'none' | 'full';
+  /** Hosts by name, each perhaps with its port: `pypi.org`, `*.example.org`, `registry.internal:8443`. */
+  network: 'none' | 'full' | readonly string[];
   /** Whether commits can be made in the repository at the top of a writable folder. */
   git: 'read-only' | 'writable';
   /** Folders beside the workspace that may be written. */

@@ -1,25 +1,50 @@
-// Command lines that run in the sandbox of a host.
+// The sandbox of a host, opened: the command lines of what runs in it.
 import { answersFolder } from '../holder/missing-packages';
-import { bubblewrapCommand } from './bubblewrap';
+import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
 import { hostLook } from './look';
 import { mountsOf } from './mounts';
+import { SandboxNetwork } from './network';
 import type { SandboxProfile } from './profile';
 
-/** A shell's first process, whose channels lie in `directory`. Its terminal's leader is bwrap, which dies with it. */
-export function sandboxedShell(
-  profile: SandboxProfile,
-  directory: string,
-  command: readonly string[],
-): string[] {
-  const places = { cwd: profile.workspace, directory, answers: answersFolder(directory) };
-  const inside = { mounts: mountsOf(profile, hostLook), ...places, isFirst: true };
-  return [...bubblewrapCommand(profile, inside), ...limitCommand(profile.limits), ...command];
-}
+export class Sandbox {
+  /** Without a network no host can be reached, whatever the profile names. */
+  constructor(
+    private readonly profile: SandboxProfile,
+    private readonly network?: SandboxNetwork,
+  ) {}
 
-/** One program that runs to its end: missing, it is told as a shell tells it (127). */
-export function sandboxedProgram(profile: SandboxProfile, cwd: string, command: readonly string[]): string[] {
-  const inside = { mounts: mountsOf(profile, hostLook), cwd };
-  const limited = [...bubblewrapCommand(profile, inside), ...limitCommand(profile.limits)];
-  return [...limited, 'sh', '-c', 'exec "$@"', 'sh', ...command];
+  /** With a network of its own where the profile names hosts. Throws where that cannot be had. */
+  static async open(profile: SandboxProfile): Promise<Sandbox> {
+    const { program, network } = profile;
+    return typeof network === 'string'
+      ? new Sandbox(profile)
+      : new Sandbox(profile, await SandboxNetwork.open(program, network));
+  }
+
+  /** A shell's first process, whose channels lie in `directory`. Its terminal's leader is bwrap, which dies with it. */
+  shell(directory: string, command: readonly string[]): string[] {
+    const places = { cwd: this.profile.workspace, directory, answers: answersFolder(directory) };
+    return [...this.confined({ ...places, isFirst: true }), ...command];
+  }
+
+  /** One program that runs to its end: missing, it is told as a shell tells it (127). */
+  program(cwd: string, command: readonly string[]): string[] {
+    return [...this.confined({ cwd }), 'sh', '-c', 'exec "$@"', 'sh', ...command];
+  }
+
+  /** What runs in it reaches no host any more. */
+  close(): void {
+    this.network?.close();
+  }
+
+  private confined(places: Omit<Inside, 'mounts' | 'network'>): string[] {
+    const { profile, network } = this;
+    const inside = { ...places, mounts: mountsOf(profile, hostLook), isEntered: network !== undefined };
+    return [
+      ...(network?.enter ?? []),
+      ...bubblewrapCommand(profile, inside),
+      ...limitCommand(profile.limits),
+    ];
+  }
 }

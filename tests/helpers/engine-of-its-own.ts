@@ -63,12 +63,16 @@ export class EngineOfItsOwn {
   }
 
   /** The command line on this data folder, as a person runs it. */
-  cli(args: string[], { input, ...options }: { cwd?: string; input?: string } = {}): Promise<CliResult> {
+  cli(
+    args: string[],
+    { input, env = {}, ...options }: { cwd?: string; input?: string; env?: NodeJS.ProcessEnv } = {},
+  ): Promise<CliResult> {
     return new Promise((resolve) => {
+      const common = this.environment();
       const child = execFile(
         process.execPath,
         [BIN, ...args],
-        { ...this.environment(), ...options },
+        { ...common, ...options, env: { ...common.env, ...env } },
         (_err, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
       );
       if (input !== undefined) child.stdin?.end(input);

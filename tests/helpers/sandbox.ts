@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { NO_SANDBOX, trySandbox, type Trial } from '../../exec/sandbox/open-sandbox';
+import { NO_SANDBOX, tryBubblewrap, type Trial } from '../../exec/sandbox/open-sandbox';
 import type { SandboxProfile, SandboxSettings } from '../../exec/sandbox/profile';
 import type { StubFolder } from '../../exec/stub-folder';
 
@@ -34,5 +34,5 @@ function tryHere({ home = homedir(), ...settings }: TestSandbox, { cwd, dataDir,
   const python = join(homedir(), '.pyenv');
   const readable = existsSync(python) ? [python] : [];
   const places = { workspace: cwd, home, dataDir, stubs: stubs && dirname(stubs.folder) };
-  return trySandbox({ ...NO_SANDBOX, readable, ...settings }, places);
+  return tryBubblewrap({ ...NO_SANDBOX, readable, ...settings }, places);
 }

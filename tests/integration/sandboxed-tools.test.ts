@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../exec/package-root';
-import { sandboxedProgram } from '../../exec/sandbox/sandboxed';
+import { Sandbox } from '../../exec/sandbox/sandbox';
 import { noSandbox, sandboxOf } from '../helpers/sandbox';
 import { toolOnHost, type ToolOnHost } from '../helpers/tool-call';
 
@@ -31,8 +31,8 @@ whereSandboxed(`with a sandbox${missing === undefined ? '' : ` (not checked: ${m
     const free = toolOnHost(name);
     const folder = toolOnHost(name);
     tools.push(free, folder);
-    const sandbox = sandboxOf({}, { cwd: folder.directory, dataDir });
-    const confine = (cwd: string, argv: readonly string[]): string[] => sandboxedProgram(sandbox, cwd, argv);
+    const sandbox = new Sandbox(sandboxOf({}, { cwd: folder.directory, dataDir }));
+    const confine = (cwd: string, argv: readonly string[]): string[] => sandbox.program(cwd, argv);
     const env = { PATH: process.env.PATH ?? '' };
     const changes = { host: { name: 'local', cwd: folder.directory, env, confine } };
     return {

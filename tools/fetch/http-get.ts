@@ -5,7 +5,7 @@ import * as https from 'node:https';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Duplex, Readable } from 'node:stream';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
-import type { AddressGuard } from './address-guard';
+import type { AddressGuard } from '../../exec/address-guard';
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];

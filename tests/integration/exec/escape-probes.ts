@@ -200,6 +200,8 @@ const PROCESSES: Probe[] = [
   },
 ];
 
+/** What a network of its own, with a way to named hosts, could open. */
+export const PROBES_OF_NAMESPACES: readonly Probe[] = [...NETWORK, ...KERNEL];
 export const PROBES: readonly Probe[] = [...FILES, ...NETWORK, ...KERNEL, ...PROCESSES];
 
 /** What the probe before left in a workspace. */

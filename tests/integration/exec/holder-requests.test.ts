@@ -157,7 +157,7 @@ test('an abort is told to the holder, and a request that is settled listens to i
 test('what a session has answered leaves no listener at the connection that asked', async () => {
   const paths = sessionPaths(t.dataDir, otherSession(t, 8));
   mkdirSync(paths.directory, { recursive: true });
-  const session = new Session({ treeKill: 'process-search' } as HolderConfig, paths);
+  const session = new Session({ treeKill: 'process-search' } as HolderConfig, paths, undefined);
   const { signal } = new AbortController();
   await session.observe({ kind: 'exit', from: 0, timeoutMs: 1 }, signal);
   const attachments = new Attachments(session, 8);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Snapshot } from '../../../exec/protocol';
 import type { TreeKill } from '../../../contracts/session';
+import type { SandboxSettings } from '../../../exec/sandbox/profile';
 
 const DIST = join(__dirname, '..', '..', '..', 'dist');
 /** The user `nobody`, wherever it is. */
@@ -14,14 +15,14 @@ export const NOBODY = 65_534;
 
 /** Calls methods of the host that arrive as lines of JSON, one after the other. */
 const SERVE = `
-  const [dist, dataDir, cwd, treeKill, home] = process.argv.slice(1);
+  const [dist, dataDir, cwd, treeKill, home, settings] = process.argv.slice(1);
   const { SessionHost } = require(dist + '/exec/session-host.js');
   const { detectTreeKill } = require(dist + '/exec/holder/process-tree.js');
   const { sessionEnvironment } = require(dist + '/exec/session-environment.js');
   const env = sessionEnvironment({ ...process.env, HOME: cwd, USER: 'nobody', LOGNAME: 'nobody' });
-  const { NO_SANDBOX, trySandbox } = require(dist + '/exec/sandbox/open-sandbox.js');
+  const { NO_SANDBOX, tryBubblewrap } = require(dist + '/exec/sandbox/open-sandbox.js');
   const places = { workspace: cwd, home, dataDir };
-  const { profile: sandbox, reason } = home ? trySandbox(NO_SANDBOX, places) : {};
+  const { profile: sandbox, reason } = home ? tryBubblewrap({ ...NO_SANDBOX, ...JSON.parse(settings) }, places) : {};
   if (reason) throw new Error(reason);
   const host = new SessionHost({ dataDir, cwd, env, treeKill: treeKill || detectTreeKill(), sandbox });
   const lines = require('node:readline').createInterface({ input: process.stdin });
@@ -61,14 +62,20 @@ export const USER_SESSION = { agent: 'user', host: 'local', session: 0 };
 /**
  * Without `treeKill` it finds out what it may do, as a worker does.
  * @param home of a sandbox that hides it; without one there is none
+ * @param settings of the sandbox
  */
-export function hostOfUser(treeKill?: TreeKill, home: string | null = null): HostOfUser {
+export function hostOfUser(
+  treeKill?: TreeKill,
+  home: string | null = null,
+  settings: Partial<SandboxSettings> = {},
+): HostOfUser {
   const [dataDir, cwd] = ['data', 'cwd'].map((name) => {
     const folder = mkdtempSync(join(tmpdir(), `holdfast-user-${name}-`));
     chownSync(folder, NOBODY, NOBODY);
     return folder;
   }) as [string, string];
-  const child = spawn(process.execPath, ['-e', SERVE, DIST, dataDir, cwd, treeKill ?? '', home ?? ''], {
+  const given = [dataDir, cwd, treeKill ?? '', home ?? '', JSON.stringify(settings)];
+  const child = spawn(process.execPath, ['-e', SERVE, DIST, ...given], {
     uid: NOBODY,
     gid: NOBODY,
     cwd: '/',

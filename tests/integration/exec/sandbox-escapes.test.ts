@@ -1,8 +1,8 @@
 // X4, X5: what runs in a sandbox does nothing to its host, seen from outside. Each way out is tried without a sandbox
 // first: there it works, so it is the sandbox that keeps it from working.
-import { noSandbox } from '../../helpers/sandbox';
+import { noSandbox, type TestSandbox } from '../../helpers/sandbox';
 import { testHost } from '../../helpers/session-host';
-import { PROBES, tidy, type Probe } from './escape-probes';
+import { PROBES, PROBES_OF_NAMESPACES, tidy, type Probe } from './escape-probes';
 import { hostOfUser, NOBODY, noHostOfUser, USER_SESSION } from './host-of-user';
 import { Outside } from './outside-of-sandbox';
 import { eventually } from './session-processes';
@@ -15,16 +15,21 @@ interface Runner {
 
 let commands = 0;
 
-function asMe(sandboxHome: string | null): Runner {
+/** Not one that is tried. */
+const NAMED = { network: ['named.invalid:443'] };
+
+function asMe(sandboxHome: string | null, settings: TestSandbox = {}): Runner {
   const t = testHost({
     treeKill: 'process-search',
-    sandbox: sandboxHome === null ? null : { home: sandboxHome },
+    sandbox: sandboxHome === null ? null : { home: sandboxHome, ...settings },
   });
   return { workspace: t.cwd, run: (code) => t.run(code), end: () => t.end() };
 }
 
-function asUser(sandboxHome: string | null): Runner {
-  const host = hostOfUser(sandboxHome === null ? 'process-search' : undefined, sandboxHome);
+const asMeWithNames = (sandboxHome: string | null): Runner => asMe(sandboxHome, NAMED);
+
+function asUserWithNames(sandboxHome: string | null): Runner {
+  const host = hostOfUser(sandboxHome === null ? 'process-search' : undefined, sandboxHome, NAMED);
   const run = async (code: string): Promise<void> => {
     await host.call('run', USER_SESSION, { id: `probe-${++commands}`, runtime: 'terminal', code });
     await host.call('observe', USER_SESSION, { kind: 'exit', from: 0, timeoutMs: 20_000 });
@@ -59,19 +64,16 @@ const applies =
   (probe: Probe): boolean =>
     isRoot ? !probe.asUser : !probe.asRoot && (probe.userCan?.() ?? true);
 const isRoot = process.getuid?.() === 0;
+const me = isRoot ? 'root' : 'a user';
+// A set-user-ID program is root's, which is made by root alone.
+const isOfMine = (probe: Probe): boolean => applies(isRoot)(probe) && !probe.asUser;
 
 describe.each([
-  // A set-user-ID program is root's, which is made by root alone.
+  [me, asMe, noSandbox(), undefined, PROBES.filter(isOfMine)],
+  [`${me} with named hosts`, asMeWithNames, noSandbox(), undefined, PROBES_OF_NAMESPACES.filter(isOfMine)],
   [
-    isRoot ? 'root' : 'a user',
-    asMe,
-    noSandbox(),
-    undefined,
-    PROBES.filter(applies(isRoot)).filter(({ asUser }) => !asUser),
-  ],
-  [
-    'nobody',
-    asUser,
+    'nobody with named hosts',
+    asUserWithNames,
     noHostOfUser() ?? noSandbox(),
     { uid: NOBODY, gid: NOBODY },
     PROBES.filter(applies(false)),

@@ -1,5 +1,5 @@
 // X4: where a sandbox is required it is there, or nothing runs; what it limits is limited.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
@@ -23,15 +23,15 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const open = (choice: Partial<SandboxChoice>, warned: string[] = []): SandboxProfile | undefined =>
+const open = (choice: Partial<SandboxChoice>, warned: string[] = []): Promise<SandboxProfile | undefined> =>
   openSandbox(
     { ...NO_SANDBOX, ...choice },
     { workspace: folder, home: homedir(), dataDir: join(folder, 'data') },
     (reason) => warned.push(reason),
   );
-function errorOf(work: () => unknown): HoldfastError {
+async function errorOf(work: () => Promise<unknown>): Promise<HoldfastError> {
   try {
-    work();
+    await work();
   } catch (err) {
     if (err instanceof HoldfastError) return err;
     throw err;
@@ -39,35 +39,35 @@ function errorOf(work: () => unknown): HoldfastError {
   throw new Error('it did not fail');
 }
 
-test('a required sandbox that is not installed is an error that says what was looked for and what to do', () => {
+test('a required sandbox that is not installed is an error that says what was looked for and what to do', async () => {
   process.env.PATH = folder;
-  const error = errorOf(() => open({ mode: 'required' }));
+  const error = await errorOf(() => open({ mode: 'required' }));
   expect(error).toMatchObject({ code: 'sandbox_missing', retryable: false });
   expect(error.message).toMatch(
     /no program bwrap on the PATH; nothing was started. Next: Install bubblewrap/,
   );
 });
 
-test('a required sandbox that the system refuses is an error with what bwrap said', () => {
+test('a required sandbox that the system refuses is an error with what bwrap said', async () => {
   writeFileSync(
     join(folder, 'bwrap'),
     '#!/bin/sh\necho "No permissions to create new namespace" >&2\nexit 1\n',
   );
   chmodSync(join(folder, 'bwrap'), 0o755);
   process.env.PATH = `${folder}:${PATH}`;
-  const error = errorOf(() => open({ mode: 'required' }));
+  const error = await errorOf(() => open({ mode: 'required' }));
   expect(error.code).toBe('sandbox_missing');
   expect(error.message).toContain(
     `(${folder}/bwrap) was run and said: No permissions to create new namespace`,
   );
 });
 
-test('a preferred sandbox that is missing is warned of, one that is off is not asked for', () => {
+test('a preferred sandbox that is missing is warned of, one that is off is not asked for', async () => {
   process.env.PATH = folder;
   const warned: string[] = [];
-  expect(open({ mode: 'prefer' }, warned)).toBeUndefined();
+  expect(await open({ mode: 'prefer' }, warned)).toBeUndefined();
   expect(warned).toEqual([expect.stringContaining('no program bwrap')]);
-  expect(open({ mode: 'off' }, warned)).toBeUndefined();
+  expect(await open({ mode: 'off' }, warned)).toBeUndefined();
   expect(warned).toHaveLength(1);
 });
 
@@ -81,10 +81,18 @@ whereSandboxed(`with bubblewrap${missing === undefined ? '' : ` (not checked: ${
   );
   afterEach(() => endWithoutTrace(t));
 
-  test('a folder that holds the home folder may not be writable', () => {
-    const error = errorOf(() => open({ mode: 'required', writable: ['/'] }));
+  test('a folder that holds the home folder may not be writable', async () => {
+    const error = await errorOf(() => open({ mode: 'required', writable: ['/'] }));
     expect(error.code).toBe('config_invalid');
     expect(error.message).toContain(`${homedir()} lies in it`);
+  });
+
+  test('a required sandbox that cannot reach its named hosts is an error that says why', async () => {
+    symlinkSync(sandboxOf({}, { cwd: t.cwd, dataDir: t.dataDir }).program, join(folder, 'bwrap'));
+    process.env.PATH = folder;
+    const error = await errorOf(() => open({ mode: 'required', network: ['pypi.org'] }));
+    expect(error.code).toBe('sandbox_missing');
+    expect(error.message).toContain('no program nsenter (util-linux) on the PATH');
   });
 
   test('time, files and memory of a process are limited', async () => {

@@ -308,12 +308,21 @@ test('a sandbox is read: folders count from the file or the home folder, limits 
   });
 });
 
+test('the hosts that a sandbox reaches are read as they are named', () => {
+  const network = ['pypi.org', '*.example.org', 'registry.internal:8443', '10.0.0.5:80', '[fd00::1]:443'];
+  expect(read(`[sandbox]\nnetwork = ${JSON.stringify(network)}`).sandbox).toMatchObject({ network });
+});
+
 test('what a sandbox does not have is refused with what is allowed', () => {
   expect(faultsOf('[sandbox]\nmode = "on"')).toContain(
     '"sandbox.mode" must be one of "off", "prefer", "required"',
   );
-  expect(faultsOf('[sandbox]\nnetwork = ["pypi.org"]')).toContain(
-    '"sandbox.network" must be one of "none", "full"',
-  );
+  const faultsOfNetwork = (value: string): string => faultsOf(`[sandbox]\nnetwork = ${value}`);
+  expect(faultsOfNetwork('"some"')).toContain('"sandbox.network" must be "none", "full" or a list of hosts');
+  expect(faultsOfNetwork('[]')).toContain('"sandbox.network" must name hosts such as "pypi.org", ');
+  for (const entry of ['https://pypi.org', '*', 'a:0', 'a b', '-', '10.0.0.0/8'])
+    expect(faultsOfNetwork(`["ok.org", "${entry}"]`)).toContain(
+      '"sandbox.network.1" must be one of hosts such as "pypi.org", ',
+    );
   expect(faultsOf('[sandbox.limits]\nmemory = 5')).toContain('did you mean "memory_mb"?');
 });

@@ -99,6 +99,15 @@ test('network is cut unless it is asked for', () => {
   expect(bubblewrapCommand({ ...PROFILE, network: 'full' }, inside)).not.toContain('--unshare-net');
 });
 
+test('where hosts are named it is cut too, unless it was begun in the one that leads to them', () => {
+  const named = { ...PROFILE, network: ['pypi.org'] };
+  const inside = { mounts: [], cwd: '/opt' };
+  expect(bubblewrapCommand(named, inside)).toContain('--unshare-net');
+  const command = bubblewrapCommand(named, { ...inside, isEntered: true });
+  expect(command).not.toContain('--unshare-net');
+  expect(command.join(' ')).toContain('--setenv https_proxy http://127.0.0.1:3128');
+});
+
 test('limits are set in their units, and nothing is run where there are none', () => {
   expect(limitCommand({})).toEqual([]);
   expect(limitCommand({ processes: 9, memoryMb: 2, cpuSec: 3, fileMb: 1, openFiles: 64 })).toEqual([

@@ -1,0 +1,112 @@
+// The HTTP proxy of a sandbox (RFC 9110, 3.7 and 9.3.6): the one way out of its network, to the hosts that are named.
+// Node's own client and server: they take the resolver, and so the judgement of addresses, for each connection.
+import * as http from 'node:http';
+import { connect } from 'node:net';
+import { pipeline, type Duplex } from 'node:stream';
+import { reasonOf } from '../../contracts/errors';
+import { hostOf } from '../address-guard';
+import { addressRefusal, portOf, type NamedHosts } from './named-hosts';
+
+/** Of one connection, and not of the resource (RFC 9110, 7.6.1). */
+const OF_CONNECTION = [
+  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
+];
+
+/** Each costs the holder two descriptors; what comes on top is not let in. */
+const MAX_CONNECTIONS = 256;
+
+/** It answers 403 with the reason for what may not be reached, 502 for what could not be, 400 for what is no proxy's. */
+export function createProxy(hosts: NamedHosts): http.Server {
+  const proxy = http.createServer((request, response) => forward(hosts, request, response));
+  proxy.on('connect', (request: http.IncomingMessage, script: Duplex, head: Buffer) =>
+    tunnel(hosts, request.url ?? '', script, head),
+  );
+  proxy.maxConnections = MAX_CONNECTIONS;
+  // Whoever speaks something else learns no more than that.
+  proxy.on('clientError', (_err, script) => script.destroy());
+  return proxy;
+}
+
+/** Bytes both ways, unread: what is said in TLS stays between the two. */
+function tunnel(hosts: NamedHosts, authority: string, script: Duplex, head: Buffer): void {
+  script.on('error', () => script.destroy());
+  const url = URL.parse(`http://${authority}`);
+  if (!url || url.pathname !== '/' || url.username !== '' || url.search !== '')
+    return answer(script, 400, `${JSON.stringify(authority)} is no host and port`);
+  const refused = hosts.refusal(url);
+  if (refused !== undefined) return answer(script, 403, refused);
+  const far = connect({
+    host: hostOf(url),
+    port: portOf(url),
+    lookup: hosts.lookupFor(url),
+    allowHalfOpen: true,
+  });
+  const failed = (err: Error): void => answer(script, ...failure(err));
+  far.once('error', failed);
+  far.once('connect', () => {
+    far.off('error', failed);
+    script.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    far.write(head);
+    // Each way ends for itself; where one breaks both do.
+    pipeline(script, far, () => undefined);
+    pipeline(far, script, () => undefined);
+  });
+  script.once('close', () => far.connecting && far.destroy());
+}
+
+function answer(script: Duplex, status: number, reason: string): void {
+  const body = `${reason}\n`;
+  script.once('finish', () => script.destroy());
+  script.end(
+    // Programs show the first line and no more.
+    `HTTP/1.1 ${status} ${inHeader(reason)}\r\ncontent-type: text/plain; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function forward(hosts: NamedHosts, request: http.IncomingMessage, response: http.ServerResponse): void {
+  const refuse = (status: number, reason: string): void => {
+    response.writeHead(status, inHeader(reason), { 'content-type': 'text/plain; charset=utf-8' });
+    response.end(`${reason}\n`);
+  };
+  const url = URL.parse(request.url ?? '');
+  if (url?.protocol !== 'http:')
+    return refuse(400, 'this is a proxy: it takes whole addresses of http, and CONNECT');
+  const refused = hosts.refusal(url);
+  if (refused !== undefined) return refuse(403, refused);
+  const { 'transfer-encoding': framing } = request.headers;
+  const far = http.request(url, {
+    method: request.method,
+    // The host of the address, whatever the script says beside it (RFC 9112, 3.2.2). A body is framed as it came.
+    headers: {
+      ...endToEnd(request.headers),
+      ...(framing && { 'transfer-encoding': framing }),
+      host: url.host,
+    },
+    // A connection of its own: one that was opened for another name must not serve this one.
+    agent: false,
+    lookup: hosts.lookupFor(url),
+  });
+  far.on('response', (found) => {
+    response.writeHead(found.statusCode ?? 502, found.statusMessage, endToEnd(found.headers));
+    found.on('error', () => response.destroy()).pipe(response);
+  });
+  far.on('error', (err) => (response.headersSent ? response.destroy() : refuse(...failure(err))));
+  response.once('close', () => far.destroy());
+  request.on('error', () => far.destroy()).pipe(far);
+}
+
+function failure(err: Error): [status: number, reason: string] {
+  const refused = addressRefusal(err);
+  return refused === undefined ? [502, reasonOf(err)] : [403, refused];
+}
+
+function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const dropped = [...OF_CONNECTION, ...named];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name)));
+}
+
+/** One line of visible ASCII. */
+const inHeader = (text: string): string => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300);
