@@ -5,6 +5,7 @@
 const MIN_NODE = 24;
 
 if (Number(process.versions.node.split('.')[0]) >= MIN_NODE) {
+  require('../dist/engine/compile-cache.js');
   require('../dist/cli/main.js');
 } else {
   const { existsSync } = require('node:fs');

@@ -1,21 +1,29 @@
 // The commands below `holdfast host`.
 import type { Command } from 'commander';
+import { HoldfastError } from '../contracts/errors';
 import { checkedId } from '../contracts/ids';
-import { enrolHost } from './commands/enrol';
+import { ACCESS, type Access } from '../contracts/remote-hosts';
+import type { ServeHostOptions } from './commands/host';
+import type { GlobalOptions } from './context';
+import { EXAMPLES } from './examples';
 import {
-  accessLevel,
+  enrolHost,
   forgetHost,
   hostAccess,
   hostToken,
   listHosts,
   serveHost,
   showHost,
-  type ServeHostOptions,
-} from './commands/host';
-import type { GlobalOptions } from './context';
-import { EXAMPLES } from './examples';
+} from './lazy-commands';
 
 type Action = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
+
+/** Throws `invalid_input` for what is no level. */
+function accessLevel(text: string): Access {
+  const found = ACCESS.find((level) => level === text);
+  if (found) return found;
+  throw new HoldfastError('invalid_input', { what: 'The access', got: text, allowed: ACCESS.join(', ') });
+}
 
 const hostName = (name: string): string => checkedId('host', name);
 
@@ -47,7 +55,11 @@ export function addHostCommands(host: Command, action: Action): void {
   );
   below('access <name> [level]', 'on the host itself: what code may do there, from the next call on').action(
     action((name: string, level: string | undefined, _own: object, self: Command) =>
-      hostAccess(hostName(name), level, self.optsWithGlobals<GlobalOptions>()),
+      hostAccess(
+        hostName(name),
+        level === undefined ? undefined : accessLevel(level),
+        self.optsWithGlobals<GlobalOptions>(),
+      ),
     ),
   );
   below('enrol <name>', 'a namespace of its own for a host that must not reach the agents').action(

@@ -5,33 +5,41 @@ import { DIALECTS, type DialectName } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
 import { RUNTIMES, type Runtime } from '../contracts/session';
-import {
-  fork,
-  recover,
-  send,
-  stop,
-  type ForkOptions,
-  type ReasonOptions,
-  type SendOptions,
-} from './commands/agents';
-import { approve, deny } from './commands/approve';
-import { arm } from './commands/arm';
-import { attach } from './commands/attach';
-import { chat } from './commands/chat';
-import { codec, newKey } from './commands/codec';
-import { check } from './commands/check';
-import { demo } from './commands/demo';
-import { doctor } from './commands/doctor';
-import { exec } from './commands/exec';
-import { addHostCommands } from './host-commands';
-import { mcp } from './commands/mcp';
-import { close, input, output, reset } from './commands/output';
-import { ps, tree, type PsOptions } from './commands/ps';
-import { run } from './commands/run';
-import { showTool, tools } from './commands/tools';
-import { down, up } from './commands/up';
-import { wait, type WaitOptions } from './commands/wait';
+import type { ForkOptions, ReasonOptions, SendOptions } from './commands/agents';
+import type { PsOptions } from './commands/ps';
+import type { WaitOptions } from './commands/wait';
 import { EXAMPLES } from './examples';
+import { addHostCommands } from './host-commands';
+import {
+  approve,
+  arm,
+  attach,
+  chat,
+  check,
+  close,
+  codec,
+  demo,
+  deny,
+  doctor,
+  down,
+  exec,
+  fork,
+  input,
+  mcp,
+  newKey,
+  output,
+  ps,
+  recover,
+  reset,
+  run,
+  send,
+  showTool,
+  stop,
+  tools,
+  tree,
+  up,
+  wait,
+} from './lazy-commands';
 import { reportError } from './report-error';
 
 const wholeNumber = (text: string): number => {

@@ -1,6 +1,8 @@
 // A worker process: agents and one host's shells. `holdfast up` starts it detached; a team may run it as a
 // service. Says that it is ready by a record in the data folder.
+import '../engine/compile-cache';
 import { rmSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Runtime, makeTelemetryFilterString, DefaultLogger } from '@temporalio/worker';
@@ -58,6 +60,8 @@ async function main(): Promise<void> {
       const started = { identity, address, namespace, host, cwd: workdir, pollingSince };
       const record: WorkerRecord = { ...started, tools: files, config: config ?? null };
       writeJson(paths.record, record);
+      // Not at its end: it may be killed.
+      flushCompileCache();
     },
   });
   rmSync(paths.record, { force: true });

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { ID_PATTERN, LOCAL_HOST } from '../../contracts/ids';
-import { ACCESS, type Access, type HostState } from '../../contracts/remote-hosts';
+import type { Access, HostState } from '../../contracts/remote-hosts';
 import { HoldfastError } from '../../contracts/errors';
 import { attachToken } from '../../exec/attach-keys';
 import { HostAccess } from '../../exec/host-access';
@@ -142,11 +142,11 @@ export async function showHost(host: string, options: GlobalOptions): Promise<nu
 }
 
 /** On the host itself: what code may do there, from the next call on. Without a level it is said. */
-export function hostAccess(host: string, level: string | undefined, options: GlobalOptions): Promise<number> {
+export function hostAccess(host: string, level: Access | undefined, options: GlobalOptions): Promise<number> {
   const stored = new HostAccess(dataDirOf(options), host);
   if (level !== undefined) {
     mkdirSync(dataDirOf(options), { recursive: true, mode: 0o700 });
-    stored.set(accessLevel(level));
+    stored.set(level);
   }
   const { current: access } = stored;
   if (options.json) printJson({ host, access });
@@ -168,13 +168,6 @@ export async function forgetHost(host: string, options: GlobalOptions): Promise<
   await context.client.hosts.forget(host);
   if (options.json) printJson({ host, forgotten: true });
   return 0;
-}
-
-/** Throws `invalid_input` for what is no level. */
-export function accessLevel(text: string): Access {
-  const found = ACCESS.find((level) => level === text);
-  if (found) return found;
-  throw new HoldfastError('invalid_input', { what: 'The access', got: text, allowed: ACCESS.join(', ') });
 }
 
 function line({ host, status, since, reason, facts }: HostState): string {
