@@ -1,13 +1,11 @@
 // Keeps one holder ready with an open shell, so that the first command of a session costs little more than
 // any other. It ends with the worker that started it, unless it has become a session's by then.
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
-  closeSync,
   existsSync,
   mkdirSync,
-  openSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -17,8 +15,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { reasonOf } from '../contracts/errors';
 import type { TreeKill } from '../contracts/session';
+import { startHolderProcess } from './holder-process';
 import { readJson, writeJson } from './json-file';
-import { compiledEntry } from './package-root';
 import { identityOf, isAlive, type Identity } from './process-identity';
 import type { SandboxProfile } from './sandbox/profile';
 import type { SessionPaths } from './session-paths';
@@ -147,7 +145,7 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
     // Its starter's until it has said who it is: the worker of another host here must not take it for a left-over.
     writeJson(files.owner, identityOf(process.pid));
     writeJson(files.config, config);
-    const child = startProcess(directory, files.log, env);
+    const child = startHolderProcess([directory, 'spare'], files.log, env);
     const ready = Promise.race([
       once(child, 'message'),
       once(child, 'exit').then(() => Promise.reject(new Error('the spare holder ended'))),
@@ -158,20 +156,6 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
   } catch (err) {
     removeSpare(directory);
     throw err;
-  }
-}
-
-function startProcess(directory: string, logPath: string, env: Record<string, string>): ChildProcess {
-  const log = openSync(logPath, 'a', 0o600);
-  try {
-    return spawn(process.execPath, [compiledEntry('exec/holder/main.js'), directory, 'spare'], {
-      detached: true,
-      cwd: '/',
-      env: { PATH: env.PATH ?? '' },
-      stdio: ['ignore', log, log, 'ipc'],
-    });
-  } finally {
-    closeSync(log);
   }
 }
 

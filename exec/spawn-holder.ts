@@ -1,13 +1,13 @@
 // Starts the holder of a session as a process that outlives this one.
 import type { Containment, TreeKill } from '../contracts/session';
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, openSync, closeSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { SessionRef } from '../contracts/ids';
 import { HoldfastError } from '../contracts/errors';
 import type { HolderRecord } from './holder-client';
+import { startHolderProcess } from './holder-process';
 import { readJson, writeJson } from './json-file';
-import { compiledEntry } from './package-root';
 import type { SandboxProfile } from './sandbox/profile';
 import { socketPathFor, type SessionPaths } from './session-paths';
 import type { SpareHolder } from './spare-holder';
@@ -70,24 +70,11 @@ export async function spawnHolder(
       () => true,
       () => false,
     ));
-  if (!listens) await untilListening(startHolder(paths, env), paths.holderLog);
+  if (!listens)
+    await untilListening(startHolderProcess([paths.directory], paths.holderLog, env), paths.holderLog);
   const record = readJson<HolderRecord>(paths.holder);
   if (!record) throw new HoldfastError('terminal_failed', { reason: 'the holder left no record of itself' });
   return record;
-}
-
-function startHolder(paths: SessionPaths, env: Record<string, string>): ChildProcess {
-  const log = openSync(paths.holderLog, 'a', 0o600);
-  try {
-    return spawn(process.execPath, [compiledEntry('exec/holder/main.js'), paths.directory], {
-      detached: true,
-      cwd: '/',
-      env: { PATH: env.PATH ?? '' },
-      stdio: ['ignore', log, log, 'ipc'],
-    });
-  } finally {
-    closeSync(log);
-  }
 }
 
 async function untilListening(holder: ChildProcess, log: string): Promise<void> {

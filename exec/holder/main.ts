@@ -3,7 +3,7 @@
 import { basename, dirname } from 'node:path';
 import { readJson, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
-import { Sandbox } from '../sandbox/sandbox';
+import type { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
 import { removeSpare, spareFiles, type SpareConfig } from '../spare-holder';
@@ -71,6 +71,6 @@ async function open(directory: string, spare: SpareShell | null): Promise<void> 
   });
 }
 
-function sandboxOf({ sandbox }: SpareConfig): Promise<Sandbox | undefined> {
-  return sandbox ? Sandbox.open(sandbox) : Promise.resolve(undefined);
+async function sandboxOf({ sandbox }: SpareConfig): Promise<Sandbox | undefined> {
+  return sandbox && (await import('../sandbox/sandbox')).Sandbox.open(sandbox);
 }

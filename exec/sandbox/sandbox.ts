@@ -4,7 +4,7 @@ import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
 import { hostLook } from './look';
 import { mountsOf } from './mounts';
-import { SandboxNetwork } from './network';
+import type { SandboxNetwork } from './network';
 import type { SandboxProfile } from './profile';
 
 export class Sandbox {
@@ -17,9 +17,10 @@ export class Sandbox {
   /** With a network of its own where the profile names hosts. Throws where that cannot be had. */
   static async open(profile: SandboxProfile): Promise<Sandbox> {
     const { program, network } = profile;
-    return typeof network === 'string'
-      ? new Sandbox(profile)
-      : new Sandbox(profile, await SandboxNetwork.open(program, network));
+    if (typeof network === 'string') return new Sandbox(profile);
+    // Not for every holder: a client and a server of HTTP take longer to load than all the rest of it.
+    const { SandboxNetwork } = await import('./network');
+    return new Sandbox(profile, await SandboxNetwork.open(program, network));
   }
 
   /** A shell's first process, whose channels lie in `directory`. Its terminal's leader is bwrap, which dies with it. */

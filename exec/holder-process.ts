@@ -1,0 +1,28 @@
+// The process of a holder: it outlives who starts it, which hears by a channel that it is ready.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+import { compiledEntry } from './package-root';
+
+/**
+ * @param args of exec/holder/main.ts
+ * @param env of its shells, of which it needs the PATH
+ */
+export function startHolderProcess(
+  args: readonly string[],
+  logPath: string,
+  { PATH = '' }: Readonly<Record<string, string>>,
+): ChildProcess {
+  const log = openSync(logPath, 'a', 0o600);
+  const compiled = getCompileCacheDir();
+  try {
+    return spawn(process.execPath, [compiledEntry('exec/holder/main.js'), ...args], {
+      detached: true,
+      cwd: '/',
+      env: { PATH, ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }) },
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
