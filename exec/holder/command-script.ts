@@ -75,9 +75,10 @@ function wordsOf(runtime: Exclude<Runtime, 'terminal'>, code: string, file: stri
  * What bash sources before a command that is to begin in `folder`. Where that cannot be entered the shell ends with
  * the command, so that nothing runs elsewhere. A file of its own: the lines of the code keep their numbers.
  */
-export function folderScript(folder: string): string {
+export function folderScript(folder: string, sandbox: { workspace: string } | undefined): string {
+  const why = sandbox ? `: the sandbox of this host shows ${sandbox.workspace} and hides most others` : '';
   const failure = new HoldfastError('terminal_failed', {
-    reason: `the working folder ${folder} cannot be entered`,
+    reason: `the working folder ${folder} cannot be entered${why}. Close the session to begin it in another`,
   });
   return [
     `if builtin cd -P -- ${quote(folder)} 2>/dev/null; then`,

@@ -169,7 +169,8 @@ export class Shell {
     this.scripts?.close();
     const { write } = (this.scripts = new ScriptFiles(command.secrets));
     write(script, commandScript(this.options.directory, name, command, write), 'once');
-    if (this.cwd) writeFileSync(`${script}.cwd`, folderScript(this.cwd), { mode: 0o600 });
+    if (this.cwd)
+      writeFileSync(`${script}.cwd`, folderScript(this.cwd, this.options.sandbox), { mode: 0o600 });
     const tools = this.offer(command.tools);
     this.fences = 0;
     const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools}`;

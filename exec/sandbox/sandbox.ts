@@ -23,9 +23,14 @@ export class Sandbox {
     return new Sandbox(profile, await SandboxNetwork.open(program, network));
   }
 
+  /** The folder that may always be written. */
+  get workspace(): string {
+    return this.profile.workspace;
+  }
+
   /** A shell's first process, whose channels lie in `directory`. Its terminal's leader is bwrap, which dies with it. */
   shell(directory: string, command: readonly string[]): string[] {
-    const places = { cwd: this.profile.workspace, directory, answers: answersFolder(directory) };
+    const places = { cwd: this.workspace, directory, answers: answersFolder(directory) };
     return [...this.confined({ ...places, isFirst: true }), ...command];
   }
 

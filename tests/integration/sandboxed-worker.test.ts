@@ -60,6 +60,18 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     expect(existsSync(join(outside, 'other'))).toBe(false);
   });
 
+  test('a session that is to begin in a folder that is hidden runs nothing, and says which one is shown', async () => {
+    const hidden = mkdtempSync(join(tmpdir(), 'holdfast-hidden-'));
+    const session = engine.client.session({ agent: 'confined', session: 3 }, { cwd: hidden });
+    const { exitCode, output } = await session.exec({ code: 'echo ran' });
+    rmSync(hidden, { recursive: true });
+    expect(exitCode).toBe(71);
+    expect(output.replaceAll('\n', '')).toContain(
+      `the sandbox of this host shows ${workdir} and hides most others`,
+    );
+    expect(output).not.toContain('ran\n');
+  });
+
   test('what is reached stays reached when the worker is killed in the middle of a command', async () => {
     const session = engine.client.session({ agent: 'confined', session: 1 });
     const code = `touch begun; until [ -e go-on ]; do sleep 0.05; done; ${get(url)}`;

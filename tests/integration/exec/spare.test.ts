@@ -125,6 +125,7 @@ test('a command whose folder is removed at the last moment does not run, and its
   await shell.end();
   expect(output).toBe(
     `terminal_failed: The terminal could not be started: the working folder ${cwd}/gone cannot be entered. ` +
+      'Close the session to begin it in another. ' +
       'Next: Run `holdfast doctor`.\r\n',
   );
   expect(existsSync(join(cwd, 'ran'))).toBe(false);
