@@ -57,7 +57,8 @@ export interface OpenOptions {
   startWorker?: boolean;
   port?: number | undefined;
   uiPort?: number | undefined;
-  workdir?: string | undefined;
+  /** By absolute path; null: the usual one again. */
+  workdir?: string | null | undefined;
   /** Modules of own tools, by absolute path; default: as before. */
   tools?: string[] | undefined;
 }

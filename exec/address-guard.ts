@@ -1,6 +1,7 @@
 // Which addresses may be reached for code and models. It judges the address that is connected to: a name may lead anywhere, and to
 // another place each time it is asked for.
 import { lookup as systemLookup } from 'node:dns';
+import { networkInterfaces } from 'node:os';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { HoldfastError } from '../contracts/errors';
 
@@ -69,17 +70,24 @@ export interface AddressGuard {
 export interface GuardOptions {
   /** Names and addresses that are open although they are private: `wiki.internal`, `10.1.2.3`, `10.0.0.0/8`. */
   allowPrivate?: readonly string[] | undefined;
+  /** Addresses of this machine: what listens there may be meant for its network alone. Default: of its interfaces. */
+  own?: (() => string[]) | undefined;
   /** Resolves names. Default: the system's resolver. */
   lookup?: LookupFunction | undefined;
 }
 
 /** Throws `config_invalid` for what is neither a name nor an address. */
-export function createAddressGuard({ allowPrivate = [], lookup = systemLookup }: GuardOptions): AddressGuard {
+export function createAddressGuard({
+  allowPrivate = [],
+  own = ownAddresses,
+  lookup = systemLookup,
+}: GuardOptions): AddressGuard {
   const { names, networks } = readAllowed(allowPrivate);
   const reasonAgainst = (address: string): string | undefined => {
     const plain = unmapped(address);
     if (networks.check(plain, familyOf(plain))) return undefined;
-    return refused.find(({ list }) => list.check(plain, familyOf(plain)))?.reason;
+    const reason = refused.find(({ list }) => list.check(plain, familyOf(plain)))?.reason;
+    return reason ?? (own().includes(plain) ? 'this host' : undefined);
   };
   const refusal = (url: URL, address: string): HoldfastError | undefined => {
     const reason = reasonAgainst(address);
@@ -105,6 +113,9 @@ export function createAddressGuard({ allowPrivate = [], lookup = systemLookup }:
     },
   };
 }
+
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
 
 /** Without the brackets of IPv6 and the dot that a full name may end in. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

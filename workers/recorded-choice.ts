@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readJson, writeJson } from '../exec/json-file';
 
 const toolsPath = (dataDir: string): string => join(dataDir, 'tools.json');
+const workdirPath = (dataDir: string): string => join(dataDir, 'workdir.json');
 const configPath = (dataDir: string): string => join(dataDir, 'config.json');
 
 /** The modules that the data folder's worker loads. */
@@ -16,7 +17,16 @@ export const recordTools = (dataDir: string, files: readonly string[]): void =>
 export const recordedConfig = (dataDir: string): string | null =>
   readJson<string>(configPath(dataDir)) ?? null;
 
-export function recordConfig(dataDir: string, file: string | null): void {
-  if (file === null) rmSync(configPath(dataDir), { force: true });
-  else writeJson(configPath(dataDir), file);
+export const recordConfig = (dataDir: string, file: string | null): void => record(configPath(dataDir), file);
+
+/** The folder that somebody named for new shells; null: the usual one. */
+export const recordedWorkdir = (dataDir: string): string | null =>
+  readJson<string>(workdirPath(dataDir)) ?? null;
+
+export const recordWorkdir = (dataDir: string, folder: string | null): void =>
+  record(workdirPath(dataDir), folder);
+
+function record(path: string, value: string | null): void {
+  if (value === null) rmSync(path, { force: true });
+  else writeJson(path, value);
 }

@@ -13,7 +13,14 @@ import { compiledEntry } from '../exec/package-root';
 import { isAlive } from '../exec/process-identity';
 import { configurationSource, readConfiguration } from './configuration';
 import { secretStore } from './configured-secrets';
-import { recordConfig, recordTools, recordedConfig, recordedTools } from './recorded-choice';
+import {
+  recordConfig,
+  recordTools,
+  recordWorkdir,
+  recordedConfig,
+  recordedTools,
+  recordedWorkdir,
+} from './recorded-choice';
 import { workerPaths, type WorkerRecord } from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
@@ -26,8 +33,8 @@ export interface WorkerChoice {
   address: string;
   namespace: string;
   profile?: string | undefined;
-  /** Working folder of new shells. */
-  workdir?: string | undefined;
+  /** Working folder of new shells, by absolute path; null: the usual one. Default: as before. */
+  workdir?: string | null | undefined;
   /** Modules of own tools, by absolute path; default: those of the data folder's worker before. */
   tools?: readonly string[] | undefined;
   /** Configuration, by absolute path; null: that of the data folder. Default: as before. */
@@ -68,9 +75,13 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
   return record !== undefined;
 }
 
-const serves = (record: WorkerRecord, { address, namespace, tools, config }: WorkerChoice): boolean =>
+const serves = (
+  record: WorkerRecord,
+  { address, namespace, dataDir, workdir, tools, config }: WorkerChoice,
+): boolean =>
   record.address === address &&
   record.namespace === namespace &&
+  (workdir === undefined || workdir === recordedWorkdir(dataDir)) &&
   (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
   (config === undefined || config === record.config);
 
@@ -110,7 +121,7 @@ async function startWorker({
   address,
   namespace,
   profile,
-  workdir,
+  workdir = recordedWorkdir(dataDir),
   tools = recordedTools(dataDir),
   config = recordedConfig(dataDir),
   env,
@@ -142,6 +153,7 @@ async function startWorker({
       // Only now: a module that cannot be loaded must not keep every later worker from starting.
       recordTools(dataDir, tools);
       recordConfig(dataDir, config);
+      recordWorkdir(dataDir, workdir);
       return record;
     }
     if (failure)

@@ -12,7 +12,8 @@ import { printJson } from '../print-json';
 export interface UpOptions extends GlobalOptions {
   port?: number;
   uiPort?: number;
-  workdir?: string;
+  /** False for `--no-workdir`. */
+  workdir?: string | false;
   /** False for `--no-tools`. */
   tools?: string[] | false;
 }
@@ -21,7 +22,8 @@ export interface DownOptions extends GlobalOptions {
 }
 
 export async function up(options: UpOptions): Promise<number> {
-  const { port, uiPort, workdir } = options;
+  const { port, uiPort } = options;
+  const workdir = options.workdir === false ? null : options.workdir && resolve(options.workdir);
   const tools = options.tools === false ? [] : options.tools?.map((file) => resolve(file));
   await using context = await openContext(options, {
     start: true,

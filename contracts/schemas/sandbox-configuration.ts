@@ -10,7 +10,9 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
 const NAMED_HOST = /^((\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9]\d{0,4})?$/i;
 const HOSTS = 'hosts such as "pypi.org", "*.example.org" and "registry.internal:8443"';
 
-const namedHost = z.string().check(z.regex(NAMED_HOST, { error: `must be one of ${HOSTS}` }));
+const error = `must be one of ${HOSTS}`;
+const hasPort = (host: string): boolean => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535;
+const namedHost = z.string().check(z.regex(NAMED_HOST, { error }), z.refine(hasPort, { error }));
 const namedHosts = z
   .array(namedHost)
   .check(z.refine((hosts) => hosts.length > 0, { error: `must name ${HOSTS}, or be "none"` }));

@@ -67,8 +67,11 @@ export const addressRefusal = (err: unknown): string | undefined =>
 const isExact = ({ name, port }: Entry): boolean => port !== undefined && !name.startsWith('.');
 
 function entryOf(text: string): Entry {
-  const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(text.toLowerCase()) ?? [];
-  return { name: name.replace(/^\*(?=\.)|[[\]]/g, ''), port: port === undefined ? undefined : Number(port) };
+  const [, star = '', name = '', port] = /^(\*?)(.*?)(?::(\d+))?$/.exec(text) ?? [];
+  // As an address that is asked for is written: 127.0.0.1 and not 127.1.
+  const host = URL.parse(`http://${name.replace(/^\./, '')}`);
+  const dot = star === '' ? '' : '.';
+  return { name: `${dot}${host ? hostOf(host) : name}`, port: port === undefined ? undefined : Number(port) };
 }
 
 /** What a URL says, and what it means where it says none. */

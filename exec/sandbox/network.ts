@@ -38,13 +38,11 @@ export class SandboxNetwork {
   static async open(bwrap: string, hosts: readonly string[]): Promise<SandboxNetwork> {
     const nsenter = findProgram('nsenter');
     if (nsenter === undefined) throw new Error('there is no program nsenter (util-linux) on the PATH');
+    const proxy = createProxy(new NamedHosts(hosts));
     const { pid, listener, end } = await listenInside(bwrap);
     try {
-      const [user, net] = ['user', 'net'].map((kind) => openSync(`/proc/${pid}/ns/${kind}`, 'r')) as [
-        number,
-        number,
-      ];
-      const proxy = createProxy(new NamedHosts(hosts));
+      const user = openSync(`/proc/${pid}/ns/user`, 'r');
+      const net = openSync(`/proc/${pid}/ns/net`, 'r');
       proxy.listen(listener);
       return new SandboxNetwork(nsenter, proxy, { user, net });
     } finally {
@@ -96,7 +94,7 @@ async function listenInside(bwrap: string): Promise<Inside> {
   failed.catch(() => undefined);
   const [pid, listener] = (await Promise.race([once(child, 'message'), failed])) as [number, Server];
   const end = async (): Promise<void> => {
-    child.disconnect();
+    if (child.connected) child.disconnect();
     await ended;
   };
   return { pid, listener, end };

@@ -1,7 +1,7 @@
 // The HTTP proxy of a sandbox (RFC 9110, 3.7 and 9.3.6): the one way out of its network, to the hosts that are named.
 // Node's own client and server: they take the resolver, and so the judgement of addresses, for each connection.
 import * as http from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { pipeline, type Duplex } from 'node:stream';
 import { reasonOf } from '../../contracts/errors';
 import { hostOf } from '../address-guard';
@@ -12,46 +12,64 @@ const OF_CONNECTION = [
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ];
-
 /** Each costs the holder two descriptors; what comes on top is not let in. */
 const MAX_CONNECTIONS = 256;
+/** A tunnel that one side has left, and in which nothing moves. */
+const HALF_CLOSED_MS = 60_000;
 
 /** It answers 403 with the reason for what may not be reached, 502 for what could not be, 400 for what is no proxy's. */
 export function createProxy(hosts: NamedHosts): http.Server {
-  const proxy = http.createServer((request, response) => forward(hosts, request, response));
-  proxy.on('connect', (request: http.IncomingMessage, script: Duplex, head: Buffer) =>
-    tunnel(hosts, request.url ?? '', script, head),
+  const proxy = http.createServer((request, response) =>
+    attempt([response], () => forward(hosts, request, response)),
+  );
+  // It is a socket, which the types leave open.
+  proxy.on('connect', (request: http.IncomingMessage, script: Socket, head: Buffer) =>
+    attempt([script], () => tunnel(hosts, request.url ?? '', script, head)),
   );
   proxy.maxConnections = MAX_CONNECTIONS;
-  // Whoever speaks something else learns no more than that.
-  proxy.on('clientError', (_err, script) => script.destroy());
+  // An upload may take its time.
+  proxy.requestTimeout = 0;
   return proxy;
 }
 
+interface Ending {
+  destroy(): unknown;
+}
+
+/** What fails in here ends what was asked, and not the process: that is a holder, or a worker. */
+function attempt(ends: readonly Ending[], work: () => void): void {
+  try {
+    work();
+  } catch {
+    for (const end of ends) end.destroy();
+  }
+}
+
 /** Bytes both ways, unread: what is said in TLS stays between the two. */
-function tunnel(hosts: NamedHosts, authority: string, script: Duplex, head: Buffer): void {
+function tunnel(hosts: NamedHosts, authority: string, script: Socket, head: Buffer): void {
   script.on('error', () => script.destroy());
   const url = URL.parse(`http://${authority}`);
-  if (!url || url.pathname !== '/' || url.username !== '' || url.search !== '')
+  if (!url || url.pathname !== '/' || url.username !== '' || url.password !== '' || url.search !== '')
     return answer(script, 400, `${JSON.stringify(authority)} is no host and port`);
   const refused = hosts.refusal(url);
   if (refused !== undefined) return answer(script, 403, refused);
-  const far = connect({
-    host: hostOf(url),
-    port: portOf(url),
-    lookup: hosts.lookupFor(url),
-    allowHalfOpen: true,
-  });
+  const to = { host: hostOf(url), port: portOf(url), lookup: hosts.lookupFor(url) };
+  const far = connect({ ...to, allowHalfOpen: true });
   const failed = (err: Error): void => answer(script, ...failure(err));
   far.once('error', failed);
-  far.once('connect', () => {
-    far.off('error', failed);
-    script.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    far.write(head);
-    // Each way ends for itself; where one breaks both do.
-    pipeline(script, far, () => undefined);
-    pipeline(far, script, () => undefined);
-  });
+  far.once('connect', () =>
+    attempt([script, far], () => {
+      far.off('error', failed);
+      far.on('error', () => far.destroy());
+      script.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      far.write(head);
+      // Each way ends for itself; where one breaks both do.
+      pipeline(script, far, () => undefined);
+      pipeline(far, script, () => undefined);
+      script.once('end', () => far.setTimeout(HALF_CLOSED_MS, () => far.destroy()));
+      far.once('end', () => script.setTimeout(HALF_CLOSED_MS, () => script.destroy()));
+    }),
+  );
   script.once('close', () => far.connecting && far.destroy());
 }
 
@@ -67,6 +85,7 @@ function answer(script: Duplex, status: number, reason: string): void {
 
 function forward(hosts: NamedHosts, request: http.IncomingMessage, response: http.ServerResponse): void {
   const refuse = (status: number, reason: string): void => {
+    if (response.headersSent) return void response.destroy();
     response.writeHead(status, inHeader(reason), { 'content-type': 'text/plain; charset=utf-8' });
     response.end(`${reason}\n`);
   };
@@ -76,7 +95,10 @@ function forward(hosts: NamedHosts, request: http.IncomingMessage, response: htt
   const refused = hosts.refusal(url);
   if (refused !== undefined) return refuse(403, refused);
   const { 'transfer-encoding': framing } = request.headers;
-  const far = http.request(url, {
+  const far = http.request({
+    host: hostOf(url),
+    port: portOf(url),
+    path: `${url.pathname}${url.search}`,
     method: request.method,
     // The host of the address, whatever the script says beside it (RFC 9112, 3.2.2). A body is framed as it came.
     headers: {
@@ -89,12 +111,28 @@ function forward(hosts: NamedHosts, request: http.IncomingMessage, response: htt
     lookup: hosts.lookupFor(url),
   });
   far.on('response', (found) => {
-    response.writeHead(found.statusCode ?? 502, found.statusMessage, endToEnd(found.headers));
-    found.on('error', () => response.destroy()).pipe(response);
+    try {
+      handOn(found, response);
+    } catch (err) {
+      far.destroy();
+      refuse(502, `${url.host} answered what is no answer: ${reasonOf(err)}`);
+    }
   });
-  far.on('error', (err) => (response.headersSent ? response.destroy() : refuse(...failure(err))));
+  far.on('upgrade', (_found, socket) => {
+    socket.destroy();
+    refuse(502, `${url.host} wants another protocol: such a connection goes through CONNECT`);
+  });
+  far.on('error', (err) => refuse(...failure(err)));
   response.once('close', () => far.destroy());
   request.on('error', () => far.destroy()).pipe(far);
+}
+
+/** Throws for a status or a reason that Node does not send. */
+function handOn(found: http.IncomingMessage, response: http.ServerResponse): void {
+  const { statusCode = 0, statusMessage = '' } = found;
+  if (statusCode < 200) throw new Error(`status ${statusCode}`);
+  response.writeHead(statusCode, inHeader(statusMessage), endToEnd(found.headers));
+  found.on('error', () => response.destroy()).pipe(response);
 }
 
 function failure(err: Error): [status: number, reason: string] {
@@ -104,7 +142,8 @@ function failure(err: Error): [status: number, reason: string] {
 
 function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const dropped = [...OF_CONNECTION, ...named];
+  // How long a body is is nobody's to take away.
+  const dropped = [...OF_CONNECTION, ...named.filter((name) => name !== 'content-length')];
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name)));
 }
 

@@ -74,6 +74,7 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
 
   test('what is reached stays reached when the worker is killed in the middle of a command', async () => {
     const session = engine.client.session({ agent: 'confined', session: 1 });
+    await session.exec({ code: 'kept=yes' });
     const code = `touch begun; until [ -e go-on ]; do sleep 0.05; done; ${get(url)}`;
     const running = session.exec({ code });
     running.catch(() => undefined);
@@ -84,6 +85,8 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     await running;
     const { output } = await session.output({ wait: 'exit', waitMs: 20_000, from: 0 });
     expect(output).toBe('found\n');
+    // In the same shell: the next worker has the same workspace, and so the same sandbox.
+    expect(await session.exec({ code: 'echo $kept' })).toMatchObject({ output: 'yes\n', epoch: 1 });
   });
 
   test('a tool beside sessions, called by a script, has the same way out and no other', async () => {

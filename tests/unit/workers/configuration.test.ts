@@ -320,7 +320,7 @@ test('what a sandbox does not have is refused with what is allowed', () => {
   const faultsOfNetwork = (value: string): string => faultsOf(`[sandbox]\nnetwork = ${value}`);
   expect(faultsOfNetwork('"some"')).toContain('"sandbox.network" must be "none", "full" or a list of hosts');
   expect(faultsOfNetwork('[]')).toContain('"sandbox.network" must name hosts such as "pypi.org", ');
-  for (const entry of ['https://pypi.org', '*', 'a:0', 'a b', '-', '10.0.0.0/8'])
+  for (const entry of ['https://pypi.org', '*', 'a:0', 'a:65536', 'a b', '-', '10.0.0.0/8'])
     expect(faultsOfNetwork(`["ok.org", "${entry}"]`)).toContain(
       '"sandbox.network.1" must be one of hosts such as "pypi.org", ',
     );

@@ -7,7 +7,8 @@ const hosts = new NamedHosts([
   'registry.internal:8443',
   '10.0.0.5:80',
   '10.0.0.6',
-  '[fd00::1]:443',
+  '[fd00:0::1]:443',
+  '10.8:81',
 ]);
 const refusal = (url: string): string | undefined => hosts.refusal(new URL(url));
 
@@ -24,6 +25,7 @@ test.each([
   // As programs write it, too: 10.0.0.5.
   'http://0xa.5',
   'https://[fd00::1]',
+  'http://10.0.0.8:81',
 ])('%s is named', (url) => {
   expect(refusal(url)).toBeUndefined();
 });
