@@ -1,9 +1,12 @@
 // What `holdfast doctor` says of the sandbox: whether there is one, what it enforces, and what it means to have none.
+import { existsSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors';
 import { limitsProcesses, trySandbox, type SandboxChoice } from '../../exec/sandbox/open-sandbox';
 import type { SandboxProfile } from '../../exec/sandbox/profile';
 import { configurationSource, readConfiguration } from '../../workers/configuration';
+import { recordedWorkdir } from '../../workers/recorded-choice';
 
 /** Why it matters. */
 const WITHOUT =
@@ -19,15 +22,24 @@ export interface SandboxCheck {
 
 /** Runs a program in a sandbox, as the worker of this data folder would. */
 export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
+  let isOff = false;
   try {
     const { sandbox } = readConfiguration(configurationSource({ dataDir }));
-    const trial = await trySandbox(sandbox, { workspace: tmpdir(), home: homedir(), dataDir });
+    isOff = sandbox.mode === 'off';
+    const trial = await trySandbox(sandbox, { workspace: workspaceOf(dataDir), home: homedir(), dataDir });
     if (!trial.profile) return without(sandbox.mode, trial.reason);
     return withSandbox(sandbox, trial.profile);
   } catch (err) {
     if (!(err instanceof HoldfastError)) throw err;
-    return { status: 'fail', found: err.message, next: err.next };
+    // What would be wrong with one that nobody asks for keeps nothing from working.
+    return { status: isOff ? 'warn' : 'fail', found: err.message, next: err.next };
   }
+}
+
+/** Where the worker's shells begin; before there has been one, any folder will do. */
+function workspaceOf(dataDir: string): string {
+  const folder = recordedWorkdir(dataDir) ?? join(dataDir, 'work');
+  return existsSync(folder) ? folder : tmpdir();
 }
 
 function without(mode: SandboxChoice['mode'], reason: string): SandboxCheck {

@@ -107,6 +107,16 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     });
   });
 
+  test('doctor looks at the folder in which the worker of before began its shells', async () => {
+    // In the place of the home folder it may not be writable.
+    const { stdout } = await engine.cli(['doctor', '--json'], { env: { HOME: workdir } });
+    const checks = JSON.parse(stdout) as { name: string; status: string; found: string }[];
+    expect(checks.find(({ name }) => name === 'sandbox')).toMatchObject({
+      status: 'fail',
+      found: expect.stringContaining(`${workdir} may not be writable`) as string,
+    });
+  });
+
   test('a worker whose sandbox cannot be had does not start, and says why', async () => {
     await engine.killWorker();
     const { code, stderr } = await engine.cli(['up'], { env: { PATH: workdir } });
