@@ -1,8 +1,7 @@
 // The commands below `holdfast host`.
 import type { Command } from 'commander';
-import { HoldfastError } from '../contracts/errors';
 import { checkedId } from '../contracts/ids';
-import { ACCESS, type Access } from '../contracts/remote-hosts';
+import { ACCESS } from '../contracts/remote-hosts';
 import type { ServeHostOptions } from './commands/host';
 import type { GlobalOptions } from './context';
 import { EXAMPLES } from './examples';
@@ -15,15 +14,11 @@ import {
   serveHost,
   showHost,
 } from './lazy-commands';
+import { oneOf } from './one-of';
 
 type Action = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
 
-/** Throws `invalid_input` for what is no level. */
-function accessLevel(text: string): Access {
-  const found = ACCESS.find((level) => level === text);
-  if (found) return found;
-  throw new HoldfastError('invalid_input', { what: 'The access', got: text, allowed: ACCESS.join(', ') });
-}
+const accessLevel = oneOf('The access', ACCESS);
 
 const hostName = (name: string): string => checkedId('host', name);
 

@@ -1,10 +1,10 @@
 // The command `holdfast`: parses the command line and hands over to one file per command.
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
-import { DIALECTS, type DialectName } from '../contracts/agent';
+import { DIALECTS } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
-import { RUNTIMES, type Runtime } from '../contracts/session';
+import { RUNTIMES } from '../contracts/session';
 import type { ForkOptions, ReasonOptions, SendOptions } from './commands/agents';
 import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
@@ -40,6 +40,7 @@ import {
   up,
   wait,
 } from './lazy-commands';
+import { oneOf } from './one-of';
 import { reportError } from './report-error';
 
 const wholeNumber = (text: string): number => {
@@ -59,17 +60,8 @@ const collectNames = (value: string, all: string[] = []): string[] => [
   ...value.split(',').filter((name) => name !== ''),
 ];
 const agentId = (id: string): string => checkedId('agent', id);
-const dialect = (text: string): DialectName => {
-  const found = DIALECTS.find((name) => name === text);
-  if (found) return found;
-  throw new HoldfastError('invalid_input', { what: '--dialect', got: text, allowed: DIALECTS.join(', ') });
-};
-const runtime = (text: string): Runtime => {
-  if (!(RUNTIMES as readonly string[]).includes(text)) {
-    throw new HoldfastError('invalid_input', { what: '--runtime', got: text, allowed: RUNTIMES.join(', ') });
-  }
-  return text as Runtime;
-};
+const dialect = oneOf('--dialect', DIALECTS);
+const runtime = oneOf('--runtime', RUNTIMES);
 
 const TOKEN_FILE = 'token of a host that listens (default: HOLDFAST_HOST_TOKEN)';
 

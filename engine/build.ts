@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { packageRoot } from '../exec/package-root';
 import type { ObtainOptions } from './download';
-import { findOnPath } from './executable';
+import { findOnPath } from '../exec/executable';
 import { TEMPORAL_CLI_PACKAGE, TEMPORAL_CLI_VERSION } from './pinned';
 import { runTool } from './run-tool';
 

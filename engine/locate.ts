@@ -5,7 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { buildServer } from './build';
 import { downloadServer, type ObtainOptions } from './download';
-import { findOnPath, isExecutable, serverVersionOf } from './executable';
+import { findOnPath, isExecutable } from '../exec/executable';
+import { serverVersionOf } from './executable';
 import { withLock } from './lock';
 import { TEMPORAL_CLI_VERSION } from './pinned';
 

@@ -1,5 +1,5 @@
-// Which addresses may be reached for code and models. It judges the address that is connected to: a name may lead anywhere, and to
-// another place each time it is asked for.
+// Which addresses may be reached for code and models. It judges the address that is connected to: a name may lead
+// anywhere, and to another place each time it is asked for.
 import { lookup as systemLookup } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { BlockList, isIP, type LookupFunction } from 'node:net';

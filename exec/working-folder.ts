@@ -1,6 +1,10 @@
 // Where shells begin: checked before one is opened, because a terminal that fails later says less.
 import { accessSync, constants, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
+
+/** Where nobody names one. */
+export const usualWorkingFolder = (dataDir: string): string => join(dataDir, 'work');
 
 /** Throws `terminal_failed` where no process of this user can have `folder` as its working folder. */
 export function checkWorkingFolder(folder: string): void {

@@ -13,6 +13,7 @@ import type { PolicySettings } from '../contracts/policy';
 import { LOCAL_HOST, checkedId, isHostNamespace } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
+import { Sandbox } from '../exec/sandbox/sandbox';
 import type { SessionHost } from '../exec/session-host';
 import { StubFolder } from '../exec/stub-folder';
 import { createDialects } from '../models/dialects/dialects';
@@ -144,6 +145,9 @@ export async function composeWorkers(
       const parts = { client, stubs, secrets, sandbox: configuration.sandbox };
       const sessions = await open({ ...options, log }, parts);
       made.push(() => sessions.endSpare());
+      const profile = sessions.options.sandbox;
+      const sandbox = profile && (await Sandbox.open(profile));
+      made.push(() => sandbox?.close());
       const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       const { listen } = options;
       hostWorker = await createHostWorker({
@@ -152,6 +156,7 @@ export async function composeWorkers(
         rulings,
         host,
         sessions,
+        sandbox,
         checks,
         listen,
         log: warn,

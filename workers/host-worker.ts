@@ -15,7 +15,7 @@ import { armSession } from '../exec/arm-session';
 import { AttachServer } from '../exec/attach-server';
 import { AuditLog } from '../exec/audit-log';
 import { HostAccess } from '../exec/host-access';
-import { Sandbox } from '../exec/sandbox/sandbox';
+import type { Sandbox } from '../exec/sandbox/sandbox';
 import type { SessionHost } from '../exec/session-host';
 import type { PolicySettings } from '../contracts/policy';
 import type { HostFacts } from '../contracts/remote-hosts';
@@ -28,6 +28,8 @@ import type { TaskJournal } from './task-journal';
 export interface HostWorkerOptions {
   host: string;
   sessions: SessionHost;
+  /** Of the tools beside sessions, each of which has its own. */
+  sandbox: Sandbox | undefined;
   connection: NativeConnection;
   namespace: string;
   dataConverter: DataConverter | undefined;
@@ -57,10 +59,8 @@ export interface HostWorker {
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
-  const { policy, rulings, checks, log } = options;
-  const { dataDir, cwd, env, sandbox: profile } = sessions.options;
-  // Of the tools beside sessions: each session has its own.
-  const sandbox = profile && (await Sandbox.open(profile));
+  const { policy, rulings, checks, sandbox, log } = options;
+  const { dataDir, cwd, env } = sessions.options;
   const confine =
     sandbox && ((folder: string, argv: readonly string[]): string[] => sandbox.program(folder, argv));
   const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
@@ -119,7 +119,6 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     interceptors: { activity: [(context) => journal.interceptor(context)] },
   }).catch((err: unknown) => {
     door?.close();
-    sandbox?.close();
     throw err;
   });
   const adopt = (): number => {

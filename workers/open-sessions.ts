@@ -1,7 +1,7 @@
 // The sessions of a host, in the sandbox that its configuration asks for.
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { LOCAL_HOST } from '../contracts/ids';
 import { detectTreeKill } from '../exec/holder/process-tree';
@@ -10,6 +10,7 @@ import type { SecretStore } from '../exec/secret-store';
 import { sessionEnvironment } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
 import type { StubFolder } from '../exec/stub-folder';
+import { usualWorkingFolder } from '../exec/working-folder';
 import { sessionOwner } from './orphan-sweep';
 import type { WorkersLog } from './workers';
 
@@ -33,7 +34,7 @@ interface HostOptions {
 
 /** Throws `sandbox_missing` and `config_invalid`, before any shell is opened. */
 export async function openSessions(
-  { dataDir, workdir = join(dataDir, 'work'), env: added, host, log }: HostOptions,
+  { dataDir, workdir = usualWorkingFolder(dataDir), env: added, host, log }: HostOptions,
   { client, stubs, secrets, sandbox: choice }: SessionParts,
 ): Promise<SessionHost> {
   mkdirSync(workdir, { recursive: true });

@@ -3,7 +3,6 @@
 import '../engine/compile-cache';
 import { rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Runtime, makeTelemetryFilterString, DefaultLogger } from '@temporalio/worker';
 import { armCrashPoint } from '../activities/crash-point';
@@ -12,6 +11,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { writeJson } from '../exec/json-file';
 import { identityOf } from '../exec/process-identity';
+import { usualWorkingFolder } from '../exec/working-folder';
 import { createToolRegistry } from '../tools/registry';
 import { builtInOptions, configurationSource, readConfiguration } from './configuration';
 import { createWorkers } from './create-workers';
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }) } },
   });
   const { address, namespace } = resolveServer(values, process.env);
-  const workdir = values.workdir ?? process.env.HOLDFAST_WORKDIR ?? join(dataDir, 'work');
+  const workdir = values.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
   const tools = await loadTools(files);
   const workers = await createWorkers({ ...values, dataDir, workdir, tools, log });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => workers.shutdown());

@@ -1,10 +1,10 @@
 // What `holdfast doctor` says of the sandbox: whether there is one, what it enforces, and what it means to have none.
 import { existsSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors';
 import { limitsProcesses, trySandbox, type SandboxChoice } from '../../exec/sandbox/open-sandbox';
 import type { SandboxProfile } from '../../exec/sandbox/profile';
+import { usualWorkingFolder } from '../../exec/working-folder';
 import { configurationSource, readConfiguration } from '../../workers/configuration';
 import { recordedWorkdir } from '../../workers/recorded-choice';
 
@@ -38,7 +38,7 @@ export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
 
 /** Where the worker's shells begin; before there has been one, any folder will do. */
 function workspaceOf(dataDir: string): string {
-  const folder = recordedWorkdir(dataDir) ?? join(dataDir, 'work');
+  const folder = recordedWorkdir(dataDir) ?? usualWorkingFolder(dataDir);
   return existsSync(folder) ? folder : tmpdir();
 }
 

@@ -1,17 +1,8 @@
-// Where on the PATH a program lies.
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
+// Where a program lies that makes a sandbox: in no folder that depends on where this process happens to be.
+import { delimiter, isAbsolute } from 'node:path';
+import { findOnPath } from '../executable';
 
 export function findProgram(name: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'));
-  return folders.map((folder) => join(folder, name)).find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
+  return findOnPath(name, folders.join(delimiter));
 }

@@ -10,11 +10,14 @@ interface Entry {
   /** With its dot in front where all names below it are meant. */
   name: string;
   port: number | undefined;
+  /** A name can be made to lead anywhere: inside of the host's network only where one host and port is meant. */
+  guard: AddressGuard;
 }
+
+const PUBLIC_ONLY = createAddressGuard({});
 
 export class NamedHosts {
   private readonly entries: readonly Entry[];
-  private readonly publicOnly = createAddressGuard({});
 
   /** @param named as `[sandbox] network` has them: `pypi.org`, `*.example.org`, `registry.internal:8443` */
   constructor(private readonly named: readonly string[]) {
@@ -27,7 +30,7 @@ export class NamedHosts {
     const got = `${hostOf(url)}:${portOf(url)}`;
     if (!entry) return `${got} is not among the hosts of this sandbox (${this.named.join(', ')})`;
     try {
-      this.guardOf(entry).checkHost(url);
+      entry.guard.checkHost(url);
       return undefined;
     } catch (err) {
       const reason = addressRefusal(err);
@@ -38,8 +41,7 @@ export class NamedHosts {
 
   /** For the connection to what was not refused: fails with `address_refused` for what its name may not lead to. */
   lookupFor(url: URL): LookupFunction {
-    const entry = this.entryFor(url);
-    return (entry ? this.guardOf(entry) : this.publicOnly).lookupFor(url);
+    return (this.entryFor(url)?.guard ?? PUBLIC_ONLY).lookupFor(url);
   }
 
   private entryFor(url: URL): Entry | undefined {
@@ -49,12 +51,7 @@ export class NamedHosts {
       (entry.port === undefined ? WEB_PORTS.includes(port) : port === entry.port);
     // One that names the port says more.
     const meant = this.entries.filter(isMeant);
-    return meant.find((entry) => isExact(entry)) ?? meant[0];
-  }
-
-  /** A name can be made to lead anywhere: inside of the host's network only where one host and port is meant. */
-  private guardOf(entry: Entry): AddressGuard {
-    return isExact(entry) ? createAddressGuard({ allowPrivate: [entry.name] }) : this.publicOnly;
+    return meant.find(isExact) ?? meant[0];
   }
 }
 
@@ -64,14 +61,19 @@ export const addressRefusal = (err: unknown): string | undefined =>
     ? `${err.facts.got} is ${err.facts.reason}: such a host is named with its port`
     : undefined;
 
-const isExact = ({ name, port }: Entry): boolean => port !== undefined && !name.startsWith('.');
+const isExact = ({ name, port }: Omit<Entry, 'guard'>): boolean =>
+  port !== undefined && !name.startsWith('.');
 
 function entryOf(text: string): Entry {
   const [, star = '', name = '', port] = /^(\*?)(.*?)(?::(\d+))?$/.exec(text) ?? [];
   // As an address that is asked for is written: 127.0.0.1 and not 127.1.
-  const host = URL.parse(`http://${name.replace(/^\./, '')}`);
-  const dot = star === '' ? '' : '.';
-  return { name: `${dot}${host ? hostOf(host) : name}`, port: port === undefined ? undefined : Number(port) };
+  const url = URL.parse(`http://${name.replace(/^\./, '')}`);
+  const host = url ? hostOf(url) : name;
+  const entry = {
+    name: star === '' ? host : `.${host}`,
+    port: port === undefined ? undefined : Number(port),
+  };
+  return { ...entry, guard: isExact(entry) ? createAddressGuard({ allowPrivate: [host] }) : PUBLIC_ONLY };
 }
 
 /** What a URL says, and what it means where it says none. */

@@ -62,7 +62,7 @@ export async function trySandbox(
   if (!trial.profile || typeof settings.network === 'string') return trial;
   try {
     const sandbox = await Sandbox.open(trial.profile);
-    const said = run(sandbox, trial.profile, ['true']);
+    const said = run(sandbox, ['true']);
     sandbox.close();
     return said === undefined ? trial : { reason: `the way to its named hosts: ${said}` };
   } catch (err) {
@@ -81,25 +81,22 @@ export function tryBubblewrap(settings: SandboxSettings, places: Omit<ProfilePla
       faults: `The folders that a sandbox may write: ${faults.join('; ')}.`,
     });
   const sandbox = new Sandbox(profile);
-  let said = run(sandbox, profile, ['true']);
+  let said = run(sandbox, ['true']);
   // A socket that was to be hidden can be gone by the time it is.
-  for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(sandbox, profile, ['true']);
+  for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(sandbox, ['true']);
   return said === undefined ? { profile } : { reason: `\`bwrap\` (${program}) was run and said: ${said}` };
 }
 
 /** Whether the number of processes is limited: not for root, whom the kernel lets have as many as he likes. */
 export function limitsProcesses(profile: SandboxProfile): boolean {
-  const limited = { ...profile, limits: { processes: 1 } };
-  return run(new Sandbox(limited), limited, ['sh', '-c', 'true & wait']) !== undefined;
+  return (
+    run(new Sandbox({ ...profile, limits: { processes: 1 } }), ['sh', '-c', 'true & wait']) !== undefined
+  );
 }
 
 /** What it said where it failed. */
-function run(
-  sandbox: Sandbox,
-  { workspace }: SandboxProfile,
-  command: readonly string[],
-): string | undefined {
-  const [file = '', ...args] = sandbox.program(workspace, command);
+function run(sandbox: Sandbox, command: readonly string[]): string | undefined {
+  const [file = '', ...args] = sandbox.program(sandbox.workspace, command);
   const result = spawnSync(file, args, { encoding: 'utf8', timeout: TRIAL_MS });
   if (result.status === 0) return undefined;
   return result.stderr?.trim() || result.error?.message || `it ended with ${result.status ?? result.signal}`;

@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { packageRoot } from '../package-root';
+import { usualWorkingFolder } from '../working-folder';
 
 /** Of each process but `processes`, which counts those of one session together. */
 export interface SandboxLimits {
@@ -86,7 +87,7 @@ export function writableFaults(profile: SandboxProfile): string[] {
   return writableRoots(profile).flatMap((root) => {
     const held = [home, '/etc', '/usr'].find((path) => isWithin(path, root));
     if (held !== undefined) return [`${root} may not be writable: ${held} lies in it`];
-    const isOfData = isWithin(root, dataDir) && !isWithin(root, resolve(dataDir, 'work'));
+    const isOfData = isWithin(root, dataDir) && !isWithin(root, usualWorkingFolder(dataDir));
     return isOfData || root === dataDir ? [`${root} may not be writable: it is Holdfast's own data`] : [];
   });
 }

@@ -2,7 +2,7 @@
 // Node's own client and server: they take the resolver, and so the judgement of addresses, for each connection.
 import * as http from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { pipeline, type Duplex } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { reasonOf } from '../../contracts/errors';
 import { hostOf } from '../address-guard';
 import { addressRefusal, portOf, type NamedHosts } from './named-hosts';
@@ -73,7 +73,7 @@ function tunnel(hosts: NamedHosts, authority: string, script: Socket, head: Buff
   script.once('close', () => far.connecting && far.destroy());
 }
 
-function answer(script: Duplex, status: number, reason: string): void {
+function answer(script: Socket, status: number, reason: string): void {
   const body = `${reason}\n`;
   script.once('finish', () => script.destroy());
   script.end(

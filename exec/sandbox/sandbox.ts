@@ -44,7 +44,7 @@ export class Sandbox {
     this.network?.close();
   }
 
-  private confined(places: Omit<Inside, 'mounts' | 'network'>): string[] {
+  private confined(places: Omit<Inside, 'mounts' | 'isEntered'>): string[] {
     const { profile, network } = this;
     const inside = { ...places, mounts: mountsOf(profile, hostLook), isEntered: network !== undefined };
     return [

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
-import { findOnPath } from '../../engine/executable';
+import { findOnPath } from '../../exec/executable';
 import { readSections, runScript, type Section } from '../helpers/operator-story';
 import { call, scratch, testAddress, testClient, uniqueId, type Scratch } from '../helpers/temporal';
 import { until } from '../helpers/until';

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { quote } from '../../contracts/shell-word';
 
 const folders = (): string[] => (process.env.PATH ?? '').split(delimiter);
 const uvOnPath = (): string | undefined =>
@@ -49,9 +50,7 @@ const OF_NETWORK = /^(SSL_CERT_(FILE|DIR)|UV_.*|(HTTPS?|ALL|NO)_PROXY|(https?|al
 export function putUv(uv: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   const settings = Object.entries(process.env).filter(([name]) => OF_NETWORK.test(name));
-  const exports = settings.map(
-    ([name, value = '']) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`,
-  );
+  const exports = settings.map(([name, value = '']) => `export ${name}=${quote(value)}\n`);
   writeFileSync(join(folder, 'uv'), `#!/bin/sh\n${exports.join('')}exec '${uv}' "$@"\n`, { mode: 0o755 });
 }
 

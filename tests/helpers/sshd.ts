@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { findOnPath } from '../../engine/executable';
+import { quote } from '../../contracts/shell-word';
+import { findOnPath } from '../../exec/executable';
 import { until } from './until';
 
 /** It wants to be started by its absolute path, and lies where a user's PATH does not lead. */
@@ -62,7 +63,7 @@ LogLevel FATAL\n`,
       `-o UserKnownHostsFile=${join(this.directory, 'known_hosts')}`,
       '-o StrictHostKeyChecking=yes -o IdentitiesOnly=yes',
     ].join(' ');
-    return `ssh ${options} ${userInfo().username}@127.0.0.1 '${command.replaceAll("'", `'\\''`)}'`;
+    return `ssh ${options} ${userInfo().username}@127.0.0.1 ${quote(command)}`;
   }
 
   /** Whether a connection is let in: a container may have an account that nobody may log in to. */

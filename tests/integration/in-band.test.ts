@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOnPath } from '../../engine/executable';
+import { findOnPath } from '../../exec/executable';
 import { FarShell, MEGABYTE } from '../helpers/far-shell';
 import { until } from '../helpers/until';
 

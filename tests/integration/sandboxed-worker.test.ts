@@ -98,10 +98,13 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     expect(output).toMatch(/403: 127\.0\.0\.3:80 is not among/);
   });
 
+  async function sandboxCheck(env: NodeJS.ProcessEnv): Promise<unknown> {
+    const { stdout } = await engine.cli(['doctor', '--json'], { env });
+    return (JSON.parse(stdout) as { name: string }[]).find(({ name }) => name === 'sandbox');
+  }
+
   test('doctor says which hosts are reached', async () => {
-    const { stdout } = await engine.cli(['doctor', '--json']);
-    const checks = JSON.parse(stdout) as { name: string; status: string; found: string }[];
-    expect(checks.find(({ name }) => name === 'sandbox')).toMatchObject({
+    expect(await sandboxCheck({})).toMatchObject({
       status: 'ok',
       found: expect.stringContaining(`bubblewrap, network to ${FAR}:`) as string,
     });
@@ -109,9 +112,7 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
 
   test('doctor looks at the folder in which the worker of before began its shells', async () => {
     // In the place of the home folder it may not be writable.
-    const { stdout } = await engine.cli(['doctor', '--json'], { env: { HOME: workdir } });
-    const checks = JSON.parse(stdout) as { name: string; status: string; found: string }[];
-    expect(checks.find(({ name }) => name === 'sandbox')).toMatchObject({
+    expect(await sandboxCheck({ HOME: workdir })).toMatchObject({
       status: 'fail',
       found: expect.stringContaining(`${workdir} may not be writable`) as string,
     });

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../exec/package-root';
 import type { StubFile, ToolDescription } from '../../contracts/tools';
+import { quote } from '../../contracts/shell-word';
 import { checkFunctionNames, functionName } from './function-names';
 import { nodeModule, nodeTypes } from './node-stub';
 import { pythonStub } from './python-stub';
@@ -65,8 +66,7 @@ const manifest = (tools: readonly ToolDescription[]): string =>
     })),
   )}\n`;
 
-const launcher = (node: string): string =>
-  asset('tool.sh').replace('@NODE@', () => `'${node.replaceAll("'", "'\\''")}'`);
+const launcher = (node: string): string => asset('tool.sh').replace('@NODE@', () => quote(node));
 
 const asset = (name: string): string =>
   readFileSync(join(packageRoot(), 'tools', 'stubs', 'assets', name), 'utf8');
