@@ -31,23 +31,30 @@ interface JournalEntry {
   yielded: boolean;
 }
 
+export interface CompletionOptions {
+  /** Folder of what the next worker needs. */
+  journal: string;
+  /** Of the data folder, for the session's workflow. */
+  folderId: string;
+  log: (message: string, facts: object) => void;
+}
+
 export class CommandCompletion {
   private readonly watched = new Map<string, AbortController>();
 
   constructor(
     private readonly client: Client,
     private readonly sessions: SessionHost,
-    private readonly journal: string,
-    private readonly log: (message: string, facts: object) => void,
+    private readonly options: CompletionOptions,
   ) {
-    mkdirSync(journal, { recursive: true, mode: 0o700 });
+    mkdirSync(options.journal, { recursive: true, mode: 0o700 });
   }
 
   /** Takes over all commands that an earlier worker of this host left running; returns how many. */
   adopt(): number {
-    const entries = readdirSync(this.journal)
+    const entries = readdirSync(this.options.journal)
       .filter((name) => name.endsWith('.json'))
-      .map((name) => readJson<JournalEntry>(join(this.journal, name)))
+      .map((name) => readJson<JournalEntry>(join(this.options.journal, name)))
       .filter((entry) => entry !== undefined);
     for (const entry of entries) this.watch(entry);
     return entries.length;
@@ -79,7 +86,8 @@ export class CommandCompletion {
     const heartbeat = setInterval(() => void this.heartbeat(entry, abort), HEARTBEAT_MS);
     abort.signal.addEventListener('abort', () => clearInterval(heartbeat));
     this.complete(entry, abort).catch((err: unknown) => {
-      if (!abort.signal.aborted) this.log('runCommand could not be completed', { error: reasonOf(err) });
+      if (!abort.signal.aborted)
+        this.options.log('runCommand could not be completed', { error: reasonOf(err) });
     });
   }
 
@@ -92,7 +100,7 @@ export class CommandCompletion {
     try {
       writeJson(path, entry);
     } catch (err) {
-      this.log('the journal takes nothing, trying again', { error: reasonOf(err) });
+      this.options.log('the journal takes nothing, trying again', { error: reasonOf(err) });
       const isWatched = this.watched.get(path);
       setTimeout(() => {
         if (isWatched && this.watched.get(path) === isWatched) this.keep(entry);
@@ -141,12 +149,13 @@ export class CommandCompletion {
   }
 
   private async view(
-    input: JournalEntry['input'],
+    { ref }: JournalEntry['input'],
     snapshot: Snapshot,
     reason?: ObserveReason,
   ): ReturnType<typeof commandView> {
-    const logPath = this.sessions.logPath(input.ref);
-    return commandView({ ref: input.ref, logPath, snapshot, from: null, ...(reason && { reason }) });
+    const logPath = this.sessions.logPath(ref);
+    const view = await commandView({ ref, logPath, snapshot, from: null, ...(reason && { reason }) });
+    return { ...view, folderId: this.options.folderId };
   }
 
   private async heartbeat(entry: JournalEntry, abort: AbortController): Promise<void> {
@@ -165,7 +174,7 @@ export class CommandCompletion {
         await this.sessions
           .reset(ref, reset)
           .catch((failure: unknown) =>
-            this.log('a cancelled command could not be ended', { error: reasonOf(failure) }),
+            this.options.log('a cancelled command could not be ended', { error: reasonOf(failure) }),
           );
       }
     }
@@ -191,7 +200,7 @@ export class CommandCompletion {
       } catch (err) {
         // The server knows the activity no more: this token's attempt is over, or its workflow is.
         if (err instanceof ActivityNotFoundError || err instanceof WorkflowNotFoundError) return;
-        this.log('the server takes no answer, trying again', { error: reasonOf(err), pauseMs });
+        this.options.log('the server takes no answer, trying again', { error: reasonOf(err), pauseMs });
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
@@ -211,6 +220,6 @@ export class CommandCompletion {
     const name = createHash('sha256')
       .update(`${ref.agent}.${ref.host}.${ref.session}.${commandId}`)
       .digest('hex');
-    return join(this.journal, `${name.slice(0, 32)}.json`);
+    return join(this.options.journal, `${name.slice(0, 32)}.json`);
   }
 }

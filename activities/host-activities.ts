@@ -32,8 +32,18 @@ import { refuseLate } from './late-delivery';
 import type { ToolChannel } from './tool-channel';
 import { waitForOutput, waitForSessions } from './wait-for-output';
 
+/** That this host's task queue is this data folder's, and no other's. */
+export interface HostOwnership {
+  folderId: string;
+  /** Since when, in milliseconds by the server's clock. */
+  since: number;
+  /** Throws what makes the server hand the task to somebody else, where it is no more. */
+  confirm(): Promise<void>;
+}
+
 export interface HostDependencies {
   host: string;
+  ownership: HostOwnership;
   sessions: SessionHost;
   completion: CommandCompletion;
   channel: ToolChannel;
@@ -61,6 +71,7 @@ function importsToCheck(runtime: Runtime, code: string): CodeImport[] | undefine
 
 export function createHostActivities({
   host,
+  ownership,
   sessions,
   completion,
   channel,
@@ -69,12 +80,16 @@ export function createHostActivities({
   gate,
   client,
 }: HostDependencies): HostActivities {
-  const view = (
+  const { folderId } = ownership;
+  const view = async (
     input: Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>,
     snapshot: Snapshot,
     reason?: ObserveReason,
-  ): Promise<CommandView> =>
-    commandView({ ...input, logPath: sessions.logPath(input.ref), snapshot, ...(reason && { reason }) });
+  ): Promise<CommandView> => {
+    const { ref } = input;
+    const shown = { ...input, logPath: sessions.logPath(ref), snapshot, ...(reason && { reason }) };
+    return { ...(await commandView(shown)), folderId };
+  };
 
   /** Many of them must fit one answer: of each the last lines. */
   const lastLines = (ref: SessionRef, snapshot: Snapshot): Promise<CommandView> => {
@@ -88,6 +103,7 @@ export function createHostActivities({
       crashPoint('command-arrived');
       // One that has begun is only found again, whatever the policy says by now.
       if (!sessions.commandRecord(ref, id)) {
+        refuseInherited(input, ownership);
         const held = await gate.held(input);
         if (held) return held;
         if (input.reset) await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
@@ -172,7 +188,16 @@ export function createHostActivities({
       crashPoint('close-done');
     },
   };
-  return guarded({ host, access, audit, client }, activities);
+  return guarded({ host, ownership, access, audit, client }, activities);
+}
+
+/** What was handed to the data folder that served the host before may have run there. */
+function refuseInherited({ ref, resentSince }: RunCommandInput, { since }: HostOwnership): void {
+  if (resentSince === undefined || resentSince >= since) return;
+  throw new HoldfastError('unknown_outcome', {
+    what: 'the command',
+    reason: `it was handed to the data folder that served host ${ref.host} before this one.`,
+  });
 }
 
 /** What each of them is, in people's words, and does to a session: the host's access decides. */
@@ -192,12 +217,20 @@ const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effe
  * waits, and gives failures their code.
  */
 function guarded(
-  { host, access, audit, client }: Pick<HostDependencies, 'host' | 'access' | 'audit' | 'client'>,
+  {
+    host,
+    ownership,
+    access,
+    audit,
+    client,
+  }: Pick<HostDependencies, 'host' | 'ownership' | 'access' | 'audit' | 'client'>,
   activities: HostActivities,
 ): HostActivities {
   const check = (what: keyof HostActivities, { ref }: { ref: SessionRef }): void => {
     try {
       if (ref.host !== host) throw new HoldfastError('foreign_session', { got: ref.host, host });
+      if (ref.folderId !== undefined && ref.folderId !== ownership.folderId)
+        throw new HoldfastError('session_elsewhere', { session: ref.session, host });
       access.check(...EFFECTS[what]);
     } catch (err) {
       if (err instanceof HoldfastError) audit.write({ what, outcome: 'refused', why: err.code, ...ref });
@@ -209,10 +242,13 @@ function guarded(
     async (input: I): Promise<O> => {
       const heartbeat = setInterval(() => Context.current().heartbeat(), HEARTBEAT_MS);
       try {
-        check(what, input);
         const { info, cancellationSignal } = Context.current();
+        // First: a worker that has lost the host does not know which sessions are there.
+        await ownership.confirm();
+        check(what, input);
         if (EFFECTS[what][1] !== 'looks') await refuseLate(client, info, cancellationSignal);
-        return await run(input);
+        const { agent, session } = input.ref;
+        return await run({ ...input, ref: { agent, host, session } });
       } catch (err) {
         throw err instanceof HoldfastError ? toFailure(err) : err;
       } finally {

@@ -22,6 +22,8 @@ export interface ToolDependencies {
   host: ToolHost | null;
   /** Looks once more before a tool is run. */
   rulings: ToolRulings;
+  /** Of a host: as `HostOwnership.confirm`. */
+  confirm?: (() => Promise<void>) | undefined;
 }
 
 export function createToolActivities({
@@ -30,6 +32,7 @@ export function createToolActivities({
   blobs,
   host,
   rulings,
+  confirm,
 }: ToolDependencies): ToolActivities {
   const contextOf = (
     { agent, key, settings, caller, callsLeft, budgetLeft }: ToolInvocation,
@@ -48,17 +51,20 @@ export function createToolActivities({
     callTool: (input) =>
       beating(async (signal) => {
         const { call, wantsValue = false } = input;
+        await confirm?.();
         const refused = await rulings.refusal(call.tool, call.args, call.hold);
         if (refused) return failedCall(call, refused);
         return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
       }),
     readContext: async ({ cwd, paths }) => {
+      await confirm?.();
       host?.admit?.('context', 'read_only');
       return readContext(cwd ?? host?.cwd ?? '', paths, host?.confine && host.cwd);
     },
     invokeTool: (input) =>
       beating(async (signal) => {
         const { call, blob } = input;
+        await confirm?.();
         const args = blob ? ((await blobs.read(blob)) as typeof call.args) : call.args;
         const refused = await rulings.refusal(call.tool, args, call.hold);
         if (refused) return refused.toOutcome();

@@ -5,7 +5,7 @@ import { HoldfastError } from '../contracts/errors';
 import { createProviders } from '../models/providers';
 import { configurationSource, readConfiguration } from '../workers/configuration';
 import { recordedConfig } from '../workers/recorded-choice';
-import { runningWorker } from '../workers/worker-process';
+import { runningWorker } from '../workers/worker-record';
 import { configOf, dataDirOf, type GlobalOptions } from './context';
 
 /** Throws what the provider's check throws, `model_unknown` and `config_invalid`. */

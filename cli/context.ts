@@ -4,14 +4,16 @@ import { resolve } from 'node:path';
 import { connectTemporal, resolveServer } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
-import { LOCAL_HOST } from '../contracts/ids';
+import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
 import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
 import { readEncryption } from '../workers/read-encryption';
-import { ensureWorker, runningWorker } from '../workers/worker-process';
-import type { WorkerRecord } from '../workers/worker-record';
+import { recordedHost, recordedQueue } from '../workers/recorded-choice';
+import { ensureWorker } from '../workers/worker-process';
+import { findSilentWorker, lastWorker, runningWorker, type WorkerRecord } from '../workers/worker-record';
 import { keepRunning, stopMarker } from './keep-running';
+import { ownHostName } from './own-host-name';
 import { note } from './terminal-style';
 
 export interface GlobalOptions {
@@ -38,6 +40,8 @@ export interface CliContext extends AsyncDisposable {
   /** Temporal's web UI, where it is ours. */
   uiUrl: string | null;
   worker: WorkerRecord | undefined;
+  /** The host that is meant where none is named. */
+  host: string;
 }
 
 export const dataDirOf = (options: GlobalOptions): string =>
@@ -61,6 +65,12 @@ export interface OpenOptions {
   workdir?: string | null | undefined;
   /** Modules of own tools, by absolute path; default: as before. */
   tools?: string[] | undefined;
+  /** The host whose shells run here; null for agents alone. */
+  host?: string | null | undefined;
+  /** Task queue of the agents; null: the usual one again. */
+  queue?: string | null | undefined;
+  join?: boolean | undefined;
+  replace?: boolean | undefined;
 }
 
 /** Throws `no_server` when nothing is named, nothing runs and nothing may be started. */
@@ -82,6 +92,10 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     workdir: open.workdir,
     tools: open.tools,
     config: configOf(options),
+    host: open.host,
+    queue: open.queue,
+    join: open.join,
+    replace: open.replace,
     env: process.env,
   };
   const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);
@@ -95,12 +109,19 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     worker: () => ensureWorker(choice),
   };
   const stopWatching = engine && open.start ? keepRunning(dataDir, restart) : (): void => undefined;
-  const client = new HoldfastClient(temporal, address);
+  const client = new HoldfastClient(temporal, address, {
+    queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
+    // Of this server: the data folder's worker may serve another one.
+    findSilentWorker: () =>
+      runningWorker(dataDir)?.address === address ? findSilentWorker(dataDir) : undefined,
+  });
   const close = (): Promise<void> => {
     stopWatching();
     return client.close();
   };
-  return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, [Symbol.asyncDispose]: close };
+  const uiUrl = engine?.uiUrl ?? null;
+  const host = engine ? LOCAL_HOST : ownHost(options);
+  return { client, dataDir, namespace, uiUrl, worker, host, [Symbol.asyncDispose]: close };
 }
 
 async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOptions): Promise<EngineRecord> {
@@ -131,4 +152,16 @@ export const workflowLink = ({ uiUrl, namespace }: CliContext, workflowId: strin
  * is this data folder's own, also while its worker is dead.
  */
 export const isLocal = (context: CliContext, host: string): boolean =>
-  host === LOCAL_HOST && (context.uiUrl !== null || context.worker?.address === context.client.address);
+  context.uiUrl === null
+    ? context.worker?.host === host && context.worker.address === context.client.address
+    : host === LOCAL_HOST;
+
+/** The host of the data folder: `local` beside the embedded server, else the one that its worker serves. */
+export function ownHost(options: GlobalOptions): string {
+  const server = resolveServer(options, process.env);
+  if (!server.isConfigured) return LOCAL_HOST;
+  const dataDir = dataDirOf(options);
+  const worker = lastWorker(dataDir);
+  const served = worker?.address === server.address ? worker.host : undefined;
+  return served ?? recordedHost(dataDir) ?? ownHostName();
+}

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { enginePaths, readRecord } from '../engine/record';
 import { isAlive } from '../exec/process-identity';
 import { HoldfastError, reasonOf } from '../contracts/errors';
-import { runningWorker } from '../workers/worker-process';
+import { findSilentWorker, runningWorker } from '../workers/worker-record';
 import { reportError } from './report-error';
 import { note } from './terminal-style';
 
@@ -24,6 +24,7 @@ export interface Restarts {
 /** Returns the function that ends the watch. */
 export function keepRunning(dataDir: string, restart: Restarts): () => void {
   let busy = false;
+  let isSilenceTold = false;
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
       note('Stopped by `holdfast down`. The work is kept: it goes on with the next `holdfast up`.');
@@ -38,6 +39,10 @@ export function keepRunning(dataDir: string, restart: Restarts): () => void {
       note('The worker is gone; starting another, which takes over what it was at.');
       await restart.worker();
     }
+    const silent = findSilentWorker(dataDir);
+    // Not ended by us: somebody may have stopped it to look at it.
+    if (silent && !isSilenceTold) note(silent.message);
+    isSilenceTold = silent !== undefined;
   };
   const timer = setInterval(() => {
     if (busy) return;

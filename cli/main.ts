@@ -3,11 +3,12 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { DIALECTS } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
-import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
+import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedQueue, checkedSession } from '../contracts/ids';
 import { RUNTIMES } from '../contracts/session';
 import type { ForkOptions, ReasonOptions, SendOptions } from './commands/agents';
 import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
+import type { GlobalOptions } from './context';
 import { EXAMPLES } from './examples';
 import { addHostCommands } from './host-commands';
 import {
@@ -59,6 +60,7 @@ const collectNames = (value: string, all: string[] = []): string[] => [
   ...all,
   ...value.split(',').filter((name) => name !== ''),
 ];
+const hostName = (id: string): string => checkedId('host', id);
 const agentId = (id: string): string => checkedId('agent', id);
 const dialect = oneOf('--dialect', DIALECTS);
 const runtime = oneOf('--runtime', RUNTIMES);
@@ -80,7 +82,13 @@ function program(): Command {
       (JSON.parse(readFileSync(`${__dirname}/../../package.json`, 'utf8')) as { version: string }).version,
     )
     .exitOverride()
-    .configureOutput({ outputError: () => undefined });
+    .configureOutput({ outputError: () => undefined })
+    // Where nobody names one, the host of the data folder is meant: by then it is known which folder that is.
+    .hook('preAction', async (_root, chosen) => {
+      if (chosen.getOptionValueSource('host') !== 'default') return;
+      const { ownHost } = await import('./context');
+      chosen.setOptionValue('host', ownHost(chosen.optsWithGlobals<GlobalOptions>()));
+    });
   const command = (name: string, description: string): Command =>
     root
       .command(name)
@@ -99,7 +107,7 @@ function program(): Command {
   const sessionCommand = (name: string, description: string): Command =>
     command(name, description)
       .option('--agent <id>', 'whose session', (id) => checkedId('agent', id), DEFAULT_AGENT)
-      .option('--host <name>', 'on which host', (id) => checkedId('host', id), LOCAL_HOST)
+      .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
       .option('--session <n>', 'which session', sessionNumber, 0);
 
   command('up', 'start the embedded Temporal server and its worker; with --address only the worker')
@@ -109,6 +117,16 @@ function program(): Command {
     .option('--no-workdir', 'in the usual folder again')
     .option('--tools <file>', 'module of own tools, kept for later starts; may be repeated', collect)
     .option('--no-tools', 'no own tools any more')
+    .option(
+      '--host <name>',
+      'what this machine is called on a server of others (default: its own name)',
+      hostName,
+    )
+    .option('--agents-only', 'serve agents and no shells')
+    .option('--queue <name>', 'task queue of the agents, kept for later starts', checkedQueue)
+    .option('--no-queue', 'the usual task queue again')
+    .option('--join', 'serve agents although other workers of the queue offer something else')
+    .option('--replace', 'end a worker that does not answer, and start another')
     .option('--no-config', 'the configuration of the data folder again')
     .action(action(up));
   command('down', 'stop the embedded server and the worker')
@@ -117,8 +135,8 @@ function program(): Command {
   command('run <task>', 'give an agent a task and watch it')
     .requiredOption('--model <provider:name>', 'for example scripted:replies.yaml')
     .option('--agent <id>', 'id of the new agent', (id) => checkedId('agent', id))
-    .option('--host <name>', 'host of its shells', (id) => checkedId('host', id), LOCAL_HOST)
-    .option('--remote-host <name>', 'host of code_execution_remote', (id) => checkedId('host', id))
+    .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
+    .option('--remote-host <name>', 'host of code_execution_remote', hostName)
     .option('--cwd <dir>', 'where its shells begin')
     .option('--keep', 'leave its sessions open')
     .option('--max-steps <n>', 'most model calls', wholeNumber)
@@ -130,9 +148,9 @@ function program(): Command {
     .option('--model <provider:name>', 'for a new conversation, for example openai:gpt-5')
     .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
     .option('--cwd <dir>', 'where its shells begin')
-    .option('--host <name>', 'host of its shells', (id) => checkedId('host', id), LOCAL_HOST)
+    .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
     .option('--serve-host [name]', 'be the host of code_execution_remote, as long as you are here')
-    .option('--remote-host <name>', 'host of code_execution_remote', (id) => checkedId('host', id))
+    .option('--remote-host <name>', 'host of code_execution_remote', hostName)
     .option('--tools <names>', 'the tools that it may call, with commas; may be repeated', collectNames)
     .option('--resume', 'the last conversation that runs; with --agent also one that has ended')
     .addHelpText('after', EXAMPLES.chat)
@@ -209,7 +227,7 @@ function program(): Command {
   }
   command('wait <sessions...>', 'wait for what runs in sessions; exits with 75 at the time-out')
     .option('--agent <id>', 'whose sessions', (id) => checkedId('agent', id), DEFAULT_AGENT)
-    .option('--host <name>', 'on which host', (id) => checkedId('host', id), LOCAL_HOST)
+    .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
     .option('--for <what>', 'exit, output, idle, needs_input or pattern:RE', 'exit')
     .option('--any', 'one of them is enough')
     .option('--timeout-ms <ms>', 'the longest wait', wholeNumber, 3_600_000)

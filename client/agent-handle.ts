@@ -18,7 +18,7 @@ import type {
 } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
-import { MAIN_TASK_QUEUE, agentWorkflowId, turnWorkflowId } from '../contracts/ids';
+import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
 import { AGENT_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import {
@@ -31,7 +31,7 @@ import {
 } from '../contracts/schemas/agent';
 import { parseWith } from '../contracts/schemas/parse';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../contracts/sub-agents';
-import { deliver, type Delivery } from './deliver';
+import { deliver, type Delivery, type ServerFacts } from './deliver';
 
 const FOLLOW_MS = 150;
 /** Of the places that a fork may begin at. */
@@ -75,10 +75,10 @@ export class AgentHandle {
   constructor(
     private readonly client: Client,
     readonly id: string,
-    address: string,
+    private readonly server: ServerFacts,
   ) {
     this.workflowId = agentWorkflowId(id);
-    this.delivery = { client, address, workflowId: this.workflowId, needsWorker: true, what: 'The agent' };
+    this.delivery = { client, server, workflowId: this.workflowId, needsWorker: true, what: 'The agent' };
   }
 
   /** Throws `invalid_input`, or `id_conflict` when an agent of this id runs. */
@@ -90,7 +90,7 @@ export class AgentHandle {
       try {
         await this.client.workflow.start(WORKFLOWS.agent, {
           workflowId: this.workflowId,
-          taskQueue: MAIN_TASK_QUEUE,
+          taskQueue: this.server.queue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           args: [checked],
           staticSummary: label(input.task ?? 'a conversation'),
@@ -152,7 +152,7 @@ export class AgentHandle {
     const { runId, messages, settings } = await this.state();
     const count = at ?? messages;
     await this.checkBeginning(count, messages);
-    const fork = new AgentHandle(this.client, id, this.delivery.address);
+    const fork = new AgentHandle(this.client, id, this.server);
     await fork.start({ ...settings, ...own, from: { agent: this.id, runId, count } });
     return fork;
   }

@@ -6,7 +6,7 @@ import { LOCAL_HOST, parseSessionWorkflowId } from '../contracts/ids';
 import { APPROVAL_MESSAGES, SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
-import { deliver } from './deliver';
+import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
 
 /** Something that waits, and the workflow in which it does. */
@@ -18,7 +18,7 @@ export interface WaitingApproval extends Approval {
 export class ApprovalDesk {
   constructor(
     private readonly namespaces: HostNamespaces,
-    private readonly address: string,
+    private readonly server: ServerFacts,
   ) {}
 
   /** What waits, of all agents or of one; the first asked first. */
@@ -67,9 +67,9 @@ export class ApprovalDesk {
   }
 
   private async deliver<T>(workflowId: string, send: (handle: WorkflowHandle) => Promise<T>): Promise<T> {
-    const { address, namespaces } = this;
+    const { server, namespaces } = this;
     const client = await namespaces.clientOf(parseSessionWorkflowId(workflowId)?.host ?? LOCAL_HOST);
-    const to = { client, address, workflowId, needsWorker: true, what: 'What waits' };
+    const to = { client, server, workflowId, needsWorker: true, what: 'What waits' };
     return deliver(to, () => send(client.workflow.getHandle(workflowId)));
   }
 }

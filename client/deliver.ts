@@ -4,7 +4,6 @@ import { isGrpcServiceError, WorkflowNotFoundError, type Client } from '@tempora
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
-import { MAIN_TASK_QUEUE } from '../contracts/ids';
 
 /** gRPC status codes of a server that is away for a moment. */
 const UNAVAILABLE = [4, 14];
@@ -20,15 +19,27 @@ const RESTART_MS = 20_000;
 const POLLER_SECONDS = 75;
 /** A task that fails so often in a row is not a passing fault. */
 const STUCK_ATTEMPTS = 4;
+/** A task that was not answered in its time, and is still there so many looks on. */
+const SILENT_LOOKS = 2;
+const LAST_EVENTS = 10;
 /** An agent, its turn, a sub-agent of that, its turn. */
 const MAX_DEPTH = 3;
+
+/** The server that a client speaks to, and who serves there. */
+export interface ServerFacts {
+  address: string;
+  /** Task queue of the agents that are started. */
+  queue: string;
+  /** For who sees the worker's process: the catalogue's error for one that is there and does not answer. */
+  findSilentWorker?: (() => HoldfastError | undefined) | undefined;
+}
 
 export interface Delivery {
   client: Client;
   /** Who is sent to, for errors. */
   what: string;
   workflowId: string;
-  address: string;
+  server: ServerFacts;
   /** Whether no answer can come without a worker; what waits for a result may wait for one. */
   needsWorker: boolean;
 }
@@ -63,8 +74,8 @@ function patienceMs(err: unknown): number {
   return failsItsTasks(err) ? FAILING_MS : -1;
 }
 
-function explained(err: unknown, { address, what, workflowId }: Delivery): unknown {
-  if (isAway(err)) return new HoldfastError('no_server', { address, reason: reasonOf(err) });
+function explained(err: unknown, { server, what, workflowId }: Delivery): unknown {
+  if (isAway(err)) return new HoldfastError('no_server', { address: server.address, reason: reasonOf(err) });
   if (failsItsTasks(err))
     return new HoldfastError('workflow_stuck', { got: workflowId, attempts: 'several' });
   if (err instanceof WorkflowNotFoundError)
@@ -105,35 +116,47 @@ async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>, graceMs:
 }
 
 async function unableToAnswer(
-  { client, workflowId, needsWorker, address }: Delivery,
+  { client, workflowId, needsWorker, server }: Delivery,
   graceMs: number,
   signal: AbortSignal,
 ): Promise<never> {
   const until = Date.now() + graceMs;
-  await delay(WORKER_CHECK_MS, undefined, { signal });
+  let silentLooks = 0;
   for (;;) {
-    if (needsWorker && Date.now() >= until && !(await hasPollers(client, MAIN_TASK_QUEUE))) {
-      throw new HoldfastError('no_worker', { taskQueue: MAIN_TASK_QUEUE, address });
-    }
-    const stuck = await findStuck(client, workflowId);
-    if (stuck) throw new HoldfastError('workflow_stuck', { ...stuck });
     await delay(WORKER_CHECK_MS, undefined, { signal });
+    const silent = needsWorker && server.findSilentWorker?.();
+    if (silent) throw silent;
+    const taskQueue = (await queueOf(client, workflowId)) ?? server.queue;
+    if (needsWorker && Date.now() >= until && !(await hasPollers(client, taskQueue)))
+      throw new HoldfastError('no_worker', { taskQueue, address: server.address });
+    const stuck = await findStuck(client, workflowId);
+    if (stuck?.how === 'fails') throw new HoldfastError('workflow_stuck', { ...stuck });
+    // One that was killed a moment ago has left its task like that, too: the next worker takes it in between.
+    silentLooks = stuck && needsWorker ? silentLooks + 1 : 0;
+    if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
+      throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
   }
+}
+
+interface Stuck {
+  got: string;
+  attempts: number;
+  /** Its worker says what is wrong with it, or takes it and says nothing. */
+  how: 'fails' | 'times out';
 }
 
 /**
  * The workflow, or one that it waits for, whose present task was tried too often. Its children count: an agent
  * whose turn is stuck is well itself, and would be waited for in vain.
  */
-async function findStuck(
-  client: Client,
-  workflowId: string,
-  depth = 0,
-): Promise<{ got: string; attempts: number } | undefined> {
+async function findStuck(client: Client, workflowId: string, depth = 0): Promise<Stuck | undefined> {
   try {
-    const { raw } = await client.workflow.getHandle(workflowId).describe();
+    const { raw, runId } = await client.workflow.getHandle(workflowId).describe();
     const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
-    if (attempts >= STUCK_ATTEMPTS) return { got: workflowId, attempts };
+    if (attempts > 1) {
+      const how = await outcomeOfLastTask(client, { workflowId, runId });
+      if (how === 'times out' || attempts >= STUCK_ATTEMPTS) return { got: workflowId, attempts, how };
+    }
     if (depth >= MAX_DEPTH) return undefined;
     for (const child of raw.pendingChildren ?? []) {
       const stuck = child.workflowId && (await findStuck(client, child.workflowId, depth + 1));
@@ -143,6 +166,28 @@ async function findStuck(
     // No such workflow, or the server cannot say: others notice that.
   }
   return undefined;
+}
+
+/** The first attempt of a task is in the history; those that follow are not. */
+async function outcomeOfLastTask(
+  { workflowService, options: { namespace } }: Client,
+  execution: { workflowId: string; runId: string },
+): Promise<Stuck['how']> {
+  const request = { namespace, execution, maximumPageSize: LAST_EVENTS };
+  const { history } = await workflowService.getWorkflowExecutionHistoryReverse(request);
+  const last = history?.events?.find(
+    (event) => event.workflowTaskFailedEventAttributes ?? event.workflowTaskTimedOutEventAttributes,
+  );
+  return last?.workflowTaskTimedOutEventAttributes ? 'times out' : 'fails';
+}
+
+/** Undefined where the server does not know the workflow, or cannot say. */
+async function queueOf(client: Client, workflowId: string): Promise<string | undefined> {
+  try {
+    return (await client.workflow.getHandle(workflowId).describe()).taskQueue;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether any worker has polled the queue lately; true where the server cannot say. */

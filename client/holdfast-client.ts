@@ -1,31 +1,39 @@
 // The one typed client: backends, the command line and our own activities all use it.
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import type { SessionRef } from '../contracts/ids';
-import { LOCAL_HOST } from '../contracts/ids';
+import { checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
 import type { SessionInput } from '../contracts/session';
 import { AgentHandle } from './agent-handle';
 import { ApprovalDesk } from './approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
+import type { ServerFacts } from './deliver';
 import { HostDirectory } from './host-directory';
 import { HostNamespaces } from './host-namespaces';
+import { QueueClaims } from './queue-claims';
 import { SessionHandle } from './session-handle';
 
 export interface ConnectChoice extends ServerChoice {
   /** For payloads that are encrypted: `encryptedPayloads` of `holdfast/encryption`. */
   dataConverter?: DataConverter | undefined;
+  /** Task queue of the agents that are started. Default: `holdfast`. */
+  queue?: string | undefined;
 }
 
 export class HoldfastClient {
   /** Where the sessions of each host have their workflows. */
   readonly namespaces: HostNamespaces;
+  /** What all its handles share. */
+  readonly server: ServerFacts;
 
   constructor(
     /** For what this client does not cover. */
     readonly temporal: Client,
     readonly address: string,
+    server: Partial<Omit<ServerFacts, 'address'>> = {},
   ) {
-    this.namespaces = new HostNamespaces(temporal, address);
+    const { queue = MAIN_TASK_QUEUE, findSilentWorker } = server;
+    this.server = { address, queue: checkedQueue(queue), findSilentWorker };
+    this.namespaces = new HostNamespaces(temporal, this.server);
   }
 
   /**
@@ -33,16 +41,17 @@ export class HoldfastClient {
    * Throws `no_server` or `config_invalid`.
    */
   static async connect(
-    { dataConverter, ...choice }: ConnectChoice = {},
+    { dataConverter, queue = MAIN_TASK_QUEUE, ...choice }: ConnectChoice = {},
     env: NodeJS.ProcessEnv = process.env,
   ): Promise<HoldfastClient> {
     const server = resolveServer(choice, env);
-    return new HoldfastClient(await connectTemporal(server, dataConverter), server.address);
+    const temporal = await connectTemporal(server, dataConverter);
+    return new HoldfastClient(temporal, server.address, { queue });
   }
 
   /** An agent by id; nothing is started yet. Throws `invalid_input` for an id that is not allowed. */
   agent(id: string): AgentHandle {
-    return new AgentHandle(this.temporal, id, this.address);
+    return new AgentHandle(this.temporal, id, this.server);
   }
 
   /** A session by agent, host and number; `settings` count when a command opens it. */
@@ -52,17 +61,22 @@ export class HoldfastClient {
   ): SessionHandle {
     const { host = LOCAL_HOST } = ref;
     const home = (): Promise<Client> => this.namespaces.clientOf(host);
-    return new SessionHandle(home, { ...ref, host }, settings, this.address);
+    return new SessionHandle(home, { ...ref, host }, settings, this.server);
   }
 
   /** Machines that serve shells, beside the local one. */
   get hosts(): HostDirectory {
-    return new HostDirectory(this.temporal, this.namespaces, this.address);
+    return new HostDirectory(this.temporal, this.namespaces, this.server);
+  }
+
+  /** Which data folder serves which task queue. */
+  get claims(): QueueClaims {
+    return new QueueClaims(this.temporal, this.server.queue);
   }
 
   /** What waits for somebody's yes or no. */
   get approvals(): ApprovalDesk {
-    return new ApprovalDesk(this.namespaces, this.address);
+    return new ApprovalDesk(this.namespaces, this.server);
   }
 
   async close(): Promise<void> {

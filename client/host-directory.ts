@@ -1,17 +1,18 @@
 // Which hosts there are, and whether they are there.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors';
-import { hostWorkflowId, MAIN_TASK_QUEUE } from '../contracts/ids';
+import { hostTaskQueue, hostWorkflowId } from '../contracts/ids';
 import { HOST_MESSAGES, WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
 import { HOST_PROTOCOL, type HostFacts, type HostInput, type HostState } from '../contracts/remote-hosts';
-import { deliver } from './deliver';
+import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
+import { QueueClaims } from './queue-claims';
 
 export class HostDirectory {
   constructor(
     private readonly client: Client,
     private readonly namespaces: HostNamespaces,
-    private readonly address: string,
+    private readonly server: ServerFacts,
   ) {}
 
   /** All hosts that have ever come and are not forgotten, by name. The machine beside the agents is none of them. */
@@ -66,7 +67,7 @@ export class HostDirectory {
     const workflowId = hostWorkflowId(host);
     const to = {
       client: this.client,
-      address: this.address,
+      server: this.server,
       workflowId,
       needsWorker: false,
       what: 'The host',
@@ -74,7 +75,7 @@ export class HostDirectory {
     await deliver(to, () =>
       this.client.workflow.signalWithStart(WORKFLOWS.host, {
         workflowId,
-        taskQueue: MAIN_TASK_QUEUE,
+        taskQueue: this.server.queue,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         args: [{} satisfies HostInput],
         signal: HOST_MESSAGES.announce,
@@ -84,20 +85,22 @@ export class HostDirectory {
     );
   }
 
-  /** Takes a host that will not come back off the list. Throws `unknown_host`. */
+  /** Takes a host that will not come back off the list, and frees its name. Throws `unknown_host`. */
   async forget(host: string): Promise<void> {
-    await this.state(host);
     const own = await this.namespaces.clientOf(host);
-    const workflowId = hostWorkflowId(host);
-    // One that was enrolled and has never come is not known there.
-    if (own !== this.client)
-      await own.workflow
-        .getHandle(workflowId)
+    const claims = new QueueClaims(own, this.server.queue);
+    const queue = hostTaskQueue(host);
+    const claim = await claims.read(queue);
+    if (claim) await claims.free(queue, claim, 'the host was forgotten');
+    else await this.state(host);
+    // An enrolled host that has never come is not known in its own namespace.
+    for (const client of new Set([own, this.client]))
+      await client.workflow
+        .getHandle(hostWorkflowId(host))
         .signal(HOST_MESSAGES.forget)
         .catch((err: unknown) => {
           if (!(err instanceof WorkflowNotFoundError)) throw err;
         });
-    await this.client.workflow.getHandle(workflowId).signal(HOST_MESSAGES.forget);
   }
 
   private async onlyOne(): Promise<HostState> {
@@ -127,7 +130,7 @@ export class HostDirectory {
   private query(workflowId: string, client: Client): Promise<HostState> {
     const to = {
       client,
-      address: this.address,
+      server: this.server,
       workflowId,
       needsWorker: true,
       what: 'The host',

@@ -3,7 +3,7 @@ import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors';
 import { hostWorkflowId, LOCAL_HOST } from '../contracts/ids';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../contracts/messages';
-import { deliver } from './deliver';
+import { deliver, type ServerFacts } from './deliver';
 
 /** A host may be enrolled while this client lives; one that is stays so. */
 const ASK_AGAIN_MS = 10_000;
@@ -14,7 +14,7 @@ export class HostNamespaces {
 
   constructor(
     private readonly main: Client,
-    private readonly address: string,
+    private readonly server: ServerFacts,
   ) {}
 
   /** The client for what is of this host: sessions, its presence. */
@@ -57,8 +57,8 @@ export class HostNamespaces {
 
   private async find(host: string): Promise<Client> {
     const workflowId = hostWorkflowId(host);
-    const { main: client, address } = this;
-    const to = { client, address, workflowId, needsWorker: false, what: 'The host' };
+    const { main: client, server } = this;
+    const to = { client, server, workflowId, needsWorker: false, what: 'The host' };
     try {
       const info = await deliver(to, () => client.workflow.getHandle(workflowId).describe());
       return info.status.name === 'RUNNING' ? this.clientIn(info) : client;

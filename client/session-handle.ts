@@ -7,7 +7,7 @@ import {
   type Workflow,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { MAIN_TASK_QUEUE, sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { parseWith } from '../contracts/schemas/parse';
 import {
@@ -35,7 +35,7 @@ import type {
   ToolResults,
   ToolResultsRequest,
 } from '../contracts/tools';
-import { deliver } from './deliver';
+import { deliver, type ServerFacts } from './deliver';
 
 export class SessionHandle {
   readonly workflowId: string;
@@ -46,7 +46,7 @@ export class SessionHandle {
     private readonly home: () => Promise<Client>,
     readonly ref: SessionRef,
     private readonly settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'>,
-    private readonly address: string,
+    private readonly server: ServerFacts,
   ) {
     this.workflowId = sessionWorkflowId(ref);
   }
@@ -142,7 +142,7 @@ export class SessionHandle {
     return this.deliver((_handle, client) => {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
         workflowId: this.workflowId,
-        taskQueue: MAIN_TASK_QUEUE,
+        taskQueue: this.server.queue,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         args: [this.settings],
         workflowIdConflictPolicy: 'USE_EXISTING',
@@ -158,9 +158,9 @@ export class SessionHandle {
   }
 
   private async deliver<T>(send: (handle: WorkflowHandle, client: Client) => Promise<T>): Promise<T> {
-    const { workflowId, address } = this;
+    const { workflowId, server } = this;
     const client = await this.home();
-    const to = { client, address, workflowId, needsWorker: true, what: 'The session' };
+    const to = { client, server, workflowId, needsWorker: true, what: 'The session' };
     return deliver(to, () => send(client.workflow.getHandle(workflowId), client));
   }
 }

@@ -94,6 +94,13 @@ const CATALOGUE = {
     (f) => `Somebody else types in session ${f.session}: ${f.who}.`,
     () => 'Watch with --watch, or take the keyboard over with --take.',
   ),
+  session_elsewhere: entry(
+    69,
+    false,
+    (f) =>
+      `The shell of session ${f.session} is in another data folder than the one that serves host ${f.host} now; nothing was done here.`,
+    () => 'Close the session and send the command again: a new shell opens here. The old log is kept there.',
+  ),
   session_closed: entry(
     69,
     false,
@@ -118,6 +125,19 @@ const CATALOGUE = {
     true,
     (f) => `No worker polls task queue ${f.taskQueue} at ${f.address}.`,
     () => 'Start one with `holdfast up` (with the same --address), then try again.',
+  ),
+  worker_silent: entry(
+    69,
+    true,
+    (f) =>
+      f.pid === undefined
+        ? `No worker of task queue ${f.taskQueue} answers: one took a task of workflow ${f.got} and was not heard of again.`
+        : `The worker ${f.pid} does not answer: ${f.reason}.`,
+    (f) =>
+      f.pid === undefined
+        ? 'Look at the worker’s process: it is stopped, overloaded or was just killed. On its machine, `holdfast doctor` ' +
+          'says which, and `holdfast up --replace` ends it and starts another. The message is kept: it is done then.'
+        : '`holdfast up --replace` ends it and starts another, which takes over what it was doing.',
   ),
   workflow_stuck: entry(
     70,

@@ -59,8 +59,20 @@ export const HOST_ERRORS = {
   host_taken: entry(
     75,
     true,
-    (f) => `Another machine serves host ${f.host}: got two, allowed one; it is online since ${f.since}.`,
-    () => 'Give this machine another name, or stop `holdfast host serve` on the other one.',
+    (f) =>
+      `Host ${f.host} belongs to another data folder: got ${f.got}, allowed ${f.allowed}, which has it since ${f.since}.`,
+    (f) =>
+      `Choose another name for this one (\`holdfast up --host NAME\`, \`holdfast host serve NAME\`). ` +
+      `If the other one will not come back, run \`holdfast host forget ${f.host}\` first.`,
+  ),
+  queue_taken: entry(
+    75,
+    false,
+    (f) =>
+      `Workers on ${f.allowed} serve agents on task queue ${f.queue} with something else to offer: ${f.differences}.`,
+    (f) =>
+      'Agents would get one or the other by chance. Give this worker what the others have, or a queue of its own ' +
+      `(\`--queue NAME\`, not ${f.queue}); \`--join\` joins all the same, for a change that is rolled out step by step.`,
   ),
   foreign_session: entry(
     77,

@@ -18,6 +18,8 @@ export interface RunCommandInput {
   cleared?: string;
   /** The package that this command installs, because a script imports it. */
   installs?: string;
+  /** An earlier delivery may have reached a host: when the command was sent, in milliseconds by the server's clock. */
+  resentSince?: number;
 }
 
 export interface OpenSessionInput {

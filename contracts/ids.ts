@@ -18,6 +18,8 @@ export interface SessionRef {
   agent: string;
   host: string;
   session: number;
+  /** The data folder that has its shell, once the session has heard of it: no other may act on it. */
+  folderId?: string;
 }
 
 export const hostTaskQueue = (host: string): string => `host.${checkedId('host', host)}`;
@@ -51,6 +53,9 @@ export function workflowKind(workflowId: string): WorkflowKind | undefined {
   const [kind, agent, ...rest] = workflowId.split('/');
   return kind === 'agent' && agent && ID_PATTERN.test(agent) && rest.length === 0 ? 'agent' : undefined;
 }
+
+/** Throws `invalid_input` unless `value` names a task queue for agents: an id that is not a host's queue. */
+export const checkedQueue = (value: unknown): string => checkedId('queue', value);
 
 /** Throws `invalid_input` unless `value` is an id. */
 export function checkedId(what: string, value: unknown): string {

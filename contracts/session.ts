@@ -198,6 +198,8 @@ export interface CommandView {
   missing?: MissingPackage[];
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;
+  /** From a host to the session's workflow alone: the data folder that has the shell. */
+  folderId?: string;
 }
 
 /** The answer of the query `state` of an `execSession`. */

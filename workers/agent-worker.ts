@@ -3,7 +3,6 @@ import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentActivities, type AgentDependencies } from '../activities/agent-activities';
 import { createToolActivities, type ToolDependencies } from '../activities/tool-activities';
-import { MAIN_TASK_QUEUE } from '../contracts/ids';
 import type { TaskJournal } from './task-journal';
 import { workflowBundle } from './workflow-bundle';
 
@@ -12,6 +11,9 @@ export interface AgentWorkerOptions extends AgentDependencies, Omit<ToolDependen
   namespace: string;
   dataConverter: DataConverter | undefined;
   journal: TaskJournal;
+  queue: string;
+  /** Tells other workers of the queue what this one offers. */
+  identity: string;
 }
 
 export function createAgentWorker({
@@ -19,12 +21,15 @@ export function createAgentWorker({
   namespace,
   dataConverter,
   journal,
+  queue,
+  identity,
   ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
   return Worker.create({
     connection,
     namespace,
-    taskQueue: MAIN_TASK_QUEUE,
+    taskQueue: queue,
+    identity,
     ...(dataConverter && { dataConverter }),
     workflowBundle: workflowBundle(dataConverter),
     activities: {

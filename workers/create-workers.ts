@@ -7,7 +7,6 @@ import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/command-gate';
 import { ToolRulings } from '../activities/tool-ruling';
 import { BlobStore } from '../activities/blob-store';
-import { LiveTokens } from '../activities/live-tokens';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
 import { LOCAL_HOST, checkedId, isHostNamespace } from '../contracts/ids';
@@ -22,20 +21,18 @@ import { createToolRegistry, type ToolRegistry } from '../tools/registry';
 import { stubFiles } from '../tools/stubs/stub-files';
 import type { Tool } from '../tools/tool';
 import { builtInOptions } from './configuration';
-import { createAgentWorker } from './agent-worker';
+import { createAgentSide } from './agent-side';
 import { claimHost } from './claim-host';
 import { secretStore } from './configured-secrets';
 import { configureTools } from './configured-tools';
-import { endUnused } from './end-unused';
-import { EnrolledHosts } from './enrolled-hosts';
+import { HostClaim, ownFacts } from './host-claim';
 import { createHostWorker, type HostWorker } from './host-worker';
 import { openSessions, type SessionParts } from './open-sessions';
 import { publishRegistry } from './registry-record';
 import { registerSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
-import { SubAgentSweep } from './sub-agent-sweep';
 import { TaskJournal } from './task-journal';
-import { Workers, type AgentSide, type WorkersLog } from './workers';
+import { Workers, type WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
   /** Where logs of shells and the journals lie; made where it is missing. One worker per host and folder. */
@@ -44,6 +41,8 @@ export interface WorkersOptions extends ConnectOptions {
   host?: string | null | undefined;
   /** False: this process serves its host and no agents, as on a machine that only runs shells. Default true. */
   agents?: boolean | undefined;
+  /** Serves agents although other workers of the queue offer something else, as in a change that is rolled out. */
+  join?: boolean | undefined;
   /** `ADDRESS:PORT` where a host takes connections for `attach` and live output. Default: it takes none. */
   listen?: string | undefined;
   /** Working folder of new shells. Default: `work` in the data folder. */
@@ -61,9 +60,10 @@ export interface WorkersOptions extends ConnectOptions {
 }
 
 /**
- * Connects and makes the workers; `run()` starts them, `close()` lets go of them. Throws `tool_invalid`,
- * `tool_name_taken`, `tools_not_loaded` and `config_invalid` before anything is connected, `worker_running` and `no_server`;
- * `node_too_old` before Node 24; `sandbox_missing` where one is required and cannot be had.
+ * Connects and makes the workers; `run()` starts them, `close()` ends them. Throws `tool_invalid`,
+ * `tool_name_taken`, `tools_not_loaded` and `config_invalid` before anything is connected; `worker_running` and `no_server`;
+ * `host_taken` where the host belongs to another data folder, and `queue_taken` where other workers serve agents with
+ * something else to offer; `node_too_old` before Node 24; `sandbox_missing` where one is required and cannot be had.
  */
 export function createWorkers(options: WorkersOptions): Promise<Workers> {
   return composeWorkers(options, openSessions, new CodeChecks());
@@ -117,28 +117,26 @@ export async function composeWorkers(
     const blobs = new BlobStore(join(dataDir, 'blobs'));
     void blobs.prune();
     made.push(() => configured.close());
-    // MCP servers are where the agents are.
-    configured.start(agents);
-    const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
-    made.push(unpublish);
     const policy = (): PolicySettings => configured.policy();
     const rulings = new ToolRulings(tools, policy, checks);
     made.push(() => checks.close());
-    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs };
-    let agentSide: AgentSide | undefined;
-    if (agents) {
-      const tokens = await LiveTokens.listen(dataDir);
-      made.push(() => tokens.close());
-      const worker = await createAgentWorker({ ...shared, findProvider, findDialect, tokens, rulings });
-      made.push(() => endUnused(worker));
-      const warn = (message: string, facts: Record<string, unknown>): void => log.warn(message, facts);
-      const subAgents = new SubAgentSweep(client.temporal, warn);
-      const enrolled = new EnrolledHosts({ client, connection, dataConverter, warn });
-      agentSide = { worker, subAgents, enrolled, close: () => tokens.close() };
-    }
+    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings };
+    const facts = ownFacts(dataDir);
+    const warn = (message: string, given: object): void => log.warn(message, { ...given });
+    const given = { ...shared, facts, configuration, own, options, findProvider, findDialect, warn, made };
+    const agentSide = agents ? await createAgentSide(given) : undefined;
+    // Not before others have let us in. MCP servers are where the agents are.
+    configured.start(agents);
+    const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
+    made.push(unpublish);
     const closeTools = (): Promise<void> => (unpublish(), checks.close(), configured.close());
     let hostWorker: HostWorker | undefined;
+    let ownership: HostClaim | undefined;
     if (host !== null) {
+      const { claims } = client;
+      const claim = await HostClaim.make({ claims, host, facts });
+      ownership = claim;
+      made.push(() => (claim.isNew ? claim.release() : undefined));
       // In a trust domain of its own nobody would answer a script that calls a tool of ours.
       const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
       const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
@@ -148,13 +146,12 @@ export async function composeWorkers(
       const profile = sessions.options.sandbox;
       const sandbox = profile && (await Sandbox.open(profile));
       made.push(() => sandbox?.close());
-      const warn = (message: string, facts: object): void => log.warn(message, { ...facts });
       const { listen } = options;
       hostWorker = await createHostWorker({
         ...shared,
         policy,
-        rulings,
         host,
+        ownership,
         sessions,
         sandbox,
         checks,
@@ -162,7 +159,9 @@ export async function composeWorkers(
         log: warn,
       });
     }
-    return new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
+    const workers = new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
+    if (ownership) ownership.onLost = (err) => workers.fail(err);
+    return workers;
   } catch (err) {
     for (const letGo of made.reverse()) await Promise.resolve(letGo()).catch(() => undefined);
     throw err;

@@ -6,7 +6,6 @@ import type { Client } from '@temporalio/client';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
-import { MAIN_TASK_QUEUE } from '../contracts/ids';
 import { endUnused } from './end-unused';
 import { EndedAgents } from './ended-agents';
 import { RepeatedLook } from './repeated-look';
@@ -83,7 +82,7 @@ export class EnrolledHosts {
     return Worker.create({
       connection,
       namespace,
-      taskQueue: MAIN_TASK_QUEUE,
+      taskQueue: this.options.client.server.queue,
       ...(dataConverter && { dataConverter }),
       workflowBundle: workflowBundle(dataConverter),
       // Whatever is asked for there beside shells ends at once, in place of waiting for a worker that must not be.

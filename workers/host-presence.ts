@@ -54,7 +54,12 @@ export class HostPresence {
       // One that died a moment ago looks online until it is missed: only a beat tells.
       const beat = await directory.lastBeat(host);
       if (before !== undefined && beat !== null && beat !== before)
-        throw new HoldfastError('host_taken', { host, since: state.since });
+        throw new HoldfastError('host_taken', {
+          host,
+          got: this.options.dataDir,
+          allowed: 'the one that is online',
+          since: state.since,
+        });
       before = beat;
       await delay(LOOK_EVERY_MS);
     }

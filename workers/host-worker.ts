@@ -21,12 +21,14 @@ import type { PolicySettings } from '../contracts/policy';
 import type { HostFacts } from '../contracts/remote-hosts';
 import type { Effects } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
+import type { HostClaim } from './host-claim';
 import { HostPresence } from './host-presence';
 import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from './task-journal';
 
 export interface HostWorkerOptions {
   host: string;
+  ownership: HostClaim;
   sessions: SessionHost;
   /** Of the tools beside sessions, each of which has its own. */
   sandbox: Sandbox | undefined;
@@ -55,11 +57,13 @@ export interface HostWorker {
   adopt(): number;
   /** Lets go of the sessions; they live on. */
   detach(): Promise<void>;
+  /** After `detach`: frees the host's name where no session lives on. */
+  leave(): Promise<void>;
 }
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
-  const { policy, rulings, checks, sandbox, log } = options;
+  const { ownership, policy, rulings, checks, sandbox, log } = options;
   const { dataDir, cwd, env } = sessions.options;
   const confine =
     sandbox && ((folder: string, argv: readonly string[]): string[] => sandbox.program(folder, argv));
@@ -67,7 +71,11 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     await armSession(dataDir, ref, 'type', signal);
   };
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
-  const completion = new CommandCompletion(client.temporal, sessions, join(dataDir, 'commands', host), log);
+  const completion = new CommandCompletion(client.temporal, sessions, {
+    journal: join(dataDir, 'commands', host),
+    folderId: ownership.folderId,
+    log,
+  });
   const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, log });
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
@@ -94,6 +102,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     activities: {
       ...createHostActivities({
         host,
+        ownership,
         sessions,
         completion,
         channel,
@@ -107,6 +116,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
         tools,
         blobs,
         rulings,
+        confirm: () => ownership.confirm(),
         host: { name: host, cwd, env, admit, confine, connectTools },
       }),
       ...presence?.presence.activities,
@@ -137,5 +147,8 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     sandbox?.close();
     await sessions.endSpare();
   };
-  return { worker, adopt, detach };
+  const leave = async (): Promise<void> => {
+    if (!sessions.list().some((ref) => ref.host === host && sessions.isOpen(ref))) await ownership.release();
+  };
+  return { worker, adopt, detach, leave };
 }

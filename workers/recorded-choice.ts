@@ -5,6 +5,8 @@ import { readJson, writeJson } from '../exec/json-file';
 
 const toolsPath = (dataDir: string): string => join(dataDir, 'tools.json');
 const workdirPath = (dataDir: string): string => join(dataDir, 'workdir.json');
+const hostPath = (dataDir: string): string => join(dataDir, 'host.json');
+const queuePath = (dataDir: string): string => join(dataDir, 'queue.json');
 const configPath = (dataDir: string): string => join(dataDir, 'config.json');
 
 /** The modules that the data folder's worker loads. */
@@ -25,6 +27,16 @@ export const recordedWorkdir = (dataDir: string): string | null =>
 
 export const recordWorkdir = (dataDir: string, folder: string | null): void =>
   record(workdirPath(dataDir), folder);
+
+/** The host that somebody named for it, or `noHost` for agents alone; undefined: nobody said. */
+export const recordedHost = (dataDir: string): string | undefined => readJson<string>(hostPath(dataDir));
+
+export const recordHost = (dataDir: string, host: string): void => record(hostPath(dataDir), host);
+
+/** The task queue that somebody named for its agents; null: the usual one. */
+export const recordedQueue = (dataDir: string): string | null => readJson<string>(queuePath(dataDir)) ?? null;
+
+export const recordQueue = (dataDir: string, queue: string | null): void => record(queuePath(dataDir), queue);
 
 function record(path: string, value: string | null): void {
   if (value === null) rmSync(path, { force: true });

@@ -1,14 +1,13 @@
 // After a kill the server still hands workflow tasks to the dead worker's own queue first, and waits there for
 // each. This tells it for every open workflow that the cache is gone.
 import type { Client } from '@temporalio/client';
-import { MAIN_TASK_QUEUE } from '../contracts/ids';
 
 const AT_ONCE = 16;
 
 /** Returns how many workflows were open. */
-export async function resetStickyQueues(client: Client): Promise<number> {
+export async function resetStickyQueues(client: Client, taskQueue: string): Promise<number> {
   const { namespace } = client.options;
-  const query = `TaskQueue = "${MAIN_TASK_QUEUE}" AND ExecutionStatus = "Running"`;
+  const query = `TaskQueue = "${taskQueue}" AND ExecutionStatus = "Running"`;
   let pending: Promise<unknown>[] = [];
   let count = 0;
   for await (const { workflowId, runId } of client.workflow.list({ query })) {

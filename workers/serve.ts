@@ -16,7 +16,8 @@ import { createToolRegistry } from '../tools/registry';
 import { builtInOptions, configurationSource, readConfiguration } from './configuration';
 import { createWorkers } from './create-workers';
 import { loadTools } from './tool-modules';
-import { workerPaths, type WorkerRecord } from './worker-record';
+import type { StartFailure } from './worker-process';
+import { startBeating, workerPaths, type WorkerRecord } from './worker-record';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -26,13 +27,17 @@ async function main(): Promise<void> {
       namespace: { type: 'string' },
       profile: { type: 'string' },
       host: { type: 'string', default: LOCAL_HOST },
+      'agents-only': { type: 'boolean', default: false },
+      queue: { type: 'string' },
+      join: { type: 'boolean', default: false },
       workdir: { type: 'string' },
       tools: { type: 'string', multiple: true, default: [] },
       config: { type: 'string' },
       check: { type: 'boolean', default: false },
     },
   });
-  const { data: dataDir, host, tools: files, config } = values;
+  const { data: dataDir, tools: files, config } = values;
+  const host = values['agents-only'] ? null : values.host;
   if (!dataDir) throw new Error('--data is missing');
   if (values.check) {
     // Whether the tools could be served is all that is asked; a module may keep the process from ending.
@@ -50,25 +55,31 @@ async function main(): Promise<void> {
   const { address, namespace } = resolveServer(values, process.env);
   const workdir = values.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
   const tools = await loadTools(files);
-  const workers = await createWorkers({ ...values, dataDir, workdir, tools, log });
+  const workers = await createWorkers({ ...values, host, dataDir, workdir, tools, log });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => workers.shutdown());
 
   const paths = workerPaths(dataDir);
+  const stopBeating = startBeating(dataDir);
   await workers.run({
     onReady({ pollingSince }) {
       const identity = identityOf(process.pid);
-      const started = { identity, address, namespace, host, cwd: workdir, pollingSince };
+      const { queue } = workers.client.server;
+      const started = { identity, address, namespace, host, queue, cwd: workdir, pollingSince };
       const record: WorkerRecord = { ...started, tools: files, config: config ?? null };
       writeJson(paths.record, record);
       // Not at its end: it may be killed.
       flushCompileCache();
     },
   });
+  stopBeating();
   rmSync(paths.record, { force: true });
 }
 
 main().catch((err: unknown) => {
-  // One line, because whoever started it shows the last lines of this log.
+  // To the process that starts it, if it still waits for that.
+  if (err instanceof HoldfastError && process.connected)
+    process.send?.({ code: err.code, facts: err.facts } satisfies StartFailure);
+  // One line: the last lines of this log are shown where it was started.
   console.error(err instanceof HoldfastError ? `${err.code}: ${err.message}` : err);
   process.exit(1);
 });

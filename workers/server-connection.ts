@@ -10,6 +10,8 @@ export interface ConnectOptions extends ServerChoice {
   connection?: NativeConnection;
   /** For what is sent and read. Default in `createWorkers`: as [encryption] of the configuration says. */
   dataConverter?: DataConverter | undefined;
+  /** Task queue of the agents. Default: `holdfast`. */
+  queue?: string | undefined;
 }
 
 export interface ServerConnection {
@@ -24,17 +26,18 @@ export interface ServerConnection {
 export async function connectServer({
   connection: given,
   dataConverter,
+  queue,
   ...choice
 }: ConnectOptions): Promise<ServerConnection> {
   if (given) {
     const { namespace = 'default', address = 'the given connection' } = choice;
     const temporal = new Client({ connection: given, namespace, ...(dataConverter && { dataConverter }) });
-    const client = new HoldfastClient(temporal, address);
+    const client = new HoldfastClient(temporal, address, { queue });
     return { connection: given, client, namespace, dataConverter, close: () => Promise.resolve() };
   }
   const server = resolveServer(choice, process.env);
   const { address, namespace } = server;
-  const client = new HoldfastClient(await connectTemporal(server, dataConverter), address);
+  const client = new HoldfastClient(await connectTemporal(server, dataConverter), address, { queue });
   const { tls, apiKey, metadata } = server.connection ?? {};
   const connection = await NativeConnection.connect({
     address,

@@ -3,30 +3,38 @@ import { execFile, spawn } from 'node:child_process';
 import { appendFileSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError, type ErrorCode, type ErrorFacts } from '../contracts/errors';
+import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { withLock } from '../engine/lock';
 import { logSize, logTail, rotateLog } from '../engine/log-tail';
 import { endGroup } from '../engine/process-end';
-import { readJson } from '../exec/json-file';
 import { compiledEntry } from '../exec/package-root';
-import { isAlive } from '../exec/process-identity';
 import { configurationSource, readConfiguration } from './configuration';
 import { secretStore } from './configured-secrets';
 import {
   recordConfig,
+  recordQueue,
   recordTools,
   recordWorkdir,
   recordedConfig,
+  recordedQueue,
   recordedTools,
   recordedWorkdir,
 } from './recorded-choice';
-import { workerPaths, type WorkerRecord } from './worker-record';
+import { findSilentWorker, runningWorker, workerPaths, type WorkerRecord } from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
 const LOOK_EVERY_MS = 20;
 /** A module may ask somebody for its settings while it loads. */
 const LOAD_MS = 60_000;
+const AWAKE_MS = 2_000;
+
+/** What a worker that cannot start says to the process that starts it. */
+export interface StartFailure {
+  code: ErrorCode;
+  facts: ErrorFacts;
+}
 
 export interface WorkerChoice {
   dataDir: string;
@@ -39,16 +47,24 @@ export interface WorkerChoice {
   tools?: readonly string[] | undefined;
   /** Configuration, by absolute path; null: that of the data folder. Default: as before. */
   config?: string | null | undefined;
+  /** The host whose shells run here; null for agents alone. Default: `local`. */
+  host?: string | null | undefined;
+  /** Task queue of the agents; null: the usual one. Default: as before. */
+  queue?: string | null | undefined;
+  /** Serves agents although other workers of the queue offer something else. */
+  join?: boolean | undefined;
+  /** Ends a worker that does not answer, and starts another in its place. */
+  replace?: boolean | undefined;
   env: NodeJS.ProcessEnv;
 }
 
-export function runningWorker(dataDir: string): WorkerRecord | undefined {
-  const record = readJson<WorkerRecord>(workerPaths(dataDir).record);
-  return record && isAlive(record.identity) ? record : undefined;
-}
-
-/** Returns the data folder's worker, polling; starts it where needed. It outlives this process. */
+/**
+ * Returns the data folder's worker, polling; starts it where needed. It outlives this process. Throws `worker_silent`
+ * for one that is there and does not answer, `host_taken`, `queue_taken`, `worker_failed` and what is wrong with the
+ * configuration.
+ */
 export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> {
+  await refuseSilent(choice);
   const running = runningWorker(choice.dataDir);
   if (running && serves(running, choice)) return running;
   mkdirSync(choice.dataDir, { recursive: true, mode: 0o700 });
@@ -68,6 +84,17 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
   });
 }
 
+/** One that was away with the whole machine, asleep, beats again within a moment. */
+async function refuseSilent({ dataDir, replace }: WorkerChoice): Promise<void> {
+  const until = Date.now() + AWAKE_MS;
+  for (let silent = findSilentWorker(dataDir); silent; silent = findSilentWorker(dataDir)) {
+    const running = runningWorker(dataDir);
+    if (replace && running) await endGroup(running.identity, 0);
+    else if (Date.now() > until) throw silent;
+    else await delay(LOOK_EVERY_MS);
+  }
+}
+
 /** Stops the data folder's worker; its sessions live on. False if none ran. */
 export async function stopWorker(dataDir: string): Promise<boolean> {
   const record = runningWorker(dataDir);
@@ -77,10 +104,12 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
 
 const serves = (
   record: WorkerRecord,
-  { address, namespace, dataDir, workdir, tools, config }: WorkerChoice,
+  { address, namespace, dataDir, workdir, tools, config, host, queue }: WorkerChoice,
 ): boolean =>
   record.address === address &&
   record.namespace === namespace &&
+  (host === undefined || host === record.host) &&
+  (queue === undefined || (queue ?? MAIN_TASK_QUEUE) === (record.queue ?? MAIN_TASK_QUEUE)) &&
   (workdir === undefined || workdir === recordedWorkdir(dataDir)) &&
   (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
   (config === undefined || config === record.config);
@@ -124,6 +153,9 @@ async function startWorker({
   workdir = recordedWorkdir(dataDir),
   tools = recordedTools(dataDir),
   config = recordedConfig(dataDir),
+  host = LOCAL_HOST,
+  queue = recordedQueue(dataDir),
+  join = false,
   env,
 }: WorkerChoice): Promise<WorkerRecord> {
   const paths = workerPaths(dataDir);
@@ -135,27 +167,35 @@ async function startWorker({
   if (workdir) args.push('--workdir', workdir);
   for (const file of tools) args.push('--tools', file);
   if (config) args.push('--config', config);
+  args.push(...(host === null ? ['--agents-only'] : ['--host', host]));
+  if (queue) args.push('--queue', queue);
+  if (join) args.push('--join');
   const worker = spawn(process.execPath, [compiledEntry('workers/serve.js'), ...args], {
     detached: true,
     cwd: dataDir,
     env,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
   let failure: string | undefined;
+  let said: HoldfastError | undefined;
+  worker.once('message', ({ code, facts }: StartFailure) => (said = new HoldfastError(code, facts)));
   worker.once('error', (err) => (failure = err.message));
   worker.once('exit', (code, signal) => (failure = `it ended with ${code ?? signal}`));
   for (;;) {
     const record = runningWorker(dataDir);
     if (record && record.identity.pid === worker.pid) {
       worker.removeAllListeners();
+      worker.disconnect();
       worker.unref();
       // Only now: a module that cannot be loaded must not keep every later worker from starting.
       recordTools(dataDir, tools);
       recordConfig(dataDir, config);
       recordWorkdir(dataDir, workdir);
+      recordQueue(dataDir, queue);
       return record;
     }
+    if (failure && said) throw said;
     if (failure)
       throw new HoldfastError('worker_failed', {
         reason: `${failure}: ${logTail(paths.log, logFrom)}`,

@@ -2,6 +2,7 @@
 import type { Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors';
+import type { AgentsClaim } from './agents-claim';
 import { endUnused } from './end-unused';
 import type { EnrolledHosts } from './enrolled-hosts';
 import type { HostWorker } from './host-worker';
@@ -9,6 +10,8 @@ import { resetStickyQueues } from './reset-sticky';
 import type { ServerConnection } from './server-connection';
 import type { SubAgentSweep } from './sub-agent-sweep';
 import type { TaskJournal } from './task-journal';
+
+const LEAVE_MS = 5_000;
 
 /** Any logger that takes a message and its facts, the SDK's `Logger` among them. */
 export interface WorkersLog {
@@ -21,6 +24,7 @@ export interface AgentSide {
   worker: Worker;
   subAgents: SubAgentSweep;
   enrolled: EnrolledHosts;
+  claim: AgentsClaim;
   /** Lets go of those who watch its models write. */
   close: () => void;
 }
@@ -53,6 +57,7 @@ export class Workers {
   private isStopping = false;
   private running: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
+  private failure: Error | undefined;
 
   constructor(private readonly parts: Parts) {}
 
@@ -80,6 +85,12 @@ export class Workers {
       this.close().catch((err: unknown) => log.warn('workers did not close', { reason: reasonOf(err) }));
   }
 
+  /** Ends all of them because one may not go on; `run` throws it. */
+  fail(err: Error): void {
+    this.failure ??= err;
+    this.shutdown();
+  }
+
   /**
    * As `shutdown`, and resolves when all is let go of: the host, the connections, what was kept ready. What made a
    * worker fail is told by `run`. May be called again and at any time.
@@ -102,7 +113,8 @@ export class Workers {
     const { journal, hostWorker, agentSide, log } = this.parts;
     const { temporal } = this.client;
     // Before anything of the dead worker's is answered: each answer is a workflow task that must come to us.
-    const open = agentSide && journal.hasOrphans() ? await resetStickyQueues(temporal) : 0;
+    const open =
+      agentSide && journal.hasOrphans() ? await resetStickyQueues(temporal, this.client.server.queue) : 0;
     const pollingSince = Date.now();
     const runs = this.workers.map((worker) => worker.run().finally(() => this.shutdown()));
     const ended = Promise.allSettled(runs);
@@ -122,6 +134,7 @@ export class Workers {
       throw err;
     }
     for (const run of await ended) if (run.status === 'rejected') throw run.reason;
+    if (this.failure) throw this.failure;
   }
 
   private async serveAndLetGo(onReady?: (ready: WorkersReady) => void): Promise<void> {
@@ -147,6 +160,22 @@ export class Workers {
     await this.letGo();
   }
 
+  /** For others a claim of workers that are gone counts no more: a server that is away need not be waited for. */
+  private async leaveQueues(): Promise<void> {
+    const { agentSide, hostWorker, log } = this.parts;
+    const given = new AbortController();
+    const timer = setTimeout(() => given.abort(), LEAVE_MS);
+    try {
+      await this.client.temporal.withAbortSignal(given.signal, () =>
+        Promise.all([agentSide?.claim.leave(), hostWorker?.leave()]),
+      );
+    } catch (err) {
+      log.warn('the task queues could not be freed', { reason: reasonOf(err) });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   private async letGo(): Promise<void> {
     const { hostWorker, agentSide, release, closeTools, server } = this.parts;
     agentSide?.subAgents.looks.stop();
@@ -154,6 +183,7 @@ export class Workers {
     try {
       agentSide?.close();
       await Promise.all([hostWorker?.detach(), closeTools()]);
+      await this.leaveQueues();
     } finally {
       release();
       await server.close();

@@ -17,7 +17,8 @@ export type * from '../contracts/session';
 type AgentWorkflow = (input: AgentInput) => Promise<AgentResult>;
 
 /** What Temporal takes for a child; an agent's id, queue and input are Holdfast's. */
-export type AgentChildOptions = Omit<ChildWorkflowOptions, 'workflowId' | 'taskQueue' | 'args'>;
+/** `taskQueue` is that of the agents' workers, `holdfast` where none is named. */
+export type AgentChildOptions = Omit<ChildWorkflowOptions, 'workflowId' | 'args'>;
 
 /** An agent that runs as a child. */
 export interface ChildAgent {
@@ -71,9 +72,9 @@ function childOptions(
   return {
     staticSummary: summary,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    taskQueue: MAIN_TASK_QUEUE,
     ...options,
     workflowId: checkedWorkflowId(id),
-    taskQueue: MAIN_TASK_QUEUE,
     args: [input],
   };
 }

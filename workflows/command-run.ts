@@ -9,7 +9,7 @@ import type { Approvals } from './approvals';
 import { runCommand } from './host-activities';
 import { refuse } from './refusal';
 import { summaryOfCommand } from './session-labels';
-import type { RunningCommand } from './session-record';
+import { bindToFolder, type RunningCommand } from './session-record';
 
 /** Names as the registries have them: nothing that a shell or an installer would take for something else. */
 const PACKAGE = /^@?[A-Za-z0-9][A-Za-z0-9._/-]*$/;
@@ -67,8 +67,8 @@ export class CommandRun {
     const { commandId } = input;
     this.command.runId = commandId;
     for (let request = input; ;) {
-      const answer = await runCommand(request, attached, summary);
-      if (!('held' in answer)) return answer;
+      const answer = await runCommand(request, { attached, summary, sentAt: this.command.startedAt });
+      if (!('held' in answer)) return bindToFolder(request.ref, answer);
       // Another has come while the host looked at it: whoever was asked now would let it run after that one.
       const reason = this.over();
       if (reason !== null) refuse('approval_denied', { reason });

@@ -123,8 +123,10 @@ async function close(session: SessionActor, reason: string): Promise<void> {
     // Interleaves with the end of its command, which the host reports as any end.
     await condition(() => record.command === null, '10s');
   } catch (err) {
-    // A host that is gone has either lost its shells, or `holdfast down --sessions` there ends them.
-    if (fromFailure(hostFailure(err, ref.host))?.code !== 'host_offline') throw err;
+    // A host that is gone has either lost its shells, or `holdfast down --sessions` there ends them. Those of a data
+    // folder that serves the host no more are ended as orphans when it is back.
+    const code = fromFailure(hostFailure(err, ref.host))?.code;
+    if (code !== 'host_offline' && code !== 'session_elsewhere') throw err;
   }
   session.phase = 'closed';
 }

@@ -31,14 +31,21 @@ const OPTIONS: ActivityOptions = {
 export const repeatable = (host: string): ActivityInterfaceFor<HostActivities> =>
   proxyActivities<HostActivities>({ ...OPTIONS, taskQueue: hostTaskQueue(host) });
 
+export interface Sending {
+  /** It was delivered before, by an earlier run of the workflow. */
+  attached: boolean;
+  summary: string;
+  /** When the command was sent first, in milliseconds by the server's clock. */
+  sentAt: number;
+}
+
 /**
  * Runs a command to its end. A host worker that died is no end: the command is handed over again under its
  * id, which re-attaches and never types twice. Only the first delivery can fail as `host_offline`.
  */
 export async function runCommand(
   input: RunCommandInput,
-  attached: boolean,
-  summary: string,
+  { attached, summary, sentAt }: Sending,
 ): Promise<CommandView | HeldCommand> {
   for (let delivered = attached; ; delivered = true) {
     const activity = proxyActivities<HostActivities>({
@@ -49,7 +56,10 @@ export async function runCommand(
       cancellationType: ActivityCancellationType.ABANDON,
     });
     try {
-      return await activity.runCommand.executeWithOptions({ summary }, [input]);
+      return await activity.runCommand.executeWithOptions({ summary }, [
+        // A session that knows its data folder is refused by any other.
+        delivered && input.ref.folderId === undefined ? { ...input, resentSince: sentAt } : input,
+      ]);
     } catch (err) {
       if (timeoutOf(err) !== 'HEARTBEAT' && !isWorkerLost(err)) throw hostFailure(err, input.ref.host);
     }

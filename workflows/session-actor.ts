@@ -34,6 +34,7 @@ import { hostFailure, repeatable } from './host-activities';
 import { checked, refuse } from './refusal';
 import { detailsOf, detailsOfStart, summaryOfInput } from './session-labels';
 import {
+  bindToFolder,
   forgetInput,
   idOnHost,
   MAX_QUEUED_INPUT_BYTES,
@@ -165,8 +166,8 @@ export class SessionActor {
     const { commandId, view } = yielded;
     const { command } = this.record;
     if (!command || idOnHost(command) !== commandId || command.yielded) return;
-    command.yielded = view;
-    this.show(view);
+    command.yielded = bindToFolder(this.record.ref, view);
+    this.show(command.yielded);
   }
 
   /** Takes an input from a signal: they are typed in their order, many by one activity. */
@@ -208,7 +209,7 @@ export class SessionActor {
           [{ ref: record.ref, inputs }],
         );
         for (const message of refused) recordRefusal(record, message);
-        this.show(view);
+        this.show(bindToFolder(record.ref, view));
       } catch (err) {
         if (isCancellation(err)) break;
         for (const { inputId } of inputs) forgetInput(record, inputId);
@@ -349,7 +350,7 @@ export class SessionActor {
     const { command, ref } = this.record;
     let view: CommandView;
     try {
-      view = await this.waiting(() => work(repeatable(ref.host)));
+      view = bindToFolder(ref, await this.waiting(() => work(repeatable(ref.host))));
     } catch (err) {
       throw hostFailure(err, ref.host);
     }

@@ -93,6 +93,15 @@ export function forgetInput(record: SessionRecord, id: string): void {
   record.inputIds = record.inputIds.filter((known) => known !== id);
 }
 
+/**
+ * The first host that tells of the shell has it: from then on no other data folder may act on this session. Callers
+ * are not shown the folder.
+ */
+export function bindToFolder(ref: SessionRef, { folderId, ...view }: CommandView): CommandView {
+  if (folderId !== undefined) ref.folderId ??= folderId;
+  return view;
+}
+
 /** Takes note of a view: the session's last known one, and how far its reader has been given output. */
 export function showView(record: SessionRecord, view: CommandView, reader?: string): void {
   record.view = view;
@@ -139,11 +148,12 @@ export function recordRefusal(record: SessionRecord, message: string): void {
 
 export function sessionState(record: SessionRecord, phase: 'open' | 'draining' | 'closed'): SessionState {
   const { ref, command, view, readers, refused } = record;
+  const { agent, host, session } = ref;
   const waiting = record.approvals?.waiting ?? [];
   const isAtPrompt = command && view?.commandId === idOnHost(command) && view.state === 'waiting_input';
   const busy = waiting.length > 0 ? 'waiting_approval' : isAtPrompt ? 'waiting_input' : 'running';
   return {
-    ...ref,
+    ...{ agent, host, session },
     status: phase !== 'open' ? phase : command ? busy : 'idle',
     epoch: view?.epoch ?? 1,
     command: command && {

@@ -1,7 +1,13 @@
 // The agents below an agent: starts them as children, knows how they ended, tells who waits for that, and ends them
 // with their parent. They are let go of when their parent continues as new, or Temporal would end them in that
 // moment: so their end is told by a signal, and they are stopped by one.
-import { condition, getExternalWorkflowHandle, ParentClosePolicy, startChild } from '@temporalio/workflow';
+import {
+  condition,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   DEFAULT_LIMITS,
@@ -13,7 +19,7 @@ import {
 } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
-import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';
+import { agentWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { fitText } from '../contracts/payload-size';
@@ -187,7 +193,7 @@ export class SubAgents {
       try {
         const child = await startChild(WORKFLOWS.agent, {
           workflowId: agentWorkflowId(agentId),
-          taskQueue: MAIN_TASK_QUEUE,
+          taskQueue: workflowInfo().taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           parentClosePolicy: ParentClosePolicy.ABANDON,
           args: [this.inputOf(request, agent.grant)],

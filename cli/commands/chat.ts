@@ -9,7 +9,8 @@ import {
 import { pipedChat } from '../chat/piped-chat';
 import { TerminalChat } from '../chat/terminal-chat';
 import { checkedId } from '../../contracts/ids';
-import { hostWorkers, ownHostName } from './host';
+import { hostWorkers } from './host';
+import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { inert } from '../print-message';
 import { note } from '../terminal-style';

@@ -9,7 +9,7 @@ import { LOCAL_HOST } from '../../contracts/ids';
 import { logEnd, readLog } from '../../exec/log-reader';
 import { packageRoot } from '../../exec/package-root';
 import { sessionPaths } from '../../exec/session-paths';
-import { runningWorker } from '../../workers/worker-process';
+import { runningWorker } from '../../workers/worker-record';
 import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { inert, printMessage } from '../print-message';

@@ -6,7 +6,7 @@ import * as pty from 'node-pty';
 import { connectTemporal, resolveServer } from '../../client/connect';
 import { hasPollers } from '../../client/deliver';
 import { reasonOf } from '../../contracts/errors';
-import { LOCAL_HOST, MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
+import { MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { defaultCacheDir } from '../../engine/data-dir';
 import { findServerBinary } from '../../engine/locate';
@@ -15,9 +15,11 @@ import { detectTreeKill } from '../../exec/holder/process-tree';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
 import { readEncryption } from '../../workers/read-encryption';
-import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { runningWorker } from '../../workers/worker-record';
+import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
 import { styled } from '../terminal-style';
+import { checkSilentEngine, checkWorker } from './check-processes';
 import { checkSandbox } from './check-sandbox';
 
 interface Check {
@@ -35,6 +37,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
   const checks = [
     checkNode(),
     await checkServer(options, dataDir),
+    { name: 'worker', ...checkWorker(dataDir) },
     checkEncryption(options, dataDir),
     checkTerminal(),
     checkPython(),
@@ -64,12 +67,16 @@ function checkNode(): Check {
 async function checkServer(options: GlobalOptions, dataDir: string): Promise<Check> {
   const name = 'Temporal server';
   const server = resolveServer(options, process.env);
+  const silent = server.isConfigured ? undefined : await checkSilentEngine(dataDir);
+  if (silent) return { name, ...silent };
   const running = server.isConfigured ? undefined : await runningServer(dataDir);
   if (!server.isConfigured && !running) return checkServerBinary(name);
   const address = running?.address ?? server.address;
   try {
     const client = await connectTemporal({ ...server, address });
-    const queues = [MAIN_TASK_QUEUE, hostTaskQueue(LOCAL_HOST)];
+    const worker = runningWorker(dataDir);
+    const host = worker ? worker.host : ownHost(options);
+    const queues = [worker?.queue ?? MAIN_TASK_QUEUE, ...(host === null ? [] : [hostTaskQueue(host)])];
     const polled = await Promise.all(queues.map((queue) => hasPollers(client, queue)));
     await client.connection.close();
     const missing = queues.filter((_, index) => !polled[index]);

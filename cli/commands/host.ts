@@ -1,8 +1,7 @@
 // `holdfast host`: serves this machine's shells to a Temporal server, says which machines do, and what each allows.
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { mkdirSync } from 'node:fs';
-import { ID_PATTERN, LOCAL_HOST } from '../../contracts/ids';
+import { LOCAL_HOST } from '../../contracts/ids';
 import type { Access, HostState } from '../../contracts/remote-hosts';
 import { HoldfastError } from '../../contracts/errors';
 import { attachToken } from '../../exec/attach-keys';
@@ -92,18 +91,6 @@ const LOG: WorkersLog = {
   info: () => undefined,
   warn: (message, facts) => note(`${message} ${JSON.stringify(facts)}`),
 };
-
-/** What this machine is called where nobody says: its own name, as an id. */
-export function ownHostName(): string {
-  const name =
-    hostname()
-      .split('.')[0]
-      ?.toLowerCase()
-      .replace(/[^a-z0-9_-]+/g, '-')
-      .slice(0, 60) ?? '';
-  const id = name.replace(/^[^a-z0-9]+/, '');
-  return ID_PATTERN.test(id) && id !== LOCAL_HOST ? id : 'this-machine';
-}
 
 export async function listHosts(options: GlobalOptions): Promise<number> {
   await using context = await openContext(options, { start: false });

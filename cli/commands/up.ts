@@ -1,11 +1,15 @@
 // `holdfast up` and `down`: the embedded server and its worker; or only a worker, for a server that is named.
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { resolveServer } from '../../client/connect';
+import { HoldfastError } from '../../contracts/errors';
+import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { stopServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { SessionHost } from '../../exec/session-host';
+import { recordHost } from '../../workers/recorded-choice';
 import { stopWorker } from '../../workers/worker-process';
-import { dataDirOf, openContext, type GlobalOptions } from '../context';
+import { dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
 import { stopMarker } from '../keep-running';
 import { printJson } from '../print-json';
 
@@ -16,6 +20,12 @@ export interface UpOptions extends GlobalOptions {
   workdir?: string | false;
   /** False for `--no-tools`. */
   tools?: string[] | false;
+  host?: string;
+  agentsOnly?: boolean;
+  /** False for `--no-queue`. */
+  queue?: string | false;
+  join?: boolean;
+  replace?: boolean;
 }
 export interface DownOptions extends GlobalOptions {
   sessions?: boolean;
@@ -25,32 +35,65 @@ export async function up(options: UpOptions): Promise<number> {
   const { port, uiPort } = options;
   const workdir = options.workdir === false ? null : options.workdir && resolve(options.workdir);
   const tools = options.tools === false ? [] : options.tools?.map((file) => resolve(file));
+  const host = hostOf(options);
+  const queue = options.queue === false ? null : options.queue;
+  const { join, replace } = options;
+  const worker = { workdir, tools, host, queue, join, replace };
   await using context = await openContext(options, {
     start: true,
     startWorker: true,
     port,
     uiPort,
-    workdir,
-    tools,
+    ...worker,
   });
-  const { client, namespace, uiUrl, dataDir, worker } = context;
+  if (options.host !== undefined) recordHost(context.dataDir, options.host);
+  const { client, namespace, uiUrl, dataDir } = context;
+  const { identity, cwd, queue: served } = context.worker ?? {};
   const facts = {
     address: client.address,
     namespace,
     uiUrl,
     dataDir,
-    workerPid: worker?.identity.pid ?? null,
+    host,
+    queue: served ?? MAIN_TASK_QUEUE,
+    workerPid: identity?.pid ?? null,
   };
   if (options.json) printJson(facts);
   else {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
         (uiUrl ? `web UI           ${uiUrl}\n` : '') +
-        `worker           pid ${facts.workerPid}, shells begin in ${worker?.cwd}\n` +
+        `worker           pid ${facts.workerPid}, ${serves(facts, cwd)}\n` +
         `data             ${dataDir}\n`,
     );
   }
   return 0;
+}
+
+function serves({ host, queue }: { host: string | null; queue: string }, cwd: string | undefined): string {
+  const agents = queue === MAIN_TASK_QUEUE ? 'agents' : `agents of queue ${queue}`;
+  return host === null
+    ? `serves ${agents} alone`
+    : `serves ${agents} and host ${host}, shells begin in ${cwd}`;
+}
+
+/** Null for agents alone. Throws `invalid_input` for a name that would be another machine's on this server. */
+function hostOf(options: UpOptions): string | null {
+  const { host, agentsOnly } = options;
+  if (agentsOnly) return null;
+  const isEmbedded = !resolveServer(options, process.env).isConfigured;
+  if (host !== undefined && (host === LOCAL_HOST) !== isEmbedded)
+    throw new HoldfastError('invalid_input', {
+      what: '--host',
+      got: host,
+      allowed: isEmbedded
+        ? `${LOCAL_HOST} beside the embedded server, which has no other machine`
+        : `any name but ${LOCAL_HOST}: each machine of a server has its own`,
+      next: isEmbedded
+        ? 'Leave --host out, or name a server with --address.'
+        : 'Choose a name for this machine.',
+    });
+  return host ?? ownHost(options);
 }
 
 export async function down(options: DownOptions): Promise<number> {

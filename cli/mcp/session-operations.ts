@@ -1,7 +1,6 @@
 // Sessions, for MCP clients.
 import * as z from 'zod/mini';
 import type { SessionHandle } from '../../client/session-handle';
-import { LOCAL_HOST } from '../../contracts/ids';
 import {
   execSchema,
   idSchema,
@@ -32,13 +31,13 @@ const QUICK = { firstOutputMs: 30_000, betweenOutputMs: 15_000, maxMs: PATIENCE_
 
 const address = {
   agent: z._default(idSchema, MCP_AGENT),
-  host: z._default(idSchema, LOCAL_HOST),
+  host: z.optional(idSchema),
   session: z._default(sessionNumber, 0),
 };
-type Address = Record<'agent' | 'host', string> & { session: number };
+type Address = { agent: string; host?: string | undefined; session: number };
 
-const sessionOf = ({ client }: CliContext, { agent, host, session }: Address, cwd?: string): SessionHandle =>
-  client.session({ agent, host, session }, cwd ? { cwd } : {});
+const sessionOf = (context: CliContext, { agent, host, session }: Address, cwd?: string): SessionHandle =>
+  context.client.session({ agent, host: host ?? context.host, session }, cwd ? { cwd } : {});
 
 function viewed(view: CommandView): Answer {
   const gap = view.output === '' || view.output.endsWith('\n') ? '' : '\n';

@@ -5,7 +5,8 @@ import { LOCAL_HOST } from '../../contracts/ids';
 import { readJson } from '../../exec/json-file';
 import { logEnd, readLog } from '../../exec/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
-import { runningWorker, stopWorker } from '../../workers/worker-process';
+import { stopWorker } from '../../workers/worker-process';
+import { runningWorker } from '../../workers/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
 

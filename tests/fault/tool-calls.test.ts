@@ -7,7 +7,8 @@ import type { CrashPoint } from '../../activities/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
 import { packageRoot } from '../../exec/package-root';
 import { isAlive } from '../../exec/process-identity';
-import { runningWorker, stopWorker } from '../../workers/worker-process';
+import { stopWorker } from '../../workers/worker-process';
+import { runningWorker } from '../../workers/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { until } from '../helpers/until';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { HoldfastClient } from '../../client/holdfast-client';
 import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
 import { isAlive } from '../../exec/process-identity';
-import { ensureWorker, runningWorker } from '../../workers/worker-process';
-import type { WorkerRecord } from '../../workers/worker-record';
+import { ensureWorker } from '../../workers/worker-process';
+import { runningWorker, type WorkerRecord } from '../../workers/worker-record';
 import { startServer } from './start-server';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');

@@ -253,7 +253,7 @@ test('a start whose answer is lost is sent again and starts one agent', async ()
   const temporal = Object.create(client.temporal, {
     workflow: { value: workflow },
   }) as typeof client.temporal;
-  const agent = new AgentHandle(temporal, id, 'here');
+  const agent = new AgentHandle(temporal, id, client.server);
   await agent.start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
   expect(await client.agent(id).send('x')).toMatchObject({ answer: 'hi' });
   await client.agent(id).stop();

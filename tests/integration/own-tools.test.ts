@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../exec/package-root';
-import { runningWorker } from '../../workers/worker-process';
+import { runningWorker } from '../../workers/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, scratch, uniqueId, type Scratch } from '../helpers/temporal';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../client/session-handle';
 import { packageRoot } from '../../exec/package-root';
-import { runningWorker } from '../../workers/worker-process';
+import { runningWorker } from '../../workers/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 
 const engine = new EngineOfItsOwn();

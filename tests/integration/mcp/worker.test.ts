@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../exec/package-root';
 import { identityOf, isAlive, type Identity } from '../../../exec/process-identity';
-import { runningWorker } from '../../../workers/worker-process';
+import { runningWorker } from '../../../workers/worker-record';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../../helpers/engine-of-its-own';
 import { FIXTURE_FILE } from '../../helpers/mcp-servers';
 import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';

@@ -10,7 +10,7 @@ const to: Delivery = {
   client: { withAbortSignal: (_: AbortSignal, send: () => unknown) => send() } as unknown as Client,
   what: 'The session',
   workflowId: 'exec/a/local/0',
-  address: 'nowhere',
+  server: { address: 'nowhere', queue: 'holdfast' },
   needsWorker: false,
 };
 const draining = (): Error => toFailure(new HoldfastError('draining'));

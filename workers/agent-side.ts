@@ -1,0 +1,52 @@
+// What serves agents: the claim of their queue, their worker, and what looks after them.
+import { LiveTokens } from '../activities/live-tokens';
+import type { ClaimFacts } from '../contracts/claims';
+import type { ModelProviders } from '../models/providers';
+import type { Tool } from '../tools/tool';
+import { createAgentWorker, type AgentWorkerOptions } from './agent-worker';
+import { AgentsClaim, agentsIdentity } from './agents-claim';
+import { offerOf } from './agents-offer';
+import type { Configuration } from './configuration';
+import { endUnused } from './end-unused';
+import { EnrolledHosts } from './enrolled-hosts';
+import { SubAgentSweep } from './sub-agent-sweep';
+import type { AgentSide } from './workers';
+
+export interface AgentSideOptions extends Omit<AgentWorkerOptions, 'queue' | 'identity' | 'tokens'> {
+  facts: ClaimFacts;
+  configuration: Configuration;
+  /** Tools that no release brings. */
+  own: readonly Tool[];
+  options: { dataDir: string; models?: ModelProviders; join?: boolean | undefined };
+  warn: (message: string, facts: object) => void;
+  /** Takes what is to be undone where the rest cannot be made. */
+  made: (() => unknown)[];
+}
+
+/** Throws `queue_taken` where other workers serve the queue with something else to offer. */
+export async function createAgentSide({
+  facts,
+  configuration,
+  own,
+  options: { dataDir, models: ownModels = {}, join = false },
+  warn,
+  made,
+  ...shared
+}: AgentSideOptions): Promise<AgentSide> {
+  const { client, connection, dataConverter } = shared;
+  const { claims, temporal, server } = client;
+  const { queue } = server;
+  const tools = shared.tools.describe();
+  const offer = offerOf({ tools, ownTools: own, ownModels, configuration, env: process.env });
+  const offering = { ...facts, offer };
+  const claim = await AgentsClaim.make({ claims, client: temporal, queue, facts: offering, join });
+  made.push(() => claim.leave());
+  const tokens = await LiveTokens.listen(dataDir);
+  made.push(() => tokens.close());
+  const identity = agentsIdentity(offering);
+  const worker = await createAgentWorker({ ...shared, queue, identity, tokens });
+  made.push(() => endUnused(worker));
+  const subAgents = new SubAgentSweep(temporal, warn);
+  const enrolled = new EnrolledHosts({ client, connection, dataConverter, warn });
+  return { worker, subAgents, enrolled, claim, close: () => tokens.close() };
+}
