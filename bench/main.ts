@@ -12,6 +12,7 @@ import { manyAgents } from './many-agents';
 import { asLine, printTable, type Row } from './measure';
 import { sandbox } from './sandbox';
 import { withBench, type Group } from './setting';
+import { recovery } from './recovery';
 import { remoteHost } from './remote-host';
 import { steps } from './steps';
 import { subAgents } from './sub-agents';
@@ -25,6 +26,7 @@ const GROUPS: Record<string, Group> = {
   'tool-calls': toolCalls,
   flood,
   'worker-killed': workerKilled,
+  recovery,
   'idle-sessions': idleSessions,
   'many-agents': manyAgents,
   'sub-agents': subAgents,

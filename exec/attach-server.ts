@@ -7,8 +7,9 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { checkedId, checkedSession, type SessionRef } from '../contracts/ids';
 import type { HostFacts } from '../contracts/remote-hosts';
 import { AttachConnection, type AttachConnectionOptions } from './attach-connection';
-import { attachCertificate, attachToken, isSameToken, type Certificate } from './attach-keys';
-import { readFirstLine } from './first-line';
+import { attachCertificate, attachToken, type Certificate } from './attach-keys';
+import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
+import { readLine } from './read-line';
 
 /** Who has not shown a token by then never will. */
 const TOKEN_MS = 5_000;
@@ -82,14 +83,15 @@ export class AttachServer {
     let ref: SessionRef | undefined;
     let isStranger = true;
     try {
-      const first = await readFirstLine(socket, TOKEN_MS);
-      const { token, ...said } = (first ?? {}) as Record<string, unknown>;
-      this.checkToken(token);
+      const hostNonce = newNonce();
+      socket.write(`${JSON.stringify({ hostNonce })}\n`);
+      const said = ((await readLine(socket, TOKEN_MS)) ?? {}) as Record<string, unknown>;
+      const proof = this.checkProof(said, hostNonce);
       isStranger = false;
       ref = this.checkSession(said.ref);
       this.options.access.check('somebody at its terminal', 'looks');
       const connection = new AttachConnection(socket, ref, from, this.options);
-      socket.write('{"ok":true}\n');
+      socket.write(`${JSON.stringify({ ok: true, proof })}\n`);
       connection.serve();
     } catch (err) {
       const known = err instanceof HoldfastError ? err : new HoldfastError('attach_refused', this.facts(err));
@@ -99,11 +101,16 @@ export class AttachServer {
     }
   }
 
-  private checkToken(got: unknown): void {
+  /** Returns this side's own proof. */
+  private checkProof({ personNonce, proof }: Record<string, unknown>, hostNonce: string): string {
     const { dataDir, host } = this.options;
+    const { fingerprint = '' } = this.certificate ?? {};
+    const handshake: Handshake = { host, fingerprint, hostNonce, personNonce: String(personNonce) };
     // Read anew each time: one that was changed counts at once.
-    if (typeof got !== 'string' || !isSameToken(got, attachToken(dataDir, host)))
+    const token = attachToken(dataDir, host);
+    if (!isProof(proof, 'person', token, handshake))
       throw new HoldfastError('attach_refused', this.facts('it is not its token'));
+    return proofOf('host', token, handshake);
   }
 
   private checkSession(got: unknown): SessionRef {

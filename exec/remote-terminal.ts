@@ -4,9 +4,10 @@ import { connect, type TLSSocket } from 'node:tls';
 import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import type { HostFacts } from '../contracts/remote-hosts';
-import { readFirstLine } from './first-line';
+import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
 import { HolderClient, HolderGone } from './holder-client';
 import type { Verbs } from './protocol';
+import { readLine } from './read-line';
 
 const CONNECT_MS = 5_000;
 export const MAX_READ_BYTES = 256 * 1024;
@@ -30,20 +31,15 @@ export class RemoteTerminal {
   ) {}
 
   /**
-   * Throws `attach_refused` for a wrong fingerprint, to which no token is shown, and what the host refuses with;
-   * `HolderGone` where nobody answers there.
+   * The token is never sent: both sides prove that they have it. Throws `attach_refused` for a wrong fingerprint and for
+   * a host that cannot prove it, and what the host refuses with; `HolderGone` where nobody answers there.
    */
   static async open({ listens, token, ref }: RemotePlace): Promise<RemoteTerminal> {
     const socket = await reach(listens.address);
     try {
       const { fingerprint256 } = socket.getPeerCertificate();
       if (fingerprint256 !== listens.fingerprint) throw refused(ref.host, 'it shows another certificate');
-      socket.write(`${JSON.stringify({ token, ref })}\n`);
-      const answer = await readFirstLine(socket, CONNECT_MS).catch((err: unknown) => {
-        throw refused(ref.host, reasonOf(err));
-      });
-      const { error } = answer as { error?: { code?: unknown; facts?: ErrorFacts } };
-      if (error) throw known(error, ref.host);
+      await introduce(socket, { fingerprint: listens.fingerprint, token, ref });
       const client = new HolderClient<HostVerbs>(socket, '');
       // Paused since its first line.
       socket.resume();
@@ -67,6 +63,38 @@ export class RemoteTerminal {
   close(): void {
     this.client.close();
   }
+}
+
+async function introduce(
+  socket: TLSSocket,
+  { fingerprint, token, ref }: { fingerprint: string; token: string; ref: SessionRef },
+): Promise<void> {
+  const { host } = ref;
+  const hear = async (): Promise<Answer> => {
+    const said = await readLine(socket, CONNECT_MS).catch((err: unknown) => {
+      throw refused(host, reasonOf(err));
+    });
+    const answer = (said ?? {}) as Answer;
+    if (answer.error) throw known(answer.error, host);
+    return answer;
+  };
+  const { hostNonce } = await hear();
+  if (typeof hostNonce !== 'string') throw refused(host, 'it is of another release');
+  const handshake: Handshake = { host, fingerprint, hostNonce, personNonce: newNonce() };
+  const { personNonce } = handshake;
+  socket.write(`${JSON.stringify({ ref, personNonce, proof: proofOf('person', token, handshake) })}\n`);
+  const { proof } = await hear();
+  if (!isProof(proof, 'host', token, handshake))
+    throw refused(
+      host,
+      'it cannot prove that it has the token: another machine announces itself as this host',
+    );
+}
+
+interface Answer {
+  hostNonce?: unknown;
+  proof?: unknown;
+  error?: { code?: unknown; facts?: ErrorFacts };
 }
 
 function reach(address: string): Promise<TLSSocket> {

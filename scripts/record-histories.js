@@ -35,6 +35,7 @@ async function main(address) {
     ['agent', `agent/${id}`],
     ['turn', `agent/${id}/turn/1`],
     ['exec-session', `exec/${id}/local/0`],
+    ['claim', 'claim/host.local'],
   ]) {
     await recordHistory(client, workflowId, join(folder, `${name}-${version}.json`));
   }

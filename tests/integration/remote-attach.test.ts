@@ -1,9 +1,13 @@
 // People at terminals of another machine: straight, where it listens, else through Temporal.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:tls';
 import type { HostFacts } from '../../contracts/remote-hosts';
 import { HoldfastError } from '../../contracts/errors';
+import type { SessionRef } from '../../contracts/ids';
+import { attachCertificate } from '../../exec/attach-keys';
+import { proofOf } from '../../exec/attach-proof';
 import { RemoteTerminal } from '../../exec/remote-terminal';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { LEAVE, Person } from '../helpers/person';
@@ -51,6 +55,33 @@ const open = (given: { token?: string; fingerprint?: string; host?: string } = {
     token: given.token ?? token,
     ref: { agent: 'nobody', host: given.host ?? 'pi', session: 0 },
   });
+const endpointOf = (address: string): { host: string; port: number } => {
+  const [host = '', port] = address.split(':');
+  return { host, port: Number(port) };
+};
+
+/** What the host says to a client that answers its nonce so, until it ends the connection. */
+function say(answer: string | ((hostNonce: string) => string)): Promise<string> {
+  return new Promise((resolve) => {
+    let got = '';
+    const socket = connect({ ...endpointOf(listens.address), rejectUnauthorized: false });
+    socket.on('data', (chunk: Buffer) => (got += chunk.toString()));
+    socket.once('data', (chunk: Buffer) => {
+      const { hostNonce } = JSON.parse(chunk.toString()) as { hostNonce: string };
+      socket.write(typeof answer === 'string' ? answer : answer(hostNonce));
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(got));
+  });
+}
+
+/** Of one who has the token. */
+const introduced =
+  (ref: SessionRef, then = '') =>
+  (hostNonce: string): string => {
+    const handshake = { host: 'pi', fingerprint: listens.fingerprint, hostNonce, personNonce: 'x' };
+    const proof = proofOf('person', token, handshake);
+    return `${JSON.stringify({ ref, personNonce: 'x', proof })}\n${then}`;
+  };
 const audit = (): string => readFileSync(join(pi.dataDir, 'audit.pi.jsonl'), 'utf8');
 
 describe('a host that listens', () => {
@@ -109,7 +140,11 @@ describe('a host that listens', () => {
     expect(await ann.exits()).toBe(77);
     expect(ann.text).toContain('attach_refused');
     await expect(open({ token: '' })).rejects.toMatchObject({ code: 'attach_refused' });
-    await expect(open({ host: 'local' })).rejects.toMatchObject({ code: 'foreign_session' });
+    // A proof for a host of another name is none here.
+    await expect(open({ host: 'local' })).rejects.toMatchObject({ code: 'attach_refused' });
+    expect(await say(introduced({ agent: 'nobody', host: 'local', session: 0 }))).toContain(
+      'foreign_session',
+    );
     expect(audit()).toMatch(
       /"why":"attach_refused","agent":"","host":"pi","session":null,"from":"127.0.0.1"/,
     );
@@ -122,6 +157,33 @@ describe('a host that listens', () => {
     const refused = await open({ fingerprint }).catch((err: unknown) => err);
     expect(refused).toMatchObject({ code: 'attach_refused' });
     expect((refused as HoldfastError).message).toContain('another certificate');
+  });
+
+  test('a machine that announces itself as the host, with a certificate of its own, gets neither token nor input', async () => {
+    const other = attachCertificate(files.directory, 'pi');
+    let heard = '';
+    const thief = createServer({ key: other.key, cert: other.cert }, (socket) => {
+      socket.on('error', () => undefined);
+      socket.write('{"hostNonce":"x"}\n');
+      socket.on('data', (chunk: Buffer) => {
+        heard += chunk.toString();
+        socket.write('{"ok":true,"proof":"x"}\n');
+      });
+    });
+    await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
+    const address = `127.0.0.1:${(thief.address() as AddressInfo).port}`;
+    const announced = { address, fingerprint: other.fingerprint };
+    const ref = { agent: 'nobody', host: 'pi', session: 0 };
+    await expect(RemoteTerminal.open({ listens: announced, token, ref })).rejects.toThrow(
+      /cannot prove that it has the token/,
+    );
+    expect(heard).toContain('"proof"');
+    expect(heard).not.toContain(token);
+    // Nor is what it heard good for anything at the host itself.
+    const { proof, personNonce } = JSON.parse(heard) as Record<string, string>;
+    const answers = await say(`${JSON.stringify({ ref, personNonce, proof })}\n`);
+    expect(answers).toContain('attach_refused');
+    thief.close();
   });
 
   test('only what people at terminals do is heard: no command, no end, no call', async () => {
@@ -141,22 +203,13 @@ describe('a host that listens', () => {
   });
 
   test('what is no token at all is ended, and the host goes on', async () => {
-    const [address = '', port] = listens.address.split(':');
-    const say = (text: string): Promise<string> =>
-      new Promise((resolve) => {
-        let got = '';
-        const socket = connect({ host: address, port: Number(port), rejectUnauthorized: false });
-        socket.on('data', (chunk: Buffer) => (got += chunk.toString()));
-        socket.on('error', () => undefined).on('close', () => resolve(got));
-        socket.on('secureConnect', () => socket.write(text));
-      });
     for (const text of ['no json\n', 'x'.repeat(100_000), '[]\n', 'null\n'])
       expect(await say(text)).toContain('attach_refused');
     const ref = { agent: 'nobody', host: 'pi', session: 0 };
-    for (const frame of ['null', '7', '{"verb":"read"}', '{'])
-      expect(
-        await say(`${JSON.stringify({ token, ref })}\n\0\0\0${String.fromCharCode(frame.length)}${frame}`),
-      ).toBe('{"ok":true}\n');
+    for (const frame of ['null', '7', '{"verb":"read"}', '{']) {
+      const said = await say(introduced(ref, `\0\0\0${String.fromCharCode(frame.length)}${frame}`));
+      expect(said).toMatch(/\n\{"ok":true,"proof":"[\w-]+"\}\n$/);
+    }
     const terminal = await open();
     for (const body of [null, { from: -1 }, { from: 'x' }])
       await expect(terminal.client.request('read', body as never)).rejects.toThrow(HoldfastError);

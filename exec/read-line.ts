@@ -1,10 +1,10 @@
-// The one line of JSON that each side of a connection to a host says first; frames follow.
+// The lines of JSON that both sides of a connection to a host say first; frames follow.
 import type { Socket } from 'node:net';
 
 const MAX_BYTES = 8 * 1024;
 
 /** Leaves what comes behind the line for the next reader. Rejects at the time-out, the limit, or the other side's end. */
-export function readFirstLine(socket: Socket, timeoutMs: number): Promise<unknown> {
+export function readLine(socket: Socket, timeoutMs: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     let got = Buffer.alloc(0);
     const over = (settle: () => void): void => {
@@ -18,17 +18,17 @@ export function readFirstLine(socket: Socket, timeoutMs: number): Promise<unknow
       got = Buffer.concat([got, chunk]);
       const end = got.indexOf('\n');
       if (end < 0 && got.length <= MAX_BYTES) return;
-      if (end < 0 || end > MAX_BYTES) return fail(`its first line is longer than ${MAX_BYTES} bytes`);
+      if (end < 0 || end > MAX_BYTES) return fail(`its line is longer than ${MAX_BYTES} bytes`);
       over(() => {
         if (end + 1 < got.length) socket.unshift(got.subarray(end + 1));
         try {
           resolve(JSON.parse(got.toString('utf8', 0, end)));
         } catch {
-          reject(new Error('its first line is no JSON'));
+          reject(new Error('its line is no JSON'));
         }
       });
     };
     const timer = setTimeout(() => fail(`nothing came within ${timeoutMs} ms`), timeoutMs);
-    socket.on('data', onData).on('close', onClose);
+    socket.on('data', onData).on('close', onClose).resume();
   });
 }

@@ -1,0 +1,32 @@
+// How both sides of a connection to a host prove that they have its token, without sending it: another machine that
+// announces itself as the host learns nothing that it could use there. After SCRAM (RFC 5802), with a random token in
+// place of a password and the certificate's fingerprint as the channel binding.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const NONCE_BYTES = 32;
+
+/** What both sides know of one connection. */
+export interface Handshake {
+  host: string;
+  /** Of the certificate that the host shows here: a proof for one is none for another. */
+  fingerprint: string;
+  /** Of each side, so that no proof serves twice. */
+  hostNonce: string;
+  personNonce: string;
+}
+
+export const newNonce = (): string => randomBytes(NONCE_BYTES).toString('base64url');
+
+/** That `side` has the token. */
+export function proofOf(side: 'host' | 'person', token: string, handshake: Handshake): string {
+  const { host, fingerprint, hostNonce, personNonce } = handshake;
+  const said = JSON.stringify(['holdfast attach', side, host, fingerprint, hostNonce, personNonce]);
+  return createHmac('sha256', token).update(said).digest('base64url');
+}
+
+/** In constant time. An empty token proves nothing. */
+export function isProof(got: unknown, side: 'host' | 'person', token: string, handshake: Handshake): boolean {
+  const expected = Buffer.from(proofOf(side, token, handshake));
+  const given = Buffer.from(typeof got === 'string' ? got : '');
+  return token !== '' && given.length === expected.length && timingSafeEqual(given, expected);
+}
