@@ -19,7 +19,7 @@ import type { SessionRef } from '../contracts/ids';
 import type { CodeImport } from '../contracts/package-names';
 import type { CommandView, Runtime, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
-import type { ObserveReason, Snapshot } from '../exec/protocol';
+import type { ObserveReason, Snapshot, Verbs } from '../exec/protocol';
 import type { AuditLog } from '../exec/audit-log';
 import type { Effect, HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
@@ -82,6 +82,26 @@ export function createHostActivities({
     return view({ ref, from }, snapshot);
   };
 
+  /** A terminal that does not know an input which an earlier attempt may have typed is another one. */
+  const type = async (
+    ref: SessionRef,
+    request: Verbs['input']['request'],
+  ): Promise<Verbs['input']['answer']> => {
+    const { session } = ref;
+    try {
+      const typed = await sessions.input(ref, request);
+      if (!typed) throw new HoldfastError('no_running_process', { session });
+      return typed;
+    } catch (err) {
+      const isFirst = Context.current().info.attempt === 1;
+      if (isFirst || !(err instanceof HoldfastError) || err.code !== 'no_running_process') throw err;
+      throw new HoldfastError('session_lost', {
+        session,
+        reason: 'it is not known whether the input was typed',
+      });
+    }
+  };
+
   const activities: HostActivities = {
     async runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand> {
       const { ref, commandId: id, runtime, code, cwd } = input;
@@ -90,7 +110,11 @@ export function createHostActivities({
       if (!sessions.commandRecord(ref, id)) {
         const held = await gate.held(input);
         if (held) return held;
-        if (input.reset) await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
+        if (input.reset) {
+          // One that is not there refuses the command before anything is ended for it.
+          await sessions.secretsOf(code);
+          await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
+        }
       }
       await sessions.run(ref, { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) });
       channel.serve(ref);
@@ -116,9 +140,8 @@ export function createHostActivities({
       yield: settings,
     }: SendInputInput): Promise<CommandView> {
       crashPoint('input-arrived');
-      const typed = await sessions.input(ref, { id, text, enter, keys });
+      const typed = await type(ref, { id, text, enter, keys });
       crashPoint('input-typed');
-      if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
       const start = from ?? typed.at;
       if (!settings) return view({ ref, from: start }, typed.snapshot);
       const until = { kind: 'yield', settings, sinceMs: Date.now() } as const;
@@ -130,8 +153,7 @@ export function createHostActivities({
       const refused: string[] = [];
       for (const { inputId: id, text, enter, keys } of inputs) {
         try {
-          const typed = await sessions.input(ref, { id, text, enter, keys });
-          if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
+          await type(ref, { id, text, enter, keys });
         } catch (err) {
           if (!(err instanceof HoldfastError)) throw err;
           refused.push(err.message);

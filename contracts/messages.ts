@@ -1,6 +1,13 @@
 // Names of workflows and their messages. Outside callers depend on them: a change here is a breaking one.
 
-export const WORKFLOWS = { agent: 'agent', turn: 'turn', execSession: 'execSession', host: 'host' } as const;
+export const WORKFLOWS = {
+  agent: 'agent',
+  turn: 'turn',
+  execSession: 'execSession',
+  host: 'host',
+  /** Internal: brings a part of a large value from one machine to another. */
+  carryBlob: 'carryBlob',
+} as const;
 
 export const AGENT_MESSAGES = {
   /** Signal and update: one more message; the update answers with the turn's result. */

@@ -10,7 +10,8 @@ import { BlobStore } from '../activities/blob-store';
 import { LiveTokens } from '../activities/live-tokens';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
-import { LOCAL_HOST, checkedId, isHostNamespace } from '../contracts/ids';
+import { fetchBlob } from '../client/fetch-blob';
+import { LOCAL_HOST, MAIN_TASK_QUEUE, checkedId, hostTaskQueue, isHostNamespace } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
 import { Sandbox } from '../exec/sandbox/sandbox';
@@ -114,7 +115,11 @@ export async function composeWorkers(
     // Of each process its own: another one's open tasks are no orphans.
     const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`));
     made.push(() => journal.close());
-    const blobs = new BlobStore(join(dataDir, 'blobs'));
+    const at = agents || host === null ? MAIN_TASK_QUEUE : hostTaskQueue(host);
+    const blobs = new BlobStore(join(dataDir, 'blobs'), {
+      at,
+      fetch: (ref, signal) => fetchBlob(client, ref, signal),
+    });
     void blobs.prune();
     made.push(() => configured.close());
     // MCP servers are where the agents are.

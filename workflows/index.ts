@@ -1,5 +1,6 @@
 // The workflows that a worker offers. Exports workflows, nothing else.
 export { agent } from './agent';
+export { carryBlob } from './carry-blob';
 export { execSession } from './exec-session';
 export { host } from './host';
 export { turn } from './turn';
