@@ -82,24 +82,13 @@ export function createHostActivities({
     return view({ ref, from }, snapshot);
   };
 
-  /** A terminal that does not know an input which an earlier attempt may have typed is another one. */
   const type = async (
     ref: SessionRef,
     request: Verbs['input']['request'],
   ): Promise<Verbs['input']['answer']> => {
-    const { session } = ref;
-    try {
-      const typed = await sessions.input(ref, request);
-      if (!typed) throw new HoldfastError('no_running_process', { session });
-      return typed;
-    } catch (err) {
-      const isFirst = Context.current().info.attempt === 1;
-      if (isFirst || !(err instanceof HoldfastError) || err.code !== 'no_running_process') throw err;
-      throw new HoldfastError('session_lost', {
-        session,
-        reason: 'it is not known whether the input was typed',
-      });
-    }
+    const typed = await sessions.input(ref, request);
+    if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
+    return typed;
   };
 
   const activities: HostActivities = {
@@ -156,7 +145,7 @@ export function createHostActivities({
           await type(ref, { id, text, enter, keys });
         } catch (err) {
           if (!(err instanceof HoldfastError)) throw err;
-          refused.push(err.message);
+          refused.push(asFarAsKnown(err, 'the input').message);
         }
       }
       return { view: await view({ ref, from: null }, await sessions.status(ref)), refused };
@@ -194,7 +183,13 @@ export function createHostActivities({
       crashPoint('close-done');
     },
   };
-  return guarded({ host, access, audit, client }, activities);
+  return guarded({ host, sessions, access, audit, client }, activities);
+}
+
+/** `commandId` of a command alone. */
+interface Input {
+  ref: SessionRef;
+  commandId?: string;
 }
 
 /** What each of them is, in people's words, and does to a session: the host's access decides. */
@@ -210,24 +205,48 @@ const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effe
 };
 
 /**
+ * What an attempt is refused for says that nothing was done; an earlier attempt, whose worker has died, may have done
+ * it all the same: its terminal is gone since, or the host's access has changed.
+ */
+function asFarAsKnown(err: HoldfastError, what: string): HoldfastError {
+  if (Context.current().info.attempt === 1 || err.effect !== 'none') return err;
+  const reason = `an earlier attempt may have been carried out, and this one was refused (${err.code}).`;
+  return new HoldfastError('unknown_outcome', { what, reason });
+}
+
+/**
  * Refuses sessions of other hosts and what the host's access does not allow, both on record; heartbeats while one
  * waits, and gives failures their code.
  */
 function guarded(
-  { host, access, audit, client }: Pick<HostDependencies, 'host' | 'access' | 'audit' | 'client'>,
+  {
+    host,
+    sessions,
+    access,
+    audit,
+    client,
+  }: Pick<HostDependencies, 'host' | 'sessions' | 'access' | 'audit' | 'client'>,
   activities: HostActivities,
 ): HostActivities {
-  const check = (what: keyof HostActivities, { ref }: { ref: SessionRef }): void => {
+  /** A command that runs is seen to its end: to refuse it would say that nothing of it was run. */
+  const effectNow = ({ ref, commandId }: Input, effect: Effect): Effect => {
+    const begun = commandId === undefined ? undefined : sessions.commandRecord(ref, commandId);
+    if (!begun) return effect;
+    return begun.endedAt === null ? 'ends' : 'looks';
+  };
+  const check = (what: keyof HostActivities, input: Input): void => {
+    const { ref } = input;
     try {
       if (ref.host !== host) throw new HoldfastError('foreign_session', { got: ref.host, host });
-      access.check(...EFFECTS[what]);
+      const [named, effect] = EFFECTS[what];
+      access.check(named, effectNow(input, effect));
     } catch (err) {
       if (err instanceof HoldfastError) audit.write({ what, outcome: 'refused', why: err.code, ...ref });
       throw err;
     }
   };
   const guard =
-    <I extends { ref: SessionRef }, O>(what: keyof HostActivities, run: (input: I) => Promise<O>) =>
+    <I extends Input, O>(what: keyof HostActivities, run: (input: I) => Promise<O>) =>
     async (input: I): Promise<O> => {
       const heartbeat = setInterval(() => Context.current().heartbeat(), HEARTBEAT_MS);
       try {
@@ -236,7 +255,9 @@ function guarded(
         if (EFFECTS[what][1] !== 'looks') await refuseLate(client, info, cancellationSignal);
         return await run(input);
       } catch (err) {
-        throw err instanceof HoldfastError ? toFailure(err) : err;
+        if (!(err instanceof HoldfastError)) throw err;
+        const [named, effect] = EFFECTS[what];
+        throw toFailure(effect === 'mutates' ? asFarAsKnown(err, named) : err);
       } finally {
         clearInterval(heartbeat);
       }

@@ -65,7 +65,6 @@ export class SessionHost {
   private readonly opening = new Map<string, string>();
 
   private readonly spare: SpareHolder | undefined;
-
   readonly options: SessionHostOptions;
 
   constructor(options: SessionHostOptions) {
@@ -125,7 +124,8 @@ export class SessionHost {
 
   /** What became of one command. */
   commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
-    return new CommandRecords(this.paths(ref).commands).read(id);
+    const { commands } = this.paths(ref);
+    return existsSync(commands) ? new CommandRecords(commands).read(id) : undefined;
   }
 
   /** Types into the running process. Undefined when the session has no terminal. */

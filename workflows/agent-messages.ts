@@ -62,7 +62,7 @@ export function listen(conversation: Conversation): void {
           conversation.take(message, done);
           conversation.show();
         });
-      return taken.answer(idOf(message) ?? '', sendContent(message), take);
+      return taken.answer(idOf(message), sendContent(message), take);
     },
     {
       validator: (request?) => {
@@ -98,10 +98,10 @@ export function listen(conversation: Conversation): void {
     { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
   );
 
-  const recover = async (request: RecoverRequest): Promise<void> => {
-    if (!taken.isFirst(idOf(request), recoverContent(request))) return;
-    await conversation.recover(request.reason ?? 'it was recovered');
-  };
+  const recover = (request: RecoverRequest): Promise<void> =>
+    taken.isFirst(idOf(request), recoverContent(request))
+      ? conversation.recover(request.reason ?? 'it was recovered')
+      : Promise.resolve();
   setHandler(
     recoverUpdate,
     async (request?) => {

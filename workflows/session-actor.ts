@@ -313,9 +313,10 @@ export class SessionActor {
     this.usedAt = Date.now();
     this.approvals.denyAll(`the session was reset${reason === null ? '' : `: ${reason}`}`);
     const input = { ref: this.record.ref, resetId: id, reason };
-    return this.onHost((host) =>
+    const done = this.onHost((host) =>
       host.resetSession.executeWithOptions({ summary: label(reason ?? 'reset') }, [input]),
-    ).then((view) => (this.ids.rememberReset(id, checkedReset), view));
+    );
+    return this.ids.rememberedReset(done, id, checkedReset);
   }
 
   private track(command: RunningCommand, attached: boolean): void {

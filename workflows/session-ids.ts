@@ -55,7 +55,13 @@ export class SessionIds {
     if (id !== undefined && isOther(this.record.resetIds, id, resetContent(request))) conflict(id, by);
   }
 
-  rememberReset(id: string, request: ResetRequest): void {
-    rememberId((this.record.resetIds ??= []), id, resetContent(request), REMEMBERED_RESETS);
+  /** Beside the answer, which must not come later than in released histories: a replay has to find the same order. */
+  rememberedReset<T>(done: Promise<T>, id: string, request: ResetRequest): Promise<T> {
+    done.then(
+      () => rememberId((this.record.resetIds ??= []), id, resetContent(request), REMEMBERED_RESETS),
+      // It was refused, or is not known to be done: the same id may be sent again.
+      () => undefined,
+    );
+    return done;
   }
 }

@@ -44,18 +44,32 @@ export class TakenMessages {
     return true;
   }
 
-  /** The answer to a message, which `take` takes the first time. Throws `id_conflict` and `answer_forgotten`. */
-  async answer(id: string, content: MessageContent, take: () => Promise<AgentResult>): Promise<AgentResult> {
-    if (!this.isFirst(id, content))
-      return this.answers.get(id) ?? this.find(id)?.result ?? refuse('answer_forgotten', { got: id });
+  /**
+   * The answer to a message, which `take` takes the first time. Throws `id_conflict` and `answer_forgotten`. Not async:
+   * the answer must not come later than it did in released histories, whose order a replay has to find.
+   */
+  answer(
+    id: string | undefined,
+    content: MessageContent,
+    take: () => Promise<AgentResult>,
+  ): Promise<AgentResult> {
+    if (id !== undefined && !this.isFirst(id, content)) return this.again(id);
     const answer = take();
+    if (id === undefined) return answer;
     this.answers.set(id, answer);
-    const result = await answer;
-    this.answers.delete(id);
-    const known = this.find(id);
-    if (known) known.result = result;
-    for (const old of this.taken.filter((one) => one.result).slice(0, -WITH_RESULT)) delete old.result;
-    return result;
+    void answer.then((result) => {
+      this.answers.delete(id);
+      const known = this.find(id);
+      if (known) known.result = result;
+      for (const old of this.taken.filter((one) => one.result).slice(0, -WITH_RESULT)) delete old.result;
+    });
+    return answer;
+  }
+
+  private again(id: string): Promise<AgentResult> {
+    const known = this.answers.get(id);
+    if (known) return known;
+    return Promise.resolve(this.find(id)?.result ?? refuse('answer_forgotten', { got: id }));
   }
 
   private find(id: string | undefined): TakenMessage | undefined {
