@@ -147,6 +147,10 @@ export class BlobStore {
   }
 }
 
+/** Of errors of the catalogue the code alone: what their messages say of an effect is not about the tool. */
+export const whyUnreachable = (err: unknown): string =>
+  err instanceof HoldfastError ? err.code : reasonOf(err);
+
 const hash = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 const isOf = (content: Buffer, { sha256, bytes }: BlobRef): boolean =>

@@ -11,7 +11,7 @@ import type { ToolInvocation } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
 import type { ToolContext, ToolHost } from '../tools/tool';
 import { beating } from './beating';
-import type { BlobStore } from './blob-store';
+import { whyUnreachable, type BlobStore } from './blob-store';
 import { fitToolResult } from './fit-payload';
 import { readContext } from './read-context';
 import type { ToolRulings } from './tool-ruling';
@@ -63,7 +63,12 @@ export function createToolActivities({
     } catch (err) {
       signal.throwIfAborted();
       const { bytes: got, at = 'another machine' } = blob;
-      return new HoldfastError('arguments_unreachable', { tool: call.tool, got, at, reason: reasonOf(err) });
+      return new HoldfastError('arguments_unreachable', {
+        tool: call.tool,
+        got,
+        at,
+        reason: whyUnreachable(err),
+      });
     }
   };
   return {

@@ -9,7 +9,7 @@ import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../c
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { ToolRegistry } from '../tools/registry';
-import type { BlobStore } from './blob-store';
+import { whyUnreachable, type BlobStore } from './blob-store';
 import type { ToolRulings } from './tool-ruling';
 import { crashPoint } from './crash-point';
 import { Slots } from './slots';
@@ -233,7 +233,7 @@ class SessionChannel {
     try {
       return { ok: true, value: await this.options.blobs.read(blob, over) };
     } catch (err) {
-      const reason = `${blob.bytes} bytes at ${blob.at ?? 'another machine'} cannot be read: ${reasonOf(err)}`;
+      const reason = `${blob.bytes} bytes at ${blob.at ?? 'another machine'} cannot be read: ${whyUnreachable(err)}`;
       return new HoldfastError('result_undelivered', { tool, reason }).toOutcome();
     }
   }

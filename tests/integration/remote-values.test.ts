@@ -80,7 +80,7 @@ print(told(lambda: codex_tools.fire(folder="${pi.root}/" + "x" * 100_000, ms=0))
   // What runs goes on; from now on the host gives nothing away.
   await pi.cli('host', 'access', 'pi', 'off');
   writeFileSync(join(pi.root, 'go'), '');
-  expect(await said).toMatch(/^arguments_unreachable: .* at host.pi, .*access is off.*nothing was run/);
+  expect(await said).toMatch(/^arguments_unreachable: .* at host.pi, .*execution_disabled; nothing was run/);
   await pi.cli('host', 'access', 'pi', 'read-write');
   await session.close('done');
 }, 60_000);
