@@ -19,7 +19,7 @@ import type { SessionRef } from '../contracts/ids';
 import type { CodeImport } from '../contracts/package-names';
 import type { CommandView, Runtime, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
-import type { ObserveReason, Snapshot } from '../exec/protocol';
+import type { ObserveReason, Snapshot, Verbs } from '../exec/protocol';
 import type { AuditLog } from '../exec/audit-log';
 import type { Effect, HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
@@ -97,6 +97,15 @@ export function createHostActivities({
     return view({ ref, from }, snapshot);
   };
 
+  const type = async (
+    ref: SessionRef,
+    request: Verbs['input']['request'],
+  ): Promise<Verbs['input']['answer']> => {
+    const typed = await sessions.input(ref, request);
+    if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
+    return typed;
+  };
+
   const activities: HostActivities = {
     async runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand> {
       const { ref, commandId: id, runtime, code, cwd } = input;
@@ -106,7 +115,11 @@ export function createHostActivities({
         refuseInherited(input, ownership);
         const held = await gate.held(input);
         if (held) return held;
-        if (input.reset) await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
+        if (input.reset) {
+          // One that is not there refuses the command before anything is ended for it.
+          await sessions.secretsOf(code);
+          await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
+        }
       }
       await sessions.run(ref, { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) });
       channel.serve(ref);
@@ -132,9 +145,8 @@ export function createHostActivities({
       yield: settings,
     }: SendInputInput): Promise<CommandView> {
       crashPoint('input-arrived');
-      const typed = await sessions.input(ref, { id, text, enter, keys });
+      const typed = await type(ref, { id, text, enter, keys });
       crashPoint('input-typed');
-      if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
       const start = from ?? typed.at;
       if (!settings) return view({ ref, from: start }, typed.snapshot);
       const until = { kind: 'yield', settings, sinceMs: Date.now() } as const;
@@ -146,11 +158,10 @@ export function createHostActivities({
       const refused: string[] = [];
       for (const { inputId: id, text, enter, keys } of inputs) {
         try {
-          const typed = await sessions.input(ref, { id, text, enter, keys });
-          if (!typed) throw new HoldfastError('no_running_process', { session: ref.session });
+          await type(ref, { id, text, enter, keys });
         } catch (err) {
           if (!(err instanceof HoldfastError)) throw err;
-          refused.push(err.message);
+          refused.push(asFarAsKnown(err, 'the input').message);
         }
       }
       return { view: await view({ ref, from: null }, await sessions.status(ref)), refused };
@@ -188,7 +199,7 @@ export function createHostActivities({
       crashPoint('close-done');
     },
   };
-  return guarded({ host, ownership, access, audit, client }, activities);
+  return guarded({ host, ownership, sessions, access, audit, client }, activities);
 }
 
 /** What was handed to the data folder that served the host before may have run there. */
@@ -198,6 +209,12 @@ function refuseInherited({ ref, resentSince }: RunCommandInput, { since }: HostO
     what: 'the command',
     reason: `it was handed to the data folder that served host ${ref.host} before this one.`,
   });
+}
+
+/** `commandId` of a command alone. */
+interface Input {
+  ref: SessionRef;
+  commandId?: string;
 }
 
 /** What each of them is, in people's words, and does to a session: the host's access decides. */
@@ -213,6 +230,16 @@ const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effe
 };
 
 /**
+ * What an attempt is refused for says that nothing was done; an earlier attempt, whose worker has died, may have done
+ * it all the same: its terminal is gone since, or the host's access has changed.
+ */
+function asFarAsKnown(err: HoldfastError, what: string): HoldfastError {
+  if (Context.current().info.attempt === 1 || err.effect !== 'none') return err;
+  const reason = `an earlier attempt may have been carried out, and this one was refused (${err.code}).`;
+  return new HoldfastError('unknown_outcome', { what, reason });
+}
+
+/**
  * Refuses sessions of other hosts and what the host's access does not allow, both on record; heartbeats while one
  * waits, and gives failures their code.
  */
@@ -220,25 +247,34 @@ function guarded(
   {
     host,
     ownership,
+    sessions,
     access,
     audit,
     client,
-  }: Pick<HostDependencies, 'host' | 'ownership' | 'access' | 'audit' | 'client'>,
+  }: Pick<HostDependencies, 'host' | 'ownership' | 'sessions' | 'access' | 'audit' | 'client'>,
   activities: HostActivities,
 ): HostActivities {
-  const check = (what: keyof HostActivities, { ref }: { ref: SessionRef }): void => {
+  /** A command that runs is seen to its end: to refuse it would say that nothing of it was run. */
+  const effectNow = ({ ref, commandId }: Input, effect: Effect): Effect => {
+    const begun = commandId === undefined ? undefined : sessions.commandRecord(ref, commandId);
+    if (!begun) return effect;
+    return begun.endedAt === null ? 'ends' : 'looks';
+  };
+  const check = (what: keyof HostActivities, input: Input): void => {
+    const { ref } = input;
     try {
       if (ref.host !== host) throw new HoldfastError('foreign_session', { got: ref.host, host });
       if (ref.folderId !== undefined && ref.folderId !== ownership.folderId)
         throw new HoldfastError('session_elsewhere', { session: ref.session, host });
-      access.check(...EFFECTS[what]);
+      const [named, effect] = EFFECTS[what];
+      access.check(named, effectNow(input, effect));
     } catch (err) {
       if (err instanceof HoldfastError) audit.write({ what, outcome: 'refused', why: err.code, ...ref });
       throw err;
     }
   };
   const guard =
-    <I extends { ref: SessionRef }, O>(what: keyof HostActivities, run: (input: I) => Promise<O>) =>
+    <I extends Input, O>(what: keyof HostActivities, run: (input: I) => Promise<O>) =>
     async (input: I): Promise<O> => {
       const heartbeat = setInterval(() => Context.current().heartbeat(), HEARTBEAT_MS);
       try {
@@ -250,7 +286,9 @@ function guarded(
         const { agent, session } = input.ref;
         return await run({ ...input, ref: { agent, host, session } });
       } catch (err) {
-        throw err instanceof HoldfastError ? toFailure(err) : err;
+        if (!(err instanceof HoldfastError)) throw err;
+        const [named, effect] = EFFECTS[what];
+        throw toFailure(effect === 'mutates' ? asFarAsKnown(err, named) : err);
       } finally {
         clearInterval(heartbeat);
       }

@@ -3,13 +3,15 @@ import { Context } from '@temporalio/activity';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { ToolActivities } from '../contracts/activities';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import type { ToolCall } from '../contracts/agent';
 import { failedCall } from '../contracts/failed-call';
+import { toFailure } from '../contracts/failure';
 import { LOCAL_HOST } from '../contracts/ids';
 import type { ToolInvocation } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
 import type { ToolContext, ToolHost } from '../tools/tool';
 import { beating } from './beating';
-import type { BlobStore } from './blob-store';
+import { whyUnreachable, type BlobStore } from './blob-store';
 import { fitToolResult } from './fit-payload';
 import { readContext } from './read-context';
 import type { ToolRulings } from './tool-ruling';
@@ -47,6 +49,31 @@ export function createToolActivities({
     const left = { callsLeft, budgetLeft };
     return { agent, key, attempt, settings, client, signal, ...left, caller: caller ?? null, host: place };
   };
+  /** All that can fail before a tool is run: the error says that it was not. */
+  const readiness = async (
+    { call, blob }: ToolInvocation,
+    signal: AbortSignal,
+  ): Promise<Pick<ToolCall, 'args'> | HoldfastError> => {
+    try {
+      if (tools.find(call.tool).effects === 'once') await blobs.checkRoom();
+    } catch (err) {
+      if (err instanceof HoldfastError) return err;
+      throw err;
+    }
+    if (!blob) return { args: call.args };
+    try {
+      return { args: (await blobs.read(blob, signal)) as ToolCall['args'] };
+    } catch (err) {
+      signal.throwIfAborted();
+      const { bytes: got, at = 'another machine' } = blob;
+      return new HoldfastError('arguments_unreachable', {
+        tool: call.tool,
+        got,
+        at,
+        reason: whyUnreachable(err),
+      });
+    }
+  };
   return {
     callTool: (input) =>
       beating(async (signal) => {
@@ -63,9 +90,11 @@ export function createToolActivities({
     },
     invokeTool: (input) =>
       beating(async (signal) => {
-        const { call, blob } = input;
+        const { call } = input;
         await confirm?.();
-        const args = blob ? ((await blobs.read(blob)) as typeof call.args) : call.args;
+        const ready = await readiness(input, signal);
+        if (ready instanceof HoldfastError) return ready.toOutcome();
+        const { args } = ready;
         const refused = await rulings.refusal(call.tool, args, call.hold);
         if (refused) return refused.toOutcome();
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
@@ -73,14 +102,19 @@ export function createToolActivities({
         try {
           return await blobs.fit(call.tool, outcome.value);
         } catch (err) {
-          // It has had its effect, which a second attempt must not repeat.
-          if (tools.find(call.tool).effects !== 'once') throw err;
-          const reason = `it was done, and its result could not be kept: ${reasonOf(err)}`;
-          return new HoldfastError('unknown_outcome', {
-            what: `the result of ${call.tool}`,
-            reason,
-          }).toOutcome();
+          // It has had its effect: another attempt would repeat that, and a script would wait for it for ever.
+          if (err instanceof HoldfastError && err.code === 'result_too_large') return err.toOutcome();
+          const reason = `it could not be kept: ${err instanceof HoldfastError ? String(err.facts.reason) : reasonOf(err)}`;
+          return new HoldfastError('result_undelivered', { tool: call.tool, reason }).toOutcome();
         }
       }),
+    readBlob: async ({ sha256, from }) => {
+      try {
+        host?.admit?.('a value', 'read_only');
+        return (await blobs.part(sha256, from)).toString('base64');
+      } catch (err) {
+        throw err instanceof HoldfastError ? toFailure(err) : err;
+      }
+    },
   };
 }

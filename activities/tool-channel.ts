@@ -5,11 +5,11 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import type { ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
+import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import type { ToolRegistry } from '../tools/registry';
-import type { BlobStore } from './blob-store';
+import { whyUnreachable, type BlobStore } from './blob-store';
 import type { ToolRulings } from './tool-ruling';
 import { crashPoint } from './crash-point';
 import { Slots } from './slots';
@@ -109,7 +109,9 @@ class SessionChannel {
       const outcome = await this.outcomeOf(call, over);
       crashPoint('call-recorded');
       if (over.aborted) return;
-      await this.give(call.id, outcome);
+      const answer = await this.answerOf(call, outcome, over);
+      if (over.aborted) return;
+      await this.give(call.id, answer);
       crashPoint('call-answered');
     } catch (err) {
       if (!over.aborted) await this.giveFailure(call.id, err);
@@ -224,10 +226,20 @@ class SessionChannel {
     this.slow.delete(id);
   }
 
-  private async give(id: string, outcome: ToolOutcome): Promise<void> {
-    const { sessions, blobs } = this.options;
-    const answer = 'blob' in outcome ? { ok: true as const, value: await blobs.read(outcome.blob) } : outcome;
-    await sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
+  /** With the value itself, which may lie on another machine. The tool has run: what fails here does not undo that. */
+  private async answerOf({ tool }: ScriptCall, outcome: ToolOutcome, over: AbortSignal): Promise<Answer> {
+    if (!('blob' in outcome)) return outcome;
+    const { blob } = outcome;
+    try {
+      return { ok: true, value: await this.options.blobs.read(blob, over) };
+    } catch (err) {
+      const reason = `${blob.bytes} bytes at ${blob.at ?? 'another machine'} cannot be read: ${whyUnreachable(err)}`;
+      return new HoldfastError('result_undelivered', { tool, reason }).toOutcome();
+    }
+  }
+
+  private async give(id: string, answer: Answer): Promise<void> {
+    await this.options.sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
     this.forget(id);
   }
 
@@ -267,6 +279,9 @@ class SessionChannel {
     return false;
   }
 }
+
+/** What a script gets. */
+type Answer = Exclude<ToolOutcome, { blob: BlobRef }>;
 
 /** The SDK wraps what the other side says. */
 const whyOf = (err: unknown): string => reasonOf((err instanceof Error && err.cause) || err);

@@ -181,7 +181,7 @@ function program(): Command {
     .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
     .option('--yield-ms <ms>', 'answer after so long without an end', wholeNumber)
     .option('--cwd <dir>', 'where a new session begins')
-    .option('--id <id>', 'the same id again gives the same result and runs nothing')
+    .option('--id <id>', 'the same id again gives the same result and runs nothing; other code is refused')
     .option('--token-file <file>', TOKEN_FILE)
     .action(action(exec));
   sessionCommand('output', 'show the output of a session')
@@ -192,7 +192,7 @@ function program(): Command {
   sessionCommand('input [text]', 'type text and Enter into the running process')
     .option('--key <name>', 'press a key, for example ctrl-c; may be repeated', collect)
     .option('--yield-ms <ms>', 'how long to wait for the reaction', wholeNumber)
-    .option('--id <id>', 'the same id again types nothing')
+    .option('--id <id>', 'the same id again types nothing; other text is refused')
     .action(action(input));
   sessionCommand('reset', 'end everything that runs in a session')
     .option('--reason <text>', 'recorded and shown')

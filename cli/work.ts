@@ -55,16 +55,18 @@ export async function allWork(context: CliContext, ended: boolean, agent?: strin
   const types = [agents, turn, execSession].map((type) => `"${type}"`);
   const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   const kind = `WorkflowType IN (${types.join(', ')})${own}`;
-  const clients = await context.client.namespaces.all();
+  const { namespaces } = context.client;
+  const clients = await namespaces.all();
   const pending: Promise<Work>[] = [];
-  for (const { workflow } of clients)
-    for await (const info of workflow.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
-      pending.push(openWork(context, info));
+  for (const client of clients)
+    for await (const info of client.workflow.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
+      if (await namespaces.isHome(client, info.workflowId)) pending.push(openWork(context, info));
   if (ended) {
     const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
     for (const client of clients) {
       let shown = 0;
       for await (const info of client.workflow.list({ query, pageSize: ENDED_SHOWN })) {
+        if (!(await namespaces.isHome(client, info.workflowId))) continue;
         pending.push(endedWork(client, info));
         if (++shown === ENDED_SHOWN) break;
       }

@@ -13,6 +13,7 @@ import type {
   AgentResult,
   AgentState,
   Message,
+  SendRequest,
   TranscriptPage,
   TranscriptRequest,
 } from '../contracts/agent';
@@ -20,6 +21,7 @@ import { HoldfastError } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
+import { recoverContent, sendContent, spawnContent, type MessageContent } from '../contracts/message-content';
 import { AGENT_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import {
   agentInputSchema,
@@ -32,6 +34,7 @@ import {
 import { parseWith } from '../contracts/schemas/parse';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../contracts/sub-agents';
 import { deliver, type Delivery, type ServerFacts } from './deliver';
+import { updateIdOf } from './update-id';
 
 const FOLLOW_MS = 150;
 /** Of the places that a fork may begin at. */
@@ -50,7 +53,7 @@ export interface FollowedMessage {
 export interface SendOptions {
   /** Default `queue`. */
   mode?: 'queue' | 'interrupt' | undefined;
-  /** The same id again gets the recorded answer. */
+  /** The same id again gets the recorded answer; with another message it throws `id_conflict`. */
   id?: string | undefined;
 }
 
@@ -121,12 +124,14 @@ export class AgentHandle {
    * `interrupt` cancels its model call, lets its tools finish and takes its place.
    */
   async send(message: string, { mode, id = randomUUID() }: SendOptions = {}): Promise<AgentResult> {
-    return this.update<AgentResult>(AGENT_MESSAGES.send, sendRequest(message, mode), id);
+    const request = sendRequest(message, mode, id);
+    return this.update<AgentResult>(AGENT_MESSAGES.send, request, id, sendContent(request));
   }
 
   /** One more message, without waiting for what comes of it. */
   async post(message: string, { mode }: Pick<SendOptions, 'mode'> = {}): Promise<void> {
-    const request = sendRequest(message, mode);
+    // With an id, because a signal whose answer is lost is sent again.
+    const request = sendRequest(message, mode, randomUUID());
     await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.send, request));
   }
 
@@ -135,13 +140,14 @@ export class AgentHandle {
    * next, the conversation goes on. Resolves when the turn has ended, at once where none is at work.
    */
   async interrupt(id: string = randomUUID()): Promise<AgentState> {
-    return this.update<AgentState>(AGENT_MESSAGES.interrupt, {}, id);
+    return this.update<AgentState>(AGENT_MESSAGES.interrupt, {}, id, ['interrupt']);
   }
 
   /** Ends the turn and resets the sessions, whatever runs in them; the conversation goes on. Resolves when it is done. */
   async recover(reason?: string, id: string = randomUUID()): Promise<AgentState> {
-    const request = parseWith(recoverSchema, 'The recover request', reason === undefined ? {} : { reason });
-    return this.update<AgentState>(AGENT_MESSAGES.recover, request, id);
+    const said = { id, ...(reason !== undefined && { reason }) };
+    const request = parseWith(recoverSchema, 'The recover request', said);
+    return this.update<AgentState>(AGENT_MESSAGES.recover, request, id, recoverContent(request));
   }
 
   /**
@@ -160,14 +166,17 @@ export class AgentHandle {
   /** Starts a sub-agent; the same key again finds it. Throws `agents_depth`, `agents_limit`, `tool_not_allowed`. */
   async spawn(request: SpawnRequest): Promise<string> {
     const checked = parseWith(spawnSchema, 'The sub-agent', request);
-    const { agentId } = await this.update<{ agentId: string }>(AGENT_MESSAGES.spawn, checked, request.key);
+    const { key } = request;
+    const content = spawnContent(checked);
+    const { agentId } = await this.update<{ agentId: string }>(AGENT_MESSAGES.spawn, checked, key, content);
     return agentId;
   }
 
   /** Waits for sub-agents. Throws `not_found` for one that is none of this agent's. */
   async waitForAgents(request: AgentsWaitRequest, id: string = randomUUID()): Promise<AgentsWaitResult> {
     const checked = parseWith(agentsWaitSchema, 'The wait', request);
-    return this.update<AgentsWaitResult>(AGENT_MESSAGES.waitForAgents, checked, id);
+    const content: MessageContent = ['waitForAgents', checked];
+    return this.update<AgentsWaitResult>(AGENT_MESSAGES.waitForAgents, checked, id, content);
   }
 
   /** Ends the turn, closes the sessions, ends the agent. */
@@ -244,9 +253,10 @@ export class AgentHandle {
     });
   }
 
-  private update<T>(name: string, request: object, id: string): Promise<T> {
+  private update<T>(name: string, request: object, id: string, content: MessageContent): Promise<T> {
+    const updateId = updateIdOf(this.client, id, content);
     return deliver(this.delivery, () =>
-      this.handle.executeUpdate<T, [object]>(name, { args: [request], updateId: id }),
+      this.handle.executeUpdate<T, [object]>(name, { args: [request], updateId }),
     );
   }
 
@@ -279,5 +289,5 @@ function endOf({ cause, message }: WorkflowFailedError): string {
   return cause?.message ?? message;
 }
 
-const sendRequest = (message: string, mode: SendOptions['mode']): object =>
-  parseWith(sendSchema, 'The message', mode === undefined ? { message } : { message, mode });
+const sendRequest = (message: string, mode: SendOptions['mode'], id: string): SendRequest =>
+  parseWith(sendSchema, 'The message', { id, message, ...(mode !== undefined && { mode }) });

@@ -29,7 +29,8 @@ export class ApprovalDesk {
       `AND ExecutionStatus = "Running"${own}`;
     const asked: Promise<WaitingApproval[]>[] = [];
     for (const client of await this.namespaces.all())
-      for await (const { workflowId } of client.workflow.list({ query })) asked.push(this.of(workflowId));
+      for await (const { workflowId } of client.workflow.list({ query }))
+        if (await this.namespaces.isHome(client, workflowId)) asked.push(this.of(workflowId));
     const found = (await Promise.allSettled(asked)).flatMap((one) =>
       // One that has ended meanwhile, or of a release that asks nobody.
       one.status === 'fulfilled' ? one.value : [],

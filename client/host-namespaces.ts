@@ -1,7 +1,7 @@
 // In which namespace the sessions of each host have their workflows: a host of another trust domain has one of its own.
 import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors';
-import { hostWorkflowId, LOCAL_HOST } from '../contracts/ids';
+import { hostWorkflowId, LOCAL_HOST, parseSessionWorkflowId } from '../contracts/ids';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../contracts/messages';
 import { deliver, type ServerFacts } from './deliver';
 
@@ -37,6 +37,16 @@ export class HostNamespaces {
       if (client !== this.main) found.push(client);
     }
     return [this.main, ...found];
+  }
+
+  /**
+   * Whether what has this id is to be found there. The namespace of an enrolled host holds its sessions and nothing
+   * else: whoever has that machine starts workflows there under any id.
+   */
+  async isHome(client: Client, workflowId: string): Promise<boolean> {
+    if (client === this.main) return true;
+    const ref = parseSessionWorkflowId(workflowId);
+    return ref !== undefined && (await this.clientOf(ref.host)) === client;
   }
 
   /** The workflows of all hosts that have come and are not forgotten. */

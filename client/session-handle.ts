@@ -9,6 +9,13 @@ import {
 } from '@temporalio/client';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import {
+  callContent,
+  execContent,
+  inputContent,
+  resetContent,
+  type MessageContent,
+} from '../contracts/message-content';
 import { parseWith } from '../contracts/schemas/parse';
 import {
   execSchema,
@@ -36,6 +43,7 @@ import type {
   ToolResultsRequest,
 } from '../contracts/tools';
 import { deliver, type ServerFacts } from './deliver';
+import { updateIdOf } from './update-id';
 
 export class SessionHandle {
   readonly workflowId: string;
@@ -53,55 +61,54 @@ export class SessionHandle {
 
   /**
    * Runs code, opening the session where needed, and answers at the command's end or its yield.
-   * @param id the same id again gives the same command's answer and runs nothing
+   * @param id the same id again with the same code gives the same command's answer and runs nothing; with other code it
+   *   throws `id_conflict`
    */
   async exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
     const checked = parseWith(execSchema, 'The command', request);
-    return this.updateWithStart(SESSION_MESSAGES.exec, [{ id, ...checked }], id);
+    const message = { id, ...checked };
+    return this.updateWithStart(SESSION_MESSAGES.exec, [message], id, execContent(checked));
   }
 
   /** Opens the session and its terminal, so that the first command waits for neither. */
   async open(id: string = randomUUID()): Promise<CommandView> {
-    return this.updateWithStart(SESSION_MESSAGES.open, [], id);
+    return this.updateWithStart(SESSION_MESSAGES.open, [], id, ['open']);
   }
 
   /** Types into the running process and answers when it has reacted or yields. Throws `no_running_process`. */
   async input(request: InputRequest, id: string = randomUUID()): Promise<CommandView> {
-    return this.update(
-      SESSION_MESSAGES.input,
-      { id, ...parseWith(inputSchema, 'The input', request, true) },
-      id,
-    );
+    const message = { id, ...parseWith(inputSchema, 'The input', request, true) };
+    return this.update(SESSION_MESSAGES.input, message, id, inputContent(message));
   }
 
   /** The session's output and state; at once, or after a wait. */
   async output(request: OutputRequest = {}, id: string = randomUUID()): Promise<CommandView> {
-    return this.update(SESSION_MESSAGES.output, parseWith(outputSchema, 'The output request', request), id);
+    const checked = parseWith(outputSchema, 'The output request', request);
+    return this.update(SESSION_MESSAGES.output, checked, id, ['output', checked]);
   }
 
   /** Ends everything that runs in the session. The next command gets a fresh shell. */
   async reset(request: ResetRequest = {}, id: string = randomUUID()): Promise<CommandView> {
-    return this.update(
-      SESSION_MESSAGES.reset,
-      { id, ...parseWith(resetSchema, 'The reset request', request) },
-      id,
-    );
+    const message = { id, ...parseWith(resetSchema, 'The reset request', request) };
+    return this.update(SESSION_MESSAGES.reset, message, id, resetContent(message));
   }
 
   /** Waits for this and other sessions of the same agent and host; costs the history of one message. */
   async wait(request: WaitRequest, id: string = randomUUID()): Promise<WaitResult> {
     const checked = parseWith(waitRequestSchema, 'The wait request', request);
-    return this.update<WaitResult>(SESSION_MESSAGES.wait, checked, id);
+    return this.update<WaitResult>(SESSION_MESSAGES.wait, checked, id, ['wait', checked]);
   }
 
   /** For host workers: runs a tool for a script. The same id again gets the recorded outcome and runs nothing. */
   callTool(request: ToolCallRequest): Promise<ToolCallAnswer> {
-    return this.update<ToolCallAnswer>(SESSION_MESSAGES.toolCall, request, request.id);
+    const content = callContent(request);
+    return this.update<ToolCallAnswer>(SESSION_MESSAGES.toolCall, request, request.id, content);
   }
 
   /** For host workers: outcomes of calls that take long, when one of them has ended, or after a while. */
   toolResults(request: ToolResultsRequest): Promise<ToolResults> {
-    return this.update<ToolResults>(SESSION_MESSAGES.toolResults, request, randomUUID());
+    const content: MessageContent = ['toolResults'];
+    return this.update<ToolResults>(SESSION_MESSAGES.toolResults, request, randomUUID(), content);
   }
 
   /** For host workers: nobody waits for these calls any more. */
@@ -138,7 +145,12 @@ export class SessionHandle {
     await this.deliver((handle) => handle.signal(SESSION_MESSAGES.input, identified));
   }
 
-  private updateWithStart(name: string, args: [] | [object], updateId: string): Promise<CommandView> {
+  private updateWithStart(
+    name: string,
+    args: [] | [object],
+    id: string,
+    content: MessageContent,
+  ): Promise<CommandView> {
     return this.deliver((_handle, client) => {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
         workflowId: this.workflowId,
@@ -148,13 +160,21 @@ export class SessionHandle {
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,
       });
-      const options = { args, updateId, startWorkflowOperation };
+      const options = { args, updateId: updateIdOf(client, id, content), startWorkflowOperation };
       return client.workflow.executeUpdateWithStart<Workflow, CommandView, [] | [object]>(name, options);
     });
   }
 
-  private update<T = CommandView>(name: string, request: object, updateId: string): Promise<T> {
-    return this.deliver((handle) => handle.executeUpdate<T, [object]>(name, { args: [request], updateId }));
+  private update<T = CommandView>(
+    name: string,
+    request: object,
+    id: string,
+    content: MessageContent,
+  ): Promise<T> {
+    return this.deliver((handle, client) => {
+      const updateId = updateIdOf(client, id, content);
+      return handle.executeUpdate<T, [object]>(name, { args: [request], updateId });
+    });
   }
 
   private async deliver<T>(send: (handle: WorkflowHandle, client: Client) => Promise<T>): Promise<T> {

@@ -37,6 +37,13 @@ export interface ReadTranscriptInput {
   to: number;
 }
 
+export interface ReadBlobInput {
+  /** Of the whole value. */
+  sha256: string;
+  /** Offset in bytes. */
+  from: number;
+}
+
 /** What runs tools, on `holdfast` and, for those of the host, on `host.<name>`. */
 export interface ToolActivities {
   /** One tool call of the model, under an idempotency key that its target recognises. */
@@ -45,6 +52,8 @@ export interface ToolActivities {
   invokeTool(input: ToolInvocation): Promise<ToolOutcome>;
   /** The text of files for the model, as one message; null where none of them is there. */
   readContext(input: ReadContextInput): Promise<string | null>;
+  /** Some bytes of a value that lies there, as base64. Throws `not_found`. */
+  readBlob(input: ReadBlobInput): Promise<string>;
 }
 
 export interface AgentActivities {

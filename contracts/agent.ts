@@ -233,6 +233,24 @@ export interface ModelReply {
   window?: number;
 }
 
+/** One more message to an agent. */
+export interface SendRequest {
+  /** The same id again with the same message gets the recorded answer. Default: the update's id. */
+  id?: string | undefined;
+  message: string;
+  /**
+   * While a turn is at work: `queue` (the default) lets it end first. `interrupt` cancels its model call, lets its
+   * tools finish, and comes next.
+   */
+  mode?: 'queue' | 'interrupt' | undefined;
+}
+
+export interface RecoverRequest {
+  /** The same id again resets nothing a second time. Default: the update's id. */
+  id?: string | undefined;
+  reason?: string | undefined;
+}
+
 /** A sub-agent, as its parent knows it. */
 export interface SubAgent {
   agentId: string;

@@ -5,6 +5,7 @@ export const ENCRYPTION_ERRORS = {
   payload_key_unknown: entry(
     77,
     false,
+    'possible',
     (f) => `A payload is encrypted with a key that is not here: got ${f.got}, allowed ${f.allowed}.`,
     () =>
       'Add that key to `keys` of [encryption] in holdfast.toml, behind the first one, and start the worker again.',
@@ -12,6 +13,7 @@ export const ENCRYPTION_ERRORS = {
   payload_not_authentic: entry(
     77,
     false,
+    'possible',
     (f) =>
       `A payload cannot be opened: got ${f.got}, allowed what key ${f.key} has sealed, whole and unchanged.`,
     () =>
@@ -21,6 +23,7 @@ export const ENCRYPTION_ERRORS = {
   payload_moved: entry(
     77,
     false,
+    'possible',
     (f) => `A payload was made for another place: got ${f.got}, allowed ${f.allowed}.`,
     () =>
       'Look at who wrote it there. What the codec endpoint has encoded names no workflow: `allow_unbound` of ' +
@@ -29,6 +32,7 @@ export const ENCRYPTION_ERRORS = {
   payload_plaintext: entry(
     77,
     false,
+    'possible',
     (f) => `A payload is not encrypted: got ${f.got}, allowed ${f.allowed}.`,
     () =>
       'Send it through a client that has the keys, or let it be: `allow_plaintext` or `required = false` in ' +
@@ -37,6 +41,7 @@ export const ENCRYPTION_ERRORS = {
   codec_refused: entry(
     77,
     false,
+    'none',
     (f) => `The codec endpoint does not answer this: got ${f.got}, allowed ${f.allowed}.`,
     (f) => String(f.next),
   ),

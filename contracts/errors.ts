@@ -2,14 +2,14 @@
 // Pure. Everything that a caller can see as an error is thrown as HoldfastError with a code from here.
 
 import { ENCRYPTION_ERRORS } from './encryption-errors';
-import { entry, type ErrorEntry, type ErrorFacts } from './error-entry';
+import { entry, type ErrorEffect, type ErrorEntry, type ErrorFacts } from './error-entry';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
 import { POLICY_ERRORS } from './policy-errors';
 import { SECRET_ERRORS } from './secret-errors';
 import { TOOL_ERRORS } from './tool-errors';
 
-export type { ErrorFacts } from './error-entry';
+export type { ErrorEffect, ErrorFacts } from './error-entry';
 
 const CATALOGUE = {
   ...TOOL_ERRORS,
@@ -21,18 +21,21 @@ const CATALOGUE = {
   invalid_input: entry(
     64,
     false,
+    'none',
     (f) => `${f.what} is invalid: got ${f.got}, allowed ${f.allowed}.`,
     (f) => String(f.next ?? 'Correct the value and send it again; nothing was started.'),
   ),
   not_found: entry(
     66,
     false,
+    'possible',
     (f) => `${f.what} does not exist: got ${f.got}${f.allowed ? `, allowed ${f.allowed}` : ''}.`,
     (f) => String(f.next ?? 'Look at `holdfast ps` for what is there.'),
   ),
   busy: entry(
     75,
     true,
+    'none',
     (f) =>
       `Session ${f.session} is busy with another command (since offset ${f.from}); nothing was typed.` +
       (f.recent ? ` Its recent output:\n${f.recent}\n` : ''),
@@ -43,12 +46,14 @@ const CATALOGUE = {
   no_running_process: entry(
     65,
     false,
+    'none',
     (f) => `Session ${f.session} has no running process to take input; nothing was typed.`,
     () => 'Start a process with code_execution_tool first, and send input to the same session.',
   ),
   input_too_long: entry(
     65,
     false,
+    'none',
     (f) =>
       `A line of input is too long for the terminal: got ${f.got} bytes, allowed ${f.allowed} bytes in a line.`,
     () => 'Write the text to a file and let the program read that; nothing was typed.',
@@ -56,6 +61,7 @@ const CATALOGUE = {
   input_queue_full: entry(
     75,
     true,
+    'none',
     (f) =>
       `Too many inputs wait to be typed in session ${f.session}: allowed ${f.allowed} bytes; this one is not typed.`,
     () => 'Send it again when those before it are typed.',
@@ -63,18 +69,28 @@ const CATALOGUE = {
   offset_out_of_range: entry(
     65,
     false,
+    'possible',
     (f) => `The offset lies outside the log: got ${f.got}, allowed 0 to ${f.allowed}.`,
     (f) => `Read from offset ${f.allowed} to wait for new output.`,
   ),
   id_conflict: entry(
     65,
     false,
-    (f) => `The id ${f.got} was used before with other content; nothing was run.`,
+    'none',
+    (f) => `The id ${f.got} was used before with other content; nothing was done for it.`,
     () => 'Use a fresh id for new content, or repeat the first content to get its recorded result.',
+  ),
+  answer_forgotten: entry(
+    69,
+    false,
+    'happened',
+    (f) => `The message ${f.got} was taken before, and its answer is not kept any more.`,
+    () => 'Read the transcript for the answer; a fresh id sends the message once more.',
   ),
   session_limit: entry(
     69,
     false,
+    'none',
     (f) =>
       `Agent ${f.agent} has as many open sessions as it may have: allowed ${f.allowed}; nothing was run.`,
     (f) =>
@@ -85,50 +101,60 @@ const CATALOGUE = {
   wait_ended: entry(
     69,
     false,
+    'none',
     (f) => `The wait is over, because session ${f.session}, which was asked for it, is closed (${f.reason}).`,
     () => 'Ask one of the other sessions, or look at each with `output`.',
   ),
   typist_busy: entry(
     75,
     true,
+    'none',
     (f) => `Somebody else types in session ${f.session}: ${f.who}.`,
     () => 'Watch with --watch, or take the keyboard over with --take.',
   ),
   session_elsewhere: entry(
     69,
     false,
+    // A command that is delivered again may have begun there.
+    'possible',
     (f) =>
-      `The shell of session ${f.session} is in another data folder than the one that serves host ${f.host} now; nothing was done here.`,
+      `The shell of session ${f.session} is in another data folder than the one that serves host ${f.host} now.`,
     () => 'Close the session and send the command again: a new shell opens here. The old log is kept there.',
   ),
   session_closed: entry(
     69,
     false,
+    'possible',
     (f) => `Session ${f.session} is closed (${f.reason}).`,
-    () => 'Send the command again: it opens the session anew.',
+    () =>
+      'Send the command again with the same id: it opens the session anew, and runs nothing that has run before.',
   ),
   session_lost: entry(
     69,
     false,
+    'possible',
     (f) =>
-      `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept; nothing is run again.`,
+      `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept, and its command is not run again.`,
     () => 'Look at the log, decide whether the command had its effect, then send the next command.',
   ),
   draining: entry(
     75,
     true,
+    'possible',
     (f) => `${f.what ?? 'The session'} is about to continue as new and takes no message for a moment.`,
     () => 'Send the same message with the same id again; the client does this by itself.',
   ),
   no_worker: entry(
     69,
     true,
+    'possible',
     (f) => `No worker polls task queue ${f.taskQueue} at ${f.address}.`,
     () => 'Start one with `holdfast up` (with the same --address), then try again.',
   ),
   worker_silent: entry(
     69,
     true,
+    'possible',
     (f) =>
       f.pid === undefined
         ? `No worker of task queue ${f.taskQueue} answers: one took a task of workflow ${f.got} and was not heard of again.`
@@ -142,6 +168,7 @@ const CATALOGUE = {
   workflow_stuck: entry(
     70,
     true,
+    'possible',
     (f) => `Workflow ${f.got} fails its tasks: got ${f.attempts} attempts of the same one.`,
     () =>
       'Look at its last failure in the web UI or the worker’s log. Most often its history was written by another ' +
@@ -151,30 +178,35 @@ const CATALOGUE = {
   no_server: entry(
     69,
     true,
+    'possible',
     (f) => `No Temporal server answers at ${f.address}: ${f.reason}.`,
     () => 'Check --address, TEMPORAL_ADDRESS or the Temporal profile, or run `holdfast up` without them.',
   ),
   deadline: entry(
     75,
     true,
+    'possible',
     (f) => `${f.what} did not answer within ${f.waitedMs} ms.`,
     () => 'Look at `holdfast ps` and `holdfast doctor`, then send it again with the same id.',
   ),
   terminal_failed: entry(
     71,
     false,
+    'possible',
     (f) => `The terminal could not be started: ${f.reason}.`,
     () => 'Run `holdfast doctor`.',
   ),
   storage_failed: entry(
     74,
     true,
-    (f) => `The host's disk takes nothing: ${f.reason}; nothing was run.`,
+    'none',
+    (f) => `The host's disk is full or read-only, or fails: ${f.reason}; nothing was run.`,
     () => "Make room on the disk of the host's data folder, then send it again with the same id.",
   ),
   sandbox_missing: entry(
     69,
     false,
+    'none',
     (f) => `A sandbox is required and cannot be had on this host: ${f.reason}; nothing was started.`,
     () =>
       'Install bubblewrap 0.8 or newer and let it make user namespaces (`holdfast doctor` tries it); or set ' +
@@ -183,30 +215,35 @@ const CATALOGUE = {
   missing_program: entry(
     69,
     false,
+    'none',
     (f) => `Runtime ${f.runtime} needs ${f.program}, which is not on the session's PATH; nothing was run.`,
     (f) => `Install ${f.program}, or use another runtime.`,
   ),
   dependencies_failed: entry(
     69,
     false,
-    () => 'The packages that the script names could not be installed; nothing of it was run.',
+    'possible',
+    () => 'The packages that the script names could not be installed, so the script was not run.',
     () => 'Read what the installer says above, and correct the dependencies or the network.',
   ),
   missing_packages: entry(
     69,
     false,
+    'none',
     (f) => `The script imports what is not installed: ${f.modules}; nothing of it was run.`,
     (f) => `Install what brings it (${f.installer} ${f.packages}), and run the script again.`,
   ),
   config_invalid: entry(
     78,
     false,
+    'none',
     (f) => `The configuration is invalid: ${f.faults}`,
     () => 'Mend each of these and start again.',
   ),
   engine_missing: entry(
     69,
     false,
+    'none',
     (f) => `No Temporal server could be had: ${f.reason}`,
     () =>
       'Install the Temporal CLI (`temporal` on PATH or HOLDFAST_TEMPORAL_CLI), or install Go so that it can be ' +
@@ -215,6 +252,7 @@ const CATALOGUE = {
   test_server_missing: entry(
     69,
     false,
+    'none',
     (f) => `No time-skipping test server could be had: ${f.reason}`,
     () =>
       'Let this machine reach the vendor’s download or Maven’s repository (with `mvn` and `java` on PATH), or name ' +
@@ -223,6 +261,7 @@ const CATALOGUE = {
   replay_failed: entry(
     70,
     false,
+    'none',
     (f) => `The history of ${f.got} does not replay: ${f.reason}`,
     () =>
       'The workflow’s code schedules other commands than it did. Take the change back, or guard it with `patched` ' +
@@ -231,38 +270,44 @@ const CATALOGUE = {
   engine_failed: entry(
     70,
     true,
+    'possible',
     (f) => `The Temporal server did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
   ),
   output_failed: entry(
     74,
     true,
+    'possible',
     (f) => `The output could not be written: ${f.reason}.`,
     () => 'Make room or write it elsewhere; what ran in a session went on, and its log is whole.',
   ),
   engine_moved: entry(
     75,
     true,
+    'possible',
     (f) =>
       `The Temporal server was restarted at ${f.got}, because something else took ${f.before} meanwhile.`,
     () =>
-      'Nothing is lost and the work goes on there: look with `holdfast ps`, or run the same command again.',
+      'Its data is the same, and the work goes on there: look with `holdfast ps`, or run the same command again.',
   ),
   port_in_use: entry(
     71,
     true,
+    'none',
     (f) => `The port is taken: got ${f.got}, allowed a free port.`,
     () => 'Leave --port away to take any free port, or name another.',
   ),
   worker_failed: entry(
     70,
     true,
+    'possible',
     (f) => `The worker did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
   ),
   worker_running: entry(
     75,
     true,
+    'none',
     (f) => `Another worker serves host ${f.host} on ${f.dataDir}: got two, allowed one.`,
     () =>
       'Stop the other one first (`holdfast down` for that of the command line), or name another data folder.',
@@ -270,30 +315,35 @@ const CATALOGUE = {
   agent_closed: entry(
     69,
     false,
+    'possible',
     (f) => `The agent takes no message any more: ${f.reason}.`,
     () => 'Start another one, or fork this one: `holdfast fork` begins with its conversation.',
   ),
   agent_ended: entry(
     75,
     false,
+    'possible',
     (f) => `Agent ${f.agent} ended without a result: ${f.how}.`,
     () => 'Its turns and its sessions’ logs are kept: look at them, then start another agent.',
   ),
   unknown_outcome: entry(
     70,
     false,
+    'possible',
     (f) => `It is unknown whether ${f.what} had its effect: ${f.reason}`,
     () => 'Check the effect before doing it again.',
   ),
   node_too_old: entry(
     69,
     false,
+    'none',
     (f) => `Holdfast needs a newer Node: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Install that Node, or run `npm ci` in the checkout, which brings one along.',
   ),
   internal: entry(
     70,
     false,
+    'possible',
     (f) => `Something in Holdfast itself failed: ${f.reason}`,
     () => 'This is a bug: report it with the log.',
   ),
@@ -305,6 +355,8 @@ export type ErrorCode = keyof typeof CATALOGUE;
 export class HoldfastError extends Error {
   readonly next: string;
   readonly retryable: boolean;
+  /** What is known of the effect of what was asked for. */
+  readonly effect: ErrorEffect;
   readonly exitCode: number;
 
   constructor(
@@ -317,6 +369,7 @@ export class HoldfastError extends Error {
     this.name = 'HoldfastError';
     this.next = next;
     this.retryable = e.retryable;
+    this.effect = e.effect(facts);
     this.exitCode = e.exitCode;
   }
 
@@ -327,9 +380,9 @@ export class HoldfastError extends Error {
   }
 
   /** The form in which errors reach programs (`--json`) and cross process borders. */
-  toJSON(): { code: ErrorCode; message: string; next: string; retryable: boolean; facts: ErrorFacts } {
-    const { code, message, next, retryable, facts } = this;
-    return { code, message, next, retryable, facts };
+  toJSON(): Pick<HoldfastError, 'code' | 'message' | 'next' | 'retryable' | 'effect' | 'facts'> {
+    const { code, message, next, retryable, effect, facts } = this;
+    return { code, message, next, retryable, effect, facts };
   }
 }
 

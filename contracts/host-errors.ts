@@ -5,10 +5,12 @@ export const HOST_ERRORS = {
   host_offline: entry(
     69,
     true,
+    // Found out beforehand, or by waiting in vain: an attempt before that may have been carried out.
+    (f) => (f.waitedMs === undefined ? 'none' : 'possible'),
     (f) =>
       f.waitedMs === undefined
         ? `Host ${f.host} is offline since ${f.since}: ${f.reason}; nothing was run, here or anywhere else.`
-        : `No worker serves host ${f.host}: the message was not delivered within ${f.waitedMs} ms.`,
+        : `No worker of host ${f.host} took the message within ${f.waitedMs} ms.`,
     (f) =>
       f.host === 'local'
         ? 'Start its worker (`holdfast up`), then send it again.'
@@ -17,6 +19,7 @@ export const HOST_ERRORS = {
   no_remote_host: entry(
     69,
     true,
+    'none',
     (f) =>
       `No host is connected: got ${f.got}, allowed one that is online; nothing was run, here or anywhere else.`,
     () =>
@@ -25,6 +28,7 @@ export const HOST_ERRORS = {
   unknown_host: entry(
     66,
     false,
+    'none',
     (f) =>
       `No host has this name: got ${f.host}, allowed ${f.allowed}; nothing was run, here or anywhere else.`,
     (f) => `Name one of these, or run \`holdfast host serve ${f.host}\` on the machine that is meant.`,
@@ -32,6 +36,7 @@ export const HOST_ERRORS = {
   ambiguous_host: entry(
     65,
     false,
+    'none',
     (f) =>
       `Several hosts are online and the agent is bound to none: got ${f.got}, allowed one; nothing was run.`,
     () => 'Tell the user which hosts there are; the agent is bound to one by its setting `remoteHost`.',
@@ -39,12 +44,14 @@ export const HOST_ERRORS = {
   execution_disabled: entry(
     77,
     false,
+    'none',
     (f) => `Host ${f.host} runs nothing: its access is off; nothing was run, here or anywhere else.`,
     (f) => `Tell the user; on that machine, \`holdfast host access ${f.host} read-write\` allows it.`,
   ),
   read_only_host: entry(
     77,
     false,
+    'none',
     (f) =>
       `Host ${f.host} is read-only: got ${f.what}, allowed output and reset; nothing was run, here or anywhere else.`,
     (f) => `Tell the user; on that machine, \`holdfast host access ${f.host} read-write\` allows it.`,
@@ -52,6 +59,7 @@ export const HOST_ERRORS = {
   protocol_mismatch: entry(
     69,
     false,
+    'none',
     (f) =>
       `Host ${f.host} speaks another protocol: got ${f.got} (Holdfast ${f.version}), allowed ${f.allowed}; nothing was run.`,
     () => 'Install the same release of Holdfast on both machines.',
@@ -59,6 +67,7 @@ export const HOST_ERRORS = {
   host_taken: entry(
     75,
     true,
+    'none',
     (f) =>
       `Host ${f.host} belongs to another data folder: got ${f.got}, allowed ${f.allowed}, which has it since ${f.since}.`,
     (f) =>
@@ -68,6 +77,7 @@ export const HOST_ERRORS = {
   queue_taken: entry(
     75,
     false,
+    'none',
     (f) =>
       `Workers on ${f.allowed} serve agents on task queue ${f.queue} with something else to offer: ${f.differences}.`,
     (f) =>
@@ -77,6 +87,7 @@ export const HOST_ERRORS = {
   foreign_session: entry(
     77,
     false,
+    'none',
     (f) =>
       `The session belongs to another host: got ${f.got}, allowed ${f.host}; nothing was done, and it is on record.`,
     () => 'Send it to the host that the session names.',
@@ -84,18 +95,21 @@ export const HOST_ERRORS = {
   enrol_failed: entry(
     69,
     false,
+    'possible',
     (f) => `Host ${f.host} could not be enrolled: ${f.reason}.`,
     () => 'Mend that and enrol it again: what is done already is left as it is.',
   ),
   listen_failed: entry(
     69,
     false,
+    'none',
     (f) => `Host ${f.host} cannot take connections: ${f.reason}.`,
     () => 'Mend that, or start it without `--listen`: it is then followed through Temporal.',
   ),
   attach_refused: entry(
     77,
     false,
+    'none',
     (f) => `Host ${f.host} lets nobody in here: ${f.reason}.`,
     (f) =>
       `Give the token that \`holdfast host token ${f.host}\` prints on that machine, in HOLDFAST_HOST_TOKEN or by --token-file.`,

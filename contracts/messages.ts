@@ -6,6 +6,8 @@ export const WORKFLOWS = {
   execSession: 'execSession',
   host: 'host',
   claim: 'claim',
+  /** Internal: brings a part of a large value from one machine to another. */
+  carryBlob: 'carryBlob',
 } as const;
 
 export const AGENT_MESSAGES = {

@@ -5,6 +5,7 @@ export const SECRET_ERRORS = {
   secret_unknown: entry(
     65,
     false,
+    'none',
     (f) =>
       `The host has no secret of this name: got ${f.got}, allowed ${f.allowed}; nothing was run or typed.`,
     () => 'Use one of the allowed names, or let whoever runs the host add it to [secrets] of holdfast.toml.',
@@ -12,6 +13,7 @@ export const SECRET_ERRORS = {
   secret_unusable: entry(
     69,
     false,
+    'none',
     (f) => `The secret ${f.got} cannot be used: ${f.reason}; nothing was run or typed.`,
     (f) => String(f.next ?? 'Let whoever runs the host look at [secrets] of holdfast.toml.'),
   ),

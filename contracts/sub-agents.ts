@@ -24,6 +24,8 @@ export interface SpawnRequest {
 /** What its parent keeps of a sub-agent, also over a continue-as-new. */
 export interface SubAgentRecord extends SubAgent {
   key: string;
+  /** Of its role and task; absent in records of 0.2.0. */
+  hash?: string;
   /** Sub-agents that it may start in turn. */
   grant: number;
   /** Whether somebody was told what it took. */

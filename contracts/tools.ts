@@ -43,6 +43,8 @@ export interface BlobRef {
   /** Of the content, in hexadecimal. */
   sha256: string;
   bytes: number;
+  /** Task queue of the worker that has it; absent in calls of 0.2.0, which were for one machine. */
+  at?: string | undefined;
 }
 
 /** An error of a tool, as scripts catch it. `code` is one of the catalogue. */

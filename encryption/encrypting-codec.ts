@@ -1,11 +1,15 @@
 // Temporal's codec: encrypts each payload that leaves this process and opens each that comes. Runs outside the
 // workflow sandbox. Whoever reads a workflow's payloads compares whom they were made for.
+import { createHash, createHmac } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { HoldfastError } from '../contracts/errors';
 import { workflowKind } from '../contracts/ids';
 import type { KeyRing } from './key-ring';
 import { encodingOf, ownerOf, seal, SEALED_ENCODING, unseal, type Owner } from './sealed-payload';
 import type { EncryptionSettings } from './settings';
+
+/** Keeps these marks apart from all else that is made with the key. */
+const FINGERPRINT = 'holdfast-fingerprint-1\0';
 
 /** What a reader knows. */
 type Reader = Owner & { type?: SerializationContext['type'] };
@@ -24,6 +28,13 @@ export class EncryptingCodec implements PayloadCodec {
   async encodeFor(payloads: Payload[], owner: Owner): Promise<Payload[]> {
     const { current } = this.keys;
     return current ? payloads.map((payload) => seal(payload, current, owner)) : payloads;
+  }
+
+  /** A mark of a text for places that are not encrypted; it tells nothing to who has no key. In hexadecimal. */
+  fingerprint(text: string): string {
+    const { current } = this.keys;
+    const mark = current ? createHmac('sha256', current.key).update(FINGERPRINT) : createHash('sha256');
+    return mark.update(text).digest('hex');
   }
 
   /** For showing to people: what is not encrypted stays, whatever is required; workflows are not compared. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { HoldfastError } from '../contracts/errors';
 import type { Runtime } from '../contracts/session';
 import { readJson, writeJson } from './json-file';
 import type { CommandRecord } from './protocol';
@@ -11,6 +12,15 @@ import { storageReason } from './storage-failure';
 /** What the id of a command stands for. */
 export const contentHash = (runtime: Runtime, code: string): string =>
   createHash('sha256').update(`${runtime}\n${code}`).digest('hex');
+
+/** Throws `id_conflict` where the id of the command stood for other code. */
+export function checkContent(
+  { id, contentHash: before }: CommandRecord,
+  runtime: Runtime,
+  code: string,
+): void {
+  if (before !== contentHash(runtime, code)) throw new HoldfastError('id_conflict', { got: id });
+}
 
 const RETRY_MS = 250;
 

@@ -6,7 +6,7 @@ import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { secretNames } from '../contracts/secrets';
 import type { CodeImport } from '../contracts/package-names';
-import { CommandRecords, contentHash } from './command-records';
+import { checkContent, CommandRecords, contentHash } from './command-records';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
 import { readJson } from './json-file';
 import { isAlive } from './process-identity';
@@ -65,7 +65,6 @@ export class SessionHost {
   private readonly opening = new Map<string, string>();
 
   private readonly spare: SpareHolder | undefined;
-
   readonly options: SessionHostOptions;
 
   constructor(options: SessionHostOptions) {
@@ -81,6 +80,7 @@ export class SessionHost {
     const holder = await this.findHolder(ref);
     if (!holder) {
       const known = new CommandRecords(paths.commands).read(id);
+      if (known) checkContent(known, runtime, code);
       // Its holder is dead: it ran or was lost, and must not run again.
       if (known) return { ...this.deadSnapshot(ref), command: this.settled(paths, known) };
       this.deadSnapshot(ref);
@@ -124,7 +124,8 @@ export class SessionHost {
 
   /** What became of one command. */
   commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
-    return new CommandRecords(this.paths(ref).commands).read(id);
+    const { commands } = this.paths(ref);
+    return existsSync(commands) ? new CommandRecords(commands).read(id) : undefined;
   }
 
   /** Types into the running process. Undefined when the session has no terminal. */
@@ -228,7 +229,7 @@ export class SessionHost {
     await this.spare?.close();
   }
 
-  private secretsOf(text: string): Promise<Record<string, string>> {
+  secretsOf(text: string): Promise<Record<string, string>> {
     const { secrets = new SecretStore({ env: {} }) } = this.options;
     return secrets.resolve(secretNames(text));
   }

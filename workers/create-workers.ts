@@ -9,7 +9,8 @@ import { ToolRulings } from '../activities/tool-ruling';
 import { BlobStore } from '../activities/blob-store';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
-import { LOCAL_HOST, checkedId, isHostNamespace } from '../contracts/ids';
+import { fetchBlob } from '../client/fetch-blob';
+import { LOCAL_HOST, checkedId, hostTaskQueue, isHostNamespace } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
 import { Sandbox } from '../exec/sandbox/sandbox';
@@ -114,7 +115,12 @@ export async function composeWorkers(
     // Of each process its own: another one's open tasks are no orphans.
     const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`));
     made.push(() => journal.close());
-    const blobs = new BlobStore(join(dataDir, 'blobs'));
+    // A host's queue is this folder's alone; workers of other folders may poll that of the agents.
+    const at = host === null ? client.server.queue : hostTaskQueue(host);
+    const blobs = new BlobStore(join(dataDir, 'blobs'), {
+      at,
+      fetch: (ref, signal) => fetchBlob(client, ref, signal),
+    });
     void blobs.prune();
     made.push(() => configured.close());
     const policy = (): PolicySettings => configured.policy();

@@ -1,6 +1,13 @@
 // The messages of `agent` and `turn`, as Temporal definitions.
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { AgentResult, AgentState, TranscriptPage, TranscriptRequest } from '../contracts/agent';
+import type {
+  AgentResult,
+  AgentState,
+  RecoverRequest,
+  SendRequest,
+  TranscriptPage,
+  TranscriptRequest,
+} from '../contracts/agent';
 import type { ApproveRequest, DenyRequest, ForSession } from '../contracts/approvals';
 import { AGENT_MESSAGES as NAMES, APPROVAL_MESSAGES, TURN_MESSAGES } from '../contracts/messages';
 import type {
@@ -12,17 +19,6 @@ import type {
   SpawnRequest,
 } from '../contracts/sub-agents';
 
-export interface SendRequest {
-  message: string;
-  /**
-   * While a turn is at work: `queue` (the default) lets it end first. `interrupt` cancels its model call, lets its
-   * tools finish, and comes next.
-   */
-  mode?: 'queue' | 'interrupt';
-}
-export interface RecoverRequest {
-  reason?: string;
-}
 export interface StopRequest {
   reason?: string;
 }

@@ -1,9 +1,10 @@
 // The messages that an agent takes. Signals and updates feed the same conversation; a malformed signal is recorded as
 // refused and never fails a workflow task.
-import { setHandler } from '@temporalio/workflow';
-import type { AgentResult } from '../contracts/agent';
+import { currentUpdateInfo, setHandler } from '@temporalio/workflow';
+import type { AgentResult, RecoverRequest } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
+import { recoverContent, sendContent } from '../contracts/message-content';
 import {
   agentEndedSchema,
   agentsWaitSchema,
@@ -33,8 +34,11 @@ import {
 } from './agent-definitions';
 import { checked, refuse } from './refusal';
 
+/** Of an update that names none: its own. */
+const idOf = ({ id }: { id?: string | undefined }): string | undefined => id ?? currentUpdateInfo()?.id;
+
 export function listen(conversation: Conversation): void {
-  const { agents, transcript } = conversation;
+  const { agents, taken, transcript } = conversation;
   const isOpen = (): void => {
     const { isEnding, isDraining, endReason: reason } = conversation;
     if (isEnding) refuse('agent_closed', { reason });
@@ -51,15 +55,20 @@ export function listen(conversation: Conversation): void {
 
   setHandler(
     sendUpdate,
-    async (request?) =>
-      new Promise((done) => {
-        conversation.take(checked(sendSchema, 'The message', request), done);
-        conversation.show();
-      }),
+    async (request?) => {
+      const message = checked(sendSchema, 'The message', request);
+      const take = (): Promise<AgentResult> =>
+        new Promise((done) => {
+          conversation.take(message, done);
+          conversation.show();
+        });
+      return taken.answer(idOf(message), sendContent(message), take);
+    },
     {
       validator: (request?) => {
-        checked(sendSchema, 'The message', request);
+        const message = checked(sendSchema, 'The message', request);
         isOpen();
+        taken.check(idOf(message), sendContent(message));
       },
       description:
         'One more message, answers with the turn\'s result: {"message":"and now?"}; with "mode":"interrupt" it ' +
@@ -73,7 +82,7 @@ export function listen(conversation: Conversation): void {
         const message = checked(sendSchema, 'The message', request);
         // Whoever looks sees that it was not taken.
         if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
-        conversation.take(message);
+        if (taken.isFirst(message.id, sendContent(message))) conversation.take(message);
       }),
     {
       description:
@@ -89,18 +98,21 @@ export function listen(conversation: Conversation): void {
     { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
   );
 
-  const recover = (request: unknown): Promise<void> =>
-    conversation.recover(checked(recoverSchema, 'The recover request', request).reason ?? 'it was recovered');
+  const recover = (request: RecoverRequest): Promise<void> =>
+    taken.isFirst(idOf(request), recoverContent(request))
+      ? conversation.recover(request.reason ?? 'it was recovered')
+      : Promise.resolve();
   setHandler(
     recoverUpdate,
     async (request?) => {
-      await recover(request);
+      await recover(checked(recoverSchema, 'The recover request', request));
       return conversation.state();
     },
     {
       validator: (request?) => {
-        checked(recoverSchema, 'The recover request', request);
+        const checkedRequest = checked(recoverSchema, 'The recover request', request);
         isOpen();
+        taken.check(idOf(checkedRequest), recoverContent(checkedRequest));
       },
       description: 'End the turn, reset the sessions, keep the conversation: {"reason":"stuck"}',
     },

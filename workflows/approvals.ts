@@ -4,6 +4,7 @@ import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '
 import type { Approval, ApprovalsRecord, ApproveRequest, DenyRequest, Hold } from '../contracts/approvals';
 import { inMarkdown, messageList } from '../contracts/labels';
 import { APPROVAL_MESSAGES } from '../contracts/messages';
+import { ownValue, setOwn } from '../contracts/own';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
 import { checked, refuse } from './refusal';
 
@@ -40,16 +41,16 @@ export class Approvals {
     const askedAt = new Date(now).toISOString();
     const expiresAt = new Date(now + expiresMs).toISOString();
     let asked = record.waiting.find((one) => one.id === id);
-    if (!asked && !record.answers[id]) {
+    if (!asked && !ownValue(record.answers, id)) {
       asked = { id, what, hash, reasons, askedAt, expiresAt };
       record.waiting.push(asked);
     }
     this.changed();
     const leftMs = Math.max(0, Date.parse(asked?.expiresAt ?? expiresAt) - now);
-    const isOfIt = (): boolean => record.answers[id] !== undefined;
+    const isOfIt = (): boolean => ownValue(record.answers, id) !== undefined;
     let answer: ApprovalsRecord['answers'][string] | undefined;
     try {
-      if (await condition(isOfIt, Math.max(1, leftMs))) answer = record.answers[id];
+      if (await condition(isOfIt, Math.max(1, leftMs))) answer = ownValue(record.answers, id);
     } finally {
       // Also where whoever asks is cancelled: a question of nobody would wait for ever.
       this.forget((one) => one === id);
@@ -75,7 +76,7 @@ export class Approvals {
   /** Throws `approval_unknown` and `approval_changed`. */
   check(request: { id?: string; hash?: string }): Approval {
     const { id, hash } = request;
-    const open = this.record.waiting.filter((one) => !this.record.answers[one.id]);
+    const open = this.record.waiting.filter((one) => !this.answered(one.id));
     const found = id === undefined && open.length === 1 ? open[0] : open.find((one) => one.id === id);
     const allowed = open.map((one) => one.id).join(', ') || 'none: nothing waits';
     if (!found) return refuse('approval_unknown', { got: id ?? 'no id', allowed });
@@ -84,17 +85,21 @@ export class Approvals {
     return found;
   }
 
+  private answered(id: string): boolean {
+    return ownValue(this.record.answers, id) !== undefined;
+  }
+
   approve(request: ApproveRequest | undefined): Approval {
     const { scope = 'once', by = null, ...which } = checked(approveSchema, 'The approval', request);
     const found = this.check(which);
-    this.record.answers[found.id] = { approved: true, by, reason: null };
+    setOwn(this.record.answers, found.id, { approved: true, by, reason: null });
     if (scope === 'session') {
       const rules = found.reasons.map(({ rule }) => rule);
       this.record.cleared = [...new Set([...this.record.cleared, ...rules])];
       // What else waits for the same is answered with it.
       for (const other of this.record.waiting)
-        if (other.reasons.every(({ rule }) => this.record.cleared.includes(rule)))
-          this.record.answers[other.id] ??= { approved: true, by, reason: null };
+        if (other.reasons.every(({ rule }) => this.record.cleared.includes(rule)) && !this.answered(other.id))
+          setOwn(this.record.answers, other.id, { approved: true, by, reason: null });
     }
     return found;
   }
@@ -102,14 +107,14 @@ export class Approvals {
   deny(request: DenyRequest | undefined): Approval {
     const { by = null, reason = null, ...which } = checked(denySchema, 'The refusal', request);
     const found = this.check(which);
-    this.record.answers[found.id] = { approved: false, by, reason };
+    setOwn(this.record.answers, found.id, { approved: false, by, reason });
     return found;
   }
 
   /** Nobody waits for an answer any more. */
   denyAll(reason: string): void {
     for (const { id } of this.record.waiting)
-      this.record.answers[id] ??= { approved: false, by: null, reason };
+      if (!this.answered(id)) setOwn(this.record.answers, id, { approved: false, by: null, reason });
   }
 
   /** What the page of the session or the turn shows of it, in Markdown. */

@@ -4,6 +4,13 @@ import type { AgentResult, Message, Usage } from '../contracts/agent';
 import type { SubAgentRecord } from '../contracts/sub-agents';
 import { fitText, jsonBytes } from '../contracts/payload-size';
 
+export interface TakenMessage {
+  id: string;
+  hash: string;
+  /** Of the last ones only. */
+  result?: AgentResult;
+}
+
 export interface ConversationRecord {
   /** What the model still sees. */
   messages: Message[];
@@ -15,6 +22,8 @@ export interface ConversationRecord {
   lastResult: AgentResult | null;
   usage: Usage | null;
   refused: string[];
+  /** By the ids of messages; absent in records of 0.2.0. */
+  taken?: TakenMessage[];
 }
 
 export const newConversation = (): ConversationRecord => ({
@@ -48,9 +57,9 @@ const MAX_REST_BYTES = 700_000;
 const MAX_RESULT_BYTES = 200_000;
 
 /** The last result as the next run tells it: its beginning and end are enough, the messages hold the whole. */
-export function carriedResult({ output, ...result }: AgentResult): AgentResult {
-  const isSmall = output !== undefined && jsonBytes(output) <= MAX_RESULT_BYTES;
-  const answer = result.answer && fitText(result.answer, MAX_RESULT_BYTES);
+export function carriedResult({ output, ...result }: AgentResult, maxBytes = MAX_RESULT_BYTES): AgentResult {
+  const isSmall = output !== undefined && jsonBytes(output) <= maxBytes;
+  const answer = result.answer && fitText(result.answer, maxBytes);
   return { ...result, answer, ...(isSmall && { output }) };
 }
 

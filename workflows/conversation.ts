@@ -5,7 +5,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  getExternalWorkflowHandle,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
@@ -18,6 +17,7 @@ import type {
   AgentResult,
   AgentSettings,
   AgentState,
+  SendRequest,
   TurnResult,
   Usage,
 } from '../contracts/agent';
@@ -28,7 +28,6 @@ import { label } from '../contracts/labels';
 import { jsonBytes } from '../contracts/payload-size';
 import { addUsage } from '../contracts/usage';
 import { carriedMessages } from '../contracts/visible-messages';
-import { agentEndedSignal, type SendRequest } from './agent-definitions';
 import { agentDetails } from './agent-labels';
 import { AGENT_KEY, continuedInput, runTurn, settingsOf } from './agent-turn';
 import {
@@ -43,6 +42,8 @@ import {
 import { firstMessages } from './first-messages';
 import { refuse } from './refusal';
 import { SubAgents } from './sub-agents';
+import { TakenMessages } from './taken-messages';
+import { tellParent } from './tell-parent';
 import { Transcript } from './transcript';
 
 const DAY_MS = 24 * 3_600_000;
@@ -67,6 +68,7 @@ interface Queued {
 export class Conversation {
   readonly transcript = new Transcript();
   readonly agents: SubAgents;
+  readonly taken: TakenMessages;
   /** Takes no message for a moment: it is about to continue as new. */
   isDraining = false;
   private readonly queue: Queued[] = [];
@@ -101,7 +103,7 @@ export class Conversation {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
-    const { messages, turns, sessions, agents, queue, lastResult, usage, refused } =
+    const { messages, turns, sessions, agents, queue, lastResult, usage, refused, taken } =
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
@@ -109,6 +111,7 @@ export class Conversation {
     this.turns = turns;
     this.sessions = new Set([...(input.openSessions ?? []), ...sessions]);
     this.agents = new SubAgents(id, input, agents);
+    this.taken = new TakenMessages(taken);
     this.lastResult = lastResult;
     this.usage = usage;
     this.refused = refused;
@@ -140,7 +143,7 @@ export class Conversation {
     if (next) return continueAsNew<AgentWorkflow>(continuedInput(this.input, this.mode), next);
     const result = this.lastResult ?? STOPPED;
     for (const { done } of this.queue) done?.(STOPPED);
-    await CancellationScope.nonCancellable(() => this.tellParent(result));
+    await CancellationScope.nonCancellable(() => tellParent(this.id, result, this.usage));
     this.show();
     await condition(allHandlersFinished);
     if (this.mode === 'task' && result.error) {
@@ -311,6 +314,7 @@ export class Conversation {
       turns,
       sessions: [...sessions],
       agents: agents.record,
+      taken: this.taken.record,
       queue: queue.map(({ message }) => message),
       lastResult: lastResult && carriedResult(lastResult),
       usage,
@@ -346,20 +350,6 @@ export class Conversation {
     await closeSessions.executeWithOptions({ summary }, [
       { agent: this.id, host, sessions: [...this.sessions], reason },
     ]);
-  }
-
-  /** A sub-agent's parent may have continued as new: then it hears of the end by this alone. */
-  private async tellParent(result: AgentResult): Promise<void> {
-    const parent = workflowInfo().parent?.workflowId;
-    if (!parent || !/^agent\/[^/]+$/.test(parent)) return;
-    try {
-      await getExternalWorkflowHandle(parent).signal(agentEndedSignal, {
-        agentId: this.id,
-        result: { ...result, ...(this.usage && { usage: this.usage }) },
-      });
-    } catch {
-      // It has ended.
-    }
   }
 
   /** What the agent's page shows; to be called where the state changes. No command. */

@@ -11,6 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { Yielded } from '../contracts/host';
 import { label } from '../contracts/labels';
+import { ownValue } from '../contracts/own';
 import {
   execSchema,
   inputSchema,
@@ -32,16 +33,16 @@ import { Approvals, newApprovals } from './approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from './host-activities';
 import { checked, refuse } from './refusal';
+import type { AskedBy } from './id-conflict';
+import { SessionIds } from './session-ids';
 import { detailsOf, detailsOfStart, summaryOfInput } from './session-labels';
 import {
   bindToFolder,
-  forgetInput,
   idOnHost,
   MAX_QUEUED_INPUT_BYTES,
   nextInputs,
   queueInput,
   recordRefusal,
-  rememberInput,
   showView,
   type RunningCommand,
   type SessionRecord,
@@ -70,8 +71,10 @@ export class SessionActor {
 
   readonly tools: SessionTools;
   readonly approvals: Approvals;
+  private readonly ids: SessionIds;
 
   constructor(readonly record: SessionRecord) {
+    this.ids = new SessionIds(record);
     this.approvals = new Approvals((record.approvals ??= newApprovals()), () => this.showDetails());
     this.tools = new SessionTools(record, this.approvals);
   }
@@ -94,46 +97,50 @@ export class SessionActor {
     this.tools.reattach();
   }
 
-  checkExec(request: ExecRequest | undefined): ExecRequest {
+  checkExec(request: ExecRequest | undefined, by: AskedBy = 'validator'): ExecRequest {
     const exec = checked(execSchema, 'The command', request);
     const { command, ref, view } = this.record;
-    if (command && !exec.reset && command.id !== (exec.id ?? currentUpdateInfo()?.id)) {
+    const id = exec.id ?? currentUpdateInfo()?.id;
+    this.ids.checkCommand(id, exec, by);
+    if (command && !exec.reset && command.id !== id) {
       refuse('busy', { session: ref.session, from: view?.commandId === idOnHost(command) ? view.from : 0 });
     }
     return exec;
   }
 
-  checkInput(request: InputRequest | undefined): InputRequest {
+  checkInput(request: InputRequest | undefined, by: AskedBy = 'validator'): InputRequest {
     const input = checked(inputSchema, 'The input', request, true);
-    const known = input.id !== undefined && this.record.inputIds.includes(input.id);
-    if (!this.record.command && !known) refuse('no_running_process', { session: this.record.ref.session });
+    const id = input.id ?? currentUpdateInfo()?.id;
+    this.ids.checkInput(id, input, by);
+    if (!this.record.command && !this.ids.isKnownInput(id))
+      refuse('no_running_process', { session: this.record.ref.session });
     return input;
+  }
+
+  checkReset(request: ResetRequest | undefined, by: AskedBy = 'validator'): ResetRequest {
+    const reset = checked(resetSchema, 'The reset request', request);
+    this.ids.checkReset(reset.id ?? currentUpdateInfo()?.id, reset, by);
+    return reset;
   }
 
   /** Answers at the command's end, or at its yield. */
   async exec(request: ExecRequest | undefined): Promise<CommandView> {
     // Checked again: another command may have been taken since the validator ran.
-    const {
-      id = this.nextId(),
-      runtime = 'terminal',
-      code,
-      reader,
-      yield: yielding,
-      tools,
-      reset = false,
-    } = this.checkExec(request);
+    const checkedExec = this.checkExec(request, 'handler');
+    const { id = this.nextId(), runtime = 'terminal', code, reader, reset = false } = checkedExec;
     this.usedAt = Date.now();
+    this.ids.rememberCommand(id, checkedExec);
     if (this.record.command?.id !== id) {
       this.record.command = {
         id,
         runtime,
         code,
         startedAt: Date.now(),
-        yield: { ...this.record.yield, ...yielding },
+        yield: { ...this.record.yield, ...checkedExec.yield },
         yielded: null,
         ...(reset && { reset }),
       };
-      this.tools.grant(id, tools);
+      this.tools.grant(id, checkedExec.tools);
       // Without a reset nothing of a command waits here, only calls of scripts in the background.
       if (reset) this.approvals.denyAll(REPLACED);
       this.showDetails();
@@ -175,12 +182,13 @@ export class SessionActor {
     // Since 0.2.0. Before, each was an activity of its own: they overtook each other, and 2,000 that waited were
     // the most that a workflow may have. The old way may go when no session of 0.1.0 is open.
     if (!patched('inputs-in-order')) return this.input(request, false);
-    const { id: inputId = this.nextId(), keyboard, enter, keys = [] } = this.checkInput(request);
+    const input = this.checkInput(request, 'handler');
+    const { id: inputId = this.nextId(), keyboard, enter, keys = [] } = input;
     this.usedAt = Date.now();
-    if (!rememberInput(this.record, inputId)) return;
+    if (!this.ids.rememberInput(inputId, input)) return;
     const text = keyboard ?? (keys.length > 0 ? null : '');
     if (!queueInput(this.record, { inputId, text, ...(enter === false && { enter }), keys })) {
-      forgetInput(this.record, inputId);
+      this.ids.forgetInput(inputId);
       refuse('input_queue_full', { session: this.record.ref.session, allowed: MAX_QUEUED_INPUT_BYTES });
     }
     void this.typeQueued();
@@ -212,7 +220,7 @@ export class SessionActor {
         this.show(bindToFolder(record.ref, view));
       } catch (err) {
         if (isCancellation(err)) break;
-        for (const { inputId } of inputs) forgetInput(record, inputId);
+        for (const { inputId } of inputs) this.ids.forgetInput(inputId);
         const failure = hostFailure(err, record.ref.host);
         recordRefusal(record, failure instanceof Error ? failure.message : String(failure));
       }
@@ -223,15 +231,15 @@ export class SessionActor {
 
   /** With `answer` it waits for the program's reaction; without, it only sees that the input is typed. */
   async input(request: InputRequest | undefined, answer = true): Promise<CommandView> {
-    const checkedInput = this.checkInput(request);
+    const checkedInput = this.checkInput(request, 'handler');
     const { id = this.nextId(), keyboard, enter, keys = [], reader, yield: yielding } = checkedInput;
     this.usedAt = Date.now();
-    if (!rememberInput(this.record, id)) return this.output(reader ? { reader } : {});
+    if (!this.ids.rememberInput(id, checkedInput)) return this.output(reader ? { reader } : {});
     // Behind what was signalled before it; a mere key, which may be to interrupt, goes at once.
     if (keyboard !== undefined && this.isTyping) await condition(() => !this.isTyping);
     const { ref, readers } = this.record;
     const text = keyboard ?? (keys.length > 0 ? null : '');
-    const from = reader ? (readers[reader] ?? null) : null;
+    const from = ownValue(readers, reader) ?? null;
     const wait = answer ? { ...this.record.yield, ...yielding } : null;
     const summary = summaryOfInput(text, keys);
     try {
@@ -240,7 +248,7 @@ export class SessionActor {
       return await this.onHost((host) => host.sendInput.executeWithOptions({ summary }, [input]), reader);
     } catch (err) {
       // It was refused: the same id may be sent again.
-      forgetInput(this.record, id);
+      this.ids.forgetInput(id);
       throw err;
     }
   }
@@ -255,7 +263,7 @@ export class SessionActor {
     } = checked(outputSchema, 'The output request', request);
     this.usedAt = Date.now();
     const { ref, readers } = this.record;
-    const start = from ?? (reader ? readers[reader] : undefined) ?? null;
+    const start = from ?? ownValue(readers, reader) ?? null;
     const summary = label(wait ? `wait for ${wait}` : 'look');
     const input = { ref, from: start, maxBytes, wait, waitMs };
     return this.onHost((host) => host.readOutput.executeWithOptions({ summary }, [input]), reader);
@@ -301,22 +309,23 @@ export class SessionActor {
   }
 
   reset(request: ResetRequest | undefined): Promise<CommandView> {
-    const { id = this.nextId(), reason = null } = checked(resetSchema, 'The reset request', request);
+    const checkedReset = this.checkReset(request, 'handler');
+    const { id = this.nextId(), reason = null } = checkedReset;
     this.usedAt = Date.now();
     this.approvals.denyAll(`the session was reset${reason === null ? '' : `: ${reason}`}`);
     const input = { ref: this.record.ref, resetId: id, reason };
-    return this.onHost((host) =>
+    const done = this.onHost((host) =>
       host.resetSession.executeWithOptions({ summary: label(reason ?? 'reset') }, [input]),
     );
+    return this.ids.rememberedReset(done, id, checkedReset);
   }
 
   private track(command: RunningCommand, attached: boolean): void {
     const { ref, cwd } = this.record;
     const { id: commandId, runtime, code, yield: settings, reset } = command;
-    const { workflowId } = workflowInfo();
     const input = {
       ref,
-      workflowId,
+      workflowId: workflowInfo().workflowId,
       cwd,
       commandId,
       runtime,
@@ -337,8 +346,8 @@ export class SessionActor {
     settled.then(
       // One that was replaced tells its end when the next one runs: that one is what the session shows.
       (view) => (this.record.command === null ? this.show(view) : undefined),
-      // Whoever waits for it is told; nobody may be waiting any more.
-      () => undefined,
+      // Callers that wait are told. What the host has refused may be refused for its content: it knows ids for longer.
+      () => this.ids.forgetCommand(commandId),
     );
   }
 

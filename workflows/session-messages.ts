@@ -77,10 +77,7 @@ function listenToUpdates(session: SessionActor): void {
     description: 'Internal, from the host worker: what became of calls that take long',
   });
   setHandler(messages.resetUpdate, (request?: ResetRequest) => session.reset(request), {
-    validator: (request?: ResetRequest) => (
-      isOpen(),
-      void checked(resetSchema, 'The reset request', request)
-    ),
+    validator: (request?: ResetRequest) => (isOpen(), void session.checkReset(request)),
     description: 'End everything that runs here: {"reason":"it hangs"}',
   });
 }

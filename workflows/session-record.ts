@@ -5,11 +5,10 @@ import type { SessionRef } from '../contracts/ids';
 import type { CommandView, Runtime, SessionInput, SessionState, YieldSettings } from '../contracts/session';
 import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
+import type { KnownId } from './known-ids';
 import type { ToolGrant } from '../contracts/tool-grant';
 import type { ToolCallRequest, ToolOutcome } from '../contracts/tools';
 
-/** Input ids that are remembered for "typed before", over continue-as-new too. */
-const REMEMBERED_INPUTS = 500;
 const REMEMBERED_READERS = 16;
 const REMEMBERED_REFUSALS = 5;
 
@@ -38,6 +37,8 @@ export interface CommandGrant extends ToolGrant {
 export interface CallRecord {
   request: Omit<ToolCallRequest, 'answered'>;
   outcome: ToolOutcome | null;
+  /** Of what it calls; absent in records of 0.2.0. */
+  hash?: string;
   /** Somebody was asked about it, and said yes. */
   isApproved?: boolean;
 }
@@ -50,7 +51,11 @@ export interface SessionRecord {
   command: RunningCommand | null;
   view: CommandView | null;
   readers: Record<string, number>;
-  inputIds: string[];
+  /** For "typed before". */
+  inputIds: KnownId[];
+  /** Of commands and resets that were taken; absent in records of 0.2.0. */
+  commandIds?: KnownId[];
+  resetIds?: KnownId[];
   /** Signalled inputs that are not typed yet; absent in records of 0.1.0. */
   queuedInputs?: SignalledInput[];
   /** What the scripts of the last commands may call; absent in records of 0.1.0, as the next. */
@@ -79,18 +84,6 @@ export function newSessionRecord(ref: SessionRef, input: SessionInput): SessionR
     sequence: 0,
     refused: [],
   };
-}
-
-/** True the first time; an id that was seen before is a repetition. */
-export function rememberInput(record: SessionRecord, id: string): boolean {
-  if (record.inputIds.includes(id)) return false;
-  record.inputIds.push(id);
-  if (record.inputIds.length > REMEMBERED_INPUTS) record.inputIds.shift();
-  return true;
-}
-
-export function forgetInput(record: SessionRecord, id: string): void {
-  record.inputIds = record.inputIds.filter((known) => known !== id);
 }
 
 /**

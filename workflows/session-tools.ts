@@ -12,6 +12,8 @@ import {
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
+import { callContent, contentHash } from '../contracts/message-content';
+import { ownValue, setOwn } from '../contracts/own';
 import { jsonBytes } from '../contracts/payload-size';
 import { cancelToolsSchema, toolCallSchema, toolResultsSchema } from '../contracts/schemas/tools';
 import { DEFAULT_TOOL_CALLS, type ToolGrant } from '../contracts/tool-grant';
@@ -28,6 +30,7 @@ import type { Approvals } from './approvals';
 import { idAgain } from './command-run';
 import { hostFailure } from './host-activities';
 import { checked, refuse } from './refusal';
+import { conflict, type AskedBy } from './id-conflict';
 import type { CallRecord, CommandGrant, SessionRecord } from './session-record';
 import { toolsOn } from './tool-activities';
 
@@ -68,7 +71,7 @@ export class SessionTools {
   }
 
   isRunning(id: string): boolean {
-    return this.record.calls?.[id]?.outcome === null;
+    return this.known(id)?.outcome === null;
   }
 
   /** From now on the scripts of this command may call what `grant` says. */
@@ -79,9 +82,15 @@ export class SessionTools {
     if (grants.length > REMEMBERED_GRANTS) grants.shift();
   }
 
-  checkCall(request: ToolCallRequest | undefined): ToolCallRequest {
+  checkCall(request: ToolCallRequest | undefined, by: AskedBy = 'validator'): ToolCallRequest {
     const call = checked(toolCallSchema, 'The tool call', request, true);
-    if (this.record.calls?.[call.id]) return call;
+    const known = this.known(call.id);
+    if (known) {
+      // Old records have no hash, and a call that was cancelled before it came stands for whatever comes.
+      const isOther = known.hash !== undefined && known.hash !== contentHash(call.id, callContent(call));
+      if (isOther) conflict(call.id, by);
+      return call;
+    }
     const grant = this.grantOf(call.commandId);
     if (!grant) return refuse('script_ended', { reason: 'its command is older than the last ones' });
     const { allowed, calls = DEFAULT_TOOL_CALLS, used } = grant;
@@ -93,9 +102,9 @@ export class SessionTools {
 
   /** Answers with the outcome, or after a moment that it takes longer. The same id again runs nothing. */
   async call(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
-    const { answered = [], ...call } = this.checkCall(request);
+    const { answered = [], ...call } = this.checkCall(request, 'handler');
     this.forget(answered);
-    const known = (this.calls[call.id] ??= this.start(call));
+    const known = this.known(call.id) ?? this.start(call);
     const since = this.beats;
     this.waiting += 1;
     this.beat();
@@ -110,13 +119,13 @@ export class SessionTools {
   async results(request: ToolResultsRequest | undefined): Promise<ToolResults> {
     const { ids, answered = [] } = checked(toolResultsSchema, 'The request for results', request);
     this.forget(answered);
-    const unknown = ids.filter((id) => !this.calls[id]);
+    const unknown = ids.filter((id) => !this.known(id));
     const ended = (): [string, ToolOutcome][] =>
       ids.flatMap((id) => {
-        const outcome = this.calls[id]?.outcome;
+        const outcome = this.known(id)?.outcome;
         return outcome ? [[id, outcome]] : [];
       });
-    for (const id of ids) if (this.calls[id]?.outcome === null) this.slow.add(id);
+    for (const id of ids) if (this.isRunning(id)) this.slow.add(id);
     const before = this.slowEnds;
     // One that is not among them, because it came later, ends the wait too: whoever asks then asks for it.
     if (unknown.length === 0 && ended().length === 0)
@@ -128,7 +137,7 @@ export class SessionTools {
     const { ids, reason } = checked(cancelToolsSchema, 'The cancellation', request);
     for (const id of ids) {
       // Before its call, which may be on its way, perhaps to the next run: then it is not run.
-      this.calls[id] ??= { request: { ...NO_CALL, id }, outcome: cancelledOutcome(id, reason) };
+      if (!this.known(id)) this.keep({ request: { ...NO_CALL, id }, outcome: cancelledOutcome(id, reason) });
       this.end(id, reason);
     }
   }
@@ -164,6 +173,15 @@ export class SessionTools {
     return (this.record.calls ??= {});
   }
 
+  /** Ids come from outside, and the record is an object as JSON makes it: `constructor` is no call. */
+  private known(id: string): CallRecord | undefined {
+    return ownValue(this.record.calls, id);
+  }
+
+  private keep(call: CallRecord): void {
+    setOwn(this.calls, call.request.id, call);
+  }
+
   private grantOf(commandId: string): CommandGrant | undefined {
     return this.record.grants?.find(({ commandId: id }) => id === commandId || idAgain(id) === commandId);
   }
@@ -171,7 +189,9 @@ export class SessionTools {
   private start(request: CallRecord['request']): CallRecord {
     const grant = this.grantOf(request.commandId);
     if (grant) grant.used += 1;
-    const call: CallRecord = { request, outcome: null };
+    const hash = contentHash(request.id, callContent(request));
+    const call: CallRecord = { request, outcome: null, hash };
+    this.keep(call);
     this.run(call);
     return call;
   }
@@ -236,7 +256,7 @@ export class SessionTools {
   }
 
   private end(id: string, reason: string): void {
-    const call = this.calls[id];
+    const call = this.known(id);
     if (!call || call.outcome) return;
     this.settle(call, cancelledOutcome(call.request.tool, reason));
     this.scopes.get(id)?.cancel();
@@ -251,7 +271,7 @@ export class SessionTools {
   }
 
   private forget(ids: readonly string[]): void {
-    for (const id of ids) if (this.calls[id]?.outcome) delete this.calls[id];
+    for (const id of ids) if (this.known(id)?.outcome) delete this.calls[id];
   }
 
   /** One timer for all calls that are waited for, so that a quick one costs none of its own. */

@@ -2,6 +2,7 @@
 import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { failedCall } from '../contracts/failed-call';
+import { setOwn } from '../contracts/own';
 import { jsonBytes } from '../contracts/payload-size';
 import { resolveReferences } from '../contracts/references';
 import type { JsonValue } from '../contracts/tools';
@@ -39,7 +40,7 @@ async function after(
       const reason = !result || result.isError ? 'which failed' : 'which is too large to be handed on';
       return failedCall(call, new HoldfastError('dependency_failed', { got: id, reason }));
     }
-    values[id] = result.value;
+    setOwn(values, id, result.value);
   }
   const resolved = resolveReferences(call.args, values);
   if ('fault' in resolved) {

@@ -22,6 +22,7 @@ import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId } from '../contracts/ids';
 import { label } from '../contracts/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import { contentHash, spawnContent } from '../contracts/message-content';
 import { fitText } from '../contracts/payload-size';
 import { findSubAgent, subAgentId, type SubAgentRecord } from '../contracts/sub-agents';
 import type {
@@ -34,6 +35,7 @@ import type {
 import { addUsage } from '../contracts/usage';
 import { agentsEndedSignal, stopSignal } from './agent-definitions';
 import { refuse } from './refusal';
+import { conflict, type AskedBy } from './id-conflict';
 
 /** A wait that names no time. */
 export const DEFAULT_WAIT_MS = 3_600_000;
@@ -85,9 +87,13 @@ export class SubAgents {
     }));
   }
 
-  /** Throws `agents_depth`, `agents_limit`, `tool_not_allowed` and starts nothing then. */
-  check({ key, limits = {}, tools }: SpawnRequest): void {
-    if (this.agents.some((one) => one.key === key)) return;
+  /** Throws `id_conflict`, `agents_depth`, `agents_limit`, `tool_not_allowed` and starts nothing then. */
+  check(request: SpawnRequest, by: AskedBy = 'validator'): void {
+    const { key, limits = {}, tools } = request;
+    const known = this.agents.find((one) => one.key === key);
+    const isOther = known?.hash !== undefined && known.hash !== contentHash(key, spawnContent(request));
+    if (isOther) conflict(key, by);
+    if (known) return;
     if (this.limit('depth') <= 0) refuse('agents_depth', {});
     const got = this.granted + 1 + this.grantFor(limits);
     if (got > this.limit('agents')) refuse('agents_limit', { got, allowed: this.limit('agents') });
@@ -99,9 +105,9 @@ export class SubAgents {
 
   /** Starts one, or finds the one that this key has started. */
   async spawn(request: SpawnRequest): Promise<string> {
+    this.check(request, 'handler');
     const known = this.agents.find(({ key }) => key === request.key);
     if (known) return this.starting.get(request.key) ?? known.agentId;
-    this.check(request);
     const { key, role } = request;
     const grant = this.grantFor(request.limits ?? {});
     const since = new Date().toISOString();
@@ -109,6 +115,7 @@ export class SubAgents {
       agentId: '',
       role,
       key,
+      hash: contentHash(key, spawnContent(request)),
       grant,
       status: 'running',
       since,

@@ -19,11 +19,16 @@ export const toolsOn = (
   host: string | null,
   options: ActivityOptions = {},
 ): ActivityInterfaceFor<ToolActivities> =>
-  proxyActivities<ToolActivities>({
-    ...OPTIONS,
-    ...(host !== null && { taskQueue: hostTaskQueue(host), scheduleToStartTimeout: DELIVERY_MS }),
+  toolsAt(host === null ? undefined : hostTaskQueue(host), {
+    ...(host !== null && { scheduleToStartTimeout: DELIVERY_MS }),
     ...options,
   });
+
+export const toolsAt = (
+  taskQueue: string | undefined,
+  options: ActivityOptions,
+): ActivityInterfaceFor<ToolActivities> =>
+  proxyActivities<ToolActivities>({ ...OPTIONS, ...(taskQueue !== undefined && { taskQueue }), ...options });
 
 /** One call of the model. A host that is away is told to the model. */
 export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {

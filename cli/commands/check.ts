@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { CodeChecks } from '../../checks/code-checks';
 import type { CheckReport } from '../../contracts/checks';
 import { HoldfastError } from '../../contracts/errors';
+import { ownValue } from '../../contracts/own';
 import type { Runtime } from '../../contracts/session';
 import type { GlobalOptions } from '../context';
 import { printJson } from '../print-json';
@@ -66,7 +67,7 @@ function read(file: string): string {
 
 function runtimeOf(file: string, code: string): Runtime {
   const name = INTERPRETER.exec(code.slice(0, 256))?.groups?.name ?? '';
-  const runtime = BY_EXTENSION[extname(file)] ?? BY_INTERPRETER[name];
+  const runtime = ownValue(BY_EXTENSION, extname(file)) ?? ownValue(BY_INTERPRETER, name);
   if (runtime) return runtime;
   throw new HoldfastError('invalid_input', {
     what: 'The language',

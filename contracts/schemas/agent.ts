@@ -1,6 +1,6 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
 import { DIALECTS } from '../agent';
-import { ID_PATTERN } from '../ids';
+import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';
 import { z } from './zod';
@@ -73,12 +73,18 @@ export const agentInputSchema = z.strictObject({
   ),
 });
 
+const messageId = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
+
 export const sendSchema = z.strictObject({
+  id: z.optional(messageId),
   message: text,
   mode: z.optional(z.enum(['queue', 'interrupt'])),
 });
 export const interruptSchema = z.strictObject({});
-export const recoverSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
+export const recoverSchema = z.strictObject({
+  id: z.optional(messageId),
+  reason: z.optional(z.string().check(z.maxLength(1_000))),
+});
 
 export const spawnSchema = z.strictObject({
   key: z.string().check(z.minLength(1), z.maxLength(1_000)),

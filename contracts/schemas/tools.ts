@@ -6,7 +6,12 @@ import { z } from './zod';
 
 const id = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 const ids = z.array(id).check(z.maxLength(10_000));
-const blobSchema = z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)), bytes: z.int() });
+const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+/** Of the agents, or of a host. */
+const taskQueue = z.string().check(z.regex(/^(?:holdfast|host\.[a-z0-9][a-z0-9_-]{0,62})$/));
+const blobSchema = z.strictObject({ sha256, bytes: z.int(), at: z.optional(taskQueue) });
+
+export const carryBlobSchema = z.strictObject({ at: taskQueue, sha256, from: z.int().check(z.minimum(0)) });
 
 const reason = z.strictObject({ rule: z.string(), found: z.string() });
 const holdSchema = z.strictObject({

@@ -1,22 +1,63 @@
-// The ids of what was typed lately, each for "typed before".
-const REMEMBERED_INPUTS = 10_000;
+// The ids of what was typed and reset lately, each for "done before". An id stands for what came with it: other
+// content under it is refused as `id_conflict`.
+import { createHash } from 'node:crypto';
+import { HoldfastError } from '../../contracts/errors';
+import type { InputRequestFrame } from '../protocol';
 
-export class RememberedInputs {
-  private readonly places = new Map<string, number>();
+const REMEMBERED = 10_000;
 
-  /** Where the log ended when it was typed; undefined for one that was not, or long ago. */
-  placeOf(id: string): number | undefined {
-    return this.places.get(id);
+class Remembered<T> {
+  private readonly known = new Map<string, { hash: string; value: T }>();
+
+  /** Throws `id_conflict`. */
+  find(id: string, content: unknown): T | undefined {
+    const found = this.known.get(id);
+    if (found && found.hash !== hashOf(content)) throw new HoldfastError('id_conflict', { got: id });
+    return found?.value;
   }
 
-  add(id: string, at: number): void {
-    this.places.set(id, at);
-    const oldest = this.places.keys().next().value;
-    if (this.places.size > REMEMBERED_INPUTS && oldest !== undefined) this.places.delete(oldest);
+  add(id: string, content: unknown, value: T): void {
+    this.known.set(id, { hash: hashOf(content), value });
+    const oldest = this.known.keys().next().value;
+    if (this.known.size > REMEMBERED && oldest !== undefined) this.known.delete(oldest);
+  }
+
+  remove(id: string): void {
+    this.known.delete(id);
+  }
+}
+
+export class RememberedInputs {
+  private readonly places = new Remembered<number>();
+
+  /** Where the log ended when it was typed; undefined for one that was not, or long ago. Throws `id_conflict`. */
+  placeOf(input: InputRequestFrame): number | undefined {
+    return this.places.find(input.id, contentOf(input));
+  }
+
+  add(input: InputRequestFrame, at: number): void {
+    this.places.add(input.id, contentOf(input), at);
   }
 
   /** It was not typed after all. */
   remove(id: string): void {
-    this.places.delete(id);
+    this.places.remove(id);
   }
 }
+
+export class RememberedResets {
+  private readonly done = new Remembered<true>();
+
+  /** True the first time. Throws `id_conflict`. */
+  isFirst(id: string, reason: string | null): boolean {
+    if (this.done.find(id, reason)) return false;
+    this.done.add(id, reason, true);
+    return true;
+  }
+}
+
+const contentOf = ({ text, enter = true, keys }: InputRequestFrame): unknown => [text, enter, keys];
+
+/** What is typed may be a password: its hash is kept in memory and nowhere else. */
+const hashOf = (content: unknown): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('base64');

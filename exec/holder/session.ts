@@ -16,7 +16,7 @@ import { SessionInBand } from './in-band-session';
 import { InputWriter } from './input-writer';
 import type { Facts } from './observer';
 import { OutputLog } from './output-log';
-import { RememberedInputs } from './remembered-inputs';
+import { RememberedInputs, RememberedResets } from './remembered-inputs';
 import { COLUMNS, ROWS, Shell } from './shell';
 import { SessionSecrets } from './session-secrets';
 import type { SpareShell } from './spare-shell';
@@ -48,7 +48,7 @@ export class Session {
   private readonly records: CommandRecords;
   private readonly observers = new Set<() => void>();
   private readonly inputs = new RememberedInputs();
-  private readonly resets = new Set<string>();
+  private readonly resets = new RememberedResets();
   private life: Life | null = null;
   private wantedSize: TerminalSize | null = null;
   private shellLives = false;
@@ -125,14 +125,15 @@ export class Session {
   }
 
   /** Types into the running process. The same id again types nothing. */
-  async input({ id, text, enter, keys }: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
-    const before = this.inputs.placeOf(id);
+  async input(request: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
+    const { id, text, enter, keys } = request;
+    const before = this.inputs.placeOf(request);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
     const { life, command } = this;
     if (!this.running || !life)
       throw new HoldfastError('no_running_process', { session: this.config.session });
     const at = this.log.end;
-    this.inputs.add(id, at);
+    this.inputs.add(request, at);
     try {
       await life.shell.untilTaken();
       if (!this.running || this.command?.id !== command?.id)
@@ -181,8 +182,7 @@ export class Session {
   /** Ends the whole tree; the next command begins in a fresh shell. The same id again does nothing. */
   reset({ id, reason, by }: Verbs['reset']['request']): Promise<Snapshot> {
     return this.inTurn(async () => {
-      if (this.resets.has(id)) return this.snapshot();
-      this.resets.add(id);
+      if (!this.resets.isFirst(id, reason)) return this.snapshot();
       await this.endLife({ by, reason });
       return this.snapshot();
     });

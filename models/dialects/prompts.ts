@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIALECTS, type DialectName } from '../../contracts/agent';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { ownValue } from '../../contracts/own';
 import type { ToolDescription } from '../../contracts/tools';
 import { packageRoot } from '../../exec/package-root';
 import type { Tags } from './tagged-block';
@@ -66,7 +67,7 @@ function promptText(template: string, values: Readonly<Record<string, string>>):
     let text = kept.get(key);
     if (text === undefined) {
       const all: Record<string, string> = { ...values, [TOOLS_VARIABLE]: describeTools(tools) };
-      text = template.replace(VARIABLE, (variable, name: string) => all[name] ?? variable);
+      text = template.replace(VARIABLE, (variable, name: string) => ownValue(all, name) ?? variable);
       const [oldest] = kept.keys();
       if (oldest !== undefined && kept.size >= KEPT_TEXTS) kept.delete(oldest);
       kept.set(key, text);

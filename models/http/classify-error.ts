@@ -2,6 +2,7 @@
 // and by the network's codes; the SDKs' classes are not needed for it.
 import { types } from 'node:util';
 import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors';
+import { ownValue } from '../../contracts/own';
 import { redact } from './redact';
 import { retryAfterMs } from './retry-after';
 
@@ -111,7 +112,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 };
 
 function codeOf(status: number | undefined, { kinds }: Marks, text: string): ErrorCode {
-  const told = kinds.map((kind) => BY_KIND[kind]).find((code) => code !== undefined);
+  const told = kinds.map((kind) => ownValue(BY_KIND, kind)).find((code) => code !== undefined);
   if (told) return told;
   const isRefused =
     status !== undefined ? status >= 400 && status < 500 : kinds.includes('invalid_request_error');

@@ -80,6 +80,39 @@ test('a spawn is one sub-agent however often its key comes at once, and its pare
   await agent.result();
 });
 
+test('the key of a spawn that comes with another task starts nothing and is refused', async () => {
+  const agent = env.agent('respawns');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  await agent.send('a');
+  const request = { key: 'constructor', role: 'r', prompt: 'p', model: says('done') };
+  const id = await agent.spawn(request);
+  await expect(agent.spawn({ ...request, prompt: 'q' })).rejects.toMatchObject({ code: 'id_conflict' });
+  // What a role's file adds may change between two attempts of one call.
+  expect(await agent.spawn({ ...request, instructions: 'be brief' })).toBe(id);
+  expect((await agent.state()).agents).toHaveLength(1);
+  await agent.stop();
+  await agent.result();
+});
+
+test('a message id is taken once: with the same text it is answered again, with another it is refused', async () => {
+  const agent = env.agent('resends');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  expect(await agent.send('a', { id: 'm' })).toMatchObject({ answer: 'ok' });
+  expect(await agent.send('a', { id: 'm' })).toMatchObject({ answer: 'ok' });
+  await expect(agent.send('b', { id: 'm' })).rejects.toMatchObject({ code: 'id_conflict' });
+  // As another SDK sends it: under an id of its own for the update, and by signal.
+  const handle = workflow('agent/resends');
+  const again = { args: [{ id: 'm', message: 'a' }] as [object], updateId: 'other' };
+  expect(await handle.executeUpdate('send', again)).toMatchObject({ answer: 'ok' });
+  await handle.signal('send', { id: 'm', message: 'a' });
+  await handle.signal('send', { id: 'm', message: 'c' });
+  expect(await agent.state()).toMatchObject({ turns: 1, refused: [expect.stringContaining('m was used')] });
+  await agent.recover('one', 'r');
+  await expect(agent.recover('two', 'r')).rejects.toMatchObject({ code: 'id_conflict' });
+  await agent.stop();
+  await agent.result();
+});
+
 test('an agent that is stopped while it starts a sub-agent stops that, too', async () => {
   const agent = env.agent('stops');
   await agent.start({ mode: 'conversation', model: says('ok') });

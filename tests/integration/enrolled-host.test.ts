@@ -127,3 +127,16 @@ test('an agent that is started in its namespace finds no model, and nobody in th
     /not found/i,
   );
 });
+
+test('what an enrolled host starts under a foreign id is not listed', async () => {
+  const { workflow } = there.temporal;
+  const start = (type: string, workflowId: string): Promise<unknown> =>
+    workflow.start(type, { workflowId, taskQueue: 'nobody', args: [{}] });
+  await start('execSession', 'exec/usurped/local/0');
+  await start('agent', 'agent/usurped-agent');
+  await start('execSession', 'exec/own/far/7');
+  // The list of what is open lags.
+  const listed = async (): Promise<string> => (await engine.cli(['ps', '--json'])).stdout;
+  await until(async () => (await listed()).includes('exec/own/far/7'));
+  expect(await listed()).not.toContain('usurped');
+}, 30_000);

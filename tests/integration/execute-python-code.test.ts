@@ -175,7 +175,7 @@ whereInstalled(`a script that names packages${why}`, () => {
   test('is not run where pip cannot install one of them: it says which one', async () => {
     const result = await run({ code: text(NOT_THERE, 'open("never", "w")') }, patient);
     expect(result).toContain('No matching distribution found for holdfast-has-no-such-package>=9');
-    expect(result).toMatch(/\ndependencies_failed: [^\n]*nothing of it was run\.[^\n]*\n\[exit code 1; /);
+    expect(result).toMatch(/\ndependencies_failed: [^\n]*so the script was not run\.[^\n]*\n\[exit code 1; /);
     expect(existsSync(join(cwd, 'never'))).toBe(false);
   }, 60_000);
 

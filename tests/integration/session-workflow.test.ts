@@ -107,6 +107,62 @@ test('a command id used for other code is refused and runs nothing', async () =>
   expect(existsSync(join(files.directory, 'other-code-ran'))).toBe(false);
 });
 
+test.each([
+  ['update id', (session: SessionHandle, code: string) => session.exec({ code }, 'reused')],
+  ['id in the message', (session: SessionHandle, code: string) => session.exec({ code, id: 'reused' }, code)],
+])('an %s that was used for other code is refused, and costs no history', async (_what, exec) => {
+  const session = newSession();
+  expect(await exec(session, 'echo first')).toMatchObject({ exitCode: 0, output: 'first\n' });
+  const before = await historyOf(session.workflowId);
+  await expect(exec(session, 'touch reused-ran; (exit 3)')).rejects.toMatchObject({ code: 'id_conflict' });
+  expect(await historyOf(session.workflowId)).toHaveLength(before.length);
+  expect(existsSync(join(files.directory, 'reused-ran'))).toBe(false);
+  expect(await exec(session, 'echo first')).toMatchObject({ exitCode: 0, output: 'first\n' });
+});
+
+test('an id is that of its command after its session was closed, too', async () => {
+  const session = newSession();
+  await session.exec({ code: 'echo ran >> closed-ran' }, 'closed');
+  await session.close('done');
+  await session.closed();
+  await expect(session.exec({ code: 'touch closed-other' }, 'closed')).rejects.toMatchObject({
+    code: 'id_conflict',
+  });
+  expect(await session.exec({ code: 'echo ran >> closed-ran' }, 'closed')).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(join(files.directory, 'closed-ran'), 'utf8')).toBe('ran\n');
+  expect(existsSync(join(files.directory, 'closed-other'))).toBe(false);
+});
+
+test('ids of other commands may be any text, such as constructor and __proto__', async () => {
+  const session = newSession();
+  for (const id of ['constructor', '__proto__'])
+    expect(await session.exec({ code: `echo ${id}`, reader: 'constructor' }, id)).toMatchObject({
+      output: `${id}\n`,
+    });
+  expect(await session.output({ reader: 'constructor' })).toMatchObject({ output: '' });
+});
+
+test('an input id that was used for other content types nothing; a signal with it is recorded as refused', async () => {
+  const session = newSession();
+  await session.exec({ code: 'while read -r line; do echo "got $line" >> reused-inputs; done' });
+  await session.input({ keyboard: 'one' }, 'typed');
+  await expect(session.input({ keyboard: 'two' }, 'typed')).rejects.toMatchObject({ code: 'id_conflict' });
+  await session.signalInput({ keyboard: 'three', id: 'typed' });
+  await session.input({ keyboard: 'one' }, 'typed');
+  await session.input({ keyboard: 'last' });
+  expect(readFileSync(join(files.directory, 'reused-inputs'), 'utf8')).toBe('got one\ngot last\n');
+  expect((await session.state()).refused).toEqual([expect.stringContaining('typed was used before')]);
+});
+
+test('a reset id that was used with another reason ends nothing', async () => {
+  const session = newSession();
+  await session.exec({ code: 'sleep 1000' });
+  expect(await session.reset({ reason: 'one' }, 'reset')).toMatchObject({ epoch: 2 });
+  await session.exec({ code: 'sleep 1000' });
+  await expect(session.reset({ reason: 'two' }, 'reset')).rejects.toMatchObject({ code: 'id_conflict' });
+  expect(await session.output()).toMatchObject({ state: 'running', epoch: 2 });
+});
+
 test('the same input id sent a hundred times, by update and by signal, types once', async () => {
   const session = newSession();
   await session.exec({ code: 'while read -r line; do echo "got $line" >> inputs; done' });

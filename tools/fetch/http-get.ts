@@ -5,6 +5,7 @@ import * as https from 'node:https';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Duplex, Readable } from 'node:stream';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { ownValue } from '../../contracts/own';
 import type { AddressGuard } from '../../exec/address-guard';
 
 const MAX_REDIRECTS = 10;
@@ -100,7 +101,7 @@ async function read(
   { maxBytes, method }: GetRequest,
 ): Promise<Pick<GetResponse, 'body' | 'truncated'>> {
   if (method === 'HEAD') return { body: Buffer.alloc(0), truncated: false };
-  const decoder = DECODERS[response.headers['content-encoding']?.toLowerCase() ?? '']?.();
+  const decoder = ownValue(DECODERS, response.headers['content-encoding']?.toLowerCase() ?? '')?.();
   const source: Readable = decoder ? response.pipe(decoder) : response;
   // A pipe does not hand on errors: one that is cut off would be waited for.
   if (decoder) response.on('error', (err) => decoder.destroy(err));

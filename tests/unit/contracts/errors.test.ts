@@ -41,6 +41,9 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   input_queue_full: { session: 1, allowed: 1_000_000 },
   offset_out_of_range: { got: 9, allowed: 0 },
   id_conflict: { got: 'id' },
+  answer_forgotten: { got: 'id' },
+  result_undelivered: { tool: 'fetch', reason: 'host pi is offline' },
+  arguments_unreachable: { tool: 'fetch', got: 70_000, at: 'host.pi', reason: 'it is offline' },
   session_limit: { agent: 'a', allowed: 64, closable: '1, 2' },
   session_closed: { session: 0, reason: 'idle' },
   session_elsewhere: { session: 0, host: 'pi' },
@@ -131,10 +134,40 @@ test.each(codes)('%s has an exit code of sysexits, which no command of a user is
   expect(exitCode).toBeLessThanOrEqual(78);
 });
 
+/** Also of codes whose facts decide. */
+const SAID: [ErrorCode, ErrorFacts][] = [
+  ...codes.map((code): [ErrorCode, ErrorFacts] => [code, FACTS[code]]),
+  ['host_offline', { host: 'pi', since: 'noon', reason: 'it is silent' }],
+];
+
+test.each(SAID)('%s says that nothing was done only where that is known (%j)', (code, facts) => {
+  const { message, effect } = new HoldfastError(code, facts);
+  expect(['none', 'possible', 'happened']).toContain(effect);
+  const denies = /\bnothing (?:of \w+ )?(?:is|was|has been|were) \w+|\b(?:is|was) not (?:typed|delivered)\b/i;
+  if (effect !== 'none') expect(message).not.toMatch(denies);
+});
+
+test.each([
+  // Raised behind a command that was handed over, a call that was sent, an update that was accepted.
+  ...(['session_lost', 'draining', 'no_worker', 'no_server', 'deadline', 'unknown_outcome'] as const),
+  ...(['session_closed', 'agent_closed', 'mcp_server_lost', 'call_cancelled', 'internal'] as const),
+])('%s promises nothing of the effect', (code) => {
+  expect(new HoldfastError(code, FACTS[code]).effect).toBe('possible');
+});
+
+test.each(['result_undelivered', 'result_too_large', 'answer_forgotten'] as const)(
+  '%s says that it was done',
+  (code) => {
+    const { effect, message } = new HoldfastError(code, FACTS[code]);
+    expect([effect, message]).toEqual(['happened', expect.stringMatching(/ ran, but|was taken/)]);
+  },
+);
+
 test.each(codes)('%s is plain JSON for programs', (code) => {
   const error = new HoldfastError(code, FACTS[code]);
-  const { message, next, retryable } = error;
-  expect(JSON.parse(JSON.stringify(error))).toEqual({ code, message, next, retryable, facts: FACTS[code] });
+  const { message, next, retryable, effect } = error;
+  const facts = FACTS[code];
+  expect(JSON.parse(JSON.stringify(error))).toEqual({ code, message, next, retryable, effect, facts });
 });
 
 test.each([

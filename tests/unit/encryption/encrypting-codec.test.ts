@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -198,4 +198,15 @@ describe('keys', () => {
 test('nothing of Node is in what the workflow bundle gets', () => {
   const source = readFileSync(join(__dirname, '../../../encryption/failure-converter.ts'), 'utf8');
   expect([...source.matchAll(/from '([^']+)'/g)].map(([, from]) => from)).toEqual(['@temporalio/common']);
+});
+
+test('the mark of a message differs with the key, and tells nothing without it', () => {
+  const marks = [codecOf(), codecOf({ keys: [OLD] }), codecOf({ keys: [] })].map((codec) =>
+    codec.fingerprint('yes'),
+  );
+  expect(new Set(marks).size).toBe(3);
+  expect(codecOf().fingerprint('yes')).toBe(marks[0]);
+  expect(codecOf().fingerprint('no')).not.toBe(marks[0]);
+  const plain = createHash('sha256').update('yes').digest('hex');
+  expect(marks.map((mark) => mark === plain)).toEqual([false, false, true]);
 });

@@ -1,9 +1,13 @@
-import { DEFAULT_YIELD, type CommandView } from '../../../contracts/session';
 import {
-  forgetInput,
+  DEFAULT_YIELD,
+  type CommandView,
+  type ExecRequest,
+  type InputRequest,
+} from '../../../contracts/session';
+import { SessionIds } from '../../../workflows/session-ids';
+import {
   newSessionRecord,
   recordRefusal,
-  rememberInput,
   sessionState,
   showView,
   type RunningCommand,
@@ -49,7 +53,7 @@ const view = (changes: Partial<CommandView> = {}): CommandView => ({
 test('a record is plain JSON, so that it goes over continue-as-new', () => {
   const full = record({ command: command({ yielded: view() }) });
   showView(full, view(), 'me');
-  rememberInput(full, 'i');
+  new SessionIds(full).rememberInput('i', { keyboard: 'x' });
   recordRefusal(full, 'no');
   expect(JSON.parse(JSON.stringify(full))).toEqual(full);
 });
@@ -66,27 +70,61 @@ test.each([
 });
 
 describe('inputs', () => {
+  const text = (keyboard: string): InputRequest => ({ keyboard });
+
   test('are new once', () => {
-    const r = record();
-    expect([rememberInput(r, 'a'), rememberInput(r, 'b'), rememberInput(r, 'a')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const ids = new SessionIds(record());
+    expect(['a', 'b', 'a'].map((id) => ids.rememberInput(id, text('x')))).toEqual([true, true, false]);
   });
 
-  test('that were refused may come again', () => {
-    const r = record();
-    rememberInput(r, 'a');
-    forgetInput(r, 'a');
-    expect(rememberInput(r, 'a')).toBe(true);
+  test('that were refused may come again, with other content too', () => {
+    const ids = new SessionIds(record());
+    ids.rememberInput('a', text('x'));
+    ids.forgetInput('a');
+    ids.checkInput('a', text('y'), 'validator');
+    expect(ids.rememberInput('a', text('y'))).toBe(true);
   });
 
   test('are remembered in a bounded list, the latest 500', () => {
     const r = record();
-    for (let i = 0; i < 2_000; i++) rememberInput(r, `i${i}`);
+    const ids = new SessionIds(r);
+    for (let i = 0; i < 2_000; i++) ids.rememberInput(`i${i}`, text('x'));
     expect(r.inputIds).toHaveLength(500);
-    expect([rememberInput(r, 'i1999'), rememberInput(r, 'i1500')]).toEqual([false, false]);
+    expect(['i1999', 'i1500'].map((id) => ids.rememberInput(id, text('x')))).toEqual([false, false]);
+  });
+});
+
+describe('an id that was used before', () => {
+  const refused = expect.objectContaining({ type: 'id_conflict' }) as unknown;
+  const thrown = (work: () => void): unknown => {
+    try {
+      work();
+    } catch (err) {
+      return err;
+    }
+    return undefined;
+  };
+
+  test.each<[string, ExecRequest, ExecRequest, boolean]>([
+    ['the same code', { code: 'a' }, { code: 'a' }, false],
+    ['a default that is said', { code: 'a' }, { code: 'a', runtime: 'terminal', reset: false }, false],
+    ['another wait', { code: 'a' }, { code: 'a', yield: { maxMs: 1 }, reader: 'me' }, false],
+    ['other code', { code: 'a' }, { code: 'b' }, true],
+    ['another runtime', { code: 'a' }, { code: 'a', runtime: 'python' }, true],
+    ['a reset', { code: 'a' }, { code: 'a', reset: true }, true],
+  ])('for a command and comes with %s', (_what, before, again, isRefused) => {
+    const r = record();
+    new SessionIds(r).rememberCommand('constructor', before);
+    const ids = new SessionIds(JSON.parse(JSON.stringify(r)) as SessionRecord);
+    const err = thrown(() => ids.checkCommand('constructor', again, 'validator'));
+    expect(err).toEqual(isRefused ? refused : undefined);
+  });
+
+  test('for an input is refused with other content, and one of an old record, which has no content, is not', () => {
+    const ids = new SessionIds({ ...record(), inputIds: ['old', { id: 'new', hash: 'of something else' }] });
+    expect(thrown(() => ids.checkInput('old', { keyboard: 'x' }, 'validator'))).toBeUndefined();
+    expect(thrown(() => ids.checkInput('new', { keyboard: 'x' }, 'validator'))).toEqual(refused);
+    expect(ids.rememberInput('old', { keyboard: 'x' })).toBe(false);
   });
 });
 

@@ -1,0 +1,106 @@
+// Values above what history takes, between the scripts of a host and the tools beside the agents: two machines, each
+// with a data folder of its own, over one server that carries encrypted payloads.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HoldfastClient } from '../../client/holdfast-client';
+import type { SessionHandle } from '../../client/session-handle';
+import { encryptedPayloads } from '../../encryption/data-converter';
+import { packageRoot } from '../../exec/package-root';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { RemoteHost } from '../helpers/remote-host';
+import { uniqueId } from '../helpers/temporal';
+import { until } from '../helpers/until';
+
+const engine = new EngineOfItsOwn();
+const tools = join(packageRoot(), 'tests', 'fixtures', 'script-tools.mjs');
+const keyFile = join(engine.dataDir, 'one.key');
+let pi: RemoteHost;
+let client: HoldfastClient;
+let session: SessionHandle;
+
+const configure = (dataDir: string): void =>
+  writeFileSync(
+    join(dataDir, 'holdfast.toml'),
+    `[tools]\nmodules = ["${tools}"]\n[encryption]\nkeys = [{ id = "one", file = "${keyFile}" }]\nrequired = true\n`,
+  );
+
+beforeAll(async () => {
+  writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 });
+  configure(engine.dataDir);
+  await engine.start();
+  const { address } = engine.server();
+  pi = new RemoteHost('pi', address);
+  configure(pi.dataDir);
+  await pi.serve();
+  const keys = [{ id: 'one', file: keyFile }];
+  client = await HoldfastClient.connect({ address, dataConverter: encryptedPayloads({ keys }) }, {});
+}, 60_000);
+afterAll(async () => {
+  await pi.end();
+  await client.close();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+beforeEach(() => {
+  session = client.session({ agent: uniqueId('values'), host: 'pi', session: 0 });
+});
+
+/** What a script on the host printed, when it has ended. */
+async function printed(code: string): Promise<string> {
+  const head =
+    'import codex_tools, os\ndef told(f):\n  try:\n    return f()\n  except codex_tools.ToolError as err:\n    return err.code + ": " + err.message\n';
+  const { output, state } = await session.exec({ runtime: 'python', code: `${head}${code}` });
+  expect(state).toBe('exited');
+  return output.trim().replaceAll('\r', '');
+}
+
+test.each([70_000, 1_900_000, 5_000_000])(
+  'arguments and a result of %d bytes pass between a host and the tools beside the agents',
+  async (bytes) => {
+    const code = `
+value = "".join(chr(97 + i * i % 26) for i in range(${bytes}))
+print(codex_tools.echo(value=value) == value)`;
+    expect(await printed(code)).toBe('True');
+    // In no history that is replayed: the session's names the value and says where it lies.
+    const { raw } = await client.temporal.workflow.getHandle(session.workflowId).describe();
+    expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(64_000);
+    await session.close('done');
+  },
+  60_000,
+);
+
+test('a tool that runs once is not run where its arguments cannot be had, and its script is told so', async () => {
+  const code = `
+import time
+open("${pi.root}/waits", "w").close()
+while not os.path.exists("${pi.root}/go"): time.sleep(0.02)
+print(told(lambda: codex_tools.fire(folder="${pi.root}/" + "x" * 100_000, ms=0)))`;
+  const said = printed(code);
+  await until(() => existsSync(join(pi.root, 'waits')));
+  // What runs goes on; from now on the host gives nothing away.
+  await pi.cli('host', 'access', 'pi', 'off');
+  writeFileSync(join(pi.root, 'go'), '');
+  expect(await said).toMatch(/^arguments_unreachable: .* at host.pi, .*execution_disabled; nothing was run/);
+  await pi.cli('host', 'access', 'pi', 'read-write');
+  await session.close('done');
+}, 60_000);
+
+test('a result that cannot be delivered is told as one of a tool that ran', async () => {
+  const blobs = join(engine.dataDir, 'blobs');
+  rmSync(blobs, { recursive: true, force: true });
+  writeFileSync(blobs, 'in the way');
+  try {
+    const said = await printed('print(told(lambda: codex_tools.large(bytes=100_000)))');
+    expect(said).toMatch(/^result_undelivered: The tool large ran, but its result could not be delivered/);
+    // One that runs once is not begun where its result could not be kept.
+    const fired = join(pi.root, 'fired');
+    const refused = await printed(`print(told(lambda: codex_tools.fire(folder="${pi.root}", ms=0)))`);
+    expect(refused).toMatch(/^storage_failed: .*nothing was run/);
+    expect(existsSync(fired)).toBe(false);
+  } finally {
+    rmSync(blobs);
+  }
+  await printed(`print(told(lambda: codex_tools.fire(folder="${pi.root}", ms=0)))`);
+  expect(readFileSync(join(pi.root, 'fired'), 'utf8')).toBe('x');
+  await session.close('done');
+}, 60_000);
