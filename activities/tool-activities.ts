@@ -54,7 +54,7 @@ export function createToolActivities({
       }),
     readContext: async ({ cwd, paths }) => {
       host?.admit?.('context', 'read_only');
-      return readContext(cwd ?? host?.cwd ?? '', paths, host?.confine && host.cwd);
+      return readContext(cwd ?? host?.cwd ?? '', paths, host?.sandbox);
     },
     invokeTool: (input) =>
       beating(async (signal) => {

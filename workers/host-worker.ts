@@ -107,7 +107,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
         tools,
         blobs,
         rulings,
-        host: { name: host, cwd, env, admit, confine, connectTools },
+        host: { name: host, cwd, env, admit, confine, sandbox, connectTools },
       }),
       ...presence?.presence.activities,
     },

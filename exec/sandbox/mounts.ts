@@ -92,6 +92,10 @@ function protectRepository(
   }
 }
 
+/** Whether what lies at a path is seen with these mounts. */
+export const isShown = (path: string, mounts: readonly Mount[]): boolean =>
+  isSeen(path, new Map(mounts.map((mount) => [mount.path, mount.access])));
+
 /** Whether what lies there is seen: in an empty folder a rule of its own would only tell its name. */
 function isSeen(path: string, rules: ReadonlyMap<string, Access>): boolean {
   for (let at = path; ; at = dirname(at)) {

@@ -3,9 +3,9 @@ import { answersFolder } from '../holder/missing-packages';
 import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
 import { hostLook } from './look';
-import { mountsOf } from './mounts';
+import { isShown, mountsOf } from './mounts';
 import type { SandboxNetwork } from './network';
-import type { SandboxProfile } from './profile';
+import { writableRoots, type SandboxProfile } from './profile';
 
 export class Sandbox {
   /** Without a network no host can be reached, whatever the profile names. */
@@ -27,6 +27,14 @@ export class Sandbox {
   get workspace(): string {
     return this.profile.workspace;
   }
+
+  /** Folders that code in it may write. */
+  get roots(): string[] {
+    return writableRoots(this.profile);
+  }
+
+  /** Whether code in it sees what lies at a real path. */
+  readonly shows = (path: string): boolean => isShown(path, mountsOf(this.profile, hostLook));
 
   /** A shell's first process, whose channels lie in `directory`. Its terminal's leader is bwrap, which dies with it. */
   shell(directory: string, command: readonly string[]): string[] {
