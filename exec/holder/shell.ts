@@ -26,6 +26,7 @@ import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript } from './command-script';
 import { answersFolder, readMissingPackages } from './missing-packages';
+import { outsideProgram } from './outside-programs';
 import { killTree, treeCommand } from './process-tree';
 import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from './session-secrets';
@@ -106,7 +107,7 @@ export class Shell {
     // Before anything is opened: these are what a full disk refuses.
     writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
     writeFileSync(join(directory, 'rc'), this.driver(fence), { mode: 0o600 });
-    execFileSync('mkfifo', ['-m', '600', ...paths]);
+    execFileSync(outsideProgram('mkfifo'), ['-m', '600', ...paths]);
     // Opened for both directions, so that neither side ever sees an end of file between two commands.
     this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     this.down = this.channels[1] as number;
@@ -249,12 +250,16 @@ export class Shell {
   private spawn(env: Record<string, string>): pty.IPty {
     const { directory, cwd, treeKill, sandbox } = this.options;
     const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
-    const init = ['sh', shellAsset('init.sh'), directory, ...bash];
+    const init = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory, ...bash];
     const [file = '', ...args] = sandbox
       ? sandbox.shell(directory, init)
       : [...treeCommand(treeKill), ...init];
     const size = { cols: COLUMNS, rows: ROWS };
-    const terminal = pty.spawn(file, args, { name: 'xterm-256color', ...size, cwd, env, encoding: null });
+    const terminal = pty.spawn(file, args, {
+      ...{ name: 'xterm-256color', ...size, env, encoding: null },
+      // What is run outside begins in no folder that code inside can write; the way in leads to the workspace.
+      cwd: sandbox ? '/' : cwd,
+    });
     // With `encoding: null` the data are Buffers, which node-pty's types do not say.
     terminal.onData((data) => this.onData(data as unknown as Buffer));
     terminal.onExit(() => this.onLeaderExit());

@@ -41,7 +41,7 @@ export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): stri
   const { mounts, cwd, directory, answers, isEntered = false, isFirst = false } = inside;
   const own = directory === undefined ? [] : [directory, INSIDE];
   return [
-    profile.program,
+    profile.programs.bwrap,
     ...ALWAYS,
     ...(isFirst ? ['--as-pid-1'] : []),
     ...networkArguments(profile, isEntered),

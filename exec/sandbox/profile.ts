@@ -30,10 +30,22 @@ export interface SandboxSettings {
   limits: SandboxLimits;
 }
 
+/** Programs that are run outside of a sandbox, by absolute paths that nothing inside of it can change. */
+export interface OutsidePrograms {
+  bwrap: string;
+  mkfifo: string;
+  stty: string;
+  /** Where hosts are named. */
+  nsenter?: string | undefined;
+  /** Where there are limits; the only one that is run inside, where it must not be another either. */
+  prlimit?: string | undefined;
+}
+
 export interface SandboxProfile extends SandboxSettings {
   kind: 'bubblewrap';
-  /** Path of bwrap. */
-  program: string;
+  programs: OutsidePrograms;
+  /** The PATH of what is run outside: its folders are none that code inside can write. */
+  path: string;
   /** Working folder of the host: the one that may always be written. */
   workspace: string;
   home: string;
@@ -44,7 +56,6 @@ export interface SandboxProfile extends SandboxSettings {
 }
 
 export interface ProfilePlaces {
-  program: string;
   workspace: string;
   home: string;
   dataDir: string;
@@ -52,12 +63,18 @@ export interface ProfilePlaces {
   stubs?: string | undefined;
 }
 
+/** What of a profile says what code inside may do: two that differ in the rest are one sandbox. */
+export const rightsOf = (profile: SandboxProfile | undefined): Partial<SandboxProfile> | undefined =>
+  profile && { ...profile, programs: undefined, path: undefined };
+
 /** All paths are those that links lead to: nothing can be mounted over a link. */
-export function sandboxProfile(settings: SandboxSettings, places: ProfilePlaces): SandboxProfile {
+export function sandboxProfile(
+  settings: SandboxSettings,
+  places: ProfilePlaces,
+): Omit<SandboxProfile, 'programs' | 'path'> {
   return {
     ...settings,
     kind: 'bubblewrap',
-    program: places.program,
     workspace: real(places.workspace),
     home: real(places.home),
     dataDir: real(places.dataDir),
@@ -79,10 +96,13 @@ function ownFolders(): string[] {
 }
 
 /** Folders that may be written. */
-export const writableRoots = ({ workspace, writable }: SandboxProfile): string[] => [workspace, ...writable];
+export const writableRoots = ({
+  workspace,
+  writable,
+}: Pick<SandboxProfile, 'workspace' | 'writable'>): string[] => [workspace, ...writable];
 
 /** What is wrong with the writable folders: one that holds these gives away what the sandbox is for. */
-export function writableFaults(profile: SandboxProfile): string[] {
+export function writableFaults(profile: Omit<SandboxProfile, 'programs' | 'path'>): string[] {
   const { home, dataDir } = profile;
   return writableRoots(profile).flatMap((root) => {
     const held = [home, '/etc', '/usr'].find((path) => isWithin(path, root));
@@ -98,8 +118,8 @@ export function isWithin(path: string, folder: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith('../'));
 }
 
-/** As far as it exists. */
-function real(path: string): string {
+/** What links on the way to a path lead to, as far as it exists. */
+export function real(path: string): string {
   try {
     return realpathSync(path);
   } catch {

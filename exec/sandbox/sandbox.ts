@@ -16,11 +16,11 @@ export class Sandbox {
 
   /** With a network of its own where the profile names hosts. Throws where that cannot be had. */
   static async open(profile: SandboxProfile): Promise<Sandbox> {
-    const { program, network } = profile;
+    const { programs, network } = profile;
     if (typeof network === 'string') return new Sandbox(profile);
     // Not for every holder: a client and a server of HTTP take longer to load than all the rest of it.
     const { SandboxNetwork } = await import('./network');
-    return new Sandbox(profile, await SandboxNetwork.open(program, network));
+    return new Sandbox(profile, await SandboxNetwork.open(programs, network));
   }
 
   /** The folder that may always be written. */
@@ -44,7 +44,7 @@ export class Sandbox {
 
   /** One program that runs to its end: missing, it is told as a shell tells it (127). */
   program(cwd: string, command: readonly string[]): string[] {
-    return [...this.confined({ cwd }), 'sh', '-c', 'exec "$@"', 'sh', ...command];
+    return [...this.confined({ cwd }), '/bin/sh', '-c', 'exec "$@"', 'sh', ...command];
   }
 
   /** What runs in it reaches no host any more. */
@@ -58,7 +58,7 @@ export class Sandbox {
     return [
       ...(network?.enter ?? []),
       ...bubblewrapCommand(profile, inside),
-      ...limitCommand(profile.limits),
+      ...limitCommand(profile.limits, profile.programs.prlimit),
     ];
   }
 }

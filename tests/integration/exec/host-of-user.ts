@@ -80,6 +80,8 @@ export function hostOfUser(
     gid: NOBODY,
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
+    // The test's, which Jest keeps apart from that of its process.
+    env: { ...process.env },
   });
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const call: HostOfUser['call'] = async (...request) => {

@@ -6,7 +6,8 @@ import { writableFaults, type SandboxProfile } from '../../../../exec/sandbox/pr
 
 const PROFILE: SandboxProfile = {
   kind: 'bubblewrap',
-  program: '/usr/bin/bwrap',
+  programs: { bwrap: '/usr/bin/bwrap', mkfifo: '/usr/bin/mkfifo', stty: '/usr/bin/stty' },
+  path: '/usr/bin',
   workspace: '/home/me/data/work',
   home: '/home/me',
   dataDir: '/home/me/data',
