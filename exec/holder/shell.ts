@@ -18,9 +18,10 @@ import type { CodeImport, MissingPackage } from '../../contracts/package-names';
 import type { Runtime, TreeKill } from '../../contracts/session';
 import { quote } from '../../contracts/shell-word';
 import { shellAsset } from '../package-root';
-import { childrenOf, processStat, readLink, readText } from '../proc';
+import { childrenOf, isRunning, processStat, readLink, readText } from '../proc';
 import type { TerminalSize } from '../protocol';
 import { INSIDE } from '../sandbox/bubblewrap';
+import type { CoverWatch } from '../sandbox/cover-watch';
 import type { Sandbox } from '../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
@@ -94,6 +95,7 @@ export class Shell {
   private toolsPlace = '';
   private scripts: ScriptFiles | undefined;
   private toolSocket: ToolSocket | null = null;
+  private readonly covers: CoverWatch | undefined;
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -113,6 +115,8 @@ export class Shell {
     this.down = this.channels[1] as number;
     this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
     this.listen();
+    // Before they are there: what is replaced while the shell starts is told, too.
+    this.covers = options.sandbox?.watch((path) => this.uncovered(path));
     this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
   }
 
@@ -242,6 +246,7 @@ export class Shell {
     this.scripts?.close();
     this.up.destroy();
     this.toolSocket?.close();
+    this.covers?.close();
     for (const fd of this.channels.slice(1)) closeSync(fd);
     rmSync(this.options.directory, { recursive: true, force: true });
     return left;
@@ -330,6 +335,16 @@ export class Shell {
   private onLeaderExit(): void {
     // Only a kill from outside ends the leader while the epoch lives.
     if (!this.ending) this.shellEnded(128 + 9);
+  }
+
+  /** Ends the shell, which could now see or change what its sandbox is to keep from it. */
+  private uncovered(path: string): void {
+    if (this.ending) return;
+    const told = `\r\n[${path} was replaced outside, so the sandbox covers it no more: this shell is ended]\r\n`;
+    this.events?.onOutput(Buffer.from(told));
+    // Its namespace goes with it. A spare has no session that would open another: the holder ends itself.
+    if (isRunning(this.leader)) process.kill(this.leader, 'SIGKILL');
+    if (!this.events) process.kill(process.pid, 'SIGTERM');
   }
 
   private shellEnded(exitCode: number): void {

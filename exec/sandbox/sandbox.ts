@@ -3,7 +3,8 @@ import { answersFolder } from '../holder/missing-packages';
 import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
 import { hostLook } from './look';
-import { isShown, mountsOf } from './mounts';
+import { CoverWatch } from './cover-watch';
+import { isShown, lastingCovers, mountsOf } from './mounts';
 import type { SandboxNetwork } from './network';
 import { writableRoots, type SandboxProfile } from './profile';
 
@@ -40,6 +41,14 @@ export class Sandbox {
   shell(directory: string, command: readonly string[]): string[] {
     const places = { cwd: this.workspace, directory, answers: answersFolder(directory) };
     return [...this.confined({ ...places, isFirst: true }), ...command];
+  }
+
+  /**
+   * Tells of what is uncovered to a shell that is started from now on: somebody outside has replaced it. Nothing that
+   * is there by then is told.
+   */
+  watch(onLost: (path: string) => void): CoverWatch {
+    return new CoverWatch(lastingCovers(mountsOf(this.profile, hostLook), hostLook), onLost);
   }
 
   /** One program that runs to its end: missing, it is told as a shell tells it (127). */

@@ -1,7 +1,7 @@
 // What a session sees of files, on a host whose files are said.
 import { bubblewrapCommand } from '../../../../exec/sandbox/bubblewrap';
 import { limitCommand } from '../../../../exec/sandbox/limits';
-import { mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
+import { lastingCovers, mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
 import { writableFaults, type SandboxProfile } from '../../../../exec/sandbox/profile';
 
 const PROFILE: SandboxProfile = {
@@ -84,6 +84,30 @@ test('what a person hides is hidden in the workspace too', () => {
   const look = host(['/home/me/data/work/.env']);
   const seen = mountsOf({ ...PROFILE, hidden: ['/home/me/data/work/.env'] }, look);
   expect(seen.at(-1)).toEqual({ path: '/home/me/data/work/.env', access: 'hidden', isFolder: false });
+});
+
+test('folders between what may be written and what is covered in it cannot be renamed, and no others are mounted', () => {
+  const look = host(['/opt/a/b/key'], ['/opt/a', '/opt/a/b', '/opt/c', '/opt/c/d', '/opt/c/d/e']);
+  const hidden = ['/opt/a/b/key', '/opt/c', '/opt/c/d/e'];
+  const seen = Object.entries(rules({ workspace: '/opt', hidden }, look));
+  expect(Object.fromEntries(seen.filter(([path]) => /^\/opt\/[ac]/.test(path)))).toEqual({
+    '/opt/a': 'write',
+    '/opt/a/b': 'write',
+    '/opt/a/b/key': 'hidden',
+    '/opt/c': 'hidden',
+    '/opt/c/d/e': 'hidden',
+  });
+});
+
+test('what a person replaces every day and uncovers by it is known; sockets and what lies outside are not of it', () => {
+  const look = host(
+    ['/opt/key', '/etc/shadow'],
+    ['/opt/secret', '/etc', '/srv', '/srv/secret'],
+    ['/opt/s.sock'],
+  );
+  const hidden = ['/opt/key', '/opt/secret', '/srv/secret'];
+  const mounts = mountsOf({ ...PROFILE, workspace: '/opt', hidden }, look);
+  expect(lastingCovers(mounts, look).sort()).toEqual(['/etc/shadow', '/opt/.git', '/opt/key', '/opt/secret']);
 });
 
 test('folders that hold the home folder, the system or our data may not be writable', () => {
