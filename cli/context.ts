@@ -8,6 +8,7 @@ import { LOCAL_HOST } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
 import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
+import { engineEnvironment } from '../workers/exposed';
 import { readEncryption } from '../workers/read-encryption';
 import { ensureWorker, runningWorker } from '../workers/worker-process';
 import type { WorkerRecord } from '../workers/worker-record';
@@ -68,7 +69,9 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const dataDir = dataDirOf(options);
   if (open.start) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
-  const engine = server.isConfigured ? undefined : await embeddedServer(dataDir, open);
+  const engine = server.isConfigured
+    ? undefined
+    : await embeddedServer(dataDir, { ...open, config: configOf(options) });
   const address = engine?.address ?? server.address;
   const { namespace } = server;
   const encryption = encryptedPayloads(readEncryption(dataDir, configOf(options)));
@@ -103,7 +106,10 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, [Symbol.asyncDispose]: close };
 }
 
-async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOptions): Promise<EngineRecord> {
+async function embeddedServer(
+  dataDir: string,
+  { start, port, uiPort, workdir, config }: OpenOptions & { config?: string | null | undefined },
+): Promise<EngineRecord> {
   const running = await runningServer(dataDir);
   if (running && port === undefined && uiPort === undefined) return running;
   if (!start) {
@@ -115,7 +121,7 @@ async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOpti
   return ensureServer({
     dataDir,
     cacheDir: defaultCacheDir(process.env),
-    env: process.env,
+    env: engineEnvironment({ dataDir, workdir, config }),
     progress: note,
     ...(port !== undefined && { port }),
     ...(uiPort !== undefined && { uiPort }),

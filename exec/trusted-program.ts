@@ -91,7 +91,7 @@ interface Place {
 }
 
 /** All that the kernel passes on the way to a path, as it does: links are followed one by one. */
-function placesOn(path: string): Place[] {
+export function placesOn(path: string): Place[] {
   const places: Place[] = [];
   let at = '/';
   let left = path.split('/').filter(Boolean);

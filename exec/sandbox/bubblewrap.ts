@@ -44,6 +44,7 @@ export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): stri
     profile.programs.bwrap,
     ...ALWAYS,
     ...(isFirst ? ['--as-pid-1'] : []),
+    ...Object.entries(profile.variables).flatMap(([name, value]) => ['--setenv', name, value]),
     ...networkArguments(profile, isEntered),
     ...mounts.flatMap(mountArguments),
     ...own.flatMap((path) => ['--ro-bind', directory ?? '', path]),

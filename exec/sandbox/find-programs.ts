@@ -10,7 +10,7 @@ const PACKAGES: Partial<Record<keyof OutsidePrograms, string>> = {
   prlimit: ' (util-linux)',
 };
 
-export type FoundPrograms =
+type FoundPrograms =
   | { programs: OutsidePrograms; path: string; reason?: never }
   | { programs?: never; path?: never; reason: string };
 
@@ -37,7 +37,7 @@ export function findOutsidePrograms(profile: Rights): FoundPrograms {
 }
 
 /** What is run outside of the sandbox and could be replaced from inside. */
-export const untrusted = (faults: readonly string[]): HoldfastError =>
+const untrusted = (faults: readonly string[]): HoldfastError =>
   new HoldfastError('config_invalid', {
     faults: `Programs that are run outside of the sandbox: ${faults.join('; ')}.`,
   });

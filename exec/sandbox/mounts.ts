@@ -57,6 +57,11 @@ export function mountsOf(profile: SandboxProfile, look: Look): Mount[] {
   set('hidden', dataDir);
   set('write', ...writableRoots(profile));
   for (const root of writableRoots(profile)) protectRepository(root, profile, { rules, look });
+  for (const path of profile.loaded) {
+    const place = look.kind(path) === undefined ? firstMissing(path, look) : path;
+    if (nearest(place, rules) === 'write')
+      rules.set(place, place === path && look.kind(path) ? 'read' : 'hidden');
+  }
   set('hidden', ...[...look.sockets(), ...profile.hidden].filter((path) => isSeen(path, rules)));
   set('read', ...profile.shown);
   pin(rules);
@@ -95,6 +100,12 @@ export function lastingCovers(mounts: readonly Mount[], look: Look): string[] {
       return isCover && !sockets.has(path) && (!isFolder || nearest(dirname(path), rules) === 'write');
     })
     .map(({ path }) => path);
+}
+
+/** Of a path that is not there what must not be made: itself, or the first folder on the way. */
+function firstMissing(path: string, look: Look): string {
+  const parent = dirname(path);
+  return parent === path || look.kind(parent) !== undefined ? path : firstMissing(parent, look);
 }
 
 /** What counts at a path. */

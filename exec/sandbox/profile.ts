@@ -51,6 +51,10 @@ export interface SandboxProfile extends SandboxSettings {
   home: string;
   /** Folder of Holdfast's data: hidden but for what a session needs of it. */
   dataDir: string;
+  /** What runs outside reads these: where they can be written otherwise they are read-only, or stay missing. */
+  loaded: readonly string[];
+  /** Set inside alone: outside they would change what takes a command there. */
+  variables: Readonly<Record<string, string>>;
   /** Folders of ours that sessions read: runners, stubs, Node. */
   shown: readonly string[];
 }
@@ -61,6 +65,9 @@ export interface ProfilePlaces {
   dataDir: string;
   /** Folder of the stubs of tools. */
   stubs?: string | undefined;
+  /** Files and folders that the worker reads, such as its configuration. */
+  loaded?: readonly string[] | undefined;
+  variables?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What of a profile says what code inside may do: two that differ in the rest are one sandbox. */
@@ -81,6 +88,8 @@ export function sandboxProfile(
     writable: settings.writable.map(real),
     readable: settings.readable.map(real),
     hidden: settings.hidden.map(real),
+    loaded: [...packageParts(), ...(places.loaded ?? [])].map(real),
+    variables: places.variables ?? {},
     shown: [...ownFolders(), ...(places.stubs === undefined ? [] : [places.stubs])].map(real),
   };
 }
@@ -93,6 +102,20 @@ function ownFolders(): string[] {
     installed < 0 ? resolve(root, 'node_modules') : root.slice(0, installed + '/node_modules'.length);
   const own = ['dist', 'exec/shell', 'package.json'].map((name) => resolve(root, name));
   return [dirname(process.execPath), modules, ...own];
+}
+
+/** What of this package is run or read outside, beside TypeScript, which is compiled into `dist`. */
+const PARTS = [
+  ...['package.json', 'bin', 'dist', 'node_modules', 'exec/shell', 'checks/code', 'tools/stubs/assets'],
+  ...['engine/temporal', 'engine/dynamicconfig.yaml', 'models/prompts'],
+];
+
+/** With each folder above in which Node looks for the packages that it needs, also where there is none yet. */
+export function packageParts(): string[] {
+  const root = packageRoot();
+  const above: string[] = [];
+  for (let at = dirname(root); at !== '/'; at = dirname(at)) above.push(resolve(at, 'node_modules'));
+  return [...PARTS.map((name) => resolve(root, name)), ...above];
 }
 
 /** Folders that may be written. */

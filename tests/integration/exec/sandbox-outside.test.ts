@@ -84,6 +84,7 @@ describe.each([
   const titles = [
     'a sandboxed command does not uncover what is hidden by renaming a folder above it',
     'a sandboxed command is ended when somebody outside replaces the file that is hidden from it',
+    'a sandboxed command changes nothing that its host loads, and puts nothing in its place',
   ] as const;
   if (missing !== undefined) {
     test.skip.each(titles)(`%s (not checked: ${missing})`, () => undefined);
@@ -97,14 +98,22 @@ describe.each([
     mkdirSync(at('a', 'b', 'secret'), { recursive: true });
     writeFileSync(at('a', 'b', 'secret', 'key'), 'canary');
     writeFileSync(at('.env'), 'canary');
-    for (const path of [at(), at('a'), at('a', 'b'), at('a', 'b', 'secret')]) chmodSync(path, 0o777);
+    mkdirSync(at('conf'));
+    writeFileSync(at('conf', 'holdfast.toml'), 'as it was');
+    chmodSync(at('conf', 'holdfast.toml'), 0o666);
+    for (const path of [at(), at('conf'), at('a'), at('a', 'b'), at('a', 'b', 'secret')])
+      chmodSync(path, 0o777);
   });
   afterEach(async () => {
     await runner.end();
     rmSync(shared, { recursive: true });
   });
   const openOne = (home: string | null): Runner =>
-    (runner = open(home, { writable: [shared], hidden: [at('a', 'b', 'secret'), at('.env')] }));
+    (runner = open(home, {
+      writable: [shared],
+      hidden: [at('a', 'b', 'secret'), at('.env')],
+      loaded: [at('conf', 'holdfast.toml'), at('conf', 'roles')],
+    }));
   const leak = (): string => readText(at('leak')) ?? '';
 
   test(titles[0], async () => {
@@ -132,5 +141,20 @@ describe.each([
     await running;
     await runner.run(`cat ${at('.env')} > ${at('leak')}`);
     expect(leak()).toBe('');
+  });
+
+  test(titles[2], async () => {
+    const now = (): string =>
+      `${readText(at('conf', 'holdfast.toml'))}, ${readText(at('conf', 'roles', 'evil.md'))}`;
+    const tried = async (one: Runner): Promise<string> => {
+      await one.run(
+        `cd ${shared}/conf; echo evil > holdfast.toml; rm -f holdfast.toml; echo evil > holdfast.toml`,
+      );
+      await one.run(`cd ${shared}; mv conf old; mkdir -p conf/roles; echo evil > conf/roles/evil.md`);
+      return now();
+    };
+    expect(await tried(openOne(tmpdir()))).toBe('as it was, undefined');
+    await runner.end();
+    expect(await tried(openOne(null))).toBe('undefined, evil\n');
   });
 });

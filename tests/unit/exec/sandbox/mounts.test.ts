@@ -1,8 +1,16 @@
 // What a session sees of files, on a host whose files are said.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { bubblewrapCommand } from '../../../../exec/sandbox/bubblewrap';
 import { limitCommand } from '../../../../exec/sandbox/limits';
 import { lastingCovers, mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
-import { writableFaults, type SandboxProfile } from '../../../../exec/sandbox/profile';
+import { packageRoot } from '../../../../exec/package-root';
+import {
+  isWithin,
+  packageParts,
+  writableFaults,
+  type SandboxProfile,
+} from '../../../../exec/sandbox/profile';
 
 const PROFILE: SandboxProfile = {
   kind: 'bubblewrap',
@@ -16,6 +24,8 @@ const PROFILE: SandboxProfile = {
   writable: [],
   readable: [],
   hidden: [],
+  loaded: [],
+  variables: {},
   shown: [],
   limits: {},
 };
@@ -97,6 +107,39 @@ test('folders between what may be written and what is covered in it cannot be re
     '/opt/c': 'hidden',
     '/opt/c/d/e': 'hidden',
   });
+});
+
+test('what is loaded outside is read-only where it could be written, stays missing there, and is left alone elsewhere', () => {
+  const look = host(['/opt/holdfast.toml', '/srv/key'], ['/opt', '/srv', '/opt/lib']);
+  const loaded = [
+    '/opt/holdfast.toml',
+    '/opt/lib/node_modules',
+    '/opt/none/roles',
+    '/srv/key',
+    '/home/me/data/x',
+  ];
+  const seen = Object.entries(rules({ workspace: '/opt', loaded }, look));
+  expect(Object.fromEntries(seen.filter(([path]) => /^\/(opt|srv)|data\/x$/.test(path)))).toEqual({
+    '/opt': 'write',
+    '/opt/.git': 'hidden',
+    '/opt/holdfast.toml': 'read',
+    '/opt/lib': 'write',
+    '/opt/lib/node_modules': 'hidden',
+    '/opt/none': 'hidden',
+  });
+});
+
+test('all of this package that is not compiled into dist is among what is loaded', () => {
+  const root = packageRoot();
+  const parts = packageParts();
+  const files = ['bin', 'exec', 'checks', 'tools', 'engine', 'workers', 'contracts', 'models', 'cli'].flatMap(
+    (name) =>
+      readdirSync(join(root, name), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
+        .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((file) => !parts.some((part) => isWithin(file, part)))).toEqual([]);
 });
 
 test('what a person replaces every day and uncovers by it is known; sockets and what lies outside are not of it', () => {
