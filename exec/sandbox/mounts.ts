@@ -58,6 +58,7 @@ export function mountsOf(profile: SandboxProfile, look: Look): Mount[] {
   set('write', ...writableRoots(profile));
   for (const root of writableRoots(profile)) protectRepository(root, profile, { rules, look });
   for (const path of profile.loaded) {
+    if (nearest(path, rules) !== 'write') continue;
     const place = look.kind(path) === undefined ? firstMissing(path, look) : path;
     if (nearest(place, rules) === 'write')
       rules.set(place, place === path && look.kind(path) ? 'read' : 'hidden');
