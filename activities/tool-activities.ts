@@ -86,7 +86,7 @@ export function createToolActivities({
     readContext: async ({ cwd, paths }) => {
       await confirm?.();
       host?.admit?.('context', 'read_only');
-      return readContext(cwd ?? host?.cwd ?? '', paths, host?.confine && host.cwd);
+      return readContext(cwd ?? host?.cwd ?? '', paths, host?.sandbox);
     },
     invokeTool: (input) =>
       beating(async (signal) => {

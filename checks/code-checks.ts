@@ -23,6 +23,8 @@ const LANGUAGES: Record<Runtime, Language> = {
 export interface CodeChecksOptions {
   /** The interpreter whose parser is used. Default `python3`. */
   python?: string | undefined;
+  /** Where that looks for what it runs, as the shims of version managers do. Default: the PATH of this process. */
+  path?: string | undefined;
 }
 
 /** One thread and, once there is Python, one process; both start with the first check that needs them. */
@@ -31,8 +33,8 @@ export class CodeChecks {
   private thread: Worker | undefined;
   private queue: Promise<unknown> = Promise.resolve();
 
-  constructor({ python = 'python3' }: CodeChecksOptions = {}) {
-    this.python = new PythonParser(python);
+  constructor({ python = 'python3', path = process.env.PATH }: CodeChecksOptions = {}) {
+    this.python = new PythonParser(python, path);
   }
 
   /** Never rejects: what cannot be checked is said in `unparsed`. One at a time. */

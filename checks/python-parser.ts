@@ -14,7 +14,10 @@ export class PythonParser {
   private child: Child | undefined;
   private queue: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly python: string) {}
+  constructor(
+    private readonly python: string,
+    private readonly path: string | undefined,
+  ) {}
 
   /** The answer as JSON text: the tree, or why there is none. */
   parse(code: string): Promise<string> {
@@ -64,7 +67,7 @@ export class PythonParser {
     // Isolated: no modules of the folder or the user, and none of our environment.
     const child = spawn(this.python, ['-I', '-B', script], {
       cwd: '/',
-      env: { PATH: process.env.PATH },
+      env: { PATH: this.path },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     child.on('error', () => this.drop(child));

@@ -8,6 +8,7 @@ import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
 import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
+import { engineEnvironment } from '../workers/exposed';
 import { readEncryption } from '../workers/read-encryption';
 import { recordedHost, recordedQueue } from '../workers/recorded-choice';
 import { ensureWorker } from '../workers/worker-process';
@@ -78,7 +79,9 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const dataDir = dataDirOf(options);
   if (open.start) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
-  const engine = server.isConfigured ? undefined : await embeddedServer(dataDir, open);
+  const engine = server.isConfigured
+    ? undefined
+    : await embeddedServer(dataDir, { ...open, config: configOf(options) });
   const address = engine?.address ?? server.address;
   const { namespace } = server;
   const encryption = encryptedPayloads(readEncryption(dataDir, configOf(options)));
@@ -124,7 +127,10 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   return { client, dataDir, namespace, uiUrl, worker, host, [Symbol.asyncDispose]: close };
 }
 
-async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOptions): Promise<EngineRecord> {
+async function embeddedServer(
+  dataDir: string,
+  { start, port, uiPort, workdir, config }: OpenOptions & { config?: string | null | undefined },
+): Promise<EngineRecord> {
   const running = await runningServer(dataDir);
   if (running && port === undefined && uiPort === undefined) return running;
   if (!start) {
@@ -136,7 +142,7 @@ async function embeddedServer(dataDir: string, { start, port, uiPort }: OpenOpti
   return ensureServer({
     dataDir,
     cacheDir: defaultCacheDir(process.env),
-    env: process.env,
+    env: engineEnvironment({ dataDir, workdir, config }),
     progress: note,
     ...(port !== undefined && { port }),
     ...(uiPort !== undefined && { uiPort }),

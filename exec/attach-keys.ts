@@ -5,6 +5,7 @@ import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
+import { systemProgram } from './trusted-program';
 
 /** Whoever comes compares its fingerprint and nothing else, so its end is of no account. */
 const VALID_DAYS = '36500';
@@ -40,9 +41,13 @@ function makeCertificate(host: string, keyFile: string, certFile: string): void 
     '-subj',
     `/CN=holdfast host ${host}`,
   ];
-  const { error, status, stderr } = spawnSync('openssl', [...request, '-key', keyFile, '-out', made], {
-    encoding: 'utf8',
-  });
+  const { error, status, stderr } = spawnSync(
+    systemProgram('openssl'),
+    [...request, '-key', keyFile, '-out', made],
+    {
+      encoding: 'utf8',
+    },
+  );
   if (error || status !== 0) {
     rmSync(keyFile, { force: true });
     const reason = error ? 'no openssl, which makes its certificate' : `openssl: ${stderr.trim()}`;

@@ -6,20 +6,16 @@ import { compiledEntry } from './package-root';
 
 /**
  * @param args of exec/holder/main.ts
- * @param env of its shells, of which it needs the PATH
+ * @param path where what it runs itself is looked for
  */
-export function startHolderProcess(
-  args: readonly string[],
-  logPath: string,
-  { PATH = '' }: Readonly<Record<string, string>>,
-): ChildProcess {
+export function startHolderProcess(args: readonly string[], logPath: string, path: string): ChildProcess {
   const log = openSync(logPath, 'a', 0o600);
   const compiled = getCompileCacheDir();
   try {
     return spawn(process.execPath, [compiledEntry('exec/holder/main.js'), ...args], {
       detached: true,
       cwd: '/',
-      env: { PATH, ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }) },
+      env: { PATH: path, ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }) },
       stdio: ['ignore', log, log, 'ipc'],
     });
   } finally {

@@ -14,6 +14,8 @@ export interface SecretSources {
   env: Readonly<Record<string, string | undefined>>;
   /** Prints the secret whose name stands for `{name}` in its words. Run without a shell, for each use. */
   command?: readonly string[] | undefined;
+  /** Where the command looks for what it runs. Default: as this process. */
+  path?: string | undefined;
 }
 
 export class SecretStore {
@@ -55,7 +57,11 @@ export class SecretStore {
     if (program === undefined) return Promise.resolve(undefined);
     const args = words.map((word) => word.replaceAll('{name}', name));
     return new Promise((resolve, reject) => {
-      const options = { timeout: COMMAND_MS, killSignal: 'SIGKILL', maxBuffer: 2 * MAX_BYTES } as const;
+      const { path = process.env.PATH } = this.sources;
+      const options = {
+        ...({ timeout: COMMAND_MS, killSignal: 'SIGKILL', maxBuffer: 2 * MAX_BYTES } as const),
+        env: { ...process.env, ...(path !== undefined && { PATH: path }) },
+      };
       const child = execFile(program, args, options, (err, stdout) => {
         if (!err) resolve(stdout.replace(/\r?\n$/, ''));
         else reject(unusable(name, `its command ${program} ${endOf(err)}`));

@@ -29,3 +29,19 @@ export function sessionEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
   const passed = PASSED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
   return { SHELL: '/bin/bash', LANG: 'C.UTF-8', ...Object.fromEntries(passed), ...SET };
 }
+
+/** What the C library takes code and tables from: in the environment of bwrap it would load them outside. */
+const LOADER = /^(LD_.*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_TUNABLES|MALLOC_.*)$/;
+
+/** Parts those that may be set inside of a sandbox alone from the rest. */
+export function withoutLoader(env: Readonly<Record<string, string>>): {
+  env: Record<string, string>;
+  variables: Record<string, string>;
+} {
+  const entries = Object.entries(env);
+  const isOfLoader = ([name]: [string, string]): boolean => LOADER.test(name);
+  return {
+    env: Object.fromEntries(entries.filter((entry) => !isOfLoader(entry))),
+    variables: Object.fromEntries(entries.filter(isOfLoader)),
+  };
+}

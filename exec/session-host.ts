@@ -13,7 +13,7 @@ import { isAlive } from './process-identity';
 import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
 import { SecretStore } from './secret-store';
-import type { SandboxProfile } from './sandbox/profile';
+import { rightsOf, type SandboxProfile } from './sandbox/profile';
 import type { StubFolder } from './stub-folder';
 import { SpareHolder } from './spare-holder';
 import { containment, spawnHolder, type HolderConfig } from './spawn-holder';
@@ -175,12 +175,12 @@ export class SessionHost {
 
   /** Ends the open sessions of `host` whose shells may do other things than those that are opened from now on. */
   async closeOtherwiseConfined(host: string, reason: string): Promise<void> {
-    const profile = JSON.stringify(this.options.sandbox);
+    const profile = JSON.stringify(rightsOf(this.options.sandbox));
     const others = this.list().filter(
       (ref) =>
         ref.host === host &&
         this.isOpen(ref) &&
-        JSON.stringify(readJson<HolderConfig>(this.paths(ref).config)?.sandbox) !== profile,
+        JSON.stringify(rightsOf(readJson<HolderConfig>(this.paths(ref).config)?.sandbox)) !== profile,
     );
     await Promise.all(others.map((ref) => this.close(ref, reason)));
   }

@@ -145,7 +145,7 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
     // Its starter's until it has said who it is: the worker of another host here must not take it for a left-over.
     writeJson(files.owner, identityOf(process.pid));
     writeJson(files.config, config);
-    const child = startHolderProcess([directory, 'spare'], files.log, env);
+    const child = startHolderProcess([directory, 'spare'], files.log, sandbox?.path ?? env.PATH ?? '');
     const ready = Promise.race([
       once(child, 'message'),
       once(child, 'exit').then(() => Promise.reject(new Error('the spare holder ended'))),

@@ -71,7 +71,10 @@ export async function spawnHolder(
       () => false,
     ));
   if (!listens)
-    await untilListening(startHolderProcess([paths.directory], paths.holderLog, env), paths.holderLog);
+    await untilListening(
+      startHolderProcess([paths.directory], paths.holderLog, sandbox?.path ?? env.PATH ?? ''),
+      paths.holderLog,
+    );
   const record = readJson<HolderRecord>(paths.holder);
   if (!record) throw new HoldfastError('terminal_failed', { reason: 'the holder left no record of itself' });
   return record;

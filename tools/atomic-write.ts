@@ -7,6 +7,10 @@ import { kindOf, notRegular } from './host-files';
 
 /** As many as Linux follows (path_resolution(7)). */
 const MAX_LINKS = 40;
+/** Of a mode: without set-user-ID, set-group-ID and sticky. */
+const PERMISSIONS = 0o777;
+/** Of a file that was not there. Asked for once: to ask is to set it for a moment, for all threads. */
+const NEW_FILE = 0o666 & ~process.umask();
 
 /** New content that lies beside its file until it takes its place. */
 export interface Prepared {
@@ -15,8 +19,10 @@ export interface Prepared {
 }
 
 /**
- * Writes the content beside the file, with the mode and owner of `modeOf`, by default the file itself. A symbolic
- * link is followed and stays one. Throws `invalid_input` for what is no regular file, and errors of the file system.
+ * Writes the content beside the file, with the permissions and owner of `modeOf`, by default the file itself. Until
+ * the content is whole only this user can read it, and it never runs with the rights of its owner: set-user-ID and
+ * set-group-ID are not carried over to content that another wrote. A symbolic link is followed and stays one. Throws
+ * `invalid_input` for what is no regular file, and errors of the file system.
  */
 export async function prepareWrite(path: string, content: string, modeOf = path): Promise<Prepared> {
   const target = await followLinks(path);
@@ -27,13 +33,13 @@ export async function prepareWrite(path: string, content: string, modeOf = path)
     dirname(target),
     `.${basename(target).slice(0, 200)}.${randomBytes(6).toString('hex')}`,
   );
-  const file = await open(temporary, 'wx', 0o666);
+  const file = await open(temporary, 'wx', 0o600);
   const discard = (): Promise<void> => unlink(temporary).catch(() => undefined);
   try {
     await file.writeFile(content);
-    // Before the mode: a change of owner takes the set-user-ID bit away. Only root may change it, and need not.
+    // Before the mode: until then nobody but the new owner can read it. Only root may change it, and need not.
     if (before) await file.chown(before.uid, before.gid).catch(() => undefined);
-    if (before) await file.chmod(before.mode & 0o7777);
+    await file.chmod(before ? before.mode & PERMISSIONS : NEW_FILE);
     await file.sync();
   } catch (err) {
     await discard();

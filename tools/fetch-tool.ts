@@ -41,7 +41,11 @@ const argsSchema = z.strictObject({
       ),
       {},
     )
-    .check(z.describe('Headers to send. Credentials do not follow a redirect to another place.')),
+    .check(
+      z.describe(
+        'Headers to send. A redirect to another origin gets only those that say what is wanted, such as Accept.',
+      ),
+    ),
   max_bytes: z._default(
     wholeNumber(1, MAX_BYTES, 'Most bytes of the body to read; the rest is left out.'),
     DEFAULT_BYTES,

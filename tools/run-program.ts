@@ -78,7 +78,8 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
 function start({ argv, cwd, env, confine }: ProgramRequest, fd: number): ChildProcess {
   const [file = '', ...args] = confine ? confine(cwd, argv) : argv;
   try {
-    return spawn(file, args, { cwd, env, stdio: ['ignore', fd, fd], detached: true });
+    // What takes it into the sandbox begins in no folder that code in there can write.
+    return spawn(file, args, { cwd: confine ? '/' : cwd, env, stdio: ['ignore', fd, fd], detached: true });
   } catch (err) {
     // Some faults Node throws at once, such as arguments that are too long.
     const { code = 'unknown' } = err as NodeJS.ErrnoException;

@@ -32,6 +32,8 @@ export interface ToolHost {
    * programs may do all that the host's user may.
    */
   confine?: ((cwd: string, argv: readonly string[]) => string[]) | undefined;
+  /** What code in that sandbox may write and see, by real paths. Absent where there is none. */
+  sandbox?: { roots: readonly string[]; shows: (path: string) => boolean } | undefined;
   /** Lets scripts call tools that only the terminal of a session reaches. Absent where there are no terminals. */
   connectTools?: (ref: SessionRef, signal: AbortSignal) => Promise<void>;
 }

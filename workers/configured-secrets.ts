@@ -12,6 +12,8 @@ export interface SecretSettings {
   /** Variables of the worker that may be used. */
   env: readonly string[];
   command: readonly string[] | null;
+  /** The PATH of its command, where that is not the worker's. */
+  path?: string | undefined;
 }
 
 /** Paths count from `folder`; a bare program is looked for on the PATH. */
@@ -26,7 +28,10 @@ export function configuredSecrets({ file, env, command }: SecretsEntry, folder: 
 }
 
 /** Throws `config_invalid` where the file may not be used. */
-export function secretStore({ file, env, command }: SecretSettings, from: NodeJS.ProcessEnv): SecretStore {
+export function secretStore(
+  { file, env, command, path }: SecretSettings,
+  from: NodeJS.ProcessEnv,
+): SecretStore {
   try {
     if (file !== null) readSecrets(file);
   } catch (err) {
@@ -36,6 +41,7 @@ export function secretStore({ file, env, command }: SecretSettings, from: NodeJS
     ...(file !== null && { file: () => readSecrets(file) }),
     env: Object.fromEntries(env.map((name) => [name, from[name]])),
     ...(command !== null && { command }),
+    path,
   });
 }
 

@@ -6,8 +6,10 @@ import type { PolicySettings } from '../contracts/policy';
 import { packageVersion } from '../exec/package-root';
 import type { McpServerStatus } from '../tools/mcp/server';
 import { McpServers } from '../tools/mcp/servers';
+import type { McpServerSettings } from '../tools/mcp/settings';
 import type { Tool, ToolSource } from '../tools/tool';
 import { configurationSource, readConfiguration, type Configuration } from './configuration';
+import { isExposed, refuseExposedParts, trustedServer, type Exposed } from './exposed';
 import { McpProcesses } from './mcp-processes';
 import { loadTools } from './tool-modules';
 import { watchContent } from './watch-file';
@@ -34,6 +36,8 @@ export interface ConfigurationChoice {
   dataDir: string;
   /** Default: `holdfast.toml` in the data folder, where there is one. */
   config?: string | undefined;
+  /** What may not be loaded, because code in the sandbox of the host could write it. */
+  exposed: Exposed;
   log: WorkersLog;
 }
 
@@ -41,8 +45,11 @@ export interface ConfigurationChoice {
 export async function configureTools(choice: ConfigurationChoice): Promise<ConfiguredTools> {
   const where = configurationSource(choice);
   const configuration = readConfiguration(where);
+  const { dataDir, exposed, log } = choice;
+  refuseExposedParts(configuration, exposed);
   const tools = await loadTools(configuration.modules);
-  const { dataDir, log } = choice;
+  const trusted = (given: Configuration): McpServerSettings[] =>
+    given.mcpServers.map((server) => trustedServer(server, exposed));
   const processes = new McpProcesses(dataDir);
   const facts = (given: object): Record<string, unknown> => ({ ...given });
   const servers = new McpServers({
@@ -62,7 +69,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
       const now = readConfiguration(where);
       faults = needingRestart(configuration, now);
       ({ policy } = now);
-      if (hasServers) servers.reconcile(now.mcpServers);
+      if (hasServers) servers.reconcile(trusted(now));
     } catch (err) {
       if (!(err instanceof HoldfastError)) throw err;
       faults = [`What was configured before goes on. ${err.message}`];
@@ -78,7 +85,8 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     faults: () => faults,
     policy: () => policy,
     start(withServers) {
-      stopWatching = watchContent(where.file, follow);
+      if (isExposed(where.file, exposed)) faults = [`${where.file} ${NOT_FOLLOWED}`];
+      else stopWatching = watchContent(where.file, follow);
       if (!withServers) return;
       hasServers = true;
       processes
@@ -86,7 +94,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
         .catch((err: unknown) =>
           log.warn('MCP servers of a killed worker are left', { reason: reasonOf(err) }),
         );
-      servers.reconcile(configuration.mcpServers);
+      servers.reconcile(trusted(configuration));
     },
     async close() {
       stopWatching();
@@ -94,6 +102,10 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     },
   };
 }
+
+/** Read-only in the sandbox, but people replace a file, and what is mounted on it is gone for a moment. */
+const NOT_FOLLOWED =
+  'lies in a folder that sessions may write: it is read when a worker starts, and not followed while it runs.';
 
 /** MCP servers and the policy follow the file; the rest is read when a worker starts. */
 function needingRestart(began: Configuration, now: Configuration): string[] {

@@ -21,11 +21,12 @@ import { createProviders, type ModelProviders } from '../models/providers';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry';
 import { stubFiles } from '../tools/stubs/stub-files';
 import type { Tool } from '../tools/tool';
-import { builtInOptions } from './configuration';
+import { builtInOptions, configurationSource } from './configuration';
 import { createAgentSide } from './agent-side';
 import { claimHost } from './claim-host';
 import { secretStore } from './configured-secrets';
 import { configureTools } from './configured-tools';
+import { exposedNow, loadedPlaces, outsideProgram, trustedSecrets, type Exposed } from './exposed';
 import { HostClaim, ownFacts } from './host-claim';
 import { createHostWorker, type HostWorker } from './host-worker';
 import { openSessions, type SessionParts } from './open-sessions';
@@ -66,9 +67,16 @@ export interface WorkersOptions extends ConnectOptions {
  * `host_taken` where the host belongs to another data folder, and `queue_taken` where other workers serve agents with
  * something else to offer; `node_too_old` before Node 24; `sandbox_missing` where one is required and cannot be had.
  */
-export function createWorkers(options: WorkersOptions): Promise<Workers> {
-  return composeWorkers(options, openSessions, new CodeChecks());
+export async function createWorkers(options: WorkersOptions): Promise<Workers> {
+  const { program: python, path } = outsideProgram('python3', exposedIn(options));
+  return composeWorkers(options, openSessions, new CodeChecks({ python, path }));
 }
+
+/** Of a process without a host nothing is: no session is here. */
+const exposedIn = ({ dataDir, config, workdir, host }: WorkersOptions): Exposed =>
+  host === null
+    ? { roots: [], dataDir }
+    : exposedNow({ dataDir, config: config ?? null, workdir: workdir ?? null });
 
 /** The sessions of a host: real ones, or those that a test wants in their place. */
 type OpenSessions = (options: WorkersOptions, parts: SessionParts) => Promise<SessionHost>;
@@ -84,7 +92,8 @@ export async function composeWorkers(
   requireNode();
   const { dataDir, agents = true } = options;
   const log: WorkersLog = options.log ?? Runtime.instance().logger;
-  const configured = await configureTools({ dataDir, config: options.config, log });
+  const exposed = exposedIn(options);
+  const configured = await configureTools({ dataDir, config: options.config, exposed, log });
   const own = [...configured.tools, ...(options.tools ?? [])];
   const { configuration } = configured;
   const tools = createToolRegistry(own, [configured.source], builtInOptions(configuration));
@@ -97,7 +106,9 @@ export async function composeWorkers(
       got: 'false without a host',
       allowed: NEITHER,
     });
-  const secrets = secretStore(configuration.secrets, process.env);
+  const secrets = secretStore(trustedSecrets(configuration.secrets, exposed), process.env);
+  const { file } = configurationSource({ dataDir, config: options.config });
+  const loaded = loadedPlaces(configuration, file, exposed);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // What was made is let go of where the rest cannot be: the last first.
   const made: (() => unknown)[] = [];
@@ -146,7 +157,7 @@ export async function composeWorkers(
       // In a trust domain of its own nobody would answer a script that calls a tool of ours.
       const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
       const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
-      const parts = { client, stubs, secrets, sandbox: configuration.sandbox };
+      const parts = { client, stubs, secrets, sandbox: configuration.sandbox, loaded };
       const sessions = await open({ ...options, log }, parts);
       made.push(() => sessions.endSpare());
       const profile = sessions.options.sandbox;

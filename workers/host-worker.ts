@@ -117,7 +117,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
         blobs,
         rulings,
         confirm: () => ownership.confirm(),
-        host: { name: host, cwd, env, admit, confine, connectTools },
+        host: { name: host, cwd, env, admit, confine, sandbox, connectTools },
       }),
       ...presence?.presence.activities,
     },

@@ -7,7 +7,7 @@ import { LOCAL_HOST } from '../contracts/ids';
 import { detectTreeKill } from '../exec/holder/process-tree';
 import { openSandbox, type SandboxChoice } from '../exec/sandbox/open-sandbox';
 import type { SecretStore } from '../exec/secret-store';
-import { sessionEnvironment } from '../exec/session-environment';
+import { sessionEnvironment, withoutLoader } from '../exec/session-environment';
 import { SessionHost } from '../exec/session-host';
 import type { StubFolder } from '../exec/stub-folder';
 import { usualWorkingFolder } from '../exec/working-folder';
@@ -21,6 +21,8 @@ export interface SessionParts {
   stubs: StubFolder | undefined;
   secrets: SecretStore;
   sandbox: SandboxChoice;
+  /** What this process reads, which code in the sandbox may not write. */
+  loaded: readonly string[];
 }
 
 /** As `WorkersOptions` says it. */
@@ -35,11 +37,12 @@ interface HostOptions {
 /** Throws `sandbox_missing` and `config_invalid`, before any shell is opened. */
 export async function openSessions(
   { dataDir, workdir = usualWorkingFolder(dataDir), env: added, host, log }: HostOptions,
-  { client, stubs, secrets, sandbox: choice }: SessionParts,
+  { client, stubs, secrets, sandbox: choice, loaded }: SessionParts,
 ): Promise<SessionHost> {
   mkdirSync(workdir, { recursive: true });
-  const env = { ...sessionEnvironment(process.env), ...added };
-  const places = { workspace: workdir, home: env.HOME ?? homedir(), dataDir };
+  const given = { ...sessionEnvironment(process.env), ...added };
+  const { env, variables } = choice.mode === 'off' ? { env: given, variables: {} } : withoutLoader(given);
+  const places = { workspace: workdir, home: env.HOME ?? homedir(), dataDir, loaded, variables };
   const sandbox = await openSandbox(choice, { ...places, stubs: stubs && dirname(stubs.folder) }, (reason) =>
     log?.warn('commands run without a sandbox', { reason }),
   );
@@ -47,7 +50,7 @@ export async function openSessions(
     dataDir,
     cwd: sandbox?.workspace ?? workdir,
     env,
-    treeKill: detectTreeKill(),
+    treeKill: sandbox ? 'user-pid-namespace' : detectTreeKill(),
     sandbox,
     owner: await sessionOwner(client.temporal),
     keepSpare: true,

@@ -15,6 +15,7 @@ import { usualWorkingFolder } from '../exec/working-folder';
 import { createToolRegistry } from '../tools/registry';
 import { builtInOptions, configurationSource, readConfiguration } from './configuration';
 import { createWorkers } from './create-workers';
+import { exposedNow, moduleFiles, refuseExposed, refuseExposedParts } from './exposed';
 import { loadTools } from './tool-modules';
 import type { StartFailure } from './worker-process';
 import { startBeating, workerPaths, type WorkerRecord } from './worker-record';
@@ -42,6 +43,9 @@ async function main(): Promise<void> {
   if (values.check) {
     // Whether the tools could be served is all that is asked; a module may keep the process from ending.
     const configuration = readConfiguration(configurationSource({ dataDir, config }));
+    const exposed = exposedNow({ dataDir, config, workdir: values.workdir });
+    refuseExposedParts(configuration, exposed);
+    refuseExposed(moduleFiles(files), exposed);
     const own = await loadTools([...configuration.modules, ...files]);
     createToolRegistry(own, [], builtInOptions(configuration));
     process.exit(0);
@@ -54,6 +58,7 @@ async function main(): Promise<void> {
   });
   const { address, namespace } = resolveServer(values, process.env);
   const workdir = values.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
+  refuseExposed(moduleFiles(files), exposedNow({ dataDir, config, workdir }));
   const tools = await loadTools(files);
   const workers = await createWorkers({ ...values, host, dataDir, workdir, tools, log });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => workers.shutdown());

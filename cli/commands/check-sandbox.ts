@@ -6,7 +6,14 @@ import { limitsProcesses, trySandbox, type SandboxChoice } from '../../exec/sand
 import type { SandboxProfile } from '../../exec/sandbox/profile';
 import { usualWorkingFolder } from '../../exec/working-folder';
 import { configurationSource, readConfiguration } from '../../workers/configuration';
-import { recordedWorkdir } from '../../workers/recorded-choice';
+import {
+  exposedNow,
+  loadedPlaces,
+  moduleFiles,
+  refuseExposed,
+  refuseExposedParts,
+} from '../../workers/exposed';
+import { recordedConfig, recordedTools, recordedWorkdir } from '../../workers/recorded-choice';
 
 /** Why it matters. */
 const WITHOUT =
@@ -24,9 +31,16 @@ export interface SandboxCheck {
 export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
   let isOff = false;
   try {
-    const { sandbox } = readConfiguration(configurationSource({ dataDir }));
+    const source = configurationSource({ dataDir, config: recordedConfig(dataDir) ?? undefined });
+    const configuration = readConfiguration(source);
+    const { sandbox } = configuration;
     isOff = sandbox.mode === 'off';
-    const trial = await trySandbox(sandbox, { workspace: workspaceOf(dataDir), home: homedir(), dataDir });
+    const exposed = exposedNow({ dataDir });
+    refuseExposedParts(configuration, exposed);
+    refuseExposed(moduleFiles(recordedTools(dataDir)), exposed);
+    const loaded = loadedPlaces(configuration, source.file, exposed);
+    const places = { workspace: workspaceOf(dataDir), home: homedir(), dataDir, loaded };
+    const trial = await trySandbox(sandbox, places);
     if (!trial.profile) return without(sandbox.mode, trial.reason);
     return withSandbox(sandbox, trial.profile);
   } catch (err) {
@@ -57,7 +71,8 @@ function withSandbox({ mode, network }: SandboxChoice, profile: SandboxProfile):
     ? 'all limits bind'
     : 'all limits bind but that of processes, which the kernel does not count for root';
   const reached = typeof network === 'string' ? network : `to ${network.join(', ')}`;
-  const found = `bubblewrap, network ${reached}; ${limits}`;
+  const programs = Object.values(profile.programs).join(', ');
+  const found = `bubblewrap, network ${reached}; ${limits}; run outside of it: ${programs}`;
   return network === 'full'
     ? { status: 'warn', found: `${found}; ${WITH_NETWORK}` }
     : { status: 'ok', found };

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import * as pty from 'node-pty';
 import { connectTemporal, resolveServer } from '../../client/connect';
 import { hasPollers } from '../../client/deliver';
-import { reasonOf } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
 import { MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { defaultCacheDir } from '../../engine/data-dir';
@@ -14,6 +14,7 @@ import { runningServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
+import { engineEnvironment, exposedNow, outsideProgram } from '../../workers/exposed';
 import { readEncryption } from '../../workers/read-encryption';
 import { runningWorker } from '../../workers/worker-record';
 import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
@@ -40,7 +41,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     { name: 'worker', ...checkWorker(dataDir) },
     checkEncryption(options, dataDir),
     checkTerminal(),
-    checkPython(),
+    checkPython(dataDir),
     checkTreeKill(),
     { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
@@ -70,7 +71,7 @@ async function checkServer(options: GlobalOptions, dataDir: string): Promise<Che
   const silent = server.isConfigured ? undefined : await checkSilentEngine(dataDir);
   if (silent) return { name, ...silent };
   const running = server.isConfigured ? undefined : await runningServer(dataDir);
-  if (!server.isConfigured && !running) return checkServerBinary(name);
+  if (!server.isConfigured && !running) return checkServerBinary(name, dataDir);
   const address = running?.address ?? server.address;
   try {
     const client = await connectTemporal({ ...server, address });
@@ -93,8 +94,14 @@ async function checkServer(options: GlobalOptions, dataDir: string): Promise<Che
   }
 }
 
-async function checkServerBinary(name: string): Promise<Check> {
-  const where = { cacheDir: defaultCacheDir(process.env), env: process.env };
+async function checkServerBinary(name: string, dataDir: string): Promise<Check> {
+  let env: NodeJS.ProcessEnv;
+  try {
+    env = engineEnvironment({ dataDir });
+  } catch (err) {
+    return { name, status: 'fail', found: reasonOf(err), next: 'mend the configuration' };
+  }
+  const where = { cacheDir: defaultCacheDir(process.env), env };
   const binary = await findServerBinary(where).catch((err: unknown) => reasonOf(err));
   if (typeof binary === 'string')
     return { name, status: 'fail', found: binary, next: 'mend HOLDFAST_TEMPORAL_CLI' };
@@ -123,7 +130,7 @@ function checkEncryption(options: GlobalOptions, dataDir: string): Check {
 
 function checkTerminal(): Check {
   try {
-    const terminal = pty.spawn('sh', ['-c', 'exit'], { env: { PATH: process.env.PATH ?? '' } });
+    const terminal = pty.spawn('/bin/sh', ['-c', 'exit'], { env: { PATH: process.env.PATH ?? '' } });
     terminal.kill();
     return { name: 'node-pty', status: 'ok', found: 'opens terminals' };
   } catch (err) {
@@ -132,14 +139,18 @@ function checkTerminal(): Check {
   }
 }
 
-function checkPython(): Check {
+function checkPython(dataDir: string): Check {
   try {
-    const version = execFileSync('python3', ['--version'], {
+    // The same that checks of code parse with: with a sandbox none that its sessions could have put there.
+    const { program, path = '' } = outsideProgram('python3', exposedNow({ dataDir }));
+    const version = execFileSync(program, ['--version'], {
       encoding: 'utf8',
-      env: sessionEnvironment(process.env),
+      env: { ...sessionEnvironment(process.env), PATH: path },
     });
     return { name: 'python3', status: 'ok', found: version.trim() };
-  } catch {
+  } catch (err) {
+    if (err instanceof HoldfastError)
+      return { name: 'python3', status: 'fail', found: err.message, next: 'change the PATH' };
     const next = 'install python3; only the runtime "python" needs it';
     return { name: 'python3', status: 'warn', found: 'not on the PATH', next };
   }

@@ -5,6 +5,7 @@ import type { ToolDescription } from '../../contracts/tools';
 import { createToolRegistry } from '../../tools/registry';
 import { builtInOptions, configurationSource, readConfiguration } from '../../workers/configuration';
 import { recordedConfig, recordedTools } from '../../workers/recorded-choice';
+import { exposedNow, moduleFiles, refuseExposed } from '../../workers/exposed';
 import { publishedRegistry } from '../../workers/registry-record';
 import { loadTools } from '../../workers/tool-modules';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
@@ -43,6 +44,7 @@ async function registryOf(options: GlobalOptions): Promise<RegistryRecord> {
   const config = (named === undefined ? recordedConfig(dataDir) : named) ?? undefined;
   const configuration = readConfiguration(configurationSource({ dataDir, config }));
   const { modules, mcpServers } = configuration;
+  refuseExposed(moduleFiles([...modules, ...recordedTools(dataDir)]), exposedNow({ dataDir, config }));
   const own = await loadTools([...modules, ...recordedTools(dataDir)]);
   const registry = createToolRegistry(own, [], builtInOptions(configuration));
   const servers = mcpServers.map(({ name }) => name).join(', ');

@@ -1,5 +1,6 @@
 // The terminal's line settings (termios), asked for only when they matter: it costs a process.
 import { execFile } from 'node:child_process';
+import { outsideProgram } from './outside-programs';
 
 export interface LineSettings {
   echo: boolean;
@@ -12,7 +13,7 @@ export interface LineSettings {
 export function lineSettings(tty: string): Promise<LineSettings> {
   const flag = process.platform === 'linux' ? '-F' : '-f';
   return new Promise((resolve) => {
-    execFile('stty', [flag, tty, '-a'], (error, stdout) => {
+    execFile(outsideProgram('stty'), [flag, tty, '-a'], (error, stdout) => {
       const has = (name: string): boolean =>
         error !== null || !new RegExp(`(^|\\s)-${name}(\\s|;|$)`).test(stdout);
       resolve({ echo: has('echo'), canonical: has('icanon'), signals: has('isig') });

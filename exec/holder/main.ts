@@ -8,6 +8,7 @@ import { parseSessionDirectory, sessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
 import { removeSpare, spareFiles, type SpareConfig } from '../spare-holder';
 import { Holder } from './holder';
+import { useOutsidePrograms } from './outside-programs';
 import { Session } from './session';
 import { openSpareShell, type SpareShell } from './spare-shell';
 
@@ -72,5 +73,6 @@ async function open(directory: string, spare: SpareShell | null): Promise<void> 
 }
 
 async function sandboxOf({ sandbox }: SpareConfig): Promise<Sandbox | undefined> {
+  useOutsidePrograms(sandbox?.programs);
   return sandbox && (await import('../sandbox/sandbox')).Sandbox.open(sandbox);
 }

@@ -2,6 +2,7 @@
 // With a PID namespace the kernel does the last step; without one it is a search of the process table.
 import type { TreeKill } from '../../contracts/session';
 import { spawnSync } from 'node:child_process';
+import { systemProgram } from '../trusted-program';
 import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readLink, readText } from '../proc';
 
 const GRACE_MS = 400;
@@ -16,12 +17,15 @@ const COMMANDS: Record<TreeKill, string[]> = {
 };
 
 /** The command line to put before a session's first process. */
-export const treeCommand = (kind: TreeKill): string[] => COMMANDS[kind];
+export function treeCommand(kind: TreeKill): string[] {
+  const [program, ...args] = COMMANDS[kind];
+  return program === undefined ? [] : [systemProgram(program), ...args];
+}
 
 /** Finds out by trying: containers and distributions refuse namespaces in many ways. Costs about 5 ms. */
 export function detectTreeKill(): TreeKill {
   for (const kind of ['pid-namespace', 'user-pid-namespace'] as const) {
-    const [program, ...args] = COMMANDS[kind];
+    const [program, ...args] = treeCommand(kind);
     if (program && spawnSync(program, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0)
       return kind;
   }

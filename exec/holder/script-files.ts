@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { outsideProgram } from './outside-programs';
 import type { SessionSecrets } from './session-secrets';
 
 const LOOK_MS = 2;
@@ -39,7 +40,7 @@ class Pipe {
     private readonly text: string,
     private readonly reads: 'once' | 'often',
   ) {
-    execFileSync('mkfifo', ['-m', '600', path]);
+    execFileSync(outsideProgram('mkfifo'), ['-m', '600', path]);
     this.look();
   }
 
@@ -69,7 +70,7 @@ class Pipe {
   /** A pipe of its own for who comes next: this reader would get the text twice. */
   private renew(): void {
     try {
-      execFileSync('mkfifo', ['-m', '600', `${this.path}.next`], { stdio: 'ignore' });
+      execFileSync(outsideProgram('mkfifo'), ['-m', '600', `${this.path}.next`], { stdio: 'ignore' });
       renameSync(`${this.path}.next`, this.path);
     } catch {
       // The disk is full: most need it once.

@@ -18,14 +18,16 @@ import type { CodeImport, MissingPackage } from '../../contracts/package-names';
 import type { Runtime, TreeKill } from '../../contracts/session';
 import { quote } from '../../contracts/shell-word';
 import { shellAsset } from '../package-root';
-import { childrenOf, processStat, readLink, readText } from '../proc';
+import { childrenOf, isRunning, processStat, readLink, readText } from '../proc';
 import type { TerminalSize } from '../protocol';
 import { INSIDE } from '../sandbox/bubblewrap';
+import type { CoverWatch } from '../sandbox/cover-watch';
 import type { Sandbox } from '../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript } from './command-script';
 import { answersFolder, readMissingPackages } from './missing-packages';
+import { outsideProgram } from './outside-programs';
 import { killTree, treeCommand } from './process-tree';
 import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from './session-secrets';
@@ -93,6 +95,7 @@ export class Shell {
   private toolsPlace = '';
   private scripts: ScriptFiles | undefined;
   private toolSocket: ToolSocket | null = null;
+  private readonly covers: CoverWatch | undefined;
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -106,12 +109,14 @@ export class Shell {
     // Before anything is opened: these are what a full disk refuses.
     writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
     writeFileSync(join(directory, 'rc'), this.driver(fence), { mode: 0o600 });
-    execFileSync('mkfifo', ['-m', '600', ...paths]);
+    execFileSync(outsideProgram('mkfifo'), ['-m', '600', ...paths]);
     // Opened for both directions, so that neither side ever sees an end of file between two commands.
     this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     this.down = this.channels[1] as number;
     this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
     this.listen();
+    // Before they are there: what is replaced while the shell starts is told, too.
+    this.covers = options.sandbox?.watch((path) => this.uncovered(path));
     this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
   }
 
@@ -241,6 +246,7 @@ export class Shell {
     this.scripts?.close();
     this.up.destroy();
     this.toolSocket?.close();
+    this.covers?.close();
     for (const fd of this.channels.slice(1)) closeSync(fd);
     rmSync(this.options.directory, { recursive: true, force: true });
     return left;
@@ -249,12 +255,16 @@ export class Shell {
   private spawn(env: Record<string, string>): pty.IPty {
     const { directory, cwd, treeKill, sandbox } = this.options;
     const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
-    const init = ['sh', shellAsset('init.sh'), directory, ...bash];
+    const init = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory, ...bash];
     const [file = '', ...args] = sandbox
       ? sandbox.shell(directory, init)
       : [...treeCommand(treeKill), ...init];
     const size = { cols: COLUMNS, rows: ROWS };
-    const terminal = pty.spawn(file, args, { name: 'xterm-256color', ...size, cwd, env, encoding: null });
+    const terminal = pty.spawn(file, args, {
+      ...{ name: 'xterm-256color', ...size, env, encoding: null },
+      // What is run outside begins in no folder that code inside can write; the way in leads to the workspace.
+      cwd: sandbox ? '/' : cwd,
+    });
     // With `encoding: null` the data are Buffers, which node-pty's types do not say.
     terminal.onData((data) => this.onData(data as unknown as Buffer));
     terminal.onExit(() => this.onLeaderExit());
@@ -325,6 +335,16 @@ export class Shell {
   private onLeaderExit(): void {
     // Only a kill from outside ends the leader while the epoch lives.
     if (!this.ending) this.shellEnded(128 + 9);
+  }
+
+  /** Ends the shell, which could now see or change what its sandbox is to keep from it. */
+  private uncovered(path: string): void {
+    if (this.ending) return;
+    const told = `\r\n[${path} was replaced outside, so the sandbox covers it no more: this shell is ended]\r\n`;
+    this.events?.onOutput(Buffer.from(told));
+    // Its namespace goes with it. A spare has no session that would open another: the holder ends itself.
+    if (isRunning(this.leader)) process.kill(this.leader, 'SIGKILL');
+    if (!this.events) process.kill(process.pid, 'SIGTERM');
   }
 
   private shellEnded(exitCode: number): void {

@@ -41,9 +41,10 @@ export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): stri
   const { mounts, cwd, directory, answers, isEntered = false, isFirst = false } = inside;
   const own = directory === undefined ? [] : [directory, INSIDE];
   return [
-    profile.program,
+    profile.programs.bwrap,
     ...ALWAYS,
     ...(isFirst ? ['--as-pid-1'] : []),
+    ...Object.entries(profile.variables).flatMap(([name, value]) => ['--setenv', name, value]),
     ...networkArguments(profile, isEntered),
     ...mounts.flatMap(mountArguments),
     ...own.flatMap((path) => ['--ro-bind', directory ?? '', path]),

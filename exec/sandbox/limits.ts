@@ -4,7 +4,7 @@ import type { SandboxLimits } from './profile';
 const MIB = 1024 ** 2;
 
 /** To put before a command inside of the sandbox: there the number of processes is counted for it alone. */
-export function limitCommand(limits: SandboxLimits): string[] {
+export function limitCommand(limits: SandboxLimits, prlimit = 'prlimit'): string[] {
   const { processes, memoryMb, cpuSec, fileMb, openFiles } = limits;
   const flags = [
     processes !== undefined && `--nproc=${processes}`,
@@ -13,5 +13,5 @@ export function limitCommand(limits: SandboxLimits): string[] {
     fileMb !== undefined && `--fsize=${fileMb * MIB}`,
     openFiles !== undefined && `--nofile=${openFiles}`,
   ].filter((flag) => flag !== false);
-  return flags.length === 0 ? [] : ['prlimit', ...flags, '--'];
+  return flags.length === 0 ? [] : [prlimit, ...flags, '--'];
 }

@@ -1,6 +1,7 @@
 // Looks at the host's files for a sandbox.
 import { lstatSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { listNumeric, readLink } from '../proc';
 import type { Look } from './mounts';
 
 export const hostLook: Look = { kind, sockets };
@@ -25,12 +26,38 @@ function isReachable(folder: string): boolean {
   return (mode & bit) !== 0 && (folder === '/' || isReachable(dirname(folder)));
 }
 
+/** A line of a socket that listens: number, type, state, inode, path. */
+const LISTENS = /^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.+)$/;
+
+/**
+ * A socket that was bound by a relative path is listed by it: it lies in the working folder that its server had then,
+ * and usually has still. Of servers whose folder may not be looked at, nothing is known.
+ */
+function besideTheirServers(sockets: readonly { inode: string; path: string }[]): string[] {
+  const paths = new Map(sockets.map(({ inode, path }) => [`socket:[${inode}]`, path]));
+  return listNumeric('/proc').flatMap((pid) => {
+    const own = listNumeric(`/proc/${pid}/fd`).map((fd) =>
+      paths.get(readLink(`/proc/${pid}/fd/${fd}`) ?? ''),
+    );
+    const found = own.filter((path) => path !== undefined);
+    const folder = found.length > 0 && readLink(`/proc/${pid}/cwd`);
+    return folder ? found.map((path) => join(folder, path)).filter(isSocket) : [];
+  });
+}
+
+const isSocket = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+
 /** Those of this network namespace, as proc_net(5) lists them; an abstract one has no file. */
 function sockets(): string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
-    const paths = lines.map((line) => /^\S+ \S+ \S+ 00010000 .* (\/.*)$/.exec(line)?.[1]);
-    return [...new Set(paths.filter((path) => path !== undefined))];
+    const listed = lines.flatMap((line) => {
+      const [, inode = '', path = ''] = LISTENS.exec(line) ?? [];
+      return path === '' || path.startsWith('@') ? [] : [{ inode, path }];
+    });
+    const relative = listed.filter(({ path }) => !isAbsolute(path));
+    const absolute = listed.filter(({ path }) => isAbsolute(path)).map(({ path }) => path);
+    return [...new Set([...absolute, ...(relative.length === 0 ? [] : besideTheirServers(relative))])];
   } catch {
     return [];
   }

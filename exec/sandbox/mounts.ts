@@ -57,8 +57,15 @@ export function mountsOf(profile: SandboxProfile, look: Look): Mount[] {
   set('hidden', dataDir);
   set('write', ...writableRoots(profile));
   for (const root of writableRoots(profile)) protectRepository(root, profile, { rules, look });
+  for (const path of profile.loaded) {
+    if (nearest(path, rules) !== 'write') continue;
+    const place = look.kind(path) === undefined ? firstMissing(path, look) : path;
+    if (nearest(place, rules) === 'write')
+      rules.set(place, place === path && look.kind(path) ? 'read' : 'hidden');
+  }
   set('hidden', ...[...look.sockets(), ...profile.hidden].filter((path) => isSeen(path, rules)));
   set('read', ...profile.shown);
+  pin(rules);
   return (
     [...rules]
       .map(([path, access]) => ({ path, access, isFolder: look.kind(path) !== 'file' }))
@@ -66,6 +73,48 @@ export function mountsOf(profile: SandboxProfile, look: Look): Mount[] {
       .filter(({ path }) => look.kind(path) !== 'link')
       .sort((a, b) => depth(a.path) - depth(b.path))
   );
+}
+
+/**
+ * A mount moves with a folder above it: renamed, that leaves its name to what somebody puts there, uncovered or with
+ * another content. A folder on which something is mounted cannot be renamed, so each between is mounted on itself.
+ */
+function pin(rules: Map<string, Access>): void {
+  for (const path of [...rules.keys()]) {
+    const between: string[] = [];
+    let at = dirname(path);
+    for (; !rules.has(at) && at !== '/'; at = dirname(at)) between.push(at);
+    if (rules.get(at) === 'write') for (const folder of between) rules.set(folder, 'write');
+  }
+}
+
+/**
+ * Of the mounts those that people take away outside by what they do every day, such as saving a file: those on files,
+ * and those in folders that can be written. Sockets come and go with their servers.
+ */
+export function lastingCovers(mounts: readonly Mount[], look: Look): string[] {
+  const rules = new Map(mounts.map(({ path, access }) => [path, access]));
+  const sockets = new Set(look.sockets());
+  return mounts
+    .filter(({ path, access, isFolder }) => {
+      const isCover = access === 'hidden' || access === 'read';
+      return isCover && !sockets.has(path) && (!isFolder || nearest(dirname(path), rules) === 'write');
+    })
+    .map(({ path }) => path);
+}
+
+/** Of a path that is not there what must not be made: itself, or the first folder on the way. */
+function firstMissing(path: string, look: Look): string {
+  const parent = dirname(path);
+  return parent === path || look.kind(parent) !== undefined ? path : firstMissing(parent, look);
+}
+
+/** What counts at a path. */
+function nearest(path: string, rules: ReadonlyMap<string, Access>): Access | undefined {
+  for (let at = path; ; at = dirname(at)) {
+    const access = rules.get(at);
+    if (access !== undefined || at === '/') return access;
+  }
 }
 
 const depth = (path: string): number => path.split('/').length;
@@ -92,10 +141,12 @@ function protectRepository(
   }
 }
 
+/** Whether what lies at a path is seen with these mounts. */
+export const isShown = (path: string, mounts: readonly Mount[]): boolean =>
+  isSeen(path, new Map(mounts.map((mount) => [mount.path, mount.access])));
+
 /** Whether what lies there is seen: in an empty folder a rule of its own would only tell its name. */
 function isSeen(path: string, rules: ReadonlyMap<string, Access>): boolean {
-  for (let at = path; ; at = dirname(at)) {
-    const access = rules.get(at);
-    if (access !== undefined || at === '/') return access !== 'private' && access !== 'hidden';
-  }
+  const access = nearest(path, rules);
+  return access !== 'private' && access !== 'hidden';
 }

@@ -8,8 +8,8 @@ import type { Server, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { compiledEntry } from '../package-root';
-import { findProgram } from './find-program';
 import { NamedHosts } from './named-hosts';
+import type { OutsidePrograms } from './profile';
 import { createProxy } from './proxy';
 
 /** Before it is said that it does not work. */
@@ -32,11 +32,9 @@ export class SandboxNetwork {
 
   /**
    * Costs about 50 ms, and leaves no process.
-   * @param bwrap its path
    * @throws Error with what is missing or was refused
    */
-  static async open(bwrap: string, hosts: readonly string[]): Promise<SandboxNetwork> {
-    const nsenter = findProgram('nsenter');
+  static async open({ bwrap, nsenter }: OutsidePrograms, hosts: readonly string[]): Promise<SandboxNetwork> {
     if (nsenter === undefined) throw new Error('there is no program nsenter (util-linux) on the PATH');
     const proxy = createProxy(new NamedHosts(hosts));
     const { pid, listener, end } = await listenInside(bwrap);

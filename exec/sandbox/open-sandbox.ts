@@ -2,7 +2,7 @@
 // many ways.
 import { spawnSync } from 'node:child_process';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
-import { findProgram } from './find-program';
+import { findOutsidePrograms } from './find-programs';
 import { Sandbox } from './sandbox';
 import {
   sandboxProfile,
@@ -42,7 +42,7 @@ export type Trial = { profile: SandboxProfile; reason?: never } | { profile?: ne
  */
 export async function openSandbox(
   choice: SandboxChoice,
-  places: Omit<ProfilePlaces, 'program'>,
+  places: ProfilePlaces,
   warn: (reason: string) => void,
 ): Promise<SandboxProfile | undefined> {
   if (choice.mode === 'off') return undefined;
@@ -54,10 +54,7 @@ export async function openSandbox(
 }
 
 /** Runs a program in the sandbox, and in the network of its own where it has one. Throws `config_invalid`. */
-export async function trySandbox(
-  settings: SandboxSettings,
-  places: Omit<ProfilePlaces, 'program'>,
-): Promise<Trial> {
+export async function trySandbox(settings: SandboxSettings, places: ProfilePlaces): Promise<Trial> {
   const trial = tryBubblewrap(settings, places);
   if (!trial.profile || typeof settings.network === 'string') return trial;
   try {
@@ -71,20 +68,23 @@ export async function trySandbox(
 }
 
 /** The same for files and processes alone. Costs about 20 ms. Throws `config_invalid`. */
-export function tryBubblewrap(settings: SandboxSettings, places: Omit<ProfilePlaces, 'program'>): Trial {
-  const program = findProgram('bwrap');
-  if (program === undefined) return { reason: 'there is no program bwrap on the PATH' };
-  const profile = sandboxProfile(settings, { ...places, program });
-  const faults = writableFaults(profile);
+export function tryBubblewrap(settings: SandboxSettings, places: ProfilePlaces): Trial {
+  const rights = sandboxProfile(settings, places);
+  const faults = writableFaults(rights);
   if (faults.length > 0)
     throw new HoldfastError('config_invalid', {
       faults: `The folders that a sandbox may write: ${faults.join('; ')}.`,
     });
+  const { programs, path, reason } = findOutsidePrograms(rights);
+  if (!programs) return { reason };
+  const profile: SandboxProfile = { ...rights, programs, path };
   const sandbox = new Sandbox(profile);
   let said = run(sandbox, ['true']);
   // A socket that was to be hidden can be gone by the time it is.
   for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(sandbox, ['true']);
-  return said === undefined ? { profile } : { reason: `\`bwrap\` (${program}) was run and said: ${said}` };
+  return said === undefined
+    ? { profile }
+    : { reason: `\`bwrap\` (${programs.bwrap}) was run and said: ${said}` };
 }
 
 /** Whether the number of processes is limited: not for root, whom the kernel lets have as many as he likes. */

@@ -7,7 +7,7 @@ import type { SandboxProfile, SandboxSettings } from '../../exec/sandbox/profile
 import type { StubFolder } from '../../exec/stub-folder';
 
 /** `home`: default that of whoever runs the tests. */
-export type TestSandbox = Partial<SandboxSettings> & { home?: string };
+export type TestSandbox = Partial<SandboxSettings> & { home?: string; loaded?: readonly string[] };
 
 interface Places {
   cwd: string;
@@ -30,9 +30,12 @@ export const noSandbox = (): string | undefined =>
 export const sandboxOfRun = (): TestSandbox | undefined =>
   process.env.HOLDFAST_TEST_SANDBOX ? {} : undefined;
 
-function tryHere({ home = homedir(), ...settings }: TestSandbox, { cwd, dataDir, stubs }: Places): Trial {
+function tryHere(
+  { home = homedir(), loaded, ...settings }: TestSandbox,
+  { cwd, dataDir, stubs }: Places,
+): Trial {
   const python = join(homedir(), '.pyenv');
   const readable = existsSync(python) ? [python] : [];
-  const places = { workspace: cwd, home, dataDir, stubs: stubs && dirname(stubs.folder) };
+  const places = { workspace: cwd, home, dataDir, stubs: stubs && dirname(stubs.folder), loaded };
   return tryBubblewrap({ ...NO_SANDBOX, readable, ...settings }, places);
 }

@@ -49,7 +49,7 @@ export async function httpGet(request: GetRequest): Promise<GetResponse> {
       const to = REDIRECTS.includes(status) ? received.location : undefined;
       if (to === undefined) return { status, url, headers: received, ...(await read(response, request)) };
       const next = targetOf(to, url);
-      if (next.origin !== url.origin) headers = withoutCredentials(headers);
+      if (next.origin !== url.origin) headers = harmless(headers);
       url = next;
     } catch (err) {
       throw failed(err, url, request.signal);
@@ -122,12 +122,25 @@ function targetOf(location: string, from: URL): URL {
   throw new HoldfastError('fetch_failed', { got: from.href, reason });
 }
 
-const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).filter(
-      ([name]) => !['authorization', 'cookie', 'proxy-authorization'].includes(name.toLowerCase()),
-    ),
-  );
+/**
+ * What may be sent to an origin that its caller did not name. A list of what is allowed: a credential can stand in a
+ * header of any name, such as `X-Api-Key`.
+ */
+const HARMLESS = [
+  ...[
+    'accept',
+    'accept-charset',
+    'accept-encoding',
+    'accept-language',
+    'user-agent',
+    'cache-control',
+    'pragma',
+  ],
+  ...['range', 'if-modified-since', 'if-unmodified-since'],
+];
+
+const harmless = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => HARMLESS.includes(name.toLowerCase())));
 
 /** What was stopped is thrown as it is: it is no fault of the other side. */
 function failed(err: unknown, url: URL, signal: AbortSignal): unknown {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Snapshot } from '../../../exec/protocol';
 import type { TreeKill } from '../../../contracts/session';
-import type { SandboxSettings } from '../../../exec/sandbox/profile';
+import type { TestSandbox } from '../../helpers/sandbox';
 
 const DIST = join(__dirname, '..', '..', '..', 'dist');
 /** The user `nobody`, wherever it is. */
@@ -21,7 +21,7 @@ const SERVE = `
   const { sessionEnvironment } = require(dist + '/exec/session-environment.js');
   const env = sessionEnvironment({ ...process.env, HOME: cwd, USER: 'nobody', LOGNAME: 'nobody' });
   const { NO_SANDBOX, tryBubblewrap } = require(dist + '/exec/sandbox/open-sandbox.js');
-  const places = { workspace: cwd, home, dataDir };
+  const places = { workspace: cwd, home, dataDir, loaded: JSON.parse(settings).loaded };
   const { profile: sandbox, reason } = home ? tryBubblewrap({ ...NO_SANDBOX, ...JSON.parse(settings) }, places) : {};
   if (reason) throw new Error(reason);
   const host = new SessionHost({ dataDir, cwd, env, treeKill: treeKill || detectTreeKill(), sandbox });
@@ -67,7 +67,7 @@ export const USER_SESSION = { agent: 'user', host: 'local', session: 0 };
 export function hostOfUser(
   treeKill?: TreeKill,
   home: string | null = null,
-  settings: Partial<SandboxSettings> = {},
+  settings: TestSandbox = {},
 ): HostOfUser {
   const [dataDir, cwd] = ['data', 'cwd'].map((name) => {
     const folder = mkdtempSync(join(tmpdir(), `holdfast-user-${name}-`));
@@ -80,6 +80,8 @@ export function hostOfUser(
     gid: NOBODY,
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
+    // The test's, which Jest keeps apart from that of its process.
+    env: { ...process.env },
   });
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const call: HostOfUser['call'] = async (...request) => {

@@ -1,41 +1,11 @@
 // X4, X5: what runs in a sandbox does nothing to its host, seen from outside. Each way out is tried without a sandbox
 // first: there it works, so it is the sandbox that keeps it from working.
-import { noSandbox, type TestSandbox } from '../../helpers/sandbox';
-import { testHost } from '../../helpers/session-host';
+import { noSandbox } from '../../helpers/sandbox';
 import { PROBES, PROBES_OF_NAMESPACES, tidy, type Probe } from './escape-probes';
-import { hostOfUser, NOBODY, noHostOfUser, USER_SESSION } from './host-of-user';
+import { NOBODY, noHostOfUser } from './host-of-user';
 import { Outside } from './outside-of-sandbox';
+import { asMe, asMeWithNames, asUserWithNames, type Runner } from './probe-runner';
 import { eventually } from './session-processes';
-
-interface Runner {
-  workspace: string;
-  run(code: string): Promise<unknown>;
-  end(): Promise<void>;
-}
-
-let commands = 0;
-
-/** Not one that is tried. */
-const NAMED = { network: ['named.invalid:443'] };
-
-function asMe(sandboxHome: string | null, settings: TestSandbox = {}): Runner {
-  const t = testHost({
-    treeKill: 'process-search',
-    sandbox: sandboxHome === null ? null : { home: sandboxHome, ...settings },
-  });
-  return { workspace: t.cwd, run: (code) => t.run(code), end: () => t.end() };
-}
-
-const asMeWithNames = (sandboxHome: string | null): Runner => asMe(sandboxHome, NAMED);
-
-function asUserWithNames(sandboxHome: string | null): Runner {
-  const host = hostOfUser(sandboxHome === null ? 'process-search' : undefined, sandboxHome, NAMED);
-  const run = async (code: string): Promise<void> => {
-    await host.call('run', USER_SESSION, { id: `probe-${++commands}`, runtime: 'terminal', code });
-    await host.call('observe', USER_SESSION, { kind: 'exit', from: 0, timeoutMs: 20_000 });
-  };
-  return { workspace: host.cwd, run, end: () => host.end() };
-}
 
 /** Whether it was done within `ms` of the end of its command: a kill takes a moment. */
 async function tries(

@@ -1,5 +1,5 @@
 // X4: where a sandbox is required it is there, or nothing runs; what it limits is limited.
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
@@ -17,7 +17,13 @@ import { endWithoutTrace } from './session-processes';
 
 const PATH = process.env.PATH;
 let folder: string;
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'holdfast-required-'))));
+/** The workspace lies beside it. */
+let bin: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-required-'));
+  bin = join(folder, 'bin');
+  for (const name of ['bin', 'work']) mkdirSync(join(folder, name));
+});
 afterEach(() => {
   process.env.PATH = PATH;
   rmSync(folder, { recursive: true });
@@ -26,9 +32,12 @@ afterEach(() => {
 const open = (choice: Partial<SandboxChoice>, warned: string[] = []): Promise<SandboxProfile | undefined> =>
   openSandbox(
     { ...NO_SANDBOX, ...choice },
-    { workspace: folder, home: homedir(), dataDir: join(folder, 'data') },
+    { workspace: join(folder, 'work'), home: homedir(), dataDir: join(folder, 'data') },
     (reason) => warned.push(reason),
   );
+const program = (at: string, name: string, code: string): void =>
+  writeFileSync(join(at, name), `#!/bin/sh\n${code}\n`, { mode: 0o755 });
+
 async function errorOf(work: () => Promise<unknown>): Promise<HoldfastError> {
   try {
     await work();
@@ -40,7 +49,7 @@ async function errorOf(work: () => Promise<unknown>): Promise<HoldfastError> {
 }
 
 test('a required sandbox that is not installed is an error that says what was looked for and what to do', async () => {
-  process.env.PATH = folder;
+  process.env.PATH = bin;
   const error = await errorOf(() => open({ mode: 'required' }));
   expect(error).toMatchObject({ code: 'sandbox_missing', retryable: false });
   expect(error.message).toMatch(
@@ -49,26 +58,36 @@ test('a required sandbox that is not installed is an error that says what was lo
 });
 
 test('a required sandbox that the system refuses is an error with what bwrap said', async () => {
-  writeFileSync(
-    join(folder, 'bwrap'),
-    '#!/bin/sh\necho "No permissions to create new namespace" >&2\nexit 1\n',
-  );
-  chmodSync(join(folder, 'bwrap'), 0o755);
-  process.env.PATH = `${folder}:${PATH}`;
+  program(bin, 'bwrap', 'echo "No permissions to create new namespace" >&2; exit 1');
+  process.env.PATH = `${bin}:${PATH}`;
   const error = await errorOf(() => open({ mode: 'required' }));
   expect(error.code).toBe('sandbox_missing');
-  expect(error.message).toContain(
-    `(${folder}/bwrap) was run and said: No permissions to create new namespace`,
-  );
+  expect(error.message).toContain(`(${bin}/bwrap) was run and said: No permissions to create new namespace`);
 });
 
 test('a preferred sandbox that is missing is warned of, one that is off is not asked for', async () => {
-  process.env.PATH = folder;
+  process.env.PATH = bin;
   const warned: string[] = [];
   expect(await open({ mode: 'prefer' }, warned)).toBeUndefined();
   expect(warned).toEqual([expect.stringContaining('no program bwrap')]);
   expect(await open({ mode: 'off' }, warned)).toBeUndefined();
   expect(warned).toHaveLength(1);
+});
+
+test('a program that is found only where the sandbox can write is refused, with both named', async () => {
+  const planted = join(folder, 'work', '.venv', 'bin');
+  mkdirSync(planted, { recursive: true });
+  program(planted, 'mkfifo', 'exit 0');
+  program(bin, 'bwrap', 'exit 0');
+  process.env.PATH = `${planted}:${bin}`;
+  // Also where one is only preferred: nothing goes on without.
+  for (const mode of ['required', 'prefer'] as const) {
+    const error = await errorOf(() => open({ mode }));
+    expect(error.code).toBe('config_invalid');
+    expect(error.message).toContain(
+      `mkfifo is found only as ${planted}/mkfifo, which code in the sandbox can change: it lies in ${folder}/work`,
+    );
+  }
 });
 
 const missing = noSandbox();
@@ -88,8 +107,9 @@ whereSandboxed(`with bubblewrap${missing === undefined ? '' : ` (not checked: ${
   });
 
   test('a required sandbox that cannot reach its named hosts is an error that says why', async () => {
-    symlinkSync(sandboxOf({}, { cwd: t.cwd, dataDir: t.dataDir }).program, join(folder, 'bwrap'));
-    process.env.PATH = folder;
+    const { programs } = sandboxOf({}, { cwd: t.cwd, dataDir: t.dataDir });
+    for (const name of ['bwrap', 'mkfifo', 'stty'] as const) symlinkSync(programs[name], join(bin, name));
+    process.env.PATH = bin;
     const error = await errorOf(() => open({ mode: 'required', network: ['pypi.org'] }));
     expect(error.code).toBe('sandbox_missing');
     expect(error.message).toContain('no program nsenter (util-linux) on the PATH');

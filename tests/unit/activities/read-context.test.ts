@@ -26,20 +26,47 @@ test('of a file that is too large the model sees the beginning and how much is l
   expect(text).toContain('2000000 bytes more are not shown');
 });
 
-test('on a host with a sandbox no link that was made in the workspace leads out of it', async () => {
-  const outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
-  try {
+describe('on a host with a sandbox', () => {
+  let outside: string;
+  const shows = (): boolean => true;
+  beforeEach(() => {
+    outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
     writeFileSync(join(outside, 'key'), 'canary');
-    symlinkSync(join(outside, 'key'), join(folder, 'LINKED.md'));
     writeFileSync(join(folder, 'OWN.md'), 'own');
-    const paths = ['LINKED.md', 'OWN.md', join(outside, 'key')];
-    const text = await readContext(folder, paths.slice(0, 2), folder);
+  });
+  afterEach(() => rmSync(outside, { recursive: true }));
+
+  test('no link that was made in a folder that can be written leads out of it', async () => {
+    symlinkSync(join(outside, 'key'), join(folder, 'LINKED.md'));
+    symlinkSync(outside, join(folder, 'skills'));
+    const paths = ['LINKED.md', 'OWN.md', 'skills/key', join(outside, 'key')];
+    for (const roots of [[folder], ['/somewhere', folder]]) {
+      const text = await readContext(folder, paths.slice(0, 3), { roots, shows });
+      expect(text).toContain('own');
+      expect(text).not.toContain('canary');
+      // Named outside by whoever started the agent.
+      expect(await readContext(folder, paths.slice(3), { roots, shows })).toContain('canary');
+    }
+    expect(await readContext(folder, paths.slice(0, 1))).toContain('canary');
+  });
+
+  test('a working folder that is named through a link is the one that it leads to', async () => {
+    symlinkSync(join(outside, 'key'), join(folder, 'LINKED.md'));
+    symlinkSync(folder, join(outside, 'work'));
+    const sandbox = { roots: [folder], shows };
+    const text = await readContext(join(outside, 'work'), ['LINKED.md', 'OWN.md'], sandbox);
     expect(text).toContain('own');
     expect(text).not.toContain('canary');
-    // Named outside by whoever started the agent.
-    expect(await readContext(folder, paths.slice(2), folder)).toContain('canary');
-    expect(await readContext(folder, paths.slice(0, 1))).toContain('canary');
-  } finally {
-    rmSync(outside, { recursive: true });
-  }
+  });
+
+  test('no link leads to what the sandbox hides in the same folder', async () => {
+    mkdirSync(join(folder, 'hidden'));
+    writeFileSync(join(folder, 'hidden', 'key'), 'canary');
+    symlinkSync(join(folder, 'hidden', 'key'), join(folder, 'LINKED.md'));
+    const hides = (path: string): boolean => !path.startsWith(join(folder, 'hidden'));
+    const sandbox = { roots: [folder], shows: hides };
+    const text = await readContext(folder, ['LINKED.md', 'OWN.md'], sandbox);
+    expect(text).toContain('own');
+    expect(text).not.toContain('canary');
+  });
 });

@@ -140,6 +140,19 @@ test('a renamed file keeps its mode, and a changed link stays a link', async () 
   expect(filesNow()).toEqual({ walk: 'b\n', real: 'b\n' });
 });
 
+test('what is changed or renamed loses its set-user-ID and set-group-ID bits', async () => {
+  put({ run: 'a\n', walk: 'a\n' });
+  for (const name of ['run', 'walk']) chmodSync(join(patch.directory, name), 0o6755);
+  await apply(
+    wrap(
+      ...['*** Update File: run', '@@', '-a', '+b'],
+      ...['*** Update File: walk', '*** Move to: stroll', '@@', '-a', '+b'],
+    ),
+  );
+  const modes = ['run', 'stroll'].map((name) => statSync(join(patch.directory, name)).mode & 0o7777);
+  expect(modes).toEqual([0o755, 0o755]);
+});
+
 const FIRST = [
   '*** Add File: new',
   '+new',

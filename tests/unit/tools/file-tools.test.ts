@@ -124,6 +124,32 @@ describe('write_file', () => {
     expect(statSync(path('run.sh')).ino).not.toBe(before);
   });
 
+  test('nobody else can read the content before it is whole, whatever the mode of the file', async () => {
+    writeFileSync(path('a.txt'), 'old');
+    chmodSync(path('a.txt'), 0o666);
+    const content = 'x'.repeat(8_000_000);
+    let isDone = false;
+    const done = write.value({ file_path: 'a.txt', content }).finally(() => (isDone = true));
+    const modes = new Set<number>();
+    while (!isDone) {
+      for (const name of readdirSync(write.directory).filter((one) => one !== 'a.txt')) {
+        const stats = statSync(path(name), { throwIfNoEntry: false });
+        if (stats && stats.size < content.length) modes.add(stats.mode & 0o7777);
+      }
+      await new Promise(setImmediate);
+    }
+    await done;
+    expect([...modes]).toEqual([0o600]);
+    expect(statSync(path('a.txt')).mode & 0o7777).toBe(0o666);
+  });
+
+  test('new content never runs with the rights of the file that it replaces', async () => {
+    writeFileSync(path('run.sh'), 'old');
+    chmodSync(path('run.sh'), 0o6755);
+    await write.value({ file_path: 'run.sh', content: 'new' });
+    expect(statSync(path('run.sh')).mode & 0o7777).toBe(0o755);
+  });
+
   test.each([
     ['a file', 'old'],
     ['a file that does not exist', null],

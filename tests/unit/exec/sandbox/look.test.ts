@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -38,4 +39,18 @@ test('a socket that somebody listens on is found, also with a blank in its path'
   server.close();
   await once(server, 'close');
   expect(hostLook.sockets()).not.toContain(path);
+});
+
+test('a socket that was bound by a relative path is found where its server is', async () => {
+  const listen = "require('node:net').createServer().listen('own.sock', () => console.log('listens'))";
+  const server = spawn(process.execPath, ['-e', listen], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(server.stdout, 'data');
+  const seen = hostLook.sockets();
+  const ended = once(server, 'exit');
+  server.kill('SIGKILL');
+  await ended;
+  expect(seen).toContain(join(folder, 'own.sock'));
 });

@@ -1,12 +1,21 @@
 // What a session sees of files, on a host whose files are said.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { bubblewrapCommand } from '../../../../exec/sandbox/bubblewrap';
 import { limitCommand } from '../../../../exec/sandbox/limits';
-import { mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
-import { writableFaults, type SandboxProfile } from '../../../../exec/sandbox/profile';
+import { lastingCovers, mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
+import { packageRoot } from '../../../../exec/package-root';
+import {
+  isWithin,
+  packageParts,
+  writableFaults,
+  type SandboxProfile,
+} from '../../../../exec/sandbox/profile';
 
 const PROFILE: SandboxProfile = {
   kind: 'bubblewrap',
-  program: '/usr/bin/bwrap',
+  programs: { bwrap: '/usr/bin/bwrap', mkfifo: '/usr/bin/mkfifo', stty: '/usr/bin/stty' },
+  path: '/usr/bin',
   workspace: '/home/me/data/work',
   home: '/home/me',
   dataDir: '/home/me/data',
@@ -15,6 +24,8 @@ const PROFILE: SandboxProfile = {
   writable: [],
   readable: [],
   hidden: [],
+  loaded: [],
+  variables: {},
   shown: [],
   limits: {},
 };
@@ -83,6 +94,63 @@ test('what a person hides is hidden in the workspace too', () => {
   const look = host(['/home/me/data/work/.env']);
   const seen = mountsOf({ ...PROFILE, hidden: ['/home/me/data/work/.env'] }, look);
   expect(seen.at(-1)).toEqual({ path: '/home/me/data/work/.env', access: 'hidden', isFolder: false });
+});
+
+test('folders between what may be written and what is covered in it cannot be renamed, and no others are mounted', () => {
+  const look = host(['/opt/a/b/key'], ['/opt/a', '/opt/a/b', '/opt/c', '/opt/c/d', '/opt/c/d/e']);
+  const hidden = ['/opt/a/b/key', '/opt/c', '/opt/c/d/e'];
+  const seen = Object.entries(rules({ workspace: '/opt', hidden }, look));
+  expect(Object.fromEntries(seen.filter(([path]) => /^\/opt\/[ac]/.test(path)))).toEqual({
+    '/opt/a': 'write',
+    '/opt/a/b': 'write',
+    '/opt/a/b/key': 'hidden',
+    '/opt/c': 'hidden',
+    '/opt/c/d/e': 'hidden',
+  });
+});
+
+test('what is loaded outside is read-only where it could be written, stays missing there, and is left alone elsewhere', () => {
+  const look = host(['/opt/holdfast.toml', '/srv/key'], ['/opt', '/srv', '/opt/lib']);
+  const loaded = [
+    '/opt/holdfast.toml',
+    '/opt/lib/node_modules',
+    '/opt/none/roles',
+    '/srv/key',
+    '/home/me/data/x',
+  ];
+  const seen = Object.entries(rules({ workspace: '/opt', loaded }, look));
+  expect(Object.fromEntries(seen.filter(([path]) => /^\/(opt|srv)|data\/x$/.test(path)))).toEqual({
+    '/opt': 'write',
+    '/opt/.git': 'hidden',
+    '/opt/holdfast.toml': 'read',
+    '/opt/lib': 'write',
+    '/opt/lib/node_modules': 'hidden',
+    '/opt/none': 'hidden',
+  });
+});
+
+test('all of this package that is not compiled into dist is among what is loaded', () => {
+  const root = packageRoot();
+  const parts = packageParts();
+  const files = ['bin', 'exec', 'checks', 'tools', 'engine', 'workers', 'contracts', 'models', 'cli'].flatMap(
+    (name) =>
+      readdirSync(join(root, name), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
+        .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((file) => !parts.some((part) => isWithin(file, part)))).toEqual([]);
+});
+
+test('what a person replaces every day and uncovers by it is known; sockets and what lies outside are not of it', () => {
+  const look = host(
+    ['/opt/key', '/etc/shadow'],
+    ['/opt/secret', '/etc', '/srv', '/srv/secret'],
+    ['/opt/s.sock'],
+  );
+  const hidden = ['/opt/key', '/opt/secret', '/srv/secret'];
+  const mounts = mountsOf({ ...PROFILE, workspace: '/opt', hidden }, look);
+  expect(lastingCovers(mounts, look).sort()).toEqual(['/etc/shadow', '/opt/.git', '/opt/key', '/opt/secret']);
 });
 
 test('folders that hold the home folder, the system or our data may not be writable', () => {
