@@ -30,6 +30,7 @@ const VERBS =
 export class Holder {
   private readonly server = createServer((socket) => this.serve(socket));
   private readonly attachments: Attachments;
+  private isEnding = false;
 
   constructor(
     private readonly config: HolderConfig,
@@ -66,7 +67,9 @@ export class Holder {
     }
   }
 
+  /** What comes from now on finds a closed connection, and the next holder: this one begins nothing any more. */
   async end(reason: string | null): Promise<unknown> {
+    this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
     rmSync(this.paths.holder, { force: true });
     // Leaves the answer time to be written.
@@ -85,7 +88,8 @@ export class Holder {
     };
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const frame of decoder.push(chunk)) this.answer(frame, connection).then(send).catch(fail);
+        for (const frame of decoder.push(chunk))
+          if (!this.isEnding) this.answer(frame, connection).then(send).catch(fail);
       } catch (err) {
         fail(err);
       }

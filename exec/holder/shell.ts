@@ -105,7 +105,7 @@ export class Shell {
     const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
     // Before anything is opened: these are what a full disk refuses.
     writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
-    writeFileSync(join(directory, 'rc'), this.driver(fence), { mode: 0o600 });
+    writeFileSync(this.rc, this.driver(fence), { mode: 0o600 });
     execFileSync('mkfifo', ['-m', '600', ...paths]);
     // Opened for both directions, so that neither side ever sees an end of file between two commands.
     this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
@@ -135,13 +135,18 @@ export class Shell {
   /** Whether a process is a copy of our bash that has not become a program yet, or is a subshell. */
   isCopyOfShell(pid: number): boolean {
     const commandLine = readText(`/proc/${pid}/cmdline`) ?? '';
-    return pid !== this.shellPid && commandLine.includes(join(this.options.directory, 'rc'));
+    return pid !== this.shellPid && commandLine.includes(this.rc);
   }
 
   /** Whether a command such as `exec bash` has put another shell in the place of ours, which then waits. */
   get isReplaced(): boolean {
     const commandLine = (this.shellPid && readText(`/proc/${this.shellPid}/cmdline`)) || '';
     return ANOTHER_SHELL.test(commandLine) && !commandLine.includes(this.options.directory);
+  }
+
+  /** What bash reads at its start: in the command line of it and its copies. */
+  private get rc(): string {
+    return join(this.options.directory, 'rc');
   }
 
   /** Path of the terminal's device. */
@@ -232,7 +237,8 @@ export class Shell {
    */
   async end(): Promise<number[]> {
     this.ending = true;
-    const left = await killTree(this.options.treeKill, this.leader, this.mark);
+    const { treeKill: kind } = this.options;
+    const left = await killTree({ kind, leader: this.leader, mark: this.mark, ownShell: this.rc });
     this.deliverHeldBack();
     this.ended = true;
     this.pendingEnd = null;
@@ -248,7 +254,7 @@ export class Shell {
 
   private spawn(env: Record<string, string>): pty.IPty {
     const { directory, cwd, treeKill, sandbox } = this.options;
-    const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
+    const bash = ['bash', '--noprofile', '--noediting', '--rcfile', this.rc, '-i'];
     const init = ['sh', shellAsset('init.sh'), directory, ...bash];
     const [file = '', ...args] = sandbox
       ? sandbox.shell(directory, init)

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -23,6 +23,8 @@ afterAll(async () => {
 }, 60_000);
 
 const hf = (...args: string[]): Promise<CliResult> => engine.cli(args, { cwd });
+const logged = (session: string): string =>
+  readFileSync(join(engine.dataDir, 'sessions', `cli.local.${session}`, 'log'), 'utf8');
 const json = (result: CliResult): CommandView => JSON.parse(result.stdout) as CommandView;
 
 test('two commands at once on an empty data folder start one server and one worker, and both succeed', async () => {
@@ -241,6 +243,20 @@ test('exec on a host elsewhere prints the output of its own command alone', asyn
     await once(worker, 'exit');
     rmSync(data, { recursive: true, force: true });
   }
+}, 60_000);
+
+test('reset, close and down --sessions begin nothing of what is left of the code', async () => {
+  const start = async (session: string): Promise<void> => {
+    const code = `echo started; sleep 300; echo ran > marker-${session}`;
+    const started = await hf('exec', '--session', session, '--yield-ms', '100', code);
+    expect(started).toMatchObject({ code: 0, stdout: 'started\n' });
+  };
+  await Promise.all(['50', '51', '52'].map(start));
+  expect(await hf('reset', '--session', '50')).toMatchObject({ code: 0 });
+  expect(await hf('close', '--session', '51')).toMatchObject({ code: 0 });
+  expect(await hf('down', '--sessions')).toMatchObject({ code: 0 });
+  expect(readdirSync(cwd).filter((name) => name.startsWith('marker'))).toEqual([]);
+  expect(logged('50')).toBe('started\r\n');
 }, 60_000);
 
 test('down --sessions leaves no process', async () => {
