@@ -25,6 +25,7 @@ import type { Sandbox } from '../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript } from './command-script';
+import { KeptSettings } from './line-settings';
 import { answersFolder, readMissingPackages } from './missing-packages';
 import { killTree, treeCommand } from './process-tree';
 import { ScriptFiles } from './script-files';
@@ -93,6 +94,7 @@ export class Shell {
   private toolsPlace = '';
   private scripts: ScriptFiles | undefined;
   private toolSocket: ToolSocket | null = null;
+  private readonly lines = new KeptSettings();
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -167,7 +169,7 @@ export class Shell {
   /** Hands a command to bash. */
   async run(command: ShellCommand): Promise<void> {
     this.taken = new Promise((resolve) => (this.take = resolve));
-    await this.isReady;
+    await Promise.all([this.isReady, this.lines.untilRestored()]);
     if (this.ended || this.isDown) return this.take();
     const name = String(++this.commands);
     const script = join(this.options.directory, name);
@@ -178,7 +180,7 @@ export class Shell {
       writeFileSync(`${script}.cwd`, folderScript(this.cwd, this.options.sandbox), { mode: 0o600 });
     const tools = this.offer(command.tools);
     this.fences = 0;
-    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools}`;
+    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools} ${this.lines.wanted}`;
     writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
     this.cwd = '';
   }
@@ -293,7 +295,9 @@ export class Shell {
     // What a dying shell says of its end would hide who ended it.
     if (this.ending) return;
     const [kind, first, second] = line.split(' ');
-    if (kind === 'B') {
+    if (kind === 'T') {
+      this.lines.keep(first ?? '');
+    } else if (kind === 'B') {
       if (first === String(this.commands)) this.take();
     } else if (kind === 'X') {
       this.afterFence(() => this.shellEnded(Number(first)));
@@ -302,6 +306,7 @@ export class Shell {
       this.afterFence(() => this.ready());
     } else if (kind === 'E' && first === String(this.commands)) {
       this.scripts?.close();
+      this.lines.restore(this.ttyPath, this.shellPid);
       this.afterFence(() => this.events?.onCommandEnd(Number(second)));
     }
   }

@@ -1,5 +1,5 @@
 // Ending a session leaves its programs time for a clean end, in which nothing of the code begins any more.
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TreeKill } from '../../../contracts/session';
 import { detectTreeKill } from '../../../exec/holder/process-tree';
@@ -67,7 +67,7 @@ describe.each(ways)('by %s', (treeKill) => {
   beforeAll(() => (t = testHost({ treeKill })));
   afterAll(() => endWithoutTrace(t));
   beforeEach(() => {
-    for (const name of readdirSync(t.cwd)) rmSync(join(t.cwd, name));
+    for (const name of ['marker', 'clean', 'ready']) rmSync(join(t.cwd, name), { force: true });
   });
   const marker = (): string => join(t.cwd, 'marker');
 
