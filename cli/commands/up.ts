@@ -1,9 +1,11 @@
 // `holdfast up` and `down`: the embedded server and its worker; or only a worker, for a server that is named.
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { LiveTokens } from '../../activities/live-tokens';
 import { stopServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { SessionHost } from '../../exec/session-host';
+import { endLeftOverSpares } from '../../exec/spare-holder';
 import { stopWorker } from '../../workers/worker-process';
 import { dataDirOf, openContext, type GlobalOptions } from '../context';
 import { stopMarker } from '../keep-running';
@@ -59,7 +61,11 @@ export async function down(options: DownOptions): Promise<number> {
   // While the worker lives, so that it records the ends; again for what was opened meanwhile.
   let sessions = options.sessions ? await closeSessions(dataDir) : 0;
   const worker = await stopWorker(dataDir);
-  if (options.sessions) sessions += await closeSessions(dataDir);
+  if (options.sessions) {
+    sessions += await closeSessions(dataDir);
+    await endLeftOverSpares(dataDir);
+    LiveTokens.removeLeftOver(dataDir);
+  }
   const server = await stopServer(dataDir);
   const left = options.sessions ? 0 : openSessions(dataDir).length;
   if (options.json)

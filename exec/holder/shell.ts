@@ -34,6 +34,7 @@ import { toolsScript, type CommandTools } from './tools-script';
 
 /** How long an end waits for its fence when the terminal holds back output. */
 const FENCE_MS = 2_000;
+const MAX_REPORT_CHARS = 4_096;
 /** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
 const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
 export const COLUMNS = 120;
@@ -286,7 +287,8 @@ export class Shell {
     let text = '';
     this.up.on('data', (chunk: Buffer) => {
       const lines = (text + chunk.toString('latin1')).split('\n');
-      text = lines.pop() ?? '';
+      // What is longer is no report: programs can write here too.
+      text = (lines.pop() ?? '').slice(-MAX_REPORT_CHARS);
       for (const line of lines) this.onReport(line);
     });
   }

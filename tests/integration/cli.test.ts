@@ -9,6 +9,7 @@ import type { CommandView } from '../../contracts/session';
 import { packageRoot } from '../../exec/package-root';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../helpers/engine-of-its-own';
 import { call } from '../helpers/temporal';
+import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn();
 let cwd: string;
@@ -265,6 +266,30 @@ test('down --sessions leaves no process', async () => {
   expect(processesNaming(engine.dataDir)).toEqual([]);
   expect(readFileSync(join(engine.dataDir, 'worker.log'), 'utf8')).toContain('ready');
 }, 30_000);
+
+test('down --sessions leaves nothing of holders, spares and a worker that were killed', async () => {
+  expect((await hf('exec', '--session', '60', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
+  // The spare too: both are processes of the holder's program.
+  await until(() => readdirSync(join(engine.dataDir, 'spares')).some((name) => name.endsWith('.json')));
+  const holders = processesNaming(engine.dataDir).filter((line) => line.includes('holder/main.js'));
+  expect(holders.length).toBeGreaterThan(0);
+  await engine.killWorker();
+  const pids = readdirSync('/proc').filter((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return line.includes('holder/main.js') && line.includes(engine.dataDir);
+    } catch {
+      return false;
+    }
+  });
+  for (const pid of pids.filter((each) => /^\d+$/.test(each))) process.kill(Number(pid), 'SIGKILL');
+  expect(readdirSync(join(engine.dataDir, 'sockets'))).not.toEqual([]);
+  expect((await hf('down', '--sessions')).code).toBe(0);
+  expect(readdirSync(join(engine.dataDir, 'sockets'))).toEqual([]);
+  expect(readdirSync(join(engine.dataDir, 'spares'))).toEqual([]);
+  expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.60', 'holder.json'))).toBe(false);
+  expect(processesNaming(engine.dataDir)).toEqual([]);
+}, 60_000);
 
 test('wait exits with 0 when what it waits for came, with 75 at its time-out; close ends the session', async () => {
   await hf('exec', '--session', '30', '--yield-ms', '1', 'read -r a; (exit 2)');
