@@ -1,7 +1,7 @@
 // Hands what a model writes to whoever watches its agent, over a private socket beside history. Nobody is waited for:
 // a watcher that reads too slowly loses its connection, and begins again with what is there by then.
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import {
@@ -49,7 +49,7 @@ export class LiveTokens {
   static async listen(dataDir: string): Promise<LiveTokens> {
     const folder = join(dataDir, LIVE_TOKENS_FOLDER);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    removeLeft(folder);
+    LiveTokens.removeLeftOver(dataDir);
     const name = `${process.pid}-${randomBytes(4).toString('hex')}`;
     const file = join(folder, `${name}.json`);
     const socketPath = socketPathFor(dataDir, file);
@@ -61,6 +61,12 @@ export class LiveTokens {
     const record = { pid: process.pid, socketPath, token: randomBytes(24).toString('hex') };
     writeJson(file, record);
     return new LiveTokens(server, record, file);
+  }
+
+  /** Removes the records and sockets of workers that were killed. */
+  static removeLeftOver(dataDir: string): void {
+    const folder = join(dataDir, LIVE_TOKENS_FOLDER);
+    if (existsSync(folder)) removeLeft(folder);
   }
 
   /** Makes a call; what it writes goes to those who watch the agent now. Watched by nobody, it is not asked for. */

@@ -119,7 +119,10 @@ function watch(
   let rest = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     // What stands behind the last line's end is not whole, and never will be where the worker was killed.
-    const lines = (rest + chunk).split('\n');
+    rest += chunk;
+    // A long reply comes in many chunks, and is one line.
+    if (!chunk.includes('\n')) return;
+    const lines = rest.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       const said = JSON.parse(line) as LiveToken;

@@ -7,6 +7,7 @@ import { noTerminal } from './attachment';
 import type { AuditLog } from './audit-log';
 import type { HolderRecord } from './holder-client';
 import type { HostAccess } from './host-access';
+import { readOnceWritten } from './back-pressure';
 import { readJson } from './json-file';
 import { logEnd, readLog } from './log-reader';
 import { isAlive } from './process-identity';
@@ -105,7 +106,8 @@ export class AttachConnection {
     }
     if (isTypist) this.types = true;
     const body = frame.verb === 'attach' ? this.named(frame.body as Verbs['attach']['request']) : frame.body;
-    this.holder.socket.write(encodeFrame({ ...frame, body, token: this.holder.token }));
+    const { socket, token } = this.holder;
+    if (!socket.write(encodeFrame({ ...frame, body, token }))) readOnceWritten(this.socket, socket);
   }
 
   /** Others are shown who types: what somebody says of themselves, and where they are. */

@@ -13,7 +13,10 @@ import { readLine } from './read-line';
 
 /** Who has not shown a token by then never will. */
 const TOKEN_MS = 5_000;
+/** Of those that have shown the token. */
 const MAX_CONNECTIONS = 64;
+/** Of those that have not yet. One too many ends the oldest of them: a person needs a moment for it, a flood has none. */
+const MAX_STRANGERS = 64;
 /** Those that show no token must not fill a disk with their refusals. */
 const AUDIT_STRANGERS_MS = 1_000;
 const WILDCARDS = ['0.0.0.0', '::'];
@@ -27,7 +30,9 @@ interface AttachServerOptions extends AttachConnectionOptions {
 export class AttachServer {
   private server: Server | undefined;
   private certificate: Certificate | undefined;
-  private readonly sockets = new Set<Socket>();
+  /** By where they come from: before the handshake and behind it they are different sockets. The oldest first. */
+  private readonly strangers = new Map<string, Socket>();
+  private readonly known = new Set<Socket>();
   private lastStranger = 0;
 
   constructor(private readonly options: AttachServerOptions) {}
@@ -52,15 +57,7 @@ export class AttachServer {
     const { key, cert } = this.certificate;
     const server = createServer({ key, cert, minVersion: 'TLSv1.3', handshakeTimeout: TOKEN_MS });
     // Before the handshake too: whoever only connects is one of them.
-    server.on('connection', (socket: Socket) => {
-      if (this.sockets.size >= MAX_CONNECTIONS) {
-        const full = new HoldfastError('attach_refused', this.facts(`it has ${MAX_CONNECTIONS} connections`));
-        if (this.mayTellStranger()) this.tell(full, undefined, socket.remoteAddress ?? 'unknown');
-        return void socket.destroy();
-      }
-      this.sockets.add(socket);
-      socket.on('close', () => this.sockets.delete(socket));
-    });
+    server.on('connection', (socket: Socket) => this.admit(socket));
     server.on('tlsClientError', () => undefined);
     server.on('secureConnection', (socket) => void this.welcome(socket));
     await new Promise<void>((resolve, reject) => {
@@ -74,7 +71,37 @@ export class AttachServer {
 
   close(): void {
     this.server?.close();
-    for (const socket of this.sockets) socket.destroy();
+    for (const socket of [...this.strangers.values(), ...this.known]) socket.destroy();
+  }
+
+  /** Has nothing to do with those who are known: however many strangers come, they take no place of theirs. */
+  private admit(socket: Socket): void {
+    const key = peerOf(socket);
+    const late = setTimeout(() => this.strangers.get(key) === socket && socket.destroy(), TOKEN_MS).unref();
+    this.strangers.set(key, socket);
+    socket.on('close', () => {
+      clearTimeout(late);
+      if (this.strangers.get(key) === socket) this.strangers.delete(key);
+    });
+    const [first] = this.strangers;
+    if (this.strangers.size <= MAX_STRANGERS || !first) return;
+    const [oldestKey, oldest] = first;
+    const full = new HoldfastError(
+      'attach_refused',
+      this.facts(`${MAX_STRANGERS} others have shown no token`),
+    );
+    if (this.mayTellStranger()) this.tell(full, undefined, oldest.remoteAddress ?? 'unknown');
+    this.strangers.delete(oldestKey);
+    oldest.destroy();
+  }
+
+  /** Throws `attach_refused` where there are enough. */
+  private becomeKnown(socket: TLSSocket): void {
+    this.strangers.delete(peerOf(socket));
+    if (this.known.size >= MAX_CONNECTIONS)
+      throw new HoldfastError('attach_refused', this.facts(`it has ${MAX_CONNECTIONS} connections`));
+    this.known.add(socket);
+    socket.on('close', () => this.known.delete(socket));
   }
 
   private async welcome(socket: TLSSocket): Promise<void> {
@@ -88,6 +115,7 @@ export class AttachServer {
       const said = ((await readLine(socket, TOKEN_MS)) ?? {}) as Record<string, unknown>;
       const proof = this.checkProof(said, hostNonce);
       isStranger = false;
+      this.becomeKnown(socket);
       ref = this.checkSession(said.ref);
       this.options.access.check('somebody at its terminal', 'looks');
       const connection = new AttachConnection(socket, ref, from, this.options);
@@ -141,3 +169,5 @@ export class AttachServer {
     audit.write({ what: 'attach', outcome: 'refused', why: code, agent, host, session, from });
   }
 }
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -17,6 +17,8 @@ import type { CodeImport, MissingPackage } from '../contracts/package-names';
 import type { JsonValue, ToolError } from '../contracts/tools';
 
 export const PROTOCOL_VERSION = 1;
+/** The length before each frame. */
+const HEAD_BYTES = 4;
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** Arguments or a result of a call, with room for the frame around them. */
 export const MAX_VALUE_BYTES = MAX_FRAME_BYTES - 4_096;
@@ -184,18 +186,39 @@ export function encodeFrame(frame: RequestFrame | AnswerFrame): Buffer {
 
 /** Cuts a byte stream into frames. Throws on a frame above 16 MiB or that is not JSON. */
 export class FrameDecoder<T> {
-  private buffered: Buffer = Buffer.alloc(0);
+  private chunks: Buffer[] = [];
+  private held = 0;
+  /** Of the next frame with its length, as far as that is known. */
+  private wanted = HEAD_BYTES;
 
   push(chunk: Buffer): T[] {
-    this.buffered = this.buffered.length === 0 ? chunk : Buffer.concat([this.buffered, chunk]);
+    this.chunks.push(chunk);
+    this.held += chunk.length;
     const frames: T[] = [];
-    while (this.buffered.length >= 4) {
-      const length = this.buffered.readUInt32BE(0);
-      if (length > MAX_FRAME_BYTES) throw new Error(`frame of ${length} bytes, allowed ${MAX_FRAME_BYTES}`);
-      if (this.buffered.length < 4 + length) break;
-      frames.push(JSON.parse(this.buffered.toString('utf8', 4, 4 + length)) as T);
-      this.buffered = this.buffered.subarray(4 + length);
+    // Joined only when there is something to read: a large frame comes in many chunks.
+    while (this.held >= this.wanted) {
+      const joined = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
+      this.keep(this.cut(joined, frames));
     }
     return frames;
+  }
+
+  /** Reads what is whole, and returns the rest. */
+  private cut(buffered: Buffer, frames: T[]): Buffer {
+    let at = 0;
+    for (this.wanted = HEAD_BYTES; buffered.length - at >= this.wanted; this.wanted = HEAD_BYTES) {
+      const length = buffered.readUInt32BE(at);
+      if (length > MAX_FRAME_BYTES) throw new Error(`frame of ${length} bytes, allowed ${MAX_FRAME_BYTES}`);
+      this.wanted = HEAD_BYTES + length;
+      if (buffered.length - at < this.wanted) break;
+      frames.push(JSON.parse(buffered.toString('utf8', at + HEAD_BYTES, at + this.wanted)) as T);
+      at += this.wanted;
+    }
+    return buffered.subarray(at);
+  }
+
+  private keep(rest: Buffer): void {
+    this.chunks = rest.length > 0 ? [rest] : [];
+    this.held = rest.length;
   }
 }

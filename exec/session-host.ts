@@ -9,6 +9,7 @@ import type { CodeImport } from '../contracts/package-names';
 import { checkContent, CommandRecords, contentHash } from './command-records';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
 import { readJson } from './json-file';
+import { removeDeadHolder } from './left-over';
 import { isAlive } from './process-identity';
 import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
 import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
@@ -63,7 +64,6 @@ export class SessionHost {
   private readonly clients = new Map<string, Promise<HolderClient>>();
   /** Folders of sessions whose holder is just starting, and whose they are. */
   private readonly opening = new Map<string, string>();
-
   private readonly spare: SpareHolder | undefined;
   readonly options: SessionHostOptions;
 
@@ -163,13 +163,15 @@ export class SessionHost {
     this.forget(ref);
     const until = Date.now() + CLOSED_MS;
     while (answer && holder && isAlive(holder.identity) && Date.now() < until) await delay(5);
+    await removeDeadHolder(this.paths(ref));
     return answer ?? this.deadSnapshot(ref);
   }
 
-  /** Ends every open session and returns how many there were; their logs stay. */
+  /** Ends every open session and returns how many there were; the logs stay, and nothing of holders that were killed. */
   async closeAll(reason: string): Promise<number> {
     const open = this.list().filter((ref) => this.isOpen(ref));
     await Promise.all(open.map((ref) => this.close(ref, reason)));
+    await Promise.all(this.list().map((ref) => removeDeadHolder(this.paths(ref))));
     return open.length;
   }
 

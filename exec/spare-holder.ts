@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../contracts/errors';
 import type { TreeKill } from '../contracts/session';
 import { startHolderProcess } from './holder-process';
@@ -27,10 +28,14 @@ export interface SpareConfig {
   env: Record<string, string>;
   treeKill: TreeKill;
   sandbox?: SandboxProfile | undefined;
+  /** Whose spare it is. */
+  starter?: Identity;
 }
 
 /** The first command is to have the processor for itself. */
 const PREPARE_AFTER_MS = 250;
+/** One that has not ended by then, once its worker was killed, is killed. */
+const ENDED_MS = 5_000;
 /** How long a session waits for one that is just starting, before it starts a holder of its own. */
 const READY_MS = 2_000;
 
@@ -140,10 +145,11 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
   const directory = join(folder, randomBytes(8).toString('hex'));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const config: SpareConfig = { cwd, env, treeKill, sandbox };
+    const starter = identityOf(process.pid);
+    const config: SpareConfig = { cwd, env, treeKill, sandbox, starter };
     const files = spareFiles(directory);
     // Its starter's until it has said who it is: the worker of another host here must not take it for a left-over.
-    writeJson(files.owner, identityOf(process.pid));
+    writeJson(files.owner, starter);
     writeJson(files.config, config);
     const child = startHolderProcess([directory, 'spare'], files.log, sandbox?.path ?? env.PATH ?? '');
     const ready = Promise.race([
@@ -159,14 +165,32 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
   }
 }
 
+/** Waits until the spares of workers that were killed have ended, which they do by themselves, and removes what is left. */
+export async function endLeftOverSpares(dataDir: string): Promise<void> {
+  const folder = join(dataDir, 'spares');
+  const late = Date.now() + ENDED_MS;
+  for (const directory of spareFolders(folder)) {
+    const { config, owner } = spareFiles(directory);
+    const starter = readJson<SpareConfig>(config)?.starter;
+    const spare = readJson<Identity>(owner);
+    if (!starter || isAlive(starter) || !spare) continue;
+    while (isAlive(spare) && Date.now() < late) await delay(5);
+    if (isAlive(spare)) process.kill(spare.pid, 'SIGKILL');
+  }
+  removeLeftOver(folder);
+}
+
 /** Folders and files of spares that were killed, or whose sessions have ended since. */
 function removeLeftOver(folder: string): void {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  for (const name of new Set(names.map((file) => file.replace(/\..*$/, '')))) {
-    const directory = join(folder, name);
+  for (const directory of spareFolders(folder)) {
     const owner = readJson<Identity>(spareFiles(directory).owner);
     if (!owner || !isAlive(owner)) removeSpare(directory);
   }
+}
+
+function spareFolders(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return [...new Set(names.map((file) => join(folder, file.replace(/\..*$/, ''))))];
 }
 
 /** Removes the folder of its shell and what lies beside it. */

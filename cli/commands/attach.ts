@@ -28,6 +28,7 @@ export interface AttachOptions extends WayOptions {
 
 /** Exits with 0, after a signal with 128 and its number; with `--run` with the command's code, unless left. */
 export async function attach(options: AttachOptions): Promise<number> {
+  if (!process.stdin.isTTY && !options.watch && !options.json) throw needsTerminal();
   const types = !options.watch && !options.json && process.stdin.isTTY && process.stdout.isTTY;
   const detachKey = { byte: detachByte(options.detachKey), name: options.detachKey };
   const person: Person = { types, detachKey, from: null, json: options.json ?? false };
@@ -172,6 +173,15 @@ function detachByte(name: string): number {
     allowed: 'ctrl- and one of a to z, ], \\, ^ or _',
   });
 }
+
+/** Keys come from a terminal: without one nothing would end it, and what is piped in would be typed by nobody. */
+const needsTerminal = (): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The standard input of `holdfast attach`',
+    got: 'no terminal',
+    allowed: 'a terminal; anything with --watch or --json, which type nothing',
+    next: 'Follow the output with --watch, type with `holdfast input`, or run code with `holdfast exec`.',
+  });
 
 const noWay = ({ host }: AttachOptions, why: string): HoldfastError =>
   new HoldfastError('not_found', {

@@ -1,12 +1,14 @@
 // `holdfast up` and `down`: the embedded server and its worker; or only a worker, for a server that is named.
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { LiveTokens } from '../../activities/live-tokens';
 import { resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { stopServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { SessionHost } from '../../exec/session-host';
+import { endLeftOverSpares } from '../../exec/spare-holder';
 import { recordHost } from '../../workers/recorded-choice';
 import { stopWorker } from '../../workers/worker-process';
 import { dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
@@ -102,7 +104,11 @@ export async function down(options: DownOptions): Promise<number> {
   // While the worker lives, so that it records the ends; again for what was opened meanwhile.
   let sessions = options.sessions ? await closeSessions(dataDir) : 0;
   const worker = await stopWorker(dataDir);
-  if (options.sessions) sessions += await closeSessions(dataDir);
+  if (options.sessions) {
+    sessions += await closeSessions(dataDir);
+    await endLeftOverSpares(dataDir);
+    LiveTokens.removeLeftOver(dataDir);
+  }
   const server = await stopServer(dataDir);
   const left = options.sessions ? 0 : openSessions(dataDir).length;
   if (options.json)

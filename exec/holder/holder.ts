@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import { writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
+import { readOnceWritten } from '../back-pressure';
 import {
   FrameDecoder,
   PROTOCOL_VERSION,
@@ -24,12 +25,16 @@ interface Connection {
   waiting: Map<number, AbortController>;
 }
 
+/** Answers may be large, and a script that reads none of them must not fill the memory of its holder. */
+const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 const VERBS =
   'run, secrets, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
 
 export class Holder {
   private readonly server = createServer((socket) => this.serve(socket));
   private readonly attachments: Attachments;
+  private readonly sockets = new Set<Socket>();
+  private isEnding = false;
 
   constructor(
     private readonly config: HolderConfig,
@@ -66,7 +71,9 @@ export class Holder {
     }
   }
 
+  /** What comes from now on finds a closed connection, and the next holder: this one begins nothing any more. */
   async end(reason: string | null): Promise<unknown> {
+    this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
     rmSync(this.paths.holder, { force: true });
     // Leaves the answer time to be written.
@@ -81,21 +88,31 @@ export class Holder {
     const connection: Connection = { gone: gone.signal, waiting: new Map() };
     const fail = (err: unknown): void => void socket.destroy(err as Error);
     const send = (answer: AnswerFrame): void => {
-      if (!socket.destroyed) socket.write(encodeFrame(answer));
+      if (socket.destroyed || socket.write(encodeFrame(answer))) return;
+      if (this.unreadBytes() > MAX_UNREAD_BYTES) socket.destroy();
+      else readOnceWritten(socket, socket);
     };
+    this.sockets.add(socket);
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const frame of decoder.push(chunk)) this.answer(frame, connection).then(send).catch(fail);
+        for (const frame of decoder.push(chunk))
+          if (!this.isEnding) this.answer(frame, connection).then(send).catch(fail);
       } catch (err) {
         fail(err);
       }
     });
     socket.on('close', () => {
+      this.sockets.delete(socket);
       gone.abort();
       for (const request of connection.waiting.values()) request.abort();
       connection.waiting.clear();
     });
     socket.on('error', () => socket.destroy());
+  }
+
+  /** Of all connections: answers that the other side has not taken. */
+  private unreadBytes(): number {
+    return [...this.sockets].reduce((sum, { writableLength }) => sum + writableLength, 0);
   }
 
   /** Rejects for what is no request: nobody would wait for its answer. */

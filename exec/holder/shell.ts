@@ -26,6 +26,7 @@ import type { Sandbox } from '../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript } from './command-script';
+import { KeptSettings } from './line-settings';
 import { answersFolder, readMissingPackages } from './missing-packages';
 import { outsideProgram } from './outside-programs';
 import { killTree, treeCommand } from './process-tree';
@@ -35,6 +36,7 @@ import { toolsScript, type CommandTools } from './tools-script';
 
 /** How long an end waits for its fence when the terminal holds back output. */
 const FENCE_MS = 2_000;
+const MAX_REPORT_CHARS = 4_096;
 /** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
 const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
 export const COLUMNS = 120;
@@ -96,6 +98,7 @@ export class Shell {
   private scripts: ScriptFiles | undefined;
   private toolSocket: ToolSocket | null = null;
   private readonly covers: CoverWatch | undefined;
+  private readonly lines = new KeptSettings();
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
@@ -108,7 +111,7 @@ export class Shell {
     const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
     // Before anything is opened: these are what a full disk refuses.
     writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
-    writeFileSync(join(directory, 'rc'), this.driver(fence), { mode: 0o600 });
+    writeFileSync(this.rc, this.driver(fence), { mode: 0o600 });
     execFileSync(outsideProgram('mkfifo'), ['-m', '600', ...paths]);
     // Opened for both directions, so that neither side ever sees an end of file between two commands.
     this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
@@ -140,13 +143,18 @@ export class Shell {
   /** Whether a process is a copy of our bash that has not become a program yet, or is a subshell. */
   isCopyOfShell(pid: number): boolean {
     const commandLine = readText(`/proc/${pid}/cmdline`) ?? '';
-    return pid !== this.shellPid && commandLine.includes(join(this.options.directory, 'rc'));
+    return pid !== this.shellPid && commandLine.includes(this.rc);
   }
 
   /** Whether a command such as `exec bash` has put another shell in the place of ours, which then waits. */
   get isReplaced(): boolean {
     const commandLine = (this.shellPid && readText(`/proc/${this.shellPid}/cmdline`)) || '';
     return ANOTHER_SHELL.test(commandLine) && !commandLine.includes(this.options.directory);
+  }
+
+  /** What bash reads at its start: in the command line of it and its copies. */
+  private get rc(): string {
+    return join(this.options.directory, 'rc');
   }
 
   /** Path of the terminal's device. */
@@ -167,7 +175,7 @@ export class Shell {
   /** Hands a command to bash. */
   async run(command: ShellCommand): Promise<void> {
     this.taken = new Promise((resolve) => (this.take = resolve));
-    await this.isReady;
+    await Promise.all([this.isReady, this.lines.untilRestored()]);
     if (this.ended || this.isDown) return this.take();
     const name = String(++this.commands);
     const script = join(this.options.directory, name);
@@ -178,7 +186,7 @@ export class Shell {
       writeFileSync(`${script}.cwd`, folderScript(this.cwd, this.options.sandbox), { mode: 0o600 });
     const tools = this.offer(command.tools);
     this.fences = 0;
-    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools}`;
+    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools} ${this.lines.wanted}`;
     writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
     this.cwd = '';
   }
@@ -237,7 +245,8 @@ export class Shell {
    */
   async end(): Promise<number[]> {
     this.ending = true;
-    const left = await killTree(this.options.treeKill, this.leader, this.mark);
+    const { treeKill: kind } = this.options;
+    const left = await killTree({ kind, leader: this.leader, mark: this.mark, ownShell: this.rc });
     this.deliverHeldBack();
     this.ended = true;
     this.pendingEnd = null;
@@ -254,7 +263,7 @@ export class Shell {
 
   private spawn(env: Record<string, string>): pty.IPty {
     const { directory, cwd, treeKill, sandbox } = this.options;
-    const bash = ['bash', '--noprofile', '--noediting', '--rcfile', join(directory, 'rc'), '-i'];
+    const bash = ['bash', '--noprofile', '--noediting', '--rcfile', this.rc, '-i'];
     const init = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory, ...bash];
     const [file = '', ...args] = sandbox
       ? sandbox.shell(directory, init)
@@ -288,7 +297,8 @@ export class Shell {
     let text = '';
     this.up.on('data', (chunk: Buffer) => {
       const lines = (text + chunk.toString('latin1')).split('\n');
-      text = lines.pop() ?? '';
+      // What is longer is no report: programs can write here too.
+      text = (lines.pop() ?? '').slice(-MAX_REPORT_CHARS);
       for (const line of lines) this.onReport(line);
     });
   }
@@ -297,7 +307,9 @@ export class Shell {
     // What a dying shell says of its end would hide who ended it.
     if (this.ending) return;
     const [kind, first, second] = line.split(' ');
-    if (kind === 'B') {
+    if (kind === 'T') {
+      this.lines.keep(first ?? '');
+    } else if (kind === 'B') {
       if (first === String(this.commands)) this.take();
     } else if (kind === 'X') {
       this.afterFence(() => this.shellEnded(Number(first)));
@@ -306,6 +318,7 @@ export class Shell {
       this.afterFence(() => this.ready());
     } else if (kind === 'E' && first === String(this.commands)) {
       this.scripts?.close();
+      this.lines.restore(this.ttyPath, this.shellPid);
       this.afterFence(() => this.events?.onCommandEnd(Number(second)));
     }
   }

@@ -11,14 +11,28 @@ unset HISTFILE
 set +o history
 shopt -s execfail checkwinsize
 PS1= PS2= PROMPT_DIRTRIM=
-stty -ixon iutf8 2>/dev/null
-__hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place=
+stty sane -ixon iutf8 2>/dev/null
+__hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place= __hf_tty=
+# Line settings that the session itself asks for are told to the holder, which puts them back after each program that
+# left others. `stty sane` asks for the usual ones. What only shows settings asks for nothing.
+stty() {
+  builtin command stty "$@" || builtin return
+  builtin local word kept=
+  for word; do
+    case $word in -a | --all | -g | --save | size | speed) builtin return 0 ;; esac
+  done
+  case $*:$# in
+    *:0) builtin return 0 ;;
+    sane:1) kept=- ;;
+    *) kept=$(builtin command stty -g 2>/dev/null </dev/tty) ;;
+  esac
+  builtin printf 'T %s\n' "$kept" 2>/dev/null >|"$__hf_dir/up" || builtin :
+}
 # A string and not a function: inside a function `declare` in a command would be local. The loop ends only
 # when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one. Ctrl-C in the
 # shell itself leads to a prompt, and from there PROMPT_COMMAND leads back: a command may have changed it.
 # Whoever drove a shell is gone when its folder is: it ends, or it would look for the next command without pause.
-# After typing, what nobody read is thrown away and the terminal is made sane again: a program that was killed
-# may have left it without echo. Where its scripts may call tools, the stubs stand before what the user has on
+# After typing, what nobody read is thrown away, and the terminal's settings are what the session made them. Where its scripts may call tools, the stubs stand before what the user has on
 # PYTHONPATH and NODE_PATH, never in its place, and the command `tool` behind his own programs.
 __hf_loop='__hf_s=$?
 while builtin :; do
@@ -28,7 +42,8 @@ while builtin :; do
   builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up" || builtin :
   __hf_n=
   until [[ $__hf_n == "$__hf_nonce" ]]; do
-    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd __hf_tools __hf_place <"$__hf_dir/down" ||
+    IFS=" " builtin read -r __hf_id __hf_n __hf_flush __hf_cwd __hf_tools __hf_place __hf_tty \
+      <"$__hf_dir/down" ||
       [[ -p $__hf_dir/down ]] || builtin exit 71 2>/dev/null
   done
   builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up" || builtin :
@@ -51,6 +66,7 @@ while builtin :; do
       command cat </dev/tty >/dev/null || builtin :
     fi
     command stty sane -ixon iutf8 </dev/tty || builtin :
+    [[ $__hf_tty == - ]] || command stty "$__hf_tty" </dev/tty || builtin :
   fi
   builtin . "$__hf_dir/$__hf_id"
   __hf_s=$?

@@ -192,6 +192,26 @@ describe('without a server, with the session alone', () => {
     expect(person.text).toContain('the terminal is gone');
   });
 
+  test.each(['</dev/null', '< <(echo words)', '<&-'])(
+    'with %s in the place of a terminal it is refused at once, and says what to do',
+    async (input) => {
+      await t.run(':');
+      const shell = `exec bash -c 'exec "$@" ${input}' bash "$@"`;
+      const nobody = new Person(t.dataDir, ['--agent', 'test'], { shell });
+      expect(await nobody.exits()).toBe(64);
+      expect(nobody.text).toContain('invalid_input');
+      expect(nobody.text).toContain('--watch');
+    },
+  );
+
+  test('without a terminal --watch follows what runs, to the end of the session', async () => {
+    await background('while sleep 0.1; do echo words; done');
+    const watcher = new Person(t.dataDir, ['--agent', 'test', '--watch'], { shell: 'exec "$@" </dev/null' });
+    await watcher.sees('words');
+    await t.host.close(t.ref, 'enough');
+    expect(await watcher.exits()).toBe(0);
+  });
+
   test.each([
     ['a session that was never opened', ['--session', '9'], 66, 'not_found'],
     ['a key that is none', ['--detach-key', 'x'], 64, 'invalid_input'],

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -9,6 +9,7 @@ import type { CommandView } from '../../contracts/session';
 import { packageRoot } from '../../exec/package-root';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../helpers/engine-of-its-own';
 import { call } from '../helpers/temporal';
+import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn();
 let cwd: string;
@@ -23,6 +24,8 @@ afterAll(async () => {
 }, 60_000);
 
 const hf = (...args: string[]): Promise<CliResult> => engine.cli(args, { cwd });
+const logged = (session: string): string =>
+  readFileSync(join(engine.dataDir, 'sessions', `cli.local.${session}`, 'log'), 'utf8');
 const json = (result: CliResult): CommandView => JSON.parse(result.stdout) as CommandView;
 
 test('two commands at once on an empty data folder start one server and one worker, and both succeed', async () => {
@@ -244,12 +247,50 @@ test('exec on a host elsewhere prints the output of its own command alone', asyn
   }
 }, 60_000);
 
+test('reset, close and down --sessions begin nothing of what is left of the code', async () => {
+  const start = async (session: string): Promise<void> => {
+    const code = `echo started; sleep 300; echo ran > marker-${session}`;
+    const started = await hf('exec', '--session', session, '--yield-ms', '100', code);
+    expect(started).toMatchObject({ code: 0, stdout: 'started\n' });
+  };
+  await Promise.all(['50', '51', '52'].map(start));
+  expect(await hf('reset', '--session', '50')).toMatchObject({ code: 0 });
+  expect(await hf('close', '--session', '51')).toMatchObject({ code: 0 });
+  expect(await hf('down', '--sessions')).toMatchObject({ code: 0 });
+  expect(readdirSync(cwd).filter((name) => name.startsWith('marker'))).toEqual([]);
+  expect(logged('50')).toBe('started\r\n');
+}, 60_000);
+
 test('down --sessions leaves no process', async () => {
   expect((await hf('exec', '--session', '8', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
   expect((await hf('down', '--sessions')).code).toBe(0);
   expect(processesNaming(engine.dataDir)).toEqual([]);
   expect(readFileSync(join(engine.dataDir, 'worker.log'), 'utf8')).toContain('ready');
 }, 30_000);
+
+test('down --sessions leaves nothing of holders, spares and a worker that were killed', async () => {
+  expect((await hf('exec', '--session', '60', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
+  // The spare too: both are processes of the holder's program.
+  await until(() => readdirSync(join(engine.dataDir, 'spares')).some((name) => name.endsWith('.json')));
+  const holders = processesNaming(engine.dataDir).filter((line) => line.includes('holder/main.js'));
+  expect(holders.length).toBeGreaterThan(0);
+  await engine.killWorker();
+  const pids = readdirSync('/proc').filter((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return line.includes('holder/main.js') && line.includes(engine.dataDir);
+    } catch {
+      return false;
+    }
+  });
+  for (const pid of pids.filter((each) => /^\d+$/.test(each))) process.kill(Number(pid), 'SIGKILL');
+  expect(readdirSync(join(engine.dataDir, 'sockets'))).not.toEqual([]);
+  expect((await hf('down', '--sessions')).code).toBe(0);
+  expect(readdirSync(join(engine.dataDir, 'sockets'))).toEqual([]);
+  expect(readdirSync(join(engine.dataDir, 'spares'))).toEqual([]);
+  expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.60', 'holder.json'))).toBe(false);
+  expect(processesNaming(engine.dataDir)).toEqual([]);
+}, 60_000);
 
 test('wait exits with 0 when what it waits for came, with 75 at its time-out; close ends the session', async () => {
   await hf('exec', '--session', '30', '--yield-ms', '1', 'read -r a; (exit 2)');

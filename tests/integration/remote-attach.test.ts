@@ -1,5 +1,6 @@
 // People at terminals of another machine: straight, where it listens, else through Temporal.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:tls';
@@ -215,6 +216,17 @@ describe('a host that listens', () => {
       await expect(terminal.client.request('read', body as never)).rejects.toThrow(HoldfastError);
     terminal.close();
     (await open()).close();
+  });
+
+  test('however many connect and show no token, a person with one is let in', async () => {
+    const [address = '', port] = listens.address.split(':');
+    const strangers = Array.from({ length: 200 }, () =>
+      createConnection({ host: address, port: Number(port) }),
+    );
+    for (const stranger of strangers) stranger.on('error', () => undefined);
+    await until(() => strangers.every(({ connecting }) => !connecting));
+    (await open()).close();
+    for (const stranger of strangers) stranger.destroy();
   });
 
   test('a read-only host is only watched, and one that is off shows nothing; who is there already feels it too', async () => {

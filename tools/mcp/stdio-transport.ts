@@ -8,6 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { StdioServer } from './settings';
 
+const JOIN_BYTES = 1024 * 1024;
 /** A server ends when its input does; one that does not is told so, and then killed. */
 const GRACE_MS = 2_000;
 const STDERR_CHARS = 2_000;
@@ -22,6 +23,9 @@ export class GroupStdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   private child: Child | undefined;
   private exited: Promise<void> = Promise.resolve();
+  /** What came since the last end of a line. */
+  private line: Buffer[] = [];
+  private lineBytes = 0;
   private stderr = '';
   private end = '';
 
@@ -111,9 +115,17 @@ export class GroupStdioTransport implements Transport {
     }
   }
 
+  /** The limit of a message is the SDK's: it is handed a long one piece by piece. */
   private receive(chunk: Buffer): void {
+    this.line.push(chunk);
+    this.lineBytes += chunk.length;
+    // A long message comes in many chunks; joined at each of them it would take the square of its length.
+    if (!chunk.includes('\n') && this.lineBytes < JOIN_BYTES) return;
+    const joined = Buffer.concat(this.line);
+    this.line = [];
+    this.lineBytes = 0;
     try {
-      this.buffer.append(chunk);
+      this.buffer.append(joined);
     } catch (err) {
       // A line without end: what follows cannot be understood any more.
       this.onerror?.(err as Error);

@@ -130,6 +130,26 @@ test('a request that was cancelled is let go by the holder and never answered', 
   socket.destroy();
 });
 
+test('a script that reads no answers is not read either, and the session goes on', async () => {
+  await t.run(':');
+  const socket = createConnection(record().socketPath);
+  await once(socket, 'connect');
+  const call = (id: number): Buffer =>
+    encodeFrame({ id, token: 'x', version: PROTOCOL_VERSION, verb: 'call', body: {} });
+  const many = Buffer.concat(Array.from({ length: 5_000 }, (_, id) => call(id)));
+  // Stalls once the buffers of the kernel and of the holder are full.
+  let written = 0;
+  for (let isFull = false; !isFull && written < 64 * 1024 * 1024; written += many.length) {
+    if (!socket.write(many)) {
+      const drained = once(socket, 'drain').then(() => false);
+      isFull = await Promise.race([drained, new Promise<boolean>((r) => setTimeout(r, 1_000, true))]);
+    }
+  }
+  expect(written).toBeLessThan(16 * 1024 * 1024);
+  expect((await t.run('echo on')).output).toBe('on\n');
+  socket.destroy();
+});
+
 test('an abort is told to the holder, and a request that is settled listens to its signal no more', async () => {
   const holder = await pretend(({ verb }) => (verb === 'status' ? { ok: {} } : undefined));
   const client = await HolderClient.connect(holder.record);

@@ -26,6 +26,18 @@ test('frames come out of a stream of single bytes', () => {
   expect(decoded(...Array.from(stream, (byte) => Buffer.from([byte])))).toEqual(FRAMES);
 });
 
+test('a large frame in small chunks costs no more than its length', () => {
+  const frame = encodeFrame({ id: 1, ok: 'x'.repeat(15 * 1024 * 1024) });
+  const decoder = new FrameDecoder<AnswerFrame>();
+  const began = process.cpuUsage();
+  let frames = 0;
+  for (let at = 0; at < frame.length; at += 1_024)
+    frames += decoder.push(frame.subarray(at, at + 1_024)).length;
+  expect(frames).toBe(1);
+  // Joined at each chunk it takes minutes.
+  expect(process.cpuUsage(began).user).toBeLessThan(3_000_000);
+});
+
 test('an unfinished frame gives nothing', () => {
   expect(decoded(stream.subarray(0, 3))).toEqual([]);
   expect(decoded(encodeFrame({ id: 1 }).subarray(0, -1))).toEqual([]);
