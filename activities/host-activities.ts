@@ -16,6 +16,7 @@ import type {
   WaitForSessionsInput,
 } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
+import { isPassing } from '../contracts/passing';
 import type { CodeImport } from '../contracts/package-names';
 import type { CommandView, Runtime, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
@@ -23,6 +24,7 @@ import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { AuditLog } from '../exec/audit-log';
 import type { Effect, HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
+import { asStorageFailure } from '../exec/storage-failure';
 import { importsOf } from '../checks/javascript-imports';
 import type { HeldCommand } from '../contracts/approvals';
 import type { CommandCompletion } from './command-completion';
@@ -92,7 +94,11 @@ export function createHostActivities({
         if (held) return held;
         if (input.reset) await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
       }
-      await sessions.run(ref, { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) });
+      const command = { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) };
+      await sessions.run(ref, command).catch((err: unknown) => {
+        // One that has begun goes on, however its holder is now: it is seen to its end.
+        if (!isPassing(err) || !sessions.commandRecord(ref, id)) throw err;
+      });
       channel.serve(ref);
       crashPoint('command-recorded');
       completion.start(Context.current().info.taskToken, input);
@@ -214,7 +220,9 @@ function guarded(
         if (EFFECTS[what][1] !== 'looks') await refuseLate(client, info, cancellationSignal);
         return await run(input);
       } catch (err) {
-        throw err instanceof HoldfastError ? toFailure(err) : err;
+        // What the system refuses is told, where Temporal would try it again for days.
+        const known = asStorageFailure(err);
+        throw known instanceof HoldfastError ? toFailure(known) : err;
       } finally {
         clearInterval(heartbeat);
       }

@@ -1,6 +1,6 @@
 // The record of a data folder's server: who it is and where it answers. Written before the server runs, so that
 // a server without a record cannot exist.
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from '../exec/json-file';
 import type { Identity } from '../exec/process-identity';
@@ -56,8 +56,4 @@ export function readRecord(paths: EnginePaths): EngineRecord | undefined {
 
 export function writeRecord(paths: EnginePaths, record: EngineRecord): void {
   writeJson(paths.record, record);
-}
-
-export function removeRecord(paths: EnginePaths): void {
-  rmSync(paths.record, { force: true });
 }

@@ -36,6 +36,7 @@ import { detailsOf, detailsOfStart, summaryOfInput } from './session-labels';
 import {
   forgetInput,
   idOnHost,
+  isYielded,
   MAX_QUEUED_INPUT_BYTES,
   nextInputs,
   queueInput,
@@ -96,6 +97,7 @@ export class SessionActor {
   checkExec(request: ExecRequest | undefined): ExecRequest {
     const exec = checked(execSchema, 'The command', request);
     const { command, ref, view } = this.record;
+    if (command?.trouble && !exec.reset) refuse(command.trouble.code, command.trouble.facts);
     if (command && !exec.reset && command.id !== (exec.id ?? currentUpdateInfo()?.id)) {
       refuse('busy', { session: ref.session, from: view?.commandId === idOnHost(command) ? view.from : 0 });
     }
@@ -143,10 +145,14 @@ export class SessionActor {
     // A cancelled session ends its commands first: its callers are told of that end.
     const first = await this.waiting(() =>
       CancellationScope.nonCancellable(() =>
-        Promise.race([end, condition(() => command.yielded !== null || this.isHandingOver)]),
+        Promise.race([
+          end,
+          condition(() => command.yielded !== null || this.isHandingOver || command.trouble !== undefined),
+        ]),
       ),
     );
     const answer = first ?? command.yielded;
+    if (!answer && command.trouble) return refuse(command.trouble.code, command.trouble.facts);
     if (!answer && this.isHandingOver) return refuse('draining');
     if (!answer)
       return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
@@ -155,16 +161,17 @@ export class SessionActor {
   }
 
   onYielded(yielded: Yielded | undefined): void {
-    if (typeof yielded?.commandId !== 'string' || typeof yielded.view?.state !== 'string') {
+    if (!isYielded(yielded))
       refuse('invalid_input', {
         what: 'The signal yielded',
         got: typeof yielded,
         allowed: 'what the host worker sends',
       });
-    }
-    const { commandId, view } = yielded;
+    const { commandId, view, trouble } = yielded;
     const { command } = this.record;
-    if (!command || idOnHost(command) !== commandId || command.yielded) return;
+    if (!command || idOnHost(command) !== commandId) return;
+    command.trouble = trouble ?? undefined;
+    if (!view || command.yielded) return;
     command.yielded = view;
     this.show(view);
   }

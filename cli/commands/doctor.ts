@@ -19,6 +19,7 @@ import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
 import { styled } from '../terminal-style';
 import { checkSandbox } from './check-sandbox';
+import { checkSessions } from './check-sessions';
 
 interface Check {
   name: string;
@@ -41,6 +42,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     checkTreeKill(),
     { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
+    ...(await openSessions(dataDir)),
     checkDisk(dataDir),
   ];
   if (options.json) printJson(checks);
@@ -164,6 +166,14 @@ async function checkSockets(dataDir: string): Promise<Check> {
       next: 'choose a shorter or other folder with --data',
     };
   }
+}
+
+async function openSessions(dataDir: string): Promise<Check[]> {
+  const { holders, sockets } = await checkSessions(dataDir);
+  return [
+    { name: 'sessions', ...holders },
+    { name: 'session sockets', ...sockets },
+  ];
 }
 
 function checkDisk(dataDir: string): Check {

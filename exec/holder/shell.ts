@@ -126,6 +126,11 @@ export class Shell {
     return this.terminal.pid;
   }
 
+  /** By what a host that cannot ask us finds everything of this epoch. */
+  get tree(): { leader: number; mark: string } {
+    return { leader: this.leader, mark: this.mark };
+  }
+
   /** The bash that takes the commands, as the holder sees it. */
   get shellPid(): number | undefined {
     const init = this.options.treeKill === 'process-search' ? this.leader : childrenOf(this.leader)[0];
