@@ -2,9 +2,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors';
 import type { BlobRef, JsonValue, ToolOutcome } from '../contracts/tools';
 import { MAX_VALUE_BYTES } from '../exec/protocol';
+import { storageReason } from '../exec/storage-failure';
 
 /** A value above this goes by file: the server warns at 512 KiB, and every replay reads history again. */
 const INLINE_BYTES = 65_536;
@@ -35,7 +36,7 @@ export class BlobStore {
     try {
       return { args: {}, blob: await this.write(content) };
     } catch (err) {
-      throw new HoldfastError('storage_failed', { reason: reasonOf(err) });
+      throw new HoldfastError('storage_failed', { reason: storageReason(err) });
     }
   }
 
@@ -46,7 +47,7 @@ export class BlobStore {
       if (content.length !== bytes || hash(content) !== sha256) throw new Error(`blob ${sha256} has changed`);
       return JSON.parse(content.toString('utf8')) as JsonValue;
     } catch (err) {
-      throw new HoldfastError('storage_failed', { reason: reasonOf(err) });
+      throw new HoldfastError('storage_failed', { reason: storageReason(err) });
     }
   }
 

@@ -25,7 +25,7 @@ import { crashPoint } from './crash-point';
 
 const HEARTBEAT_MS = 4_000;
 const KEEP_AGAIN_MS = 1_000;
-const LOOK_AGAIN_MS = 1_000;
+const LOOK_AGAIN_MS = 250;
 /** `exit` has no time-out of its own: the largest that a timer takes. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 

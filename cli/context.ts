@@ -13,6 +13,7 @@ import { ensureWorker, runningWorker } from '../workers/worker-process';
 import type { WorkerRecord } from '../workers/worker-record';
 import { keepRunning, stopMarker } from './keep-running';
 import { note } from './terminal-style';
+import { watchDisk } from './watch-disk';
 
 export interface GlobalOptions {
   data?: string;
@@ -55,6 +56,8 @@ export interface OpenOptions {
   start: boolean;
   /** Also starts a worker for a server that was named. */
   startWorker?: boolean;
+  /** A disk on which the server cannot write is only told: what is waited for goes on when the disk does. */
+  staysOnFullDisk?: boolean;
   port?: number | undefined;
   uiPort?: number | undefined;
   /** By absolute path; null: the usual one again. */
@@ -69,6 +72,8 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   if (open.start) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
   const engine = server.isConfigured ? undefined : await embeddedServer(dataDir, open);
+  const watch = { json: options.json ?? false, stay: open.staysOnFullDisk ?? false };
+  const stopWatchingDisk = engine ? watchDisk(dataDir, watch) : (): void => undefined;
   const address = engine?.address ?? server.address;
   const { namespace } = server;
   const encryption = encryptedPayloads(readEncryption(dataDir, configOf(options)));
@@ -98,6 +103,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const client = new HoldfastClient(temporal, address);
   const close = (): Promise<void> => {
     stopWatching();
+    stopWatchingDisk();
     return client.close();
   };
   return { client, dataDir, namespace, uiUrl: engine?.uiUrl ?? null, worker, [Symbol.asyncDispose]: close };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Runtime } from '../contracts/session';
 import { readJson, writeJson } from './json-file';
 import type { CommandRecord } from './protocol';
-import { storageReason } from './storage-failure';
+import { asStorageFailure, storageReason } from './storage-failure';
 
 /** What the id of a command stands for. */
 export const contentHash = (runtime: Runtime, code: string): string =>
@@ -20,7 +20,11 @@ export class CommandRecords {
   private why: string | null = null;
 
   constructor(private readonly directory: string) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+    } catch (err) {
+      throw asStorageFailure(err);
+    }
   }
 
   read(id: string): CommandRecord | undefined {

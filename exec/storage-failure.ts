@@ -43,7 +43,7 @@ type SystemError = NodeJS.ErrnoException & { address?: string; errcode?: number 
  * @param done what is known of the request then, such as "nothing was run"
  */
 export function asStorageFailure(err: unknown, done?: string): unknown {
-  if (err instanceof HoldfastError) return err;
+  if (err instanceof HoldfastError) return done === undefined ? err : withDone(err, done);
   const facts = { reason: storageReason(err), ...(done !== undefined && { done }) };
   const resource = resourceOf(err);
   if (resource !== undefined) return new HoldfastError('resources_exhausted', { resource, ...facts });
@@ -56,6 +56,12 @@ export function storageReason(err: unknown): string {
   const words = diskFault(err);
   return words === undefined ? reasonOf(err) : `${words} (${reasonOf(err)})`;
 }
+
+/** What is known of the request is known by who made it, and not by who wrote the file. */
+const withDone = (err: HoldfastError, done: string): HoldfastError =>
+  ['storage_failed', 'resources_exhausted'].includes(err.code) && err.facts.done === undefined
+    ? new HoldfastError(err.code, { ...err.facts, done })
+    : err;
 
 const codeOf = (err: unknown): string => (err as SystemError | null)?.code ?? '';
 

@@ -11,6 +11,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { writeJson } from '../exec/json-file';
 import { identityOf } from '../exec/process-identity';
+import { asStorageFailure } from '../exec/storage-failure';
 import { usualWorkingFolder } from '../exec/working-folder';
 import { createToolRegistry } from '../tools/registry';
 import { builtInOptions, configurationSource, readConfiguration } from './configuration';
@@ -69,6 +70,7 @@ async function main(): Promise<void> {
 
 main().catch((err: unknown) => {
   // One line, because whoever started it shows the last lines of this log.
-  console.error(err instanceof HoldfastError ? `${err.code}: ${err.message}` : err);
+  const known = asStorageFailure(err);
+  console.error(known instanceof HoldfastError ? `${known.code}: ${known.message}` : err);
   process.exit(1);
 });

@@ -19,6 +19,7 @@ export async function up(options: UpOptions): Promise<number> {
   await using context = await openContext(options, {
     start: true,
     startWorker: true,
+    staysOnFullDisk: true,
     port,
     uiPort,
     workdir,

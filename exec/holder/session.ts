@@ -111,7 +111,7 @@ export class Session {
       try {
         await this.start(request);
       } catch (err) {
-        throw asStorageFailure(err);
+        throw asStorageFailure(err, 'nothing was run');
       }
       return this.snapshot();
     });

@@ -242,6 +242,7 @@ describe('a log', () => {
     await t.run('seq 1000; until [ -e go ]; do sleep 0.02; done; seq 1001 3000', {
       yield: { firstOutputMs: 50, betweenOutputMs: 50 },
     });
+    await until(() => logOf(t).toString().endsWith('\r\n1000\r\n'));
     harm(t.host.logPath(t.ref));
     expect((await t.host.status(t.ref)).degraded).toBeNull();
     expect(logOf(t).toString()).toMatch(/^1\r\n2\r\n.*1000\r\n$/s);
