@@ -1,12 +1,13 @@
 // The durable record of each command of a session: written before the command is handed to the shell and
 // again at its end. It is why a command id can never run twice, not even after its holder died.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runtime } from '../contracts/session';
 import { readJson, writeJson } from './json-file';
+import { makeFolder } from './make-folder';
 import type { CommandRecord } from './protocol';
-import { asStorageFailure, storageReason } from './storage-failure';
+import { storageReason } from './storage-failure';
 
 /** What the id of a command stands for. */
 export const contentHash = (runtime: Runtime, code: string): string =>
@@ -19,13 +20,7 @@ export class CommandRecords {
   private readonly unwritten = new Map<string, CommandRecord>();
   private why: string | null = null;
 
-  constructor(private readonly directory: string) {
-    try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-    } catch (err) {
-      throw asStorageFailure(err);
-    }
-  }
+  constructor(private readonly directory: string) {}
 
   read(id: string): CommandRecord | undefined {
     return this.unwritten.get(id) ?? readJson<CommandRecord>(this.path(id));
@@ -38,6 +33,7 @@ export class CommandRecords {
 
   /** Throws `storage_failed`. */
   write(record: CommandRecord): void {
+    if (!existsSync(this.directory)) makeFolder(this.directory);
     writeJson(this.path(record.id), record);
   }
 
@@ -54,6 +50,7 @@ export class CommandRecords {
 
   /** The command that began last; reads every record, so it is for start-up only. */
   latest(): CommandRecord | undefined {
+    if (!existsSync(this.directory)) return undefined;
     return readdirSync(this.directory)
       .filter((name) => name.endsWith('.json'))
       .map((name) => readJson<CommandRecord>(join(this.directory, name)))

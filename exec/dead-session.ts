@@ -11,7 +11,7 @@ const HOST_LOST: KilledBy = { by: 'host_lost', reason: 'the process that held th
 /** A command without an end is lost. Throws `storage_failed` and `resources_exhausted` where the files do not tell. */
 export function deadSnapshot(paths: SessionPaths, containment: Containment): Snapshot {
   try {
-    const latest = existsSync(paths.commands) ? new CommandRecords(paths.commands).latest() : undefined;
+    const latest = new CommandRecords(paths.commands).latest();
     return {
       command: latest ? settled(paths, latest) : null,
       epoch: Number(existsSync(paths.epoch) ? readFileSync(paths.epoch, 'utf8') : 0) + 1,

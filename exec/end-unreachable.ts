@@ -46,8 +46,12 @@ export const wasReset = (paths: SessionPaths, id: string): boolean =>
   (readJson<string[]>(paths.resets) ?? []).includes(id);
 
 export function rememberReset(paths: SessionPaths, id: string): void {
-  const before = readJson<string[]>(paths.resets) ?? [];
-  writeJson(paths.resets, [...before, id].slice(-KEPT_RESETS));
+  try {
+    const before = readJson<string[]>(paths.resets) ?? [];
+    writeJson(paths.resets, [...before, id].slice(-KEPT_RESETS));
+  } catch {
+    // It is done. Sent again it would end what was begun since, which needs the same disk first.
+  }
 }
 
 function settle(paths: SessionPaths, killedBy: KilledBy): void {

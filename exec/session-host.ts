@@ -240,8 +240,9 @@ export class SessionHost {
       return { answer: await ask(AbortSignal.timeout(END_MS)) };
     } catch (err) {
       const late = (err as Error).name === 'TimeoutError';
-      if (!holder || !(late || (isPassing(err) && err.code === 'session_unreachable'))) throw err;
-      const why = late ? `it was not done within ${END_MS} ms` : String((err as HoldfastError).facts.state);
+      if (!holder || !(late || isPassing(err))) throw err;
+      const { state, reason } = err instanceof HoldfastError ? err.facts : {};
+      const why = late ? `it was not done within ${END_MS} ms` : String(state ?? reason);
       const { pid } = holder.identity;
       const said = `${killedBy.reason ?? killedBy.by}; its holder (pid ${pid}) was killed: ${why}`;
       const left = await endUnreachable(this.paths(ref), holder, { ...killedBy, reason: said });

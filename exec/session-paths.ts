@@ -1,9 +1,10 @@
 // Where a session keeps its things. Only checked ids reach these paths.
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkedId, checkedSession, type SessionRef } from '../contracts/ids';
+import { makeFolder } from './make-folder';
 
 /** The kernel keeps 108 bytes for the path of a unix socket (unix(7)), macOS 104. */
 const MAX_SOCKET_PATH = 100;
@@ -70,7 +71,7 @@ export function socketPathFor(dataDir: string, directory: string): string {
 
 /** Makes it where it is not there. Throws where somebody else could look into it. */
 export function privateFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
   const stat = lstatSync(path);
   // In a shared folder somebody else could have made it first, to listen in.
   if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid()) || stat.mode & 0o077) {

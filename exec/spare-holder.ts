@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { reasonOf } from '../contracts/errors';
 import type { TreeKill } from '../contracts/session';
 import { startHolderProcess } from './holder-process';
-import { readJson, writeJson } from './json-file';
+import { readJson, removeQuietly, writeJson } from './json-file';
 import { identityOf, isAlive, type Identity } from './process-identity';
 import type { SandboxProfile } from './sandbox/profile';
 import type { SessionPaths } from './session-paths';
@@ -171,6 +171,5 @@ function removeLeftOver(folder: string): void {
 
 /** Removes the folder of its shell and what lies beside it. */
 export function removeSpare(directory: string): void {
-  for (const path of [directory, ...Object.values(spareFiles(directory))])
-    rmSync(path, { recursive: true, force: true });
+  for (const path of [directory, ...Object.values(spareFiles(directory))]) removeQuietly(path);
 }

@@ -2,12 +2,13 @@
 import type { Containment, TreeKill } from '../contracts/session';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { SessionRef } from '../contracts/ids';
 import { HoldfastError, type ErrorCode, type ErrorFacts, reasonOf } from '../contracts/errors';
 import type { HolderRecord } from './holder-client';
 import { startHolderProcess } from './holder-process';
 import { readJson, writeJson } from './json-file';
+import { makeFolder } from './make-folder';
 import type { SandboxProfile } from './sandbox/profile';
 import { socketPathFor, type SessionPaths } from './session-paths';
 import type { SpareHolder } from './spare-holder';
@@ -62,7 +63,7 @@ export async function spawnHolder(
 ): Promise<HolderRecord> {
   const { dataDir, cwd, env, treeKill, sandbox, owner } = options;
   checkWorkingFolder(cwd);
-  mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
+  makeFolder(paths.directory);
   const socketPath = socketPathFor(dataDir, paths.directory);
   const token = randomBytes(24).toString('hex');
   const reach = { socketPath, token };

@@ -1,6 +1,6 @@
 // Tells what the system refuses (a full or read-only disk, files that may not be touched, no file descriptors left) from
 // other faults: it passes or is the operator's to put right, and is said as such.
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf as textOf } from '../contracts/errors';
 
 /** In plain words, by errno(3). */
 const OF_THE_DISK: Readonly<Record<string, string>> = {
@@ -35,6 +35,9 @@ const BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/input\/output error/i, 'EIO'],
 ];
 const NOT_OF_A_FILE = /^(kill|connect|getaddrinfo|spawn)/;
+
+/** `rmSync` and `mkdirSync` begin theirs with the word Error. */
+const reasonOf = (err: unknown): string => textOf(err).replace(/^Error: /, '');
 
 type SystemError = NodeJS.ErrnoException & { address?: string; errcode?: number };
 

@@ -1,8 +1,8 @@
 // The socket side of a holder: takes requests, says who it is and stays findable, ends when it is told to.
-import { fstatSync, openSync, rmSync, statSync } from 'node:fs';
+import { fstatSync, openSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
-import { writeJson } from '../json-file';
+import { removeQuietly, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
 import {
   FrameDecoder,
@@ -59,7 +59,7 @@ export class Holder {
     try {
       this.record();
     } catch (err) {
-      rmSync(this.config.socketPath, { force: true });
+      removeQuietly(this.config.socketPath);
       throw err;
     }
     // The server keeps the process alive, and this does not.
@@ -89,7 +89,7 @@ export class Holder {
   async end(reason: string | null): Promise<unknown> {
     this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
-    rmSync(this.paths.holder, { force: true });
+    removeQuietly(this.paths.holder);
     // Leaves the answer time to be written.
     setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);

@@ -17,6 +17,7 @@ import * as pty from 'node-pty';
 import type { CodeImport, MissingPackage } from '../../contracts/package-names';
 import type { Runtime, TreeKill } from '../../contracts/session';
 import { quote } from '../../contracts/shell-word';
+import { removeQuietly } from '../json-file';
 import { shellAsset } from '../package-root';
 import { childrenOf, processStat, readLink, readText } from '../proc';
 import type { TerminalSize } from '../protocol';
@@ -247,7 +248,7 @@ export class Shell {
     this.up.destroy();
     this.toolSocket?.close();
     for (const fd of this.channels.slice(1)) closeSync(fd);
-    rmSync(this.options.directory, { recursive: true, force: true });
+    removeQuietly(this.options.directory);
     return left;
   }
 
