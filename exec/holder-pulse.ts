@@ -154,7 +154,7 @@ const isStopped = ({ identity }: HolderRecord): boolean =>
   /^[tT]$/.test(processStat(identity.pid)?.state ?? '');
 
 /** In words, by proc(5). */
-export function stateOf({ identity }: HolderRecord): string {
+function stateOf({ identity }: HolderRecord): string {
   const state = processStat(identity.pid)?.state ?? '?';
   switch (state) {
     case 'T':

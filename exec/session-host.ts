@@ -56,7 +56,7 @@ export interface SessionHostOptions {
 }
 
 /** A session that the host has ended by itself, because its holder did not answer. */
-export interface Killed {
+interface Killed {
   /** The holder's. */
   pid: number;
   why: string;
