@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { BlobRef, JsonValue, ToolOutcome } from '../contracts/tools';
 import { MAX_VALUE_BYTES } from '../exec/protocol';
+import { storageReason } from '../exec/storage-failure';
 
 /** A value above this goes by file: the server warns at 512 KiB, and every replay reads history again. */
 const INLINE_BYTES = 65_536;
@@ -64,7 +65,7 @@ export class BlobStore {
       const { bavail, bsize } = await statfs(this.folder);
       if (bavail * bsize < MAX_VALUE_BYTES) throw new Error(`${bavail * bsize} bytes are free`);
     } catch (err) {
-      throw new HoldfastError('storage_failed', { reason: reasonOf(err) });
+      throw new HoldfastError('storage_failed', { reason: storageReason(err) });
     }
   }
 

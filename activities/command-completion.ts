@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   ActivityCancelledError,
   ActivityNotFoundError,
@@ -12,16 +13,19 @@ import {
 } from '@temporalio/client';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
-import type { RunCommandInput } from '../contracts/host';
+import type { CommandTrouble, RunCommandInput, Yielded } from '../contracts/host';
 import { SESSION_MESSAGES } from '../contracts/messages';
+import { isPassing } from '../contracts/passing';
 import { commandView } from '../exec/command-view';
 import { readJson, writeJson } from '../exec/json-file';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
+import { asStorageFailure } from '../exec/storage-failure';
 import { crashPoint } from './crash-point';
 
 const HEARTBEAT_MS = 4_000;
 const KEEP_AGAIN_MS = 1_000;
+const LOOK_AGAIN_MS = 250;
 /** `exit` has no time-out of its own: the largest that a timer takes. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 
@@ -29,6 +33,8 @@ interface JournalEntry {
   token: string;
   input: Omit<RunCommandInput, 'code'>;
   yielded: boolean;
+  /** Its workflow was told that nobody can say how it is. */
+  troubled?: boolean;
 }
 
 export interface CompletionOptions {
@@ -112,8 +118,10 @@ export class CommandCompletion {
     const { input } = entry;
     const token = Buffer.from(entry.token, 'base64');
     try {
-      const snapshot = await this.observe(entry, abort.signal);
-      const result = await this.view(input, snapshot);
+      const result = await this.patiently(entry, abort.signal, async () => {
+        const snapshot = await this.observe(entry, abort.signal);
+        return this.view(input, snapshot);
+      });
       crashPoint('end-due');
       await this.finish(entry, abort, () => this.client.activity.complete(token, result, this.owner(input)));
     } catch (err) {
@@ -124,6 +132,43 @@ export class CommandCompletion {
         this.client.activity.fail(token, toFailure(known), this.owner(input)),
       );
     }
+  }
+
+  /**
+   * A holder that does not answer, a log that cannot be read: none of it ends the command. Its callers are told, and it is
+   * looked at again until it can be.
+   */
+  private async patiently<T>(entry: JournalEntry, signal: AbortSignal, look: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        if (entry.troubled) {
+          await this.sessions.status(entry.input.ref);
+          await this.tellTrouble(entry, null, signal);
+        }
+        return await look();
+      } catch (caught) {
+        const err = asStorageFailure(caught);
+        if (signal.aborted || !isPassing(err)) throw caught;
+        if (!entry.troubled) {
+          this.options.log('a command cannot be looked at for now', { error: err.message });
+          await this.tellTrouble(entry, { code: err.code, facts: err.facts }, signal);
+        }
+        await delay(LOOK_AGAIN_MS, undefined, { signal });
+      }
+    }
+  }
+
+  private async tellTrouble(
+    entry: JournalEntry,
+    trouble: CommandTrouble | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { workflowId, commandId } = entry.input;
+    const session = this.client.workflow.getHandle(workflowId);
+    const told: Yielded = { commandId, trouble };
+    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, told), signal);
+    entry.troubled = trouble !== null;
+    this.keep(entry);
   }
 
   private async observe(entry: JournalEntry, signal: AbortSignal): Promise<Snapshot> {

@@ -16,6 +16,7 @@ import type {
   WaitForSessionsInput,
 } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
+import { isPassing } from '../contracts/passing';
 import type { CodeImport } from '../contracts/package-names';
 import type { CommandView, Runtime, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
@@ -23,6 +24,7 @@ import type { ObserveReason, Snapshot, Verbs } from '../exec/protocol';
 import type { AuditLog } from '../exec/audit-log';
 import type { Effect, HostAccess } from '../exec/host-access';
 import type { SessionHost } from '../exec/session-host';
+import { asStorageFailure } from '../exec/storage-failure';
 import { importsOf } from '../checks/javascript-imports';
 import type { HeldCommand } from '../contracts/approvals';
 import type { CommandCompletion } from './command-completion';
@@ -121,7 +123,11 @@ export function createHostActivities({
           await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
         }
       }
-      await sessions.run(ref, { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) });
+      const command = { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) };
+      await sessions.run(ref, command).catch((err: unknown) => {
+        // One that has begun goes on, however its holder is now: it is seen to its end.
+        if (!isPassing(err) || !sessions.commandRecord(ref, id)) throw err;
+      });
       channel.serve(ref);
       crashPoint('command-recorded');
       completion.start(Context.current().info.taskToken, input);
@@ -286,9 +292,11 @@ function guarded(
         const { agent, session } = input.ref;
         return await run({ ...input, ref: { agent, host, session } });
       } catch (err) {
-        if (!(err instanceof HoldfastError)) throw err;
+        // What the system refuses is told, where Temporal would try it again for days.
+        const known = asStorageFailure(err);
+        if (!(known instanceof HoldfastError)) throw known;
         const [named, effect] = EFFECTS[what];
-        throw toFailure(effect === 'mutates' ? asFarAsKnown(err, named) : err);
+        throw toFailure(effect === 'mutates' ? asFarAsKnown(known, named) : known);
       } finally {
         clearInterval(heartbeat);
       }

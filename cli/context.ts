@@ -16,6 +16,7 @@ import { findSilentWorker, lastWorker, runningWorker, type WorkerRecord } from '
 import { keepRunning, stopMarker } from './keep-running';
 import { ownHostName } from './own-host-name';
 import { note } from './terminal-style';
+import { watchDisk } from './watch-disk';
 
 export interface GlobalOptions {
   data?: string;
@@ -60,6 +61,8 @@ export interface OpenOptions {
   start: boolean;
   /** Also starts a worker for a server that was named. */
   startWorker?: boolean;
+  /** A disk on which the server cannot write is only told: what is waited for goes on when the disk does. */
+  staysOnFullDisk?: boolean;
   port?: number | undefined;
   uiPort?: number | undefined;
   /** By absolute path; null: the usual one again. */
@@ -82,6 +85,8 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const engine = server.isConfigured
     ? undefined
     : await embeddedServer(dataDir, { ...open, config: configOf(options) });
+  const watch = { json: options.json ?? false, stay: open.staysOnFullDisk ?? false };
+  const stopWatchingDisk = engine ? watchDisk(dataDir, watch) : (): void => undefined;
   const address = engine?.address ?? server.address;
   const { namespace } = server;
   const encryption = encryptedPayloads(readEncryption(dataDir, configOf(options)));
@@ -120,6 +125,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   });
   const close = (): Promise<void> => {
     stopWatching();
+    stopWatchingDisk();
     return client.close();
   };
   const uiUrl = engine?.uiUrl ?? null;

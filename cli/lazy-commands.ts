@@ -41,6 +41,6 @@ export const tree = lazy(() => import('./commands/ps'), 'tree');
 export const run = lazy(() => import('./commands/run'), 'run');
 export const showTool = lazy(() => import('./commands/tools'), 'showTool');
 export const tools = lazy(() => import('./commands/tools'), 'tools');
-export const down = lazy(() => import('./commands/up'), 'down');
+export const down = lazy(() => import('./commands/down'), 'down');
 export const up = lazy(() => import('./commands/up'), 'up');
 export const wait = lazy(() => import('./commands/wait'), 'wait');

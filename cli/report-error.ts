@@ -1,11 +1,18 @@
 // The one place where errors leave the command line: code, message and next step to stderr, exit code above 64.
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
+import { asStorageFailure } from '../exec/storage-failure';
 import { inertFor } from './follow-log';
 import { styled } from './terminal-style';
 
+/** The catalogue's error for whatever was thrown. */
+export function knownError(err: unknown): HoldfastError {
+  const known = fromFailure(err) ?? asStorageFailure(err);
+  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
+}
+
 export function reportError(err: unknown, json: boolean): number {
-  const known = fromFailure(err) ?? new HoldfastError('internal', { reason: reasonOf(err) });
+  const known = knownError(err);
   if (json) process.stderr.write(`${JSON.stringify({ error: known.toJSON() })}\n`);
   else
     process.stderr.write(

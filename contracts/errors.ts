@@ -7,6 +7,7 @@ import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
 import { POLICY_ERRORS } from './policy-errors';
 import { SECRET_ERRORS } from './secret-errors';
+import { STORAGE_ERRORS } from './storage-errors';
 import { TOOL_ERRORS } from './tool-errors';
 
 export type { ErrorEffect, ErrorFacts } from './error-entry';
@@ -18,6 +19,7 @@ const CATALOGUE = {
   ...POLICY_ERRORS,
   ...ENCRYPTION_ERRORS,
   ...SECRET_ERRORS,
+  ...STORAGE_ERRORS,
   invalid_input: entry(
     64,
     false,
@@ -195,13 +197,6 @@ const CATALOGUE = {
     'possible',
     (f) => `The terminal could not be started: ${f.reason}.`,
     () => 'Run `holdfast doctor`.',
-  ),
-  storage_failed: entry(
-    74,
-    true,
-    'none',
-    (f) => `The host's disk is full or read-only, or fails: ${f.reason}; nothing was run.`,
-    () => "Make room on the disk of the host's data folder, then send it again with the same id.",
   ),
   sandbox_missing: entry(
     69,

@@ -1,5 +1,6 @@
 // Input of the host's activities, which run on `host.<name>`. Plain JSON, no I/O.
 import type { HeldCommand } from './approvals';
+import type { ErrorCode, ErrorFacts } from './errors';
 import type { SessionRef } from './ids';
 import type { CommandView, Key, Runtime, Wait, WaitResult, YieldSettings } from './session';
 
@@ -88,10 +89,17 @@ export interface CloseSessionInput {
   reason: string | null;
 }
 
-/** The signal `yielded`. */
-export interface Yielded {
-  commandId: string;
-  view: CommandView;
+/** The signal `yielded`. Either the command goes on without an end yet, or nobody can say at the moment how it is. */
+export type Yielded = { commandId: string } & (
+  | { view: CommandView; trouble?: undefined }
+  /** Null: it is over. Since 0.3. */
+  | { trouble: CommandTrouble | null; view?: undefined }
+);
+
+/** Why callers of a running command cannot be told how it is: an error of the catalogue. The command goes on. */
+export interface CommandTrouble {
+  code: ErrorCode;
+  facts: ErrorFacts;
 }
 
 /** The host's activities, as workflows see them. */

@@ -11,6 +11,8 @@ const LOOK_EVERY_MS = 25;
  */
 export async function endGroup(identity: Identity, graceMs: number): Promise<void> {
   send(identity, 'SIGTERM');
+  // One that is stopped would take it only when it goes on.
+  send(identity, 'SIGCONT');
   const deadline = Date.now() + graceMs;
   while (isAlive(identity)) {
     if (Date.now() >= deadline) send(identity, 'SIGKILL');

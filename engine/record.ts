@@ -1,8 +1,9 @@
 // The record of a data folder's server: who it is and where it answers. Written before the server runs, so that
 // a server without a record cannot exist.
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from '../exec/json-file';
+import { makeFolder } from '../exec/make-folder';
 import type { Identity } from '../exec/process-identity';
 import type { EnginePorts } from './ports';
 
@@ -45,7 +46,7 @@ export function enginePaths(dataDir: string): EnginePaths {
 
 /** Creates the folder, closed to other users: the database holds conversations. */
 export function createEngineFolder({ folder }: EnginePaths): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   chmodSync(folder, 0o700);
 }
 
@@ -56,8 +57,4 @@ export function readRecord(paths: EnginePaths): EngineRecord | undefined {
 
 export function writeRecord(paths: EnginePaths, record: EngineRecord): void {
   writeJson(paths.record, record);
-}
-
-export function removeRecord(paths: EnginePaths): void {
-  rmSync(paths.record, { force: true });
 }

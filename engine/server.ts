@@ -2,22 +2,17 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
+import { removeQuietly } from '../exec/json-file';
 import { isAlive } from '../exec/process-identity';
+import { asStorageFailure } from '../exec/storage-failure';
 import { answers } from './answers';
 import { launchServer } from './launch';
 import { locateServerBinary, type LocateOptions } from './locate';
-import { withLock } from './lock';
+import { holdLock, withLock } from './lock';
 import { logSize, logTail, rotateLog } from './log-tail';
 import { choosePorts, type NamedPorts } from './ports';
 import { endGroup } from './process-end';
-import {
-  createEngineFolder,
-  enginePaths,
-  readRecord,
-  removeRecord,
-  type EnginePaths,
-  type EngineRecord,
-} from './record';
+import { createEngineFolder, enginePaths, readRecord, type EnginePaths, type EngineRecord } from './record';
 
 export type { EngineRecord } from './record';
 
@@ -57,13 +52,24 @@ export async function runningServer(dataDir: string): Promise<EngineRecord | und
 export async function stopServer(dataDir: string): Promise<boolean> {
   const paths = enginePaths(dataDir);
   if (!existsSync(paths.folder)) return false;
-  return withLock(paths.lock, async () => {
+  const stop = async (): Promise<boolean> => {
     const record = readRecord(paths);
     const ran = record !== undefined && isAlive(record.identity);
     if (ran) await endGroup(record.identity, STOP_GRACE_MS);
-    removeRecord(paths);
+    // One that cannot be removed names a process that is gone.
+    removeQuietly(paths.record);
     return ran;
+  };
+  // On a disk that is read-only or full there may be no lock; nobody can be starting a server there either.
+  const release = await holdLock(paths.lock).catch((err: unknown) => {
+    if (asStorageFailure(err) === err) throw err;
+    return (): void => undefined;
   });
+  try {
+    return await stop();
+  } finally {
+    release();
+  }
 }
 
 async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise<EngineRecord> {

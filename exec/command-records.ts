@@ -1,11 +1,12 @@
 // The durable record of each command of a session: written before the command is handed to the shell and
 // again at its end. It is why a command id can never run twice, not even after its holder died.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
 import type { Runtime } from '../contracts/session';
 import { readJson, writeJson } from './json-file';
+import { makeFolder } from './make-folder';
 import type { CommandRecord } from './protocol';
 import { storageReason } from './storage-failure';
 
@@ -29,9 +30,7 @@ export class CommandRecords {
   private readonly unwritten = new Map<string, CommandRecord>();
   private why: string | null = null;
 
-  constructor(private readonly directory: string) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  }
+  constructor(private readonly directory: string) {}
 
   read(id: string): CommandRecord | undefined {
     return this.unwritten.get(id) ?? readJson<CommandRecord>(this.path(id));
@@ -44,6 +43,7 @@ export class CommandRecords {
 
   /** Throws `storage_failed`. */
   write(record: CommandRecord): void {
+    if (!existsSync(this.directory)) makeFolder(this.directory);
     writeJson(this.path(record.id), record);
   }
 
@@ -60,6 +60,7 @@ export class CommandRecords {
 
   /** The command that began last; reads every record, so it is for start-up only. */
   latest(): CommandRecord | undefined {
+    if (!existsSync(this.directory)) return undefined;
     return readdirSync(this.directory)
       .filter((name) => name.endsWith('.json'))
       .map((name) => readJson<CommandRecord>(join(this.directory, name)))

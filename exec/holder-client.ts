@@ -62,7 +62,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
   static connect(record: HolderRecord): Promise<HolderClient> {
     return new Promise((resolve, reject) => {
       const socket = createConnection(record.socketPath);
-      socket.once('error', (err) => reject(new HolderGone(err.message)));
+      socket.once('error', (err) => reject(new HolderGone(err.message, { cause: err })));
       socket.once('connect', () => {
         socket.removeAllListeners('error');
         socket.on('error', () => socket.destroy());

@@ -1,13 +1,16 @@
 // Reads a session's log by offset, a bounded piece at a time. Any number of readers slow nobody.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
+import { asStorageFailure } from './storage-failure';
 
 /** Size of the log in bytes; 0 where there is none yet. */
 export function logEnd(path: string): number {
   return withLog(path, (fd) => fstatSync(fd).size) ?? 0;
 }
 
-/** The bytes from `from` up to `to` (exclusive), fewer where the log ends before. Throws `offset_out_of_range`. */
+/** The bytes from `from` up to `to` (exclusive), fewer where the log ends before. Throws `offset_out_of_range`, and
+ * `storage_failed` where the log is gone. */
 export function readLog(path: string, from: number, to: number): Buffer {
   const read = withLog(path, (fd) => {
     const end = fstatSync(fd).size;
@@ -15,8 +18,12 @@ export function readLog(path: string, from: number, to: number): Buffer {
     const data = Buffer.alloc(Math.max(0, Math.min(to, end) - from));
     return data.subarray(0, readSync(fd, data, 0, data.length, from));
   });
-  if (read === undefined && from > 0)
+  if (read === undefined && from > 0) {
+    // A session that is there has a log: a holder that lives writes a deleted one back, one that is dead cannot.
+    if (existsSync(dirname(path)))
+      throw new HoldfastError('storage_failed', { reason: `the log ${path} was deleted or moved away` });
     throw new HoldfastError('offset_out_of_range', { got: from, allowed: 0 });
+  }
   return read ?? Buffer.alloc(0);
 }
 
@@ -42,7 +49,7 @@ function withLog<T>(path: string, use: (fd: number) => T): T | undefined {
     fd = openSync(path, 'r');
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw err;
+    throw asStorageFailure(err);
   }
   try {
     return use(fd);

@@ -1,6 +1,8 @@
 // Reads Linux's /proc: process states, children, namespaces. Everything answers undefined or empty for a
 // process that is gone or may not be looked at, and on systems without /proc.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { HoldfastError } from '../contracts/errors';
+import { asStorageFailure } from './storage-failure';
 
 export interface ProcessStat {
   pid: number;
@@ -16,8 +18,8 @@ export interface ProcessStat {
 }
 
 /** Parses /proc/PID/stat (proc(5)); the command name in parentheses may hold spaces and parentheses. */
-export function processStat(pid: number): ProcessStat | undefined {
-  const text = readText(`/proc/${pid}/stat`);
+export function processStat(pid: number, read = readText): ProcessStat | undefined {
+  const text = read(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   // From field 3, the state, on: field 20 is the number of threads, 22 the start time.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -38,6 +40,17 @@ export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1');
   } catch {
+    return undefined;
+  }
+}
+
+/** As `readText`. Throws `resources_exhausted` where no file can be opened: then nobody knows what is there. */
+export function readOrFail(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (err) {
+    const failure = asStorageFailure(err);
+    if (failure instanceof HoldfastError && failure.code === 'resources_exhausted') throw failure;
     return undefined;
   }
 }
@@ -80,8 +93,8 @@ export function descendantsOf(root: number): number[] {
  * What runs or still holds something; undefined for a process that is gone. A zombie is gone, except while other
  * threads of it still hold its files and ports (up to 18 ms seen after a kill).
  */
-export function livingStat(pid: number): ProcessStat | undefined {
-  const stat = processStat(pid);
+export function livingStat(pid: number, read = readText): ProcessStat | undefined {
+  const stat = processStat(pid, read);
   const isGone = !stat || stat.state === 'X' || (stat.state === 'Z' && stat.threads <= 1);
   return isGone ? undefined : stat;
 }

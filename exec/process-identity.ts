@@ -1,6 +1,6 @@
 // Who a process is: a pid alone may have been given to another since.
 import { execFileSync } from 'node:child_process';
-import { livingStat, readText } from './proc';
+import { livingStat, readOrFail } from './proc';
 
 export interface Identity {
   pid: number;
@@ -13,7 +13,7 @@ export interface Identity {
 export function identityOf(pid: number): Identity {
   const startTime = startTimeOf(pid);
   if (startTime === undefined) throw new Error(`no process ${pid}`);
-  return { pid, startTime, bootId: (readText('/proc/sys/kernel/random/boot_id') ?? '').trim() };
+  return { pid, startTime, bootId: currentBoot() };
 }
 
 /** Of those that exist. */
@@ -27,11 +27,20 @@ export function identitiesOf(pids: readonly number[]): Identity[] {
   });
 }
 
-/** True while this very process runs; a zombie counts as gone. */
+/**
+ * True while this very process runs; a zombie counts as gone. Throws `resources_exhausted` where nobody can say: one that
+ * lives must not be taken for dead because no file can be opened.
+ */
 export function isAlive({ pid, startTime, bootId }: Identity): boolean {
-  return (
-    startTimeOf(pid) === startTime && (readText('/proc/sys/kernel/random/boot_id') ?? '').trim() === bootId
-  );
+  return startTimeOf(pid) === startTime && currentBoot() === bootId;
+}
+
+let boot: string | undefined;
+
+function currentBoot(): string {
+  if (boot !== undefined) return boot;
+  boot = (readOrFail('/proc/sys/kernel/random/boot_id') ?? '').trim();
+  return boot;
 }
 
 function startTimeOf(pid: number): string | undefined {
@@ -44,5 +53,5 @@ function startTimeOf(pid: number): string | undefined {
       return undefined;
     }
   }
-  return livingStat(pid)?.startTime;
+  return livingStat(pid, readOrFail)?.startTime;
 }

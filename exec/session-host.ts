@@ -1,28 +1,34 @@
 // The host's side of its sessions: finds or starts holders, and tells the truth about those that died.
 // Knows no Temporal; the host worker's activities are thin wrappers around this.
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
+import { isPassing } from '../contracts/passing';
 import { secretNames } from '../contracts/secrets';
 import type { CodeImport } from '../contracts/package-names';
 import { checkContent, CommandRecords, contentHash } from './command-records';
-import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
+import { deadSnapshot, settled } from './dead-session';
+import { endUnreachable, rememberReset, wasReset } from './end-unreachable';
+import { HolderGone } from './holder-client';
+import { HolderConnections } from './holder-connections';
+import { HolderPulse, unreachedSince } from './holder-pulse';
 import { readJson } from './json-file';
 import { removeDeadHolder } from './left-over';
 import { isAlive } from './process-identity';
-import type { CommandRecord, Snapshot, Until, Verb, Verbs } from './protocol';
-import { parseSessionDirectory, sessionPaths, sessionsDirectory, type SessionPaths } from './session-paths';
+import type { CommandRecord, Snapshot, Until, Verbs } from './protocol';
+import { listSessions, sessionPaths, type SessionPaths } from './session-paths';
 import { SecretStore } from './secret-store';
 import { rightsOf, type SandboxProfile } from './sandbox/profile';
 import type { StubFolder } from './stub-folder';
 import { SpareHolder } from './spare-holder';
 import { containment, spawnHolder, type HolderConfig } from './spawn-holder';
-import type { Runtime, TreeKill } from '../contracts/session';
+import { asStorageFailure } from './storage-failure';
+import type { KilledBy, Runtime, TreeKill } from '../contracts/session';
 
 const ATTEMPTS = 3;
-const GONE_MS = 1_000;
-const CONNECT_MS = 5_000;
+/** A tree is ended in less: a holder that is not done by then hangs, though it answers. */
+const END_MS = 8_000;
 /** A holder that has ended its session ends itself within a moment; nothing of the session depends on it. */
 const CLOSED_MS = 5_000;
 /** Each open session is a process with its shell: an agent that forgets them must not fill the host. */
@@ -50,6 +56,27 @@ export interface SessionHostOptions {
   maxSessionsPerAgent?: number | undefined;
 }
 
+/** A session that the host has ended by itself, because its holder did not answer. */
+interface Killed {
+  /** The holder's. */
+  pid: number;
+  why: string;
+  /** Processes that still run. */
+  survivors: number[];
+}
+
+interface Closed {
+  snapshot: Snapshot;
+  killed?: Killed | undefined;
+}
+
+/** What became of one of many sessions that were to end. */
+export interface ClosedSession {
+  ref: SessionRef;
+  killed: Killed | undefined;
+  failure: HoldfastError | null;
+}
+
 export interface RunCommand {
   id: string;
   runtime: Runtime;
@@ -61,7 +88,7 @@ export interface RunCommand {
 }
 
 export class SessionHost {
-  private readonly clients = new Map<string, Promise<HolderClient>>();
+  private readonly connections: HolderConnections;
   /** Folders of sessions whose holder is just starting, and whose they are. */
   private readonly opening = new Map<string, string>();
   private readonly spare: SpareHolder | undefined;
@@ -69,20 +96,24 @@ export class SessionHost {
 
   constructor(options: SessionHostOptions) {
     this.options = options.sandbox ? { ...options, treeKill: 'user-pid-namespace' } : options;
+    this.connections = new HolderConnections(options.dataDir);
     if (options.keepSpare) this.spare = new SpareHolder(this.options);
     this.spare?.prepare();
   }
 
-  /** Starts a command, opening the session where needed; a known id answers with its record. */
+  /**
+   * Starts a command, opening the session where needed; a known id answers with its record. Throws
+   * `session_unreachable`, `storage_failed` and `resources_exhausted` within seconds.
+   */
   async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
     const { id, runtime, code, cwd, checkImports } = command;
     const paths = this.paths(ref);
-    const holder = await this.findHolder(ref);
+    const holder = await this.connections.find(ref);
     if (!holder) {
       const known = new CommandRecords(paths.commands).read(id);
       if (known) checkContent(known, runtime, code);
       // Its holder is dead: it ran or was lost, and must not run again.
-      if (known) return { ...this.deadSnapshot(ref), command: this.settled(paths, known) };
+      if (known) return { ...this.deadSnapshot(ref), command: settled(paths, known) };
       this.deadSnapshot(ref);
     }
     const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(code);
@@ -100,26 +131,28 @@ export class SessionHost {
       if (!(err instanceof HolderGone)) throw err;
       // The record tells whether it got as far as the shell: then it is lost, else it runs in a new one.
       if (attempt < ATTEMPTS) return this.run(ref, command, attempt + 1);
-      throw new HoldfastError('terminal_failed', {
-        reason: `its holder ended ${attempt} times: ${err.message}`,
-      });
+      const lives = this.connections.holderOf(ref);
+      const why = 'it closes every connection at once';
+      if (lives) throw unreachedSince(ref.session, lives, { why, since: Date.now() });
+      const reason = `its holder ended ${attempt} times: ${err.message}`;
+      throw new HoldfastError('terminal_failed', { reason });
     }
   }
 
   /** Opens the terminal where none is open. Throws as `run`. */
   async open(ref: SessionRef, cwd: string | null): Promise<Snapshot> {
-    if (!(await this.findHolder(ref))) await this.openHolder(ref, cwd);
+    if (!(await this.connections.find(ref))) await this.openHolder(ref, cwd);
     return this.status(ref);
   }
 
   /** Waits at the holder. When the holder dies, answers with the lost command. */
   async observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
-    const answer = await this.ask(ref, 'observe', { until }, signal);
+    const answer = await this.connections.ask(ref, 'observe', { until }, signal);
     return answer ?? { reason: 'exit', snapshot: this.deadSnapshot(ref) };
   }
 
   async status(ref: SessionRef): Promise<Snapshot> {
-    return (await this.ask(ref, 'status', {})) ?? this.deadSnapshot(ref);
+    return (await this.connections.ask(ref, 'status', {})) ?? this.deadSnapshot(ref);
   }
 
   /** What became of one command. */
@@ -134,8 +167,8 @@ export class SessionHost {
     request: Verbs['input']['request'],
   ): Promise<Verbs['input']['answer'] | undefined> {
     const values = await this.secretsOf(request.text ?? '');
-    await giveSecrets(values, () => this.ask(ref, 'secrets', { values }), this.isOpen(ref));
-    return this.ask(ref, 'input', request);
+    await giveSecrets(values, () => this.connections.ask(ref, 'secrets', { values }), this.isOpen(ref));
+    return this.connections.ask(ref, 'input', request);
   }
 
   /** What became of the calls of a session's scripts since `seen`; undefined when the session has no terminal. */
@@ -144,35 +177,83 @@ export class SessionHost {
     seen: number,
     signal: AbortSignal,
   ): Promise<Verbs['calls']['answer'] | undefined> {
-    return this.ask(ref, 'calls', { seen }, signal);
+    return this.connections.ask(ref, 'calls', { seen }, signal);
   }
 
   /** Gives a script the answer of its call; nothing where its session is gone. */
   async answerCall(ref: SessionRef, request: Verbs['answer']['request']): Promise<void> {
-    await this.ask(ref, 'answer', request);
+    await this.connections.ask(ref, 'answer', request);
   }
 
+  /** Ends everything that runs in the session, by its holder, or by ourselves where that does not answer. */
   async reset(ref: SessionRef, request: Verbs['reset']['request']): Promise<Snapshot> {
-    return (await this.ask(ref, 'reset', request)) ?? this.deadSnapshot(ref);
+    const paths = this.paths(ref);
+    if (wasReset(paths, request.id)) return this.status(ref);
+    const { by, reason } = request;
+    const { answer, killed } = await this.end(ref, { by, reason: reason ?? null }, (signal) =>
+      this.connections.ask(ref, 'reset', request, signal),
+    );
+    if (killed) rememberReset(paths, request.id);
+    return answer ?? { ...this.deadSnapshot(ref), ...(killed && { survivors: killed.survivors }) };
   }
 
   /** Ends the session's tree and its holder; the log stays. */
   async close(ref: SessionRef, reason: string | null): Promise<Snapshot> {
-    const holder = readJson<HolderRecord>(this.paths(ref).holder);
-    const answer = await this.ask(ref, 'close', { reason });
-    this.forget(ref);
+    return (await this.closing(ref, reason)).snapshot;
+  }
+
+  private async closing(ref: SessionRef, reason: string | null): Promise<Closed> {
+    const holder = this.connections.holderOf(ref);
+    const killedBy = { by: 'closed', reason } as const;
+    const { answer, killed } = await this.end(ref, killedBy, (signal) =>
+      this.connections.ask(ref, 'close', { reason }, signal),
+    );
+    this.connections.forget(ref);
     const until = Date.now() + CLOSED_MS;
     while (answer && holder && isAlive(holder.identity) && Date.now() < until) await delay(5);
     await removeDeadHolder(this.paths(ref));
-    return answer ?? this.deadSnapshot(ref);
+    return { snapshot: answer ?? this.deadSnapshot(ref), killed };
   }
 
-  /** Ends every open session and returns how many there were; the logs stay, and nothing of holders that were killed. */
-  async closeAll(reason: string): Promise<number> {
-    const open = this.list().filter((ref) => this.isOpen(ref));
-    await Promise.all(open.map((ref) => this.close(ref, reason)));
+  /** Ends every open session, as far as that can be done, and says of each how; their logs stay. */
+  async closeAll(reason: string): Promise<ClosedSession[]> {
+    const closed = await Promise.all(
+      this.list()
+        .filter((ref) => this.isOpen(ref))
+        .map(async (ref) => {
+          try {
+            const { killed } = await this.closing(ref, reason);
+            return { ref, killed, failure: null };
+          } catch (err) {
+            return { ref, killed: undefined, failure: asHoldfastError(err) };
+          }
+        }),
+    );
+    // Nothing is left of holders that were killed.
     await Promise.all(this.list().map((ref) => removeDeadHolder(this.paths(ref))));
-    return open.length;
+    return closed;
+  }
+
+  /** Asks the holder to end something, and does it ourselves where it does not in time. */
+  private async end<T>(
+    ref: SessionRef,
+    killedBy: KilledBy,
+    ask: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ answer?: T; killed?: Killed }> {
+    const holder = this.connections.holderOf(ref);
+    try {
+      return { answer: await ask(AbortSignal.timeout(END_MS)) };
+    } catch (err) {
+      const late = (err as Error).name === 'TimeoutError';
+      if (!holder || !(late || isPassing(err))) throw err;
+      const { state, reason } = err instanceof HoldfastError ? err.facts : {};
+      const why = late ? `it was not done within ${END_MS} ms` : String(state ?? reason);
+      const { pid } = holder.identity;
+      const said = `${killedBy.reason ?? killedBy.by}; its holder (pid ${pid}) was killed: ${why}`;
+      const left = await endUnreachable(this.paths(ref), holder, { ...killedBy, reason: said });
+      this.connections.forget(ref);
+      return { killed: { pid, why, survivors: left.map((one) => one.pid) } };
+    }
   }
 
   /** Ends the open sessions of `host` whose shells may do other things than those that are opened from now on. */
@@ -189,11 +270,7 @@ export class SessionHost {
 
   /** All sessions that have a folder here. */
   list(): SessionRef[] {
-    const directory = sessionsDirectory(this.options.dataDir);
-    if (!existsSync(directory)) return [];
-    return readdirSync(directory)
-      .map(parseSessionDirectory)
-      .filter((ref) => ref !== undefined);
+    return listSessions(this.options.dataDir);
   }
 
   /** Whether the session was ever opened here. */
@@ -203,8 +280,7 @@ export class SessionHost {
 
   /** Whether a living holder owns the session. */
   isOpen(ref: SessionRef): boolean {
-    const record = readJson<HolderRecord>(this.paths(ref).holder);
-    return record !== undefined && isAlive(record.identity);
+    return this.connections.holderOf(ref) !== undefined;
   }
 
   /** Which server and namespace have the workflow of a session, as its opening said; undefined when it did not. */
@@ -218,12 +294,7 @@ export class SessionHost {
 
   /** Closes the connections; the sessions go on. */
   detach(): void {
-    for (const client of this.clients.values())
-      void client.then(
-        (c) => c.close(),
-        () => undefined,
-      );
-    this.clients.clear();
+    this.connections.closeAll();
   }
 
   /** Resolves when no spare holder is left. */
@@ -240,86 +311,24 @@ export class SessionHost {
     return sessionPaths(this.options.dataDir, ref);
   }
 
-  /** Undefined when no holder lives; one that dies before it answers counts as dead. */
-  private async ask<V extends Verb>(
-    ref: SessionRef,
-    verb: V,
-    body: Verbs[V]['request'],
-    signal?: AbortSignal,
-  ): Promise<Verbs[V]['answer'] | undefined> {
-    for (let attempt = 1; ; attempt++) {
-      const client = await this.findHolder(ref);
-      try {
-        return await client?.request(verb, body, signal);
-      } catch (err) {
-        if (!(err instanceof HolderGone) || attempt === ATTEMPTS) throw err;
-        await this.untilGone(ref);
-      }
-    }
-  }
-
-  /** Its socket closes a moment before the process of a killed holder is gone. */
-  private async untilGone(ref: SessionRef): Promise<void> {
-    const until = Date.now() + GONE_MS;
-    while (this.isOpen(ref) && Date.now() < until) await delay(5);
-  }
-
-  private async findHolder(ref: SessionRef): Promise<HolderClient | undefined> {
-    const key = this.paths(ref).directory;
-    const known = this.clients.get(key);
-    if (known) {
-      const client = await known.catch(() => undefined);
-      if (client?.isOpen) return client;
-      if (this.clients.get(key) === known) this.clients.delete(key);
-      return this.findHolder(ref);
-    }
-    const record = readJson<HolderRecord>(this.paths(ref).holder);
-    if (!record || !isAlive(record.identity)) return undefined;
-    const connecting = this.connect(ref, record);
-    this.clients.set(key, connecting);
-    try {
-      return await connecting;
-    } catch (err) {
-      this.clients.delete(key);
-      if (err instanceof HolderGone) return undefined;
-      throw err;
-    }
-  }
-
-  /** Only a dead process makes a holder dead: one that lives owns the terminal, whatever its socket says. */
-  private async connect(ref: SessionRef, record: HolderRecord): Promise<HolderClient> {
-    const until = Date.now() + CONNECT_MS;
-    for (;;) {
-      try {
-        return await HolderClient.connect(record);
-      } catch (err) {
-        if (!isAlive(record.identity)) throw err;
-        if (Date.now() > until) {
-          const reason = `the holder of session ${ref.session} lives but takes no connection`;
-          throw new HoldfastError('terminal_failed', { reason });
-        }
-        await delay(50);
-      }
-    }
-  }
-
-  private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderClient> {
+  private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderPulse> {
     const paths = this.paths(ref);
     // Of those that found none in the same moment the first one starts it: one session has one holder.
-    const known = this.opening.has(paths.directory) ? this.clients.get(paths.directory) : undefined;
+    const known = this.opening.has(paths.directory) ? this.connections.made(ref) : undefined;
     if (known) return known;
     const connecting = this.startHolder(ref, paths, cwd ?? this.options.cwd);
-    this.clients.set(paths.directory, connecting);
+    this.connections.keep(ref, connecting);
     return connecting;
   }
 
-  private async startHolder(ref: SessionRef, paths: SessionPaths, cwd: string): Promise<HolderClient> {
+  private async startHolder(ref: SessionRef, paths: SessionPaths, cwd: string): Promise<HolderPulse> {
     this.opening.set(paths.directory, ref.agent);
     try {
       await this.checkLimit(ref);
-      return await HolderClient.connect(
-        await spawnHolder(ref, paths, { ...this.options, cwd, spare: this.spare }),
-      );
+      const options = { ...this.options, cwd, spare: this.spare };
+      return await HolderPulse.connect(await spawnHolder(ref, paths, options), ref.session);
+    } catch (err) {
+      throw asStorageFailure(err, 'nothing was run');
     } finally {
       this.opening.delete(paths.directory);
     }
@@ -340,43 +349,24 @@ export class SessionHost {
     const idle: number[] = [];
     for (const other of open.sort((a, b) => a.session - b.session)) {
       if (idle.length === NAMED_CLOSABLE) break;
-      const { command } = await this.status(other);
+      // One that does not answer is not idle.
+      const found = await this.status(other).catch(() => undefined);
+      if (!found) continue;
+      const { command } = found;
       if (command === null || command.endedAt !== null) idle.push(other.session);
     }
     throw new HoldfastError('session_limit', { agent, allowed: limit, closable: idle.join(', ') });
   }
 
-  private forget(ref: SessionRef): void {
-    const key = this.paths(ref).directory;
-    void this.clients.get(key)?.then(
-      (client) => client.close(),
-      () => undefined,
-    );
-    this.clients.delete(key);
-  }
-
-  /** The state of a session whose holder is dead or was never there. A command without an end is lost. */
   private deadSnapshot(ref: SessionRef): Snapshot {
-    const paths = this.paths(ref);
-    const latest = existsSync(paths.commands) ? new CommandRecords(paths.commands).latest() : undefined;
-    return {
-      command: latest ? this.settled(paths, latest) : null,
-      epoch: Number(existsSync(paths.epoch) ? readFileSync(paths.epoch, 'utf8') : 0) + 1,
-      end: logSize(paths),
-      waiting: null,
-      ...containment(this.options),
-    };
-  }
-
-  private settled(paths: SessionPaths, record: CommandRecord): CommandRecord {
-    if (record.endedAt !== null) return record;
-    const killedBy = { by: 'host_lost' as const, reason: 'the process that held the terminal died' };
-    const lost = { ...record, to: logSize(paths), endedAt: Date.now(), lost: true, killedBy };
-    // The same is found again where the disk is full.
-    new CommandRecords(paths.commands).settle(lost);
-    return lost;
+    return deadSnapshot(this.paths(ref), containment(this.options));
   }
 }
+
+const asHoldfastError = (err: unknown): HoldfastError => {
+  const known = asStorageFailure(err);
+  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
+};
 
 /** Over its private socket, before what names them. A holder that does not know them must not run anything of it. */
 async function giveSecrets(
@@ -398,5 +388,3 @@ async function giveSecrets(
     next: 'Use another session, or close this one.',
   });
 }
-
-const logSize = (paths: SessionPaths): number => (existsSync(paths.log) ? statSync(paths.log).size : 0);

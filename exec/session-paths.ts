@@ -1,9 +1,10 @@
 // Where a session keeps its things. Only checked ids reach these paths.
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkedId, checkedSession, type SessionRef } from '../contracts/ids';
+import { makeFolder } from './make-folder';
 
 /** The kernel keeps 108 bytes for the path of a unix socket (unix(7)), macOS 104. */
 const MAX_SOCKET_PATH = 100;
@@ -18,6 +19,10 @@ export interface SessionPaths {
   holderLog: string;
   commands: string;
   epoch: string;
+  /** What the current shell's processes are known by, to a host whose holder does not answer. */
+  tree: string;
+  /** Ids of the resets that the host itself has carried out. */
+  resets: string;
 }
 
 export const sessionsDirectory = (dataDir: string): string => join(dataDir, 'sessions');
@@ -33,6 +38,8 @@ export function sessionPaths(dataDir: string, ref: SessionRef): SessionPaths {
     holderLog: join(directory, 'holder.log'),
     commands: join(directory, 'commands'),
     epoch: join(directory, 'epoch'),
+    tree: join(directory, 'tree.json'),
+    resets: join(directory, 'resets.json'),
   };
 }
 
@@ -44,6 +51,15 @@ export function parseSessionDirectory(name: string): SessionRef | undefined {
     : undefined;
 }
 
+/** All sessions that have a folder here. */
+export function listSessions(dataDir: string): SessionRef[] {
+  const directory = sessionsDirectory(dataDir);
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory)
+    .map(parseSessionDirectory)
+    .filter((ref) => ref !== undefined);
+}
+
 /** A short path for the session's socket, in a folder that only this user may enter. */
 export function socketPathFor(dataDir: string, directory: string): string {
   const name = `${createHash('sha256').update(directory).digest('hex').slice(0, 24)}.sock`;
@@ -53,8 +69,9 @@ export function socketPathFor(dataDir: string, directory: string): string {
   return join(privateFolder(join(tmpdir(), `holdfast-${process.getuid?.() ?? 'user'}`)), name);
 }
 
-function privateFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+/** Makes it where it is not there. Throws where somebody else could look into it. */
+export function privateFolder(path: string): string {
+  makeFolder(path);
   const stat = lstatSync(path);
   // In a shared folder somebody else could have made it first, to listen in.
   if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid()) || stat.mode & 0o077) {

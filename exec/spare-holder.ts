@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../contracts/errors';
 import type { TreeKill } from '../contracts/session';
 import { startHolderProcess } from './holder-process';
-import { readJson, writeJson } from './json-file';
+import { readJson, removeQuietly, writeJson } from './json-file';
 import { identityOf, isAlive, type Identity } from './process-identity';
 import type { SandboxProfile } from './sandbox/profile';
 import type { SessionPaths } from './session-paths';
@@ -195,6 +195,5 @@ function spareFolders(folder: string): string[] {
 
 /** Removes the folder of its shell and what lies beside it. */
 export function removeSpare(directory: string): void {
-  for (const path of [directory, ...Object.values(spareFiles(directory))])
-    rmSync(path, { recursive: true, force: true });
+  for (const path of [directory, ...Object.values(spareFiles(directory))]) removeQuietly(path);
 }

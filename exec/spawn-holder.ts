@@ -2,15 +2,17 @@
 import type { Containment, TreeKill } from '../contracts/session';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { SessionRef } from '../contracts/ids';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError, type ErrorCode, type ErrorFacts, reasonOf } from '../contracts/errors';
 import type { HolderRecord } from './holder-client';
 import { startHolderProcess } from './holder-process';
 import { readJson, writeJson } from './json-file';
+import { makeFolder } from './make-folder';
 import type { SandboxProfile } from './sandbox/profile';
 import { socketPathFor, type SessionPaths } from './session-paths';
 import type { SpareHolder } from './spare-holder';
+import { asStorageFailure } from './storage-failure';
 import { checkWorkingFolder } from './working-folder';
 
 export interface HolderOptions {
@@ -37,6 +39,11 @@ export interface HolderConfig {
   owner?: string | undefined;
 }
 
+/** What a holder says instead of being ready. */
+export interface HolderFailure {
+  failed: { code: ErrorCode; facts: ErrorFacts };
+}
+
 /** How the shells of a host are kept together and apart. */
 export const containment = ({
   treeKill,
@@ -56,7 +63,7 @@ export async function spawnHolder(
 ): Promise<HolderRecord> {
   const { dataDir, cwd, env, treeKill, sandbox, owner } = options;
   checkWorkingFolder(cwd);
-  mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
+  makeFolder(paths.directory);
   const socketPath = socketPathFor(dataDir, paths.directory);
   const token = randomBytes(24).toString('hex');
   const reach = { socketPath, token };
@@ -85,19 +92,24 @@ async function untilListening(holder: ChildProcess, log: string): Promise<void> 
   holder.ref();
   holder.channel?.ref();
   await new Promise<void>((resolve, reject) => {
-    const failed = (what: string): void => {
+    const failed = (what: unknown): void => {
       clearTimeout(timer);
-      reject(new HoldfastError('terminal_failed', { reason: `${what}: ${lastLines(log)}` }));
+      const known = typeof what === 'string' ? what : asStorageFailure(what, 'nothing was run');
+      if (known instanceof HoldfastError) return reject(known);
+      const said = typeof known === 'string' ? known : reasonOf(known);
+      reject(new HoldfastError('terminal_failed', { reason: `${said}: ${lastLines(log)}` }));
     };
     const timer = setTimeout(() => {
       holder.kill('SIGKILL');
       failed(`the holder was not ready within ${READY_MS} ms`);
     }, READY_MS).unref();
-    holder.once('message', () => {
+    holder.once('message', (message: string | HolderFailure) => {
+      if (typeof message !== 'string')
+        return failed(new HoldfastError(message.failed.code, message.failed.facts));
       clearTimeout(timer);
       resolve();
     });
-    holder.once('error', (err) => failed(err.message));
+    holder.once('error', failed);
     holder.once('exit', (code, signal) => failed(`the holder ended with ${code ?? signal}`));
   });
   holder.removeAllListeners();
@@ -105,10 +117,15 @@ async function untilListening(holder: ChildProcess, log: string): Promise<void> 
 }
 
 /** Of what it said, without where in the code it said it. */
-const lastLines = (path: string): string =>
-  readFileSync(path, 'utf8')
-    .trim()
-    .split('\n')
-    .filter((line) => !/^\s+at /.test(line))
-    .slice(-3)
-    .join(' / ');
+function lastLines(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .filter((line) => !/^\s+at /.test(line))
+      .slice(-3)
+      .join(' / ');
+  } catch (err) {
+    return `its log cannot be read (${reasonOf(err)})`;
+  }
+}

@@ -1,17 +1,99 @@
-// Tells a disk that takes nothing from other faults: the first is the operator's to mend, and is said as such.
-import { HoldfastError, reasonOf } from '../contracts/errors';
+// Tells what the system refuses (a full or read-only disk, files that may not be touched, no file descriptors left) from
+// other faults: it passes or is the operator's to put right, and is said as such.
+import { HoldfastError, reasonOf as textOf } from '../contracts/errors';
 
-/** No space, no quota, a failing or a read-only disk (errno(3)). */
-const OF_THE_DISK = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
+/** In plain words, by errno(3). */
+const OF_THE_DISK: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file is as large as it may be',
+  EIO: 'the disk fails',
+  EROFS: 'the file system is read-only',
+  ESTALE: 'the network file system has lost the file',
+};
+/** Of a file these say that; of a process or a program they say something else. */
+const OF_A_FILE: Readonly<Record<string, string>> = {
+  EPERM: 'it may not be changed (it is immutable, or belongs to somebody else)',
+  EACCES: 'this user may not use it',
+};
+const OF_THE_SYSTEM: Readonly<Record<string, string>> = {
+  EMFILE: 'file descriptors for this process',
+  ENFILE: 'file descriptors for the whole machine',
+  ENOMEM: 'memory',
+};
+/** Of SQLite, by which locks are taken and the server keeps its data (sqlite.org/rescode.html). */
+const OF_SQLITE: Readonly<Record<number, string>> = {
+  8: 'the file system is read-only',
+  10: 'the disk fails',
+  13: 'the disk is full',
+  14: 'the file cannot be opened or made',
+};
+const BY_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/no space left on device/i, 'ENOSPC'],
+  [/disk quota exceeded/i, 'EDQUOT'],
+  [/read-only file system/i, 'EROFS'],
+  [/input\/output error/i, 'EIO'],
+];
+const NOT_OF_A_FILE = /^(kill|connect|getaddrinfo|spawn)/;
 
-/** `storage_failed` for an error of the disk; any other error as it is. */
-export function asStorageFailure(err: unknown): unknown {
-  const code = (err as NodeJS.ErrnoException | null)?.code;
-  return code !== undefined && OF_THE_DISK.has(code)
-    ? new HoldfastError('storage_failed', { reason: reasonOf(err) })
-    : err;
+/** `rmSync` and `mkdirSync` begin theirs with the word Error. */
+const reasonOf = (err: unknown): string => textOf(err).replace(/^Error: /, '');
+
+type SystemError = NodeJS.ErrnoException & { address?: string; errcode?: number };
+
+/**
+ * `storage_failed` or `resources_exhausted` for an error of the disk or of the system's limits; any other as it is.
+ * @param done what is known of the request then, such as "nothing was run"
+ */
+export function asStorageFailure(err: unknown, done?: string): unknown {
+  if (err instanceof HoldfastError) return done === undefined ? err : withDone(err, done);
+  const facts = { reason: storageReason(err), ...(done !== undefined && { done }) };
+  const resource = resourceOf(err);
+  if (resource !== undefined) return new HoldfastError('resources_exhausted', { resource, ...facts });
+  return diskFault(err) === undefined ? err : new HoldfastError('storage_failed', facts);
 }
 
-/** What the disk said, without what it meant for a request. */
-export const storageReason = (err: unknown): string =>
-  err instanceof HoldfastError ? String(err.facts.reason) : reasonOf(err);
+/** What the disk or the system said, in plain words first, without what it meant for a request. */
+export function storageReason(err: unknown): string {
+  if (err instanceof HoldfastError) return String(err.facts.reason ?? err.message);
+  const words = diskFault(err);
+  return words === undefined ? reasonOf(err) : `${words} (${reasonOf(err)})`;
+}
+
+/** What is known of the request is known by who made it, and not by who wrote the file. */
+const withDone = (err: HoldfastError, done: string): HoldfastError =>
+  ['storage_failed', 'resources_exhausted'].includes(err.code) && err.facts.done === undefined
+    ? new HoldfastError(err.code, { ...err.facts, done })
+    : err;
+
+const codeOf = (err: unknown): string => (err as SystemError | null)?.code ?? '';
+
+function diskFault(err: unknown): string | undefined {
+  const code = codeOf(err);
+  if (OF_THE_DISK[code] !== undefined) return OF_THE_DISK[code];
+  if (code === 'ERR_SQLITE_ERROR') return OF_SQLITE[((err as SystemError).errcode ?? 0) % 256];
+  if (code === '') {
+    // `rmSync` and some libraries give words alone.
+    const known = BY_WORDS.find(([words]) => words.test(reasonOf(err)));
+    return known && OF_THE_DISK[known[1]];
+  }
+  return isOfAFile(err) ? OF_A_FILE[code] : undefined;
+}
+
+/** A socket in a folder is a file; a port is none. */
+function isOfAFile(err: unknown): boolean {
+  const { syscall = '', address, path } = (err ?? {}) as SystemError;
+  if (NOT_OF_A_FILE.test(syscall)) return false;
+  if (/^(listen|bind)/.test(syscall)) return (address ?? path ?? '').startsWith('/');
+  return syscall !== '';
+}
+
+function resourceOf(err: unknown): string | undefined {
+  const code = codeOf(err);
+  if (OF_THE_SYSTEM[code] !== undefined) return OF_THE_SYSTEM[code];
+  const syscall = (err as SystemError | null)?.syscall ?? '';
+  if (code === 'EAGAIN' && syscall.startsWith('spawn')) return 'processes';
+  // Of libraries that give no code.
+  if (code !== '' || !/too many open files/i.test(reasonOf(err))) return undefined;
+  return /too many open files in system/i.test(reasonOf(err)) ? OF_THE_SYSTEM.ENFILE : OF_THE_SYSTEM.EMFILE;
+}

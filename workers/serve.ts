@@ -11,6 +11,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { writeJson } from '../exec/json-file';
 import { identityOf } from '../exec/process-identity';
+import { asStorageFailure } from '../exec/storage-failure';
 import { usualWorkingFolder } from '../exec/working-folder';
 import { createToolRegistry } from '../tools/registry';
 import { builtInOptions, configurationSource, readConfiguration } from './configuration';
@@ -81,10 +82,11 @@ async function main(): Promise<void> {
 }
 
 main().catch((err: unknown) => {
+  const known = asStorageFailure(err);
   // To the process that starts it, if it still waits for that.
-  if (err instanceof HoldfastError && process.connected)
-    process.send?.({ code: err.code, facts: err.facts } satisfies StartFailure);
+  if (known instanceof HoldfastError && process.connected)
+    process.send?.({ code: known.code, facts: known.facts } satisfies StartFailure);
   // One line: the last lines of this log are shown where it was started.
-  console.error(err instanceof HoldfastError ? `${err.code}: ${err.message}` : err);
+  console.error(known instanceof HoldfastError ? `${known.code}: ${known.message}` : err);
   process.exit(1);
 });

@@ -33,12 +33,14 @@ import { Approvals, newApprovals } from './approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from './host-activities';
 import { checked, refuse } from './refusal';
+import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from './id-conflict';
 import { SessionIds } from './session-ids';
 import { detailsOf, detailsOfStart, summaryOfInput } from './session-labels';
 import {
   bindToFolder,
   idOnHost,
+  isYielded,
   MAX_QUEUED_INPUT_BYTES,
   nextInputs,
   queueInput,
@@ -49,7 +51,6 @@ import {
 } from './session-record';
 import { SessionTools } from './session-tools';
 
-const DEFAULT_WAIT_MS = 60_000;
 /** The host has sent the end of a command, or is about to, when a view tells of it. */
 const SETTLE_MS = 10_000;
 const REPLACED = 'another command took its place';
@@ -102,6 +103,7 @@ export class SessionActor {
     const { command, ref, view } = this.record;
     const id = exec.id ?? currentUpdateInfo()?.id;
     this.ids.checkCommand(id, exec, by);
+    if (command?.trouble && !exec.reset) refuse(command.trouble.code, command.trouble.facts);
     if (command && !exec.reset && command.id !== id) {
       refuse('busy', { session: ref.session, from: view?.commandId === idOnHost(command) ? view.from : 0 });
     }
@@ -151,10 +153,14 @@ export class SessionActor {
     // A cancelled session ends its commands first: its callers are told of that end.
     const first = await this.waiting(() =>
       CancellationScope.nonCancellable(() =>
-        Promise.race([end, condition(() => command.yielded !== null || this.isHandingOver)]),
+        Promise.race([
+          end,
+          condition(() => command.yielded !== null || this.isHandingOver || command.trouble !== undefined),
+        ]),
       ),
     );
     const answer = first ?? command.yielded;
+    if (!answer && command.trouble) return refuse(command.trouble.code, command.trouble.facts);
     if (!answer && this.isHandingOver) return refuse('draining');
     if (!answer)
       return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
@@ -163,16 +169,17 @@ export class SessionActor {
   }
 
   onYielded(yielded: Yielded | undefined): void {
-    if (typeof yielded?.commandId !== 'string' || typeof yielded.view?.state !== 'string') {
+    if (!isYielded(yielded))
       refuse('invalid_input', {
         what: 'The signal yielded',
         got: typeof yielded,
         allowed: 'what the host worker sends',
       });
-    }
-    const { commandId, view } = yielded;
+    const { commandId, view, trouble } = yielded;
     const { command } = this.record;
-    if (!command || idOnHost(command) !== commandId || command.yielded) return;
+    if (!command || idOnHost(command) !== commandId) return;
+    command.trouble = trouble ?? undefined;
+    if (!view || command.yielded) return;
     command.yielded = bindToFolder(this.record.ref, view);
     this.show(command.yielded);
   }
@@ -272,21 +279,8 @@ export class SessionActor {
   /** One activity for all of them: waiting for many costs no more history than for one. */
   async wait(request: WaitRequest | undefined): Promise<WaitResult> {
     const { ref } = this.record;
-    const {
-      sessions = [ref.session],
-      for: wait = 'exit',
-      mode = 'all',
-      waitMs = DEFAULT_WAIT_MS,
-    } = checked(waitRequestSchema, 'The wait request', request);
+    const { input, summary } = waitOf(ref, checked(waitRequestSchema, 'The wait request', request));
     this.usedAt = Date.now();
-    const targets = sessions.map((target) =>
-      typeof target === 'number'
-        ? { session: target, from: null }
-        : { session: target.session, from: target.from ?? null },
-    );
-    const numbers = targets.map(({ session }) => session).join(', ');
-    const summary = label(`wait for ${wait} of ${mode} of ${numbers}`);
-    const input = { ref, targets, wait, mode, waitMs };
     const scope = new CancellationScope();
     this.waits.add(scope);
     try {

@@ -1,6 +1,7 @@
 // What an exec session knows of itself, as plain data that goes over continue-as-new, and its pure changes.
 import type { ApprovalsRecord } from '../contracts/approvals';
-import type { SignalledInput } from '../contracts/host';
+import { isErrorCode } from '../contracts/errors';
+import type { CommandTrouble, SignalledInput, Yielded } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
 import type { CommandView, Runtime, SessionInput, SessionState, YieldSettings } from '../contracts/session';
 import { utf8Length } from '../contracts/schemas/session';
@@ -20,6 +21,8 @@ export interface RunningCommand {
   yield: YieldSettings;
   /** Answer of the exec update that comes before the end. */
   yielded: CommandView | null;
+  /** Why nobody can say how it is; absent where somebody can. */
+  trouble?: CommandTrouble | undefined;
   /** What ran before it is ended first. */
   reset?: boolean;
   /** What the host runs for it now: itself, the installation of what it imports, or it again after that. */
@@ -27,6 +30,11 @@ export interface RunningCommand {
 }
 
 export const idOnHost = ({ id, runId }: RunningCommand): string => runId ?? id;
+
+/** Whether a signal says how a command is, or why nobody can say. */
+export const isYielded = (said: Yielded | undefined): said is Yielded =>
+  typeof said?.commandId === 'string' &&
+  (typeof said.view?.state === 'string' || said.trouble === null || isErrorCode(said.trouble?.code));
 
 /** What a command's scripts may call, and have called. */
 export interface CommandGrant extends ToolGrant {

@@ -44,7 +44,7 @@ function tellLeft(left: Left | null, { json }: AttachOptions): number {
 }
 
 async function attachElsewhere(options: AttachOptions, person: Person): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, staysOnFullDisk: true });
   const way = await wayTo(context, options);
   const shown = way.terminal
     ? showTerminal(await siteElsewhere(way.terminal, options, person).open(), person)
@@ -57,7 +57,7 @@ async function attachElsewhere(options: AttachOptions, person: Person): Promise<
  * terminal already the place there is taken first: who is refused it (`typist_busy`) has run nothing.
  */
 async function runAttached(code: string, options: AttachOptions, person: Person): Promise<number> {
-  await using context = await openContext(options, { start: true });
+  await using context = await openContext(options, { start: true, staysOnFullDisk: true });
   let place: Attachment | undefined;
   try {
     const { open, logEnd } = await siteOf(context, options, person);

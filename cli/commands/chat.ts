@@ -18,7 +18,7 @@ import { note } from '../terminal-style';
 /** In a terminal 0 for who left, 130 by Ctrl-C; through a pipe the code of the last turn that failed. */
 export async function chat(given: ChatOptions): Promise<number> {
   await checkOptions(given);
-  await using context = await openContext(given, { start: true });
+  await using context = await openContext(given, { start: true, staysOnFullDisk: true });
   const host = await servedHost(given);
   try {
     const options = host ? { ...given, remoteHost: host.name } : given;

@@ -23,7 +23,7 @@ const LONG_SESSION = 1;
 const YIELD = { firstOutputMs: 10_000, betweenOutputMs: 4_000, maxMs: 5_000, promptMs: 1_000 };
 
 export async function demo(options: GlobalOptions): Promise<number> {
-  await using context = await openContext(options, { start: true });
+  await using context = await openContext(options, { start: true, staysOnFullDisk: true });
   const id = `demo-${randomBytes(3).toString('hex')}`;
   const cwd = join(context.dataDir, 'demo', id);
   mkdirSync(cwd, { recursive: true });

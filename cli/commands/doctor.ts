@@ -22,6 +22,7 @@ import { printJson } from '../print-json';
 import { styled } from '../terminal-style';
 import { checkSilentEngine, checkWorker } from './check-processes';
 import { checkSandbox } from './check-sandbox';
+import { checkSessions } from './check-sessions';
 
 interface Check {
   name: string;
@@ -45,6 +46,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     checkTreeKill(),
     { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
+    ...(await openSessions(dataDir)),
     checkDisk(dataDir),
   ];
   if (options.json) printJson(checks);
@@ -182,6 +184,14 @@ async function checkSockets(dataDir: string): Promise<Check> {
       next: 'choose a shorter or other folder with --data',
     };
   }
+}
+
+async function openSessions(dataDir: string): Promise<Check[]> {
+  const { holders, sockets } = await checkSessions(dataDir);
+  return [
+    { name: 'sessions', ...holders },
+    { name: 'session sockets', ...sockets },
+  ];
 }
 
 function checkDisk(dataDir: string): Check {

@@ -8,7 +8,7 @@ export async function mcp(options: GlobalOptions): Promise<number> {
   let opening: Promise<CliContext> | undefined;
   // A server that cannot be had now may be there for the next call.
   const open = (): Promise<CliContext> =>
-    (opening ??= openContext(options, { start: true }).catch((err: unknown) => {
+    (opening ??= openContext(options, { start: true, staysOnFullDisk: true }).catch((err: unknown) => {
       opening = undefined;
       throw err;
     }));

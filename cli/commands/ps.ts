@@ -36,7 +36,7 @@ async function show(
   select: (work: Work[]) => Work[],
   draw: (work: Work[]) => string,
 ): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, staysOnFullDisk: true });
   const render = async (): Promise<string> => {
     const work = select(await allWork(context, options.all ?? false));
     return options.json ? `${JSON.stringify(work)}\n` : draw(work);

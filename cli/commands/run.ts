@@ -25,7 +25,7 @@ export async function run(task: string, options: RunOptions): Promise<number> {
   const input = inputOf(task, options);
   // A fault that can be seen from here costs no server, no worker and no history.
   await checkModel(options, input.model);
-  await using context = await openContext(options, { start: true });
+  await using context = await openContext(options, { start: true, staysOnFullDisk: true });
   const id = options.agent ?? `run-${randomBytes(4).toString('hex')}`;
   const agent = context.client.agent(id);
   await agent.start(input);

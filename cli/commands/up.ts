@@ -1,18 +1,10 @@
-// `holdfast up` and `down`: the embedded server and its worker; or only a worker, for a server that is named.
-import { existsSync, writeFileSync } from 'node:fs';
+// `holdfast up`: the embedded server and its worker; or only a worker, for a server that is named.
 import { resolve } from 'node:path';
-import { LiveTokens } from '../../activities/live-tokens';
 import { resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
-import { stopServer } from '../../engine/server';
-import { detectTreeKill } from '../../exec/holder/process-tree';
-import { SessionHost } from '../../exec/session-host';
-import { endLeftOverSpares } from '../../exec/spare-holder';
 import { recordHost } from '../../workers/recorded-choice';
-import { stopWorker } from '../../workers/worker-process';
-import { dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
-import { stopMarker } from '../keep-running';
+import { openContext, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
 
 export interface UpOptions extends GlobalOptions {
@@ -29,9 +21,6 @@ export interface UpOptions extends GlobalOptions {
   join?: boolean;
   replace?: boolean;
 }
-export interface DownOptions extends GlobalOptions {
-  sessions?: boolean;
-}
 
 export async function up(options: UpOptions): Promise<number> {
   const { port, uiPort } = options;
@@ -44,6 +33,7 @@ export async function up(options: UpOptions): Promise<number> {
   await using context = await openContext(options, {
     start: true,
     startWorker: true,
+    staysOnFullDisk: true,
     port,
     uiPort,
     ...worker,
@@ -96,48 +86,4 @@ function hostOf(options: UpOptions): string | null {
         : 'Choose a name for this machine.',
     });
   return host ?? ownHost(options);
-}
-
-export async function down(options: DownOptions): Promise<number> {
-  const dataDir = dataDirOf(options);
-  if (existsSync(dataDir)) writeFileSync(stopMarker(dataDir), '');
-  // While the worker lives, so that it records the ends; again for what was opened meanwhile.
-  let sessions = options.sessions ? await closeSessions(dataDir) : 0;
-  const worker = await stopWorker(dataDir);
-  if (options.sessions) {
-    sessions += await closeSessions(dataDir);
-    await endLeftOverSpares(dataDir);
-    LiveTokens.removeLeftOver(dataDir);
-  }
-  const server = await stopServer(dataDir);
-  const left = options.sessions ? 0 : openSessions(dataDir).length;
-  if (options.json)
-    process.stdout.write(
-      `${JSON.stringify({ server, worker, sessionsClosed: sessions, sessionsLeft: left })}\n`,
-    );
-  else {
-    process.stdout.write(
-      `server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}`,
-    );
-    process.stdout.write(
-      options.sessions ? `, ${sessions} sessions ended\n` : `, ${left} sessions live on\n`,
-    );
-  }
-  return 0;
-}
-
-function sessionHost(dataDir: string): SessionHost {
-  return new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
-}
-
-function openSessions(dataDir: string): ReturnType<SessionHost['list']> {
-  const host = sessionHost(dataDir);
-  return host.list().filter((ref) => host.isOpen(ref));
-}
-
-async function closeSessions(dataDir: string): Promise<number> {
-  const host = sessionHost(dataDir);
-  const closed = await host.closeAll('holdfast down --sessions');
-  host.detach();
-  return closed;
 }

@@ -2,11 +2,11 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod/mini';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
-import { fromFailure } from '../../contracts/failure';
+import { HoldfastError } from '../../contracts/errors';
 import { parseWith } from '../../contracts/schemas/parse';
 import { packageVersion } from '../../exec/package-root';
 import type { CliContext } from '../context';
+import { knownError } from '../report-error';
 import { AGENT_OPERATIONS } from './agent-operations';
 import type { Operation } from './operation';
 import { SESSION_OPERATIONS } from './session-operations';
@@ -83,7 +83,7 @@ async function call(name: string, given: object, open: () => Promise<CliContext>
     const { text, structured } = await found.run(args, await open());
     return { content: [{ type: 'text', text }], structuredContent: structured };
   } catch (err) {
-    const known = fromFailure(err) ?? new HoldfastError('internal', { reason: reasonOf(err) });
+    const known = knownError(err);
     return {
       isError: true,
       content: [{ type: 'text', text: `${known.code}: ${known.message}` }],

@@ -1,8 +1,8 @@
-// The socket side of a holder: takes requests, says who it is, ends when it is told to.
-import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+// The socket side of a holder: takes requests, says who it is and stays findable, ends when it is told to.
+import { fstatSync, openSync, statSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
-import { writeJson } from '../json-file';
+import { removeQuietly, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
 import { readOnceWritten } from '../back-pressure';
 import {
@@ -15,7 +15,9 @@ import {
 } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
+import { asStorageFailure } from '../storage-failure';
 import { Attachments } from './attachments';
+import { HolderSocket } from './holder-socket';
 import type { Session } from './session';
 
 interface Connection {
@@ -27,13 +29,16 @@ interface Connection {
 
 /** Answers may be large, and a script that reads none of them must not fill the memory of its holder. */
 const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
+const LOOK_EVERY_MS = 1_000;
+
 const VERBS =
   'run, secrets, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
 
 export class Holder {
-  private readonly server = createServer((socket) => this.serve(socket));
+  private readonly socket: HolderSocket;
   private readonly attachments: Attachments;
   private readonly sockets = new Set<Socket>();
+  private readonly folder: number;
   private isEnding = false;
 
   constructor(
@@ -41,43 +46,57 @@ export class Holder {
     private readonly paths: SessionPaths,
     private readonly session: Session,
   ) {
+    this.socket = new HolderSocket(config.socketPath, (socket) => this.serve(socket));
     this.attachments = new Attachments(session, config.session);
+    this.folder = openSync(paths.directory, 'r');
   }
 
+  /** Throws, later, where nobody can listen: before it is introduced, that is its starter's to tell. */
   listen(onListening: () => void): void {
-    const { socketPath } = this.config;
-    // A socket file that is left over belongs to a dead holder: its starter has made sure of that.
-    rmSync(socketPath, { force: true });
-    this.server.once('error', (err) => {
-      console.error(err);
-      process.exit(1);
-    });
-    this.server.listen(socketPath, () => {
-      chmodSync(socketPath, 0o600);
-      onListening();
+    this.socket.listen(onListening, (err) => {
+      throw err;
     });
   }
 
-  /** Without a record of itself nobody finds it: then whoever started it is told at once. */
+  /** Without a record of itself nobody finds it: then its starter is told at once. */
   introduce(): void {
-    const { socketPath, token } = this.config;
     try {
-      const identity = identityOf(process.pid);
-      writeJson(this.paths.holder, { identity, socketPath, token, version: PROTOCOL_VERSION });
+      this.record();
     } catch (err) {
-      console.error(reasonOf(err));
-      rmSync(socketPath, { force: true });
-      process.exit(1);
+      removeQuietly(this.config.socketPath);
+      throw err;
     }
+    // The server keeps the process alive, and this does not.
+    setInterval(() => this.stayFindable(), LOOK_EVERY_MS).unref();
+  }
+
+  private record(): void {
+    const { socketPath, token } = this.config;
+    const identity = identityOf(process.pid);
+    writeJson(this.paths.holder, { identity, socketPath, token, version: PROTOCOL_VERSION });
+  }
+
+  /** A holder that nobody can find would run for ever: what it is found by is made again. */
+  private stayFindable(): void {
+    if (this.isEnding) return;
+    try {
+      // Somebody has deleted the session: its terminal goes with it.
+      if (fstatSync(this.folder).nlink === 0) return void this.end('the folder of the session was deleted');
+      if (!statSync(this.paths.holder, { throwIfNoEntry: false })) this.record();
+      this.session.snapshot();
+    } catch {
+      // Tried again in a second.
+    }
+    this.socket.keep();
   }
 
   /** What comes from now on finds a closed connection, and the next holder: this one begins nothing any more. */
   async end(reason: string | null): Promise<unknown> {
     this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
-    rmSync(this.paths.holder, { force: true });
+    removeQuietly(this.paths.holder);
     // Leaves the answer time to be written.
-    setImmediate(() => this.server.close(() => undefined));
+    setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);
     return snapshot;
   }
@@ -127,8 +146,9 @@ export class Holder {
         throw new HoldfastError('internal', { reason: 'wrong token' });
       return { id, ok: await this.perform(frame, connection, request.signal) };
     } catch (err) {
+      const known = asStorageFailure(err);
       const error =
-        err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
+        known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
       return { id, error: { code: error.code, facts: error.facts } };
     } finally {
       connection.waiting.delete(id);

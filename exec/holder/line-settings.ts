@@ -51,7 +51,9 @@ export class KeptSettings {
     if (tty === undefined) return;
     const settings = this.wanted === '-' ? USUAL : [this.wanted];
     this.restored = new Promise((resolve) => {
-      execFile(outsideProgram('stty'), [FILE_FLAG, tty, ...settings], { timeout: RESTORE_MS }, () => resolve());
+      execFile(outsideProgram('stty'), [FILE_FLAG, tty, ...settings], { timeout: RESTORE_MS }, () =>
+        resolve(),
+      );
     });
   }
 

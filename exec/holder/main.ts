@@ -1,11 +1,13 @@
 // The holder: a small detached process that owns one session's terminal, log and socket and outlives every
 // worker. Started with the session's folder, or as a spare that is told it later; ends by `close` or TERM.
 import { basename, dirname } from 'node:path';
+import { HoldfastError } from '../../contracts/errors';
 import { readJson, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
 import type { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
-import type { HolderConfig } from '../spawn-holder';
+import type { HolderConfig, HolderFailure } from '../spawn-holder';
+import { asStorageFailure } from '../storage-failure';
 import { removeSpare, spareFiles, type SpareConfig } from '../spare-holder';
 import { Holder } from './holder';
 import { useOutsidePrograms } from './outside-programs';
@@ -21,7 +23,12 @@ for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => und
 // one, while its starter listens, it is the starter's to tell.
 process.on('uncaughtException', (err) => {
   console.error(new Date().toISOString(), err);
-  if (process.connected) process.exit(1);
+  if (!process.connected) return;
+  const failure = asStorageFailure(err);
+  if (!(failure instanceof HoldfastError)) process.exit(1);
+  // Told as what it is: the last lines of a log on a full disk say nothing.
+  const told: HolderFailure = { failed: { code: failure.code, facts: failure.facts } };
+  process.send?.(told, () => process.exit(1));
 });
 
 const [place = '', kind] = process.argv.slice(2);

@@ -1,10 +1,11 @@
 // What bash and the interpreters read of a command. Where a secret stands in it, a pipe under the file's name hands it
 // over: filled in it lies on no disk, and is gone when it is read.
 import { execFileSync } from 'node:child_process';
-import { constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, openSync, renameSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { outsideProgram } from './outside-programs';
 import type { SessionSecrets } from './session-secrets';
+import { removeQuietly } from '../json-file';
 
 const LOOK_MS = 2;
 /** An interpreter reads its file at the beginning; some do it twice. */
@@ -46,7 +47,7 @@ class Pipe {
 
   close(): void {
     clearTimeout(this.timer);
-    rmSync(this.path, { force: true });
+    removeQuietly(this.path);
   }
 
   private look(): void {

@@ -11,6 +11,7 @@ import type { Sandbox } from '../sandbox/sandbox';
 import type { SessionPaths } from '../session-paths';
 import { containment, type HolderConfig } from '../spawn-holder';
 import { asStorageFailure } from '../storage-failure';
+import { recordTree } from '../tree-record';
 import { checkWorkingFolder } from '../working-folder';
 import { SessionInBand } from './in-band-session';
 import { InputWriter } from './input-writer';
@@ -83,6 +84,7 @@ export class Session {
   }
 
   snapshot(command = this.command): Snapshot {
+    this.log.restoreIfGone();
     return {
       command,
       epoch: this.epoch,
@@ -109,7 +111,7 @@ export class Session {
       try {
         await this.start(request);
       } catch (err) {
-        throw asStorageFailure(err);
+        throw asStorageFailure(err, 'nothing was run');
       }
       return this.snapshot();
     });
@@ -193,6 +195,7 @@ export class Session {
     if (this.life) await this.endLife(null);
     writeJson(this.paths.epoch, this.epoch);
     const shell = this.openShell();
+    recordTree(this.paths, shell.tree);
     const life = {
       shell,
       input: new InputWriter(shell),

@@ -17,6 +17,7 @@ import * as pty from 'node-pty';
 import type { CodeImport, MissingPackage } from '../../contracts/package-names';
 import type { Runtime, TreeKill } from '../../contracts/session';
 import { quote } from '../../contracts/shell-word';
+import { removeQuietly } from '../json-file';
 import { shellAsset } from '../package-root';
 import { childrenOf, isRunning, processStat, readLink, readText } from '../proc';
 import type { TerminalSize } from '../protocol';
@@ -132,6 +133,11 @@ export class Shell {
   /** Process id of the terminal's leader, as the holder sees it. */
   get leader(): number {
     return this.terminal.pid;
+  }
+
+  /** By what a host that cannot ask us finds everything of this epoch. */
+  get tree(): { leader: number; mark: string; ownShell: string } {
+    return { leader: this.leader, mark: this.mark, ownShell: this.rc };
   }
 
   /** The bash that takes the commands, as the holder sees it. */
@@ -257,7 +263,7 @@ export class Shell {
     this.toolSocket?.close();
     this.covers?.close();
     for (const fd of this.channels.slice(1)) closeSync(fd);
-    rmSync(this.options.directory, { recursive: true, force: true });
+    removeQuietly(this.options.directory);
     return left;
   }
 

@@ -74,6 +74,18 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   no_server: { address: 'a:1', reason: 'refused' },
   deadline: { what: 'The session', waitedMs: 10 },
   storage_failed: { reason: 'no space left on device' },
+  resources_exhausted: {
+    resource: 'file descriptors',
+    reason: 'too many open files',
+    done: 'nothing was run',
+  },
+  session_unreachable: {
+    session: 3,
+    pid: 77,
+    state: 'stopped by a signal (T)',
+    since: 'noon',
+    delivered: 'nothing was sent to it',
+  },
   terminal_failed: { reason: 'no pty' },
   sandbox_missing: { reason: 'there is no program bwrap on the PATH' },
   missing_program: { runtime: 'python', program: 'python3' },

@@ -1,0 +1,118 @@
+// `holdfast down`: ends the worker and the server, and with `--sessions` the sessions before them. Each of it is done
+// whatever becomes of the others, on a folder that cannot be written too.
+import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LiveTokens } from '../../activities/live-tokens';
+import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { stopServer } from '../../engine/server';
+import { detectTreeKill } from '../../exec/holder/process-tree';
+import { SessionHost, type ClosedSession } from '../../exec/session-host';
+import { endLeftOverSpares } from '../../exec/spare-holder';
+import { asStorageFailure } from '../../exec/storage-failure';
+import { stopWorker } from '../../workers/worker-process';
+import { dataDirOf, type GlobalOptions } from '../context';
+import { stopMarker } from '../keep-running';
+import { printJson } from '../print-json';
+import { note } from '../terminal-style';
+
+export interface DownOptions extends GlobalOptions {
+  sessions?: boolean;
+}
+
+/** All sessions are ended at once, each by force where it does not end by itself: less than so long altogether. */
+const SESSIONS_MS = 20_000;
+const REASON = 'holdfast down --sessions';
+
+export async function down(options: DownOptions): Promise<number> {
+  const dataDir = dataDirOf(options);
+  const faults: HoldfastError[] = [];
+  const step = async <T>(work: () => T | Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work();
+    } catch (err) {
+      faults.push(asFault(err));
+      return otherwise;
+    }
+  };
+  const closeSessions = (): Promise<ClosedSession[]> =>
+    options.sessions ? step(() => closed(dataDir), []) : Promise.resolve([]);
+  if (existsSync(dataDir)) await step(() => writeFileSync(stopMarker(dataDir), ''), undefined);
+  // While the worker lives, so that it records the ends; again for what was opened meanwhile.
+  const before = await closeSessions();
+  const worker = await step(() => stopWorker(dataDir), false);
+  const sessions = [...before, ...(await closeSessions())];
+  if (options.sessions) {
+    await step(() => endLeftOverSpares(dataDir), undefined);
+    await step(() => LiveTokens.removeLeftOver(dataDir), undefined);
+  }
+  const server = await step(() => stopServer(dataDir), false);
+  const left = await step(() => openSessions(dataDir), 0);
+  faults.push(...sessions.flatMap(({ failure }) => failure ?? []));
+  const ended = sessions.filter(({ failure }) => !failure);
+  if (options.json) {
+    printJson({
+      server,
+      worker,
+      sessionsClosed: ended.length,
+      sessionsLeft: left,
+      sessions: sessions.map(factsOf),
+      problems: faults.map((fault) => fault.toJSON()),
+    });
+  } else {
+    for (const session of sessions) if (session.killed || session.failure) note(lineOf(session));
+    for (const { code, message } of faults) note(`${code}: ${message}`);
+    process.stdout.write(
+      `server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}, ` +
+        (options.sessions ? `${ended.length} sessions ended` : `${left} sessions live on`) +
+        (options.sessions && left > 0 ? `, ${left} still run\n` : '\n'),
+    );
+  }
+  return faults[0]?.exitCode ?? 0;
+}
+
+function asFault(err: unknown): HoldfastError {
+  const known = asStorageFailure(err);
+  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
+}
+
+/** Throws `deadline` where even the kernel does not end them. */
+async function closed(dataDir: string): Promise<ClosedSession[]> {
+  const host = sessionHost(dataDir);
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      host.closeAll(REASON),
+      delay(SESSIONS_MS, undefined, { signal: over.signal }).then(() => {
+        throw new HoldfastError('deadline', { what: 'The end of the sessions', waitedMs: SESSIONS_MS });
+      }),
+    ]);
+  } finally {
+    over.abort();
+    host.detach();
+  }
+}
+
+function factsOf({ ref, killed, failure }: ClosedSession): object {
+  const ended = failure ? 'failed' : killed ? 'killed' : 'closed';
+  return {
+    ...ref,
+    ended,
+    ...(killed && { holderPid: killed.pid, why: killed.why, survivors: killed.survivors }),
+    ...(failure && { error: failure.toJSON() }),
+  };
+}
+
+function lineOf({ ref, killed, failure }: ClosedSession): string {
+  const name = `session ${ref.session} of ${ref.agent} on ${ref.host}`;
+  if (!killed) return `${name} could not be ended: ${failure?.message}`;
+  const left = killed.survivors.length > 0 ? `; still running: pid ${killed.survivors.join(', ')}` : '';
+  return `${name} was killed with its holder (pid ${killed.pid}): ${killed.why}${left}`;
+}
+
+const sessionHost = (dataDir: string): SessionHost =>
+  new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
+
+function openSessions(dataDir: string): number {
+  const host = sessionHost(dataDir);
+  return host.list().filter((ref) => host.isOpen(ref)).length;
+}

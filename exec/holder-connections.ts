@@ -1,0 +1,137 @@
+// The host's connections to its holders: found by their records, made again when they break, one for each session.
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SessionRef } from '../contracts/ids';
+import { HolderGone, type HolderRecord } from './holder-client';
+import { HolderPulse, unreachedSince } from './holder-pulse';
+import { readJson } from './json-file';
+import { isAlive } from './process-identity';
+import type { Verb, Verbs } from './protocol';
+import { sessionPaths } from './session-paths';
+import { asStorageFailure } from './storage-failure';
+
+const ATTEMPTS = 3;
+const GONE_MS = 1_000;
+/** A holder makes a socket that has vanished again within a second or two. */
+const CONNECT_MS = 3_000;
+const AGAIN_MS = 50;
+
+export class HolderConnections {
+  private readonly connections = new Map<string, Promise<HolderPulse>>();
+
+  constructor(private readonly dataDir: string) {}
+
+  /** The record of the holder that owns the session and lives. */
+  holderOf(ref: SessionRef): HolderRecord | undefined {
+    const record = readJson<HolderRecord>(sessionPaths(this.dataDir, ref).holder);
+    return record && isAlive(record.identity) ? record : undefined;
+  }
+
+  /**
+   * Undefined when no holder lives; one that dies before it answers counts as dead. Throws `session_unreachable` when it
+   * lives and does not answer.
+   */
+  async ask<V extends Verb>(
+    ref: SessionRef,
+    verb: V,
+    body: Verbs[V]['request'],
+    signal?: AbortSignal,
+  ): Promise<Verbs[V]['answer'] | undefined> {
+    const since = Date.now();
+    for (let attempt = 1; ; attempt++) {
+      const holder = await this.find(ref);
+      try {
+        return await holder?.request(verb, body, signal);
+      } catch (err) {
+        if (!(err instanceof HolderGone)) throw err;
+        await this.untilGone(ref);
+        if (attempt < ATTEMPTS) continue;
+        const record = this.holderOf(ref);
+        if (!record) return undefined;
+        throw unreachedSince(ref.session, record, { why: 'it closes every connection at once', since });
+      }
+    }
+  }
+
+  /** Throws as `ask`. */
+  async find(ref: SessionRef): Promise<HolderPulse | undefined> {
+    const key = this.key(ref);
+    const known = this.connections.get(key);
+    if (known) {
+      const holder = await known.catch(() => undefined);
+      if (holder?.isOpen) return holder;
+      if (this.connections.get(key) === known) this.connections.delete(key);
+      return this.find(ref);
+    }
+    const record = this.holderOf(ref);
+    if (!record) return undefined;
+    const connecting = this.connect(ref, record);
+    this.connections.set(key, connecting);
+    try {
+      return await connecting;
+    } catch (err) {
+      if (this.connections.get(key) === connecting) this.connections.delete(key);
+      if (err instanceof HolderGone) return undefined;
+      throw err;
+    }
+  }
+
+  /** A connection that is just being made. */
+  made(ref: SessionRef): Promise<HolderPulse> | undefined {
+    return this.connections.get(this.key(ref));
+  }
+
+  keep(ref: SessionRef, connecting: Promise<HolderPulse>): void {
+    this.connections.set(this.key(ref), connecting);
+  }
+
+  forget(ref: SessionRef): void {
+    close(this.made(ref));
+    this.connections.delete(this.key(ref));
+  }
+
+  /** Closes all; the sessions go on. */
+  closeAll(): void {
+    for (const connecting of this.connections.values()) close(connecting);
+    this.connections.clear();
+  }
+
+  /** Its socket closes a moment before the process of a killed holder is gone. */
+  private async untilGone(ref: SessionRef): Promise<void> {
+    const until = Date.now() + GONE_MS;
+    while (this.holderOf(ref) && Date.now() < until) await delay(5);
+  }
+
+  /** Only a dead process makes a holder dead: one that lives owns the terminal, whatever its socket says. */
+  private async connect(ref: SessionRef, record: HolderRecord): Promise<HolderPulse> {
+    const since = Date.now();
+    for (;;) {
+      try {
+        return await HolderPulse.connect(record, ref.session);
+      } catch (err) {
+        const failure = asStorageFailure((err as Error).cause ?? err);
+        if (!(err instanceof HolderGone) || failure !== (err.cause ?? err)) throw failure;
+        if (!isAlive(record.identity)) throw err;
+        if (Date.now() - since > CONNECT_MS) {
+          const { socketPath } = record;
+          const why = existsSync(socketPath)
+            ? `it takes no connection at ${socketPath}`
+            : `its socket ${socketPath} is gone`;
+          throw unreachedSince(ref.session, record, { why, since });
+        }
+        await delay(AGAIN_MS);
+      }
+    }
+  }
+
+  private key(ref: SessionRef): string {
+    return sessionPaths(this.dataDir, ref).directory;
+  }
+}
+
+function close(connecting: Promise<HolderPulse> | undefined): void {
+  void connecting?.then(
+    (holder) => holder.close(),
+    () => undefined,
+  );
+}

@@ -1,0 +1,25 @@
+// Makes folders, and says why where that cannot be done.
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { asStorageFailure } from './storage-failure';
+
+/** Makes a folder of this user alone, with those above it. Throws `storage_failed` and `resources_exhausted`. */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (err) {
+    throw asStorageFailure((err as NodeJS.ErrnoException).code === 'ENOENT' ? trueReason(path, err) : err);
+  }
+}
+
+/** Node says ENOENT for whatever keeps a recursive mkdir from making the first of several folders. */
+function trueReason(path: string, said: unknown): unknown {
+  let first = path;
+  while (!existsSync(dirname(first)) && dirname(first) !== first) first = dirname(first);
+  try {
+    mkdirSync(first, { mode: 0o700 });
+    return said;
+  } catch (err) {
+    return err;
+  }
+}

@@ -1,0 +1,29 @@
+// What the processes of a session's current shell are known by. Its holder writes it down, so that the host can end them
+// when the holder does not answer.
+import { readJson, writeJson } from './json-file';
+import { identitiesOf, type Identity } from './process-identity';
+import type { SessionPaths } from './session-paths';
+
+export interface TreeRecord {
+  /** The terminal's leader. */
+  leader: Identity;
+  /** A text in the environment of everything that the shell started. */
+  mark: string;
+  /** A text in the command line of the shell and its copies. */
+  ownShell: string;
+}
+
+/** Where it cannot be written, the holder's children tell nearly as much. */
+export function recordTree(
+  { tree }: SessionPaths,
+  { leader, mark, ownShell }: Omit<TreeRecord, 'leader'> & { leader: number },
+): void {
+  const [identity] = identitiesOf([leader]);
+  try {
+    if (identity) writeJson(tree, { leader: identity, mark, ownShell } satisfies TreeRecord);
+  } catch {
+    // Told as `degraded` by what needs the disk more.
+  }
+}
+
+export const readTree = ({ tree }: SessionPaths): TreeRecord | undefined => readJson<TreeRecord>(tree);

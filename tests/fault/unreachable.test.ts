@@ -1,0 +1,170 @@
+// Sessions whose holder lives and does not answer, through the whole of it: command line, server, worker.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_AGENT, LOCAL_HOST } from '../../contracts/ids';
+import type { CommandView } from '../../contracts/session';
+import type { HolderRecord } from '../../exec/holder-client';
+import { readJson } from '../../exec/json-file';
+import { processStat } from '../../exec/proc';
+import { isAlive } from '../../exec/process-identity';
+import { sessionPaths, type SessionPaths } from '../../exec/session-paths';
+import { EngineOfItsOwn, type CliResult } from '../helpers/engine-of-its-own';
+import { until } from '../helpers/until';
+
+const TOLD_MS = 5_000;
+const engine = new EngineOfItsOwn();
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'holdfast-unreachable-'));
+  await engine.start();
+}, 60_000);
+afterAll(async () => {
+  const left = await engine.end();
+  rmSync(cwd, { recursive: true, force: true });
+  expect(left).toEqual([]);
+}, 60_000);
+
+let sessions = 0;
+const pathsOf = (session: number): SessionPaths =>
+  sessionPaths(engine.dataDir, { agent: DEFAULT_AGENT, host: LOCAL_HOST, session });
+
+function holderOf(session: number): HolderRecord['identity'] {
+  const record = readJson<HolderRecord>(pathsOf(session).holder);
+  if (!record) throw new Error('no holder');
+  return record.identity;
+}
+
+async function stop(session: number): Promise<number> {
+  const { pid } = holderOf(session);
+  process.kill(pid, 'SIGSTOP');
+  await until(() => processStat(pid)?.state === 'T');
+  return pid;
+}
+
+/** A command of the command line on one session, and how long it took. */
+async function hf(session: number, command: string, ...args: string[]): Promise<CliResult & { ms: number }> {
+  const since = Date.now();
+  const result = await engine.cli([command, '--session', String(session), '--json', ...args]);
+  return { ...result, ms: Date.now() - since };
+}
+
+const errorOf = ({ stderr }: CliResult): { code: string; facts: Record<string, unknown> } =>
+  (
+    JSON.parse(stderr.trim().split('\n').at(-1) ?? '{}') as {
+      error: { code: string; facts: Record<string, unknown> };
+    }
+  ).error;
+
+const viewOf = ({ stdout }: CliResult): CommandView => JSON.parse(stdout) as CommandView;
+
+test('callers of a session whose holder is stopped are told within five seconds, its command goes on, and the same id finds it', async () => {
+  const n = sessions++;
+  const code = 'echo ran >> runs; until [ -e go ]; do sleep 0.02; done; seq 3; (exit 4)';
+  const args = ['--id', 'the-command', '--cwd', cwd, code];
+  const running = hf(n, 'exec', ...args);
+  await until(ranOnce);
+  const pid = await stop(n);
+  const stoppedAt = Date.now();
+  const told = await Promise.all([
+    running.then((result) => ({ ...result, ms: Date.now() - stoppedAt })),
+    hf(n, 'output'),
+    hf(n, 'input', 'x'),
+  ]);
+  for (const result of told) {
+    expect([result.code, errorOf(result)]).toMatchObject([
+      75,
+      { code: 'session_unreachable', facts: { session: n, pid, state: 'stopped by a signal (T)' } },
+    ]);
+    expect(result.ms).toBeLessThan(TOLD_MS);
+  }
+  // Of another command, too: not that the session is busy.
+  expect(errorOf(await hf(n, 'exec', 'echo other')).code).toBe('session_unreachable');
+  expect(errorOf(await hf(n, 'exec', ...args)).code).toBe('session_unreachable');
+  process.kill(pid, 'SIGCONT');
+  writeFileSync(join(cwd, 'go'), '');
+  let found = await hf(n, 'exec', ...args);
+  // Until the worker has seen that the holder goes on.
+  for (; found.code === 75; found = await hf(n, 'exec', ...args));
+  expect(viewOf(found)).toMatchObject({ state: 'exited', exitCode: 4, output: '1\n2\n3\n', epoch: 1 });
+  expect(found.code).toBe(4);
+  expect(readFileSync(join(cwd, 'runs'), 'utf8')).toBe('ran\n');
+}, 60_000);
+
+const ranOnce = (): boolean => {
+  try {
+    return readFileSync(join(cwd, 'runs'), 'utf8') === 'ran\n';
+  } catch {
+    return false;
+  }
+};
+
+test('reset of the command line ends what a stopped holder holds, its caller is told of that end, and the next command runs', async () => {
+  const n = sessions++;
+  const running = hf(n, 'exec', '--cwd', cwd, 'echo $BASHPID > pid-of-reset; sleep 4000');
+  await until(() => pidIn('pid-of-reset') !== undefined);
+  const pid = await stop(n);
+  const { code, ms } = await hf(n, 'reset', '--reason', 'enough');
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(10_000);
+  const result = await running;
+  expect(errorOf(result).code).toMatch(/^session_(lost|unreachable)$/);
+  expect(processStat(pid)).toBeUndefined();
+  expect(viewOf(await hf(n, 'exec', 'echo next'))).toMatchObject({
+    output: 'next\n',
+    epoch: 2,
+    freshShell: true,
+  });
+}, 60_000);
+
+function pidIn(name: string): number | undefined {
+  try {
+    return Number(readFileSync(join(cwd, name), 'utf8')) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+test('close of the command line leaves no holder that is stopped', async () => {
+  const n = sessions++;
+  expect((await hf(n, 'exec', '--cwd', cwd, 'echo open')).code).toBe(0);
+  const holder = holderOf(n);
+  await stop(n);
+  expect((await hf(n, 'close')).code).toBe(0);
+  expect(isAlive(holder)).toBe(false);
+}, 60_000);
+
+test('doctor names sessions that do not answer, with the pid and why', async () => {
+  const n = sessions++;
+  expect((await hf(n, 'exec', '--cwd', cwd, 'echo open')).code).toBe(0);
+  const pid = await stop(n);
+  const { code, stdout } = await engine.cli(['doctor', '--json']);
+  process.kill(pid, 'SIGCONT');
+  const checks = JSON.parse(stdout) as { name: string; status: string; found: string; next?: string }[];
+  expect(checks.find(({ name }) => name === 'sessions')).toMatchObject({
+    status: 'fail',
+    found: expect.stringContaining(
+      `session ${n} of ${DEFAULT_AGENT} (pid ${pid}): stopped by a signal (T)`,
+    ) as string,
+    next: expect.stringContaining(`kill -CONT ${pid}`) as string,
+  });
+  expect(code).toBe(69);
+}, 60_000);
+
+test('down --sessions ends every session within twenty seconds, names those it had to kill, and ends worker and server', async () => {
+  const n = sessions++;
+  expect((await hf(n, 'exec', '--cwd', cwd, 'echo open')).code).toBe(0);
+  const pid = await stop(n);
+  const since = Date.now();
+  const { code, stdout } = await engine.cli(['down', '--sessions', '--json']);
+  expect(Date.now() - since).toBeLessThan(25_000);
+  const facts = JSON.parse(stdout) as { sessions: { session: number }[] };
+  expect([code, facts]).toMatchObject([0, { server: true, worker: true, sessionsLeft: 0, problems: [] }]);
+  expect(facts.sessions.find(({ session }) => session === n)).toMatchObject({
+    ended: 'killed',
+    holderPid: pid,
+    why: 'stopped by a signal (T)',
+  });
+  expect(processStat(pid)).toBeUndefined();
+}, 60_000);

@@ -1,0 +1,255 @@
+// A holder that lives and does not answer, or that nobody finds: told as that, waited out, or ended by the host itself.
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { HoldfastError } from '../../../contracts/errors';
+import { HolderClient, type HolderRecord } from '../../../exec/holder-client';
+import { contentHash } from '../../../exec/command-records';
+import { readJson } from '../../../exec/json-file';
+import { processStat } from '../../../exec/proc';
+import { isAlive } from '../../../exec/process-identity';
+import { SessionHost } from '../../../exec/session-host';
+import { sessionPaths } from '../../../exec/session-paths';
+import type { TreeKill } from '../../../contracts/session';
+import { detectTreeKill } from '../../../exec/holder/process-tree';
+import { testHost, type TestHost } from '../../helpers/session-host';
+import { until } from '../../helpers/until';
+import { endWithoutTrace, holderOf, logOf, otherSession, processesMarked } from './session-processes';
+
+/** In which callers are told, on a machine that has other things to do. */
+const TOLD_MS = 5_000;
+
+let t: TestHost;
+beforeEach(() => (t = testHost()));
+afterEach(async () => {
+  try {
+    process.kill(holderOf(t), 'SIGCONT');
+  } catch {
+    // It is gone, as its test meant.
+  }
+  await endWithoutTrace(t);
+});
+
+const recordOf = (): HolderRecord => {
+  const record = readJson<HolderRecord>(sessionPaths(t.dataDir, t.ref).holder);
+  if (!record) throw new Error('no holder');
+  return record;
+};
+
+/** What a call is refused with, and after how long. */
+async function refusal(call: Promise<unknown>): Promise<{ error: HoldfastError; ms: number }> {
+  const since = Date.now();
+  const error = await call.then(
+    () => undefined,
+    (err: unknown) => err,
+  );
+  if (!(error instanceof HoldfastError)) throw new Error(`not refused as expected: ${String(error)}`);
+  return { error, ms: Date.now() - since };
+}
+
+/** Stopped when this resolves, which is a moment after the signal. */
+async function stop(): Promise<number> {
+  const pid = holderOf(t);
+  process.kill(pid, 'SIGSTOP');
+  await until(() => processStat(pid)?.state === 'T');
+  return pid;
+}
+const go = (): boolean => process.kill(holderOf(t), 'SIGCONT');
+
+const SURVIVES_HANGUP = 'trap "" HUP; nohup setsid sleep 4000 >/dev/null 2>&1 & sleep 4000';
+
+describe('a holder that is stopped', () => {
+  test('is told as that within five seconds by every request, which then was not sent, and goes on when it is continued', async () => {
+    await t.run('KEPT=1');
+    const pid = await stop();
+    const run = t.host.run(t.ref, { id: 'later', runtime: 'terminal', code: 'echo "kept $KEPT"' });
+    const calls = [run, t.host.status(t.ref), t.host.input(t.ref, { id: 'i', text: 'x', keys: [] })];
+    for (const { error, ms } of await Promise.all(calls.map(refusal))) {
+      expect(error).toMatchObject({ code: 'session_unreachable', retryable: true, exitCode: 75 });
+      expect(error.facts).toMatchObject({ session: 0, pid, state: 'stopped by a signal (T)' });
+      expect(error.message).toMatch(
+        /since 20\d\d-.*; nothing was sent to it.*kill -CONT \d+.*holdfast reset/s,
+      );
+      expect(ms).toBeLessThan(TOLD_MS);
+    }
+    expect(t.host.commandRecord(t.ref, 'later')).toBeUndefined();
+    go();
+    expect(await t.run('echo "kept $KEPT"', { id: 'later' })).toMatchObject({ output: 'kept 1\n' });
+  });
+
+  test('while a command is watched is told within five seconds, and nothing of the command is lost', async () => {
+    await t.run('until [ -e go ]; do sleep 0.02; done; seq 2000; (exit 3)', { yield: { firstOutputMs: 20 } });
+    const watched = refusal(t.host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 60_000 }));
+    await stop();
+    const { error, ms } = await watched;
+    expect(error).toMatchObject({ code: 'session_unreachable', facts: { state: 'stopped by a signal (T)' } });
+    expect(ms).toBeLessThan(TOLD_MS);
+    go();
+
+    writeFileSync(`${t.cwd}/go`, '');
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 })).toMatchObject({
+      exitCode: 3,
+      epoch: 1,
+    });
+    expect(logOf(t).toString()).toBe(Array.from({ length: 2_000 }, (_, i) => `${i + 1}\r\n`).join(''));
+  });
+
+  test('that is continued carries out once what was sent to it, and the same ids find it', async () => {
+    await t.run('cat > typed', { yield: { firstOutputMs: 20 } });
+    const client = await HolderClient.connect(recordOf());
+    const other = otherSession(t, 1);
+    await t.run(':', { ref: other });
+    await stop();
+    const typed = { id: 'typed-once', text: 'hello', keys: [] };
+    const sent = client.request('input', typed);
+    go();
+    await sent;
+    await t.host.input(t.ref, typed);
+    await t.host.input(t.ref, { id: 'end', text: null, keys: ['ctrl-d'] });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(`${t.cwd}/typed`, 'utf8')).toBe('hello\n');
+    const code = 'echo ran >> runs';
+    const hash = contentHash('terminal', code);
+    await stop();
+    void client.request('run', { id: 'once', runtime: 'terminal', code, contentHash: hash });
+    expect((await refusal(t.host.run(t.ref, { id: 'once', runtime: 'terminal', code }))).error.code).toBe(
+      'session_unreachable',
+    );
+    go();
+    expect(await t.run(code, { id: 'once' })).toMatchObject({ commandId: 'once', exitCode: 0 });
+    expect(readFileSync(`${t.cwd}/runs`, 'utf8')).toBe('ran\n');
+    client.close();
+  });
+
+  test('of one session keeps no other from being opened or ended', async () => {
+    await t.run(':');
+    await stop();
+    const other = otherSession(t, 1);
+    expect(await t.run('echo fine', { ref: other })).toMatchObject({ output: 'fine\n' });
+    await t.host.close(other, 'enough');
+    expect(t.host.isOpen(other)).toBe(false);
+  });
+});
+
+const kinds: TreeKill[] = [...new Set([detectTreeKill(), 'process-search' as const])];
+describe.each(kinds)('with %s', (treeKill) => {
+  beforeEach(async () => {
+    await endWithoutTrace(t);
+    t = testHost({ treeKill, sandbox: null });
+  });
+
+  test('a reset ends the whole tree of a holder that is stopped, once for its id, and the next command has a fresh epoch', async () => {
+    await t.run(`echo begun; ${SURVIVES_HANGUP}`, { id: 'lost', yield: { firstOutputMs: 50 } });
+    await until(() => logOf(t).toString() === 'begun\r\n');
+    const holder = recordOf();
+    await stop();
+    const reset = { id: 'r1', reason: 'enough', by: 'reset' } as const;
+    const since = Date.now();
+    expect(await t.host.reset(t.ref, reset)).toMatchObject({
+      epoch: 2,
+      survivors: [],
+      command: { id: 'lost', lost: true, killedBy: { by: 'reset' }, from: 0, to: 7 },
+    });
+    expect(Date.now() - since).toBeLessThan(8_000);
+    const killedBy = t.host.commandRecord(t.ref, 'lost')?.killedBy;
+    expect(killedBy?.reason).toBe(
+      `enough; its holder (pid ${holder.identity.pid}) was killed: stopped by a signal (T)`,
+    );
+    expect(isAlive(holder.identity)).toBe(false);
+    expect(processesMarked(t.cwd)).toEqual([]);
+    const next = await t.run('sleep 4000', { yield: { firstOutputMs: 50 } });
+    expect(next).toMatchObject({
+      state: 'running',
+      epoch: 2,
+      freshShell: true,
+    });
+    await t.host.reset(t.ref, reset);
+    expect(await t.host.status(t.ref)).toMatchObject({ epoch: 2, command: { endedAt: null } });
+    expect(logOf(t).toString()).toBe('begun\r\n');
+  });
+
+  test('a close ends the whole tree of a holder that is stopped', async () => {
+    await t.run(SURVIVES_HANGUP, { yield: { firstOutputMs: 50 } });
+    const holder = recordOf();
+    await stop();
+    const snapshot = await t.host.close(t.ref, 'closed here');
+    expect(snapshot.command).toMatchObject({ lost: true, killedBy: { by: 'closed' } });
+    expect(isAlive(holder.identity)).toBe(false);
+    expect(processesMarked(t.cwd, t.dataDir)).toEqual([]);
+  });
+
+  test('all sessions are ended within twenty seconds, and the ones that were killed are named', async () => {
+    await t.run(SURVIVES_HANGUP, { yield: { firstOutputMs: 50 } });
+    await t.run(':', { ref: otherSession(t, 1) });
+    const pid = await stop();
+    const since = Date.now();
+    const closed = await t.host.closeAll('down');
+    expect(Date.now() - since).toBeLessThan(20_000);
+    expect(closed.sort((a, b) => a.ref.session - b.ref.session)).toMatchObject([
+      { ref: t.ref, failure: null, killed: { pid, why: 'stopped by a signal (T)', survivors: [] } },
+      { ref: otherSession(t, 1), failure: null, killed: undefined },
+    ]);
+    expect(processesMarked(t.cwd, t.dataDir)).toEqual([]);
+  });
+});
+
+describe('what a holder is found by', () => {
+  const anew = (): SessionHost => new SessionHost(t.host.options);
+
+  test.each([
+    ['its socket', ({ socketPath }: HolderRecord) => socketPath],
+    ['the folder of the sockets', ({ socketPath }: HolderRecord) => dirname(socketPath)],
+    ['the record of itself', () => sessionPaths(t.dataDir, t.ref).holder],
+  ])('is made again when %s is removed, and the shell is the same', async (_what, pathOf) => {
+    await t.run('KEPT=1');
+    const path = pathOf(recordOf());
+    rmSync(path, { recursive: true });
+    await until(() => existsSync(path), TOLD_MS);
+    const host = anew();
+    await host.run(t.ref, { id: 'after', runtime: 'terminal', code: 'echo "kept $KEPT"' });
+    await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 });
+    host.detach();
+    expect(logOf(t).toString()).toBe('kept 1\r\n');
+  });
+
+  test('is told as missing where it is not made again', async () => {
+    await t.run(':');
+    const { socketPath } = recordOf();
+    const pid = await stop();
+    rmSync(socketPath);
+    const host = anew();
+    const { error, ms } = await refusal(host.status(t.ref));
+    expect(error).toMatchObject({ code: 'session_unreachable', facts: { pid } });
+    expect(ms).toBeLessThan(TOLD_MS);
+    host.detach();
+  });
+
+  test('is gone with the folder of its session: then its tree and the holder end', async () => {
+    await t.run(SURVIVES_HANGUP, { yield: { firstOutputMs: 50 } });
+    const { identity } = recordOf();
+    rmSync(sessionPaths(t.dataDir, t.ref).directory, { recursive: true });
+    await until(() => !isAlive(identity), 10_000);
+    await until(() => processesMarked(t.cwd, t.dataDir).length === 0, 5_000);
+  });
+});
+
+describe('a log', () => {
+  const NUMBERS = Array.from({ length: 3_000 }, (_, i) => `${i + 1}\r\n`).join('');
+
+  test.each([
+    ['deleted', (log: string) => rmSync(log)],
+    ['moved away', (log: string) => renameSync(log, `${log}.old`)],
+  ])('that is %s under a running session is whole again, and no byte is lost', async (_how, harm) => {
+    await t.run('seq 1000; until [ -e go ]; do sleep 0.02; done; seq 1001 3000', {
+      yield: { firstOutputMs: 50, betweenOutputMs: 50 },
+    });
+    await until(() => logOf(t).toString().endsWith('\r\n1000\r\n'));
+    harm(t.host.logPath(t.ref));
+    expect((await t.host.status(t.ref)).degraded).toBeNull();
+    expect(logOf(t).toString()).toMatch(/^1\r\n2\r\n.*1000\r\n$/s);
+    harm(t.host.logPath(t.ref));
+
+    writeFileSync(`${t.cwd}/go`, '');
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
+    expect(logOf(t).toString()).toBe(NUMBERS);
+  });
+});
