@@ -31,10 +31,15 @@ import {
   transcriptQuery,
   waitForAgentsUpdate,
 } from './agent-definitions';
+import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
 export function listen(conversation: Conversation): void {
   const { agents, transcript } = conversation;
+  messageGuard.refused = (err) => {
+    conversation.refuse(err);
+    conversation.show();
+  };
   const isOpen = (): void => {
     const { isEnding, isDraining, endReason: reason } = conversation;
     if (isEnding) refuse('agent_closed', { reason });

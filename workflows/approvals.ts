@@ -5,6 +5,7 @@ import type { Approval, ApprovalsRecord, ApproveRequest, DenyRequest, Hold } fro
 import { inMarkdown, messageList } from '../contracts/labels';
 import { APPROVAL_MESSAGES } from '../contracts/messages';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
+import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
 export const approveUpdate = defineUpdate<Approval, [ApproveRequest?]>(APPROVAL_MESSAGES.approve);
@@ -84,9 +85,17 @@ export class Approvals {
     return found;
   }
 
+  /** Throws as `check`, and `approval_needs_hash`: an approval that names nothing is for whatever waits by then. */
+  checkApproval(request: { id?: string; hash?: string }): Approval {
+    const found = this.check(request);
+    if (request.hash === undefined && messageGuard.demandsSeals)
+      return refuse('approval_needs_hash', { allowed: found.hash });
+    return found;
+  }
+
   approve(request: ApproveRequest | undefined): Approval {
     const { scope = 'once', by = null, ...which } = checked(approveSchema, 'The approval', request);
-    const found = this.check(which);
+    const found = this.checkApproval(which);
     this.record.answers[found.id] = { approved: true, by, reason: null };
     if (scope === 'session') {
       const rules = found.reasons.map(({ rule }) => rule);
@@ -141,7 +150,7 @@ export function listenToApprovals(approvals: Approvals, refused: (err: unknown) 
   setHandler(approveUpdate, (request?: ApproveRequest) => approvals.approve(request), {
     validator: (request?: ApproveRequest) => {
       const { id, hash } = checked(approveSchema, 'The approval', request);
-      approvals.check({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
+      approvals.checkApproval({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
     },
     description: 'Say yes to what waits: {} or {"id":"…"} or {"scope":"session"}',
   });
