@@ -88,7 +88,7 @@ export function createHostActivities({
       crashPoint('command-arrived');
       // One that has begun is only found again, whatever the policy says by now.
       if (!sessions.commandRecord(ref, id)) {
-        const held = await gate.held(input);
+        const held = await gate.held(input, () => folderOf(sessions, input));
         if (held) return held;
         if (input.reset) await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
       }
@@ -173,6 +173,12 @@ export function createHostActivities({
     },
   };
   return guarded({ host, access, audit, client }, activities);
+}
+
+/** Where a command would begin; null where a holder of an earlier release does not say. */
+async function folderOf(sessions: SessionHost, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
+  if (reset || !sessions.isOpen(ref)) return cwd ?? sessions.options.cwd;
+  return (await sessions.status(ref)).folder ?? null;
 }
 
 /** What each of them is, in people's words, and does to a session: the host's access decides. */

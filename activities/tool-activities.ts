@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { ToolActivities } from '../contracts/activities';
+import type { Place } from '../contracts/approvals';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { failedCall } from '../contracts/failed-call';
 import { LOCAL_HOST } from '../contracts/ids';
@@ -48,7 +49,7 @@ export function createToolActivities({
     callTool: (input) =>
       beating(async (signal) => {
         const { call, wantsValue = false } = input;
-        const refused = await rulings.refusal(call.tool, call.args, call.hold);
+        const refused = await rulings.refusal(call.tool, call.args, placeOf(input), call.hold);
         if (refused) return failedCall(call, refused);
         return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
       }),
@@ -60,7 +61,7 @@ export function createToolActivities({
       beating(async (signal) => {
         const { call, blob } = input;
         const args = blob ? ((await blobs.read(blob)) as typeof call.args) : call.args;
-        const refused = await rulings.refusal(call.tool, args, call.hold);
+        const refused = await rulings.refusal(call.tool, args, placeOf(input), call.hold);
         if (refused) return refused.toOutcome();
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
@@ -78,3 +79,9 @@ export function createToolActivities({
       }),
   };
 }
+
+/** As it was when somebody was asked. */
+const placeOf = ({ settings, caller }: ToolInvocation): Place => ({
+  host: settings.host ?? LOCAL_HOST,
+  cwd: caller?.cwd ?? settings.cwd ?? null,
+});

@@ -5,6 +5,7 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { argumentsOf, cutValues } from '../contracts/shown-values';
 import type { ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
@@ -147,7 +148,7 @@ class SessionChannel {
     const { tools, blobs, rulings } = this.options;
     const tool = tools.find(name);
     tools.check(tool, args);
-    const { hold, denied } = await rulings.of(name, args);
+    const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
     const fitted = await blobs.fitArgs(args);
@@ -161,7 +162,7 @@ class SessionChannel {
       runsOn,
       timeoutMs,
       ...(secret && { secret }),
-      ...(hold && { hold }),
+      ...(hold && { hold: fitted.blob ? { ...hold, values: cutValues(argumentsOf(args, secret)) } : hold }),
     };
   }
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
-import { secretNames } from '../contracts/secrets';
+import type { SecretUse } from '../contracts/secrets';
 import type { CodeImport } from '../contracts/package-names';
 import { CommandRecords, contentHash } from './command-records';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
@@ -85,7 +85,7 @@ export class SessionHost {
       if (known) return { ...this.deadSnapshot(ref), command: this.settled(paths, known) };
       this.deadSnapshot(ref);
     }
-    const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(code);
+    const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(ref, 'command', code);
     const client = holder ?? (await this.openHolder(ref, cwd));
     try {
       await giveSecrets(values, () => client.request('secrets', { values }), true);
@@ -132,7 +132,7 @@ export class SessionHost {
     ref: SessionRef,
     request: Verbs['input']['request'],
   ): Promise<Verbs['input']['answer'] | undefined> {
-    const values = await this.secretsOf(request.text ?? '');
+    const values = await this.secretsOf(ref, 'input', request.text ?? '');
     await giveSecrets(values, () => this.ask(ref, 'secrets', { values }), this.isOpen(ref));
     return this.ask(ref, 'input', request);
   }
@@ -228,9 +228,9 @@ export class SessionHost {
     await this.spare?.close();
   }
 
-  private secretsOf(text: string): Promise<Record<string, string>> {
+  private secretsOf(ref: SessionRef, use: SecretUse, text: string): Promise<Record<string, string>> {
     const { secrets = new SecretStore({ env: {} }) } = this.options;
-    return secrets.resolve(secretNames(text));
+    return secrets.forText({ ...ref, use, text });
   }
 
   private paths(ref: SessionRef): SessionPaths {

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { SecretsEntry } from '../contracts/schemas/secrets-configuration';
-import { SECRET_NAME } from '../contracts/secrets';
+import { SECRET_NAME, type SecretAllowance } from '../contracts/secrets';
 import { readPrivateFile } from '../exec/private-file';
 import { SecretStore } from '../exec/secret-store';
 
@@ -12,21 +12,30 @@ export interface SecretSettings {
   /** Variables of the worker that may be used. */
   env: readonly string[];
   command: readonly string[] | null;
+  /** Who may use which; absent: everybody all of them. */
+  allow?: Readonly<Record<string, SecretAllowance>>;
 }
 
 /** Paths count from `folder`; a bare program is looked for on the PATH. */
-export function configuredSecrets({ file, env, command }: SecretsEntry, folder: string): SecretSettings {
+export function configuredSecrets(
+  { file, env, command, allow }: SecretsEntry,
+  folder: string,
+): SecretSettings {
   const [program = '', ...args] = command ?? [];
   const isPath = program.includes('/') && !isAbsolute(program);
   return {
     file: file === undefined ? null : resolve(folder, file),
     env,
     command: command === undefined ? null : [isPath ? resolve(folder, program) : program, ...args],
+    ...(allow && { allow }),
   };
 }
 
 /** Throws `config_invalid` where the file may not be used. */
-export function secretStore({ file, env, command }: SecretSettings, from: NodeJS.ProcessEnv): SecretStore {
+export function secretStore(
+  { file, env, command, allow }: SecretSettings,
+  from: NodeJS.ProcessEnv,
+): SecretStore {
   try {
     if (file !== null) readSecrets(file);
   } catch (err) {
@@ -36,6 +45,7 @@ export function secretStore({ file, env, command }: SecretSettings, from: NodeJS
     ...(file !== null && { file: () => readSecrets(file) }),
     env: Object.fromEntries(env.map((name) => [name, from[name]])),
     ...(command !== null && { command }),
+    ...(allow && { allow }),
   });
 }
 

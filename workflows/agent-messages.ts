@@ -21,6 +21,7 @@ import {
   awaitAgentsSignal,
   interruptAgentSignal,
   interruptAgentUpdate,
+  questionsSignal,
   recoverSignal,
   recoverUpdate,
   sendSignal,
@@ -171,6 +172,12 @@ export function listen(conversation: Conversation): void {
   );
   setHandler(awaitAgentsSignal, (request?) =>
     signalled(() => void agents.answerTurn(checked(awaitAgentsSchema, 'The wait of a turn', request))),
+  );
+  setHandler(questionsSignal, (request?) =>
+    signalled(() => {
+      if (!request || !conversation.questions.take(request, conversation.state().agent)) return;
+      conversation.questions.tellTurn(conversation.state().currentTurn, request);
+    }),
   );
   setHandler(agentEndedSignal, (request?) =>
     signalled(() => {

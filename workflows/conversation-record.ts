@@ -1,6 +1,7 @@
 // What a conversation takes along when it continues as new.
 import { workflowInfo } from '@temporalio/workflow';
 import type { AgentResult, Message, Usage } from '../contracts/agent';
+import type { Approval } from '../contracts/approvals';
 import type { SubAgentRecord } from '../contracts/sub-agents';
 import { fitText, jsonBytes } from '../contracts/payload-size';
 
@@ -15,6 +16,8 @@ export interface ConversationRecord {
   lastResult: AgentResult | null;
   usage: Usage | null;
   refused: string[];
+  /** Of sessions, which may outlast a turn; absent in records before 0.3. */
+  questions?: Record<string, Approval[]>;
 }
 
 export const newConversation = (): ConversationRecord => ({

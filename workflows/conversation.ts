@@ -5,7 +5,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  getExternalWorkflowHandle,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
@@ -28,7 +27,7 @@ import { label } from '../contracts/labels';
 import { jsonBytes } from '../contracts/payload-size';
 import { addUsage } from '../contracts/usage';
 import { carriedMessages } from '../contracts/visible-messages';
-import { agentEndedSignal, type SendRequest } from './agent-definitions';
+import type { SendRequest } from './agent-definitions';
 import { agentDetails } from './agent-labels';
 import { AGENT_KEY, continuedInput, runTurn, settingsOf } from './agent-turn';
 import {
@@ -41,8 +40,10 @@ import {
   type ConversationRecord,
 } from './conversation-record';
 import { firstMessages } from './first-messages';
+import { OpenQuestions } from './open-questions';
 import { refuse } from './refusal';
 import { SubAgents } from './sub-agents';
+import { tellParent } from './tell-parent';
 import { Transcript } from './transcript';
 
 const DAY_MS = 24 * 3_600_000;
@@ -67,6 +68,7 @@ interface Queued {
 export class Conversation {
   readonly transcript = new Transcript();
   readonly agents: SubAgents;
+  readonly questions: OpenQuestions;
   /** Takes no message for a moment: it is about to continue as new. */
   isDraining = false;
   private readonly queue: Queued[] = [];
@@ -101,7 +103,7 @@ export class Conversation {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
-    const { messages, turns, sessions, agents, queue, lastResult, usage, refused } =
+    const { messages, turns, sessions, agents, queue, lastResult, usage, refused, questions } =
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
@@ -112,6 +114,7 @@ export class Conversation {
     this.lastResult = lastResult;
     this.usage = usage;
     this.refused = refused;
+    this.questions = new OpenQuestions(questions);
     if (this.isFresh && input.task !== undefined) this.queue.push({ message: input.task });
     this.queue.push(...queue.map((message) => ({ message })));
     upsertSearchAttributes([{ key: AGENT_KEY, value: id }]);
@@ -140,7 +143,8 @@ export class Conversation {
     if (next) return continueAsNew<AgentWorkflow>(continuedInput(this.input, this.mode), next);
     const result = this.lastResult ?? STOPPED;
     for (const { done } of this.queue) done?.(STOPPED);
-    await CancellationScope.nonCancellable(() => this.tellParent(result));
+    const told = { ...result, ...(this.usage && { usage: this.usage }) };
+    await CancellationScope.nonCancellable(() => tellParent(this.id, told));
     this.show();
     await condition(allHandlersFinished);
     if (this.mode === 'task' && result.error) {
@@ -315,6 +319,7 @@ export class Conversation {
       lastResult: lastResult && carriedResult(lastResult),
       usage,
       refused,
+      questions: this.questions.record,
     };
   }
 
@@ -348,20 +353,6 @@ export class Conversation {
     ]);
   }
 
-  /** A sub-agent's parent may have continued as new: then it hears of the end by this alone. */
-  private async tellParent(result: AgentResult): Promise<void> {
-    const parent = workflowInfo().parent?.workflowId;
-    if (!parent || !/^agent\/[^/]+$/.test(parent)) return;
-    try {
-      await getExternalWorkflowHandle(parent).signal(agentEndedSignal, {
-        agentId: this.id,
-        result: { ...result, ...(this.usage && { usage: this.usage }) },
-      });
-    } catch {
-      // It has ended.
-    }
-  }
-
   /** What the agent's page shows; to be called where the state changes. No command. */
   show(): void {
     const { namespace } = workflowInfo();
@@ -389,6 +380,7 @@ export class Conversation {
       messages: this.transcript.messages.length,
       settings,
       refused,
+      approvals: this.questions.open,
     };
   }
 

@@ -69,7 +69,7 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
     try {
       this.take(input.name, seal);
     } catch (err) {
-      return Promise.reject(err);
+      return Promise.reject(err instanceof Error ? err : new Error(String(err)));
     }
     return next({ ...input, args });
   };

@@ -31,6 +31,7 @@ import type { ToolCallAnswer, ToolCallRequest } from '../contracts/tools';
 import { Approvals, newApprovals } from './approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from './host-activities';
+import { QuestionsForAgent } from './open-questions';
 import { checked, refuse } from './refusal';
 import { detailsOf, detailsOfStart, summaryOfInput } from './session-labels';
 import {
@@ -69,9 +70,14 @@ export class SessionActor {
 
   readonly tools: SessionTools;
   readonly approvals: Approvals;
+  private readonly questions: QuestionsForAgent;
 
   constructor(readonly record: SessionRecord) {
-    this.approvals = new Approvals((record.approvals ??= newApprovals()), () => this.showDetails());
+    this.questions = new QuestionsForAgent(record.ref.agent);
+    this.approvals = new Approvals((record.approvals ??= newApprovals()), () => {
+      this.questions.tell(this.approvals.waiting);
+      this.showDetails();
+    });
     this.tools = new SessionTools(record, this.approvals);
   }
 
@@ -369,8 +375,10 @@ export class SessionActor {
   /** What waits for somebody comes first. */
   private showDetails(): void {
     const { command, view } = this.record;
+    const isHeld = (one: RunningCommand): boolean =>
+      this.approvals.waiting.some(({ id }) => id === idOnHost(one));
     const isOfCommand = view !== null && (!command || view.commandId === idOnHost(command));
-    const rest = isOfCommand ? detailsOf(view) : command ? detailsOfStart(command) : '';
+    const rest = isOfCommand ? detailsOf(view) : command ? detailsOfStart(command, isHeld(command)) : '';
     setCurrentDetails([this.approvals.details(), rest].filter((part) => part !== '').join('\n\n'));
   }
 

@@ -82,6 +82,9 @@ export class Session {
     });
   }
 
+  /** Where the next command begins. */
+  folder = (): string | null => (this.shellLives && this.life ? this.life.shell.folder : this.config.cwd);
+
   snapshot(command = this.command): Snapshot {
     return {
       command,

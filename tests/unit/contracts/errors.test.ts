@@ -104,6 +104,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   payload_plaintext: { got: 'json/plain', allowed: 'binary/encrypted' },
   codec_refused: { got: 'GET /', allowed: 'POST /decode', next: 'Send that.' },
   secret_unknown: { got: 'A', allowed: 'B' },
+  secret_not_allowed: { got: 'TOKEN', use: 'command of agent a on host local', allowed: 'agents deploy*' },
   secret_unusable: { got: 'A', reason: 'it is short' },
   node_too_old: { got: '18', allowed: '20' },
   output_failed: { reason: 'no space left on device' },
