@@ -1,6 +1,4 @@
 // What is held until somebody says yes or no. Plain JSON, no I/O.
-import type { ShownValue } from './shown-values';
-
 /** What the policy says of a command or a tool call. */
 export const DECISIONS = ['allow', 'ask', 'deny'] as const;
 export type Decision = (typeof DECISIONS)[number];
@@ -11,6 +9,17 @@ export interface PolicyReason {
   rule: string;
   /** One line for people. */
   found: string;
+}
+
+/** One value of what is asked about: the code, or an argument. */
+export interface ShownValue {
+  name: string;
+  /** Whole, or its beginning and its end. */
+  text: string;
+  /** Of the whole. */
+  bytes: number;
+  /** Characters that were left out of the middle; 0: none. */
+  omitted: number;
 }
 
 /** Why and for how long something is held. */

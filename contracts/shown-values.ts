@@ -1,16 +1,6 @@
 // What is shown to whoever is asked about a command or a call: all of it, long values cut one by one. Pure.
+import type { ShownValue } from './approvals';
 import { utf8Length } from './schemas/session';
-
-/** One value of what is asked about: the code, or an argument. */
-export interface ShownValue {
-  name: string;
-  /** Whole, or its beginning and its end. */
-  text: string;
-  /** Of the whole. */
-  bytes: number;
-  /** Characters that were left out of the middle; 0: none. */
-  omitted: number;
-}
 
 /** Of one value, and of all of them together. */
 const VALUE_CHARACTERS = 16_000;

@@ -8,10 +8,11 @@ import type {
   ApproveRequest,
   DenyRequest,
   Hold,
+  ShownValue,
 } from '../contracts/approvals';
 import { APPROVAL_MESSAGES } from '../contracts/messages';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
-import { cutValues, type ShownValue } from '../contracts/shown-values';
+import { cutValues } from '../contracts/shown-values';
 import { approvalDetails } from './approval-labels';
 import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
