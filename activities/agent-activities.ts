@@ -12,6 +12,7 @@ import type {
 import type { Compaction, Message, ModelCall, ModelReply, ParsedReply, ToolCall } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import {
+  LOCAL_HOST,
   agentWorkflowId,
   parseSessionWorkflowId,
   sessionWorkflowId,
@@ -74,7 +75,9 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         };
         const call = { agent, turn: turn.workflowId };
         const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
-        const placed = await withPlaces(dialect.parse(raw), tools, allowed, rulings);
+        const placed = await withPlaces(dialect.parse(raw), tools, allowed, (call) =>
+          rulings.of(call.tool, call.args, { host: input.host ?? LOCAL_HOST, cwd: input.cwd ?? null }),
+        );
         const parsed = checkedAnswer(placed, outputSchema);
         const { usage } = raw;
         const { window } = provider;
@@ -125,17 +128,15 @@ async function withPlaces(
   reply: ParsedReply,
   tools: ToolRegistry,
   allowed: readonly string[] | undefined,
-  rulings: ToolRulings,
+  ruled: (call: ToolCall) => ReturnType<ToolRulings['of']>,
 ): Promise<ParsedReply> {
   if (reply.kind !== 'calls') return reply;
   const { length } = reply.calls;
   if (length > MAX_CALLS)
     return { kind: 'malformed', problem: `It holds ${length} calls, allowed ${MAX_CALLS} in one reply.` };
   const places = new Map(tools.describe().map(({ name, runsOn }) => [name, runsOn]));
-  const ruled = await Promise.all(
-    reply.calls.map(async (call) => ({ ...call, ...(await rulings.of(call.tool, call.args)) })),
-  );
-  const calls = ruled.map((call): ToolCall => {
+  const all = await Promise.all(reply.calls.map(async (call) => ({ ...call, ...(await ruled(call)) })));
+  const calls = all.map((call): ToolCall => {
     if (places.get(call.tool) === 'host') return { ...call, runsOn: 'host' };
     const mayRun = allowed?.includes(call.tool) ?? true;
     return mayRun && isForTurn(call, tools) ? { ...call, runsOn: 'turn' } : call;

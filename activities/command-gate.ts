@@ -22,14 +22,19 @@ export class CommandGate {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Null: it may run. A question is answered with a clearance for exactly this code. Throws `policy_denied`. */
-  async held(input: RunCommandInput): Promise<HeldCommand | null> {
+  /**
+   * Null: it may run. A question is answered with a clearance for exactly this code, in this folder. Throws
+   * `policy_denied`.
+   * @param folder where it would begin
+   */
+  async held(input: RunCommandInput, folder: () => Promise<string | null>): Promise<HeldCommand | null> {
     const { ref, runtime, code, cleared, installs } = input;
-    const hash = codeHash(runtime, code);
     const { verdicts } = await this.checks.check({ runtime, code });
     const policy = this.policy();
     const { decision, reasons } = rulingOn(policy, { ...ref, verdicts, installs });
     if (decision === 'allow') return null;
+    const place = { host: ref.host, cwd: await folder() };
+    const hash = hashOf({ runtime, code, ...place });
     const why = reasons.map(({ rule }) => rule).join(', ');
     const entry = { what: 'a command', why, ...ref, hash };
     if (decision === 'deny') {
@@ -38,9 +43,12 @@ export class CommandGate {
     }
     const isCleared = cleared === hash;
     this.audit.write({ ...entry, outcome: isCleared ? 'approved' : 'held' });
-    return isCleared ? null : { held: { hash, reasons, expiresMs: policy.askMs } };
+    return isCleared ? null : { held: { hash, reasons, expiresMs: policy.askMs, place } };
   }
 }
 
-const codeHash = (runtime: Runtime, code: string): string =>
-  createHash('sha256').update(`${runtime}\0${code}`).digest('hex');
+/** As JSON, so that no two of them are written alike. */
+export const hashOf = (what: object): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(what).sort(([a], [b]) => (a < b ? -1 : 1))))
+    .digest('hex');

@@ -115,11 +115,11 @@ export function createHostActivities({
       // One that has begun is only found again, whatever the policy says by now.
       if (!sessions.commandRecord(ref, id)) {
         refuseInherited(input, ownership);
-        const held = await gate.held(input);
+        const held = await gate.held(input, () => folderOf(sessions, input));
         if (held) return held;
         if (input.reset) {
           // One that is not there refuses the command before anything is ended for it.
-          await sessions.secretsOf(code);
+          await sessions.secretsOf(ref, 'command', code);
           await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
         }
       }
@@ -221,6 +221,12 @@ function refuseInherited({ ref, resentSince }: RunCommandInput, { since }: HostO
 interface Input {
   ref: SessionRef;
   commandId?: string;
+}
+
+/** Where a command would begin; null where a holder of an earlier release does not say. */
+async function folderOf(sessions: SessionHost, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
+  if (reset || !sessions.isOpen(ref)) return cwd ?? sessions.options.cwd;
+  return (await sessions.status(ref)).folder ?? null;
 }
 
 /** What each of them is, in people's words, and does to a session: the host's access decides. */

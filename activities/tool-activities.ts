@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { ToolActivities } from '../contracts/activities';
+import type { Place } from '../contracts/approvals';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { ToolCall } from '../contracts/agent';
 import { failedCall } from '../contracts/failed-call';
@@ -79,7 +80,7 @@ export function createToolActivities({
       beating(async (signal) => {
         const { call, wantsValue = false } = input;
         await confirm?.();
-        const refused = await rulings.refusal(call.tool, call.args, call.hold);
+        const refused = await rulings.refusal(call.tool, call.args, placeOf(input), call.hold);
         if (refused) return failedCall(call, refused);
         return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
       }),
@@ -95,7 +96,7 @@ export function createToolActivities({
         const ready = await readiness(input, signal);
         if (ready instanceof HoldfastError) return ready.toOutcome();
         const { args } = ready;
-        const refused = await rulings.refusal(call.tool, args, call.hold);
+        const refused = await rulings.refusal(call.tool, args, placeOf(input), call.hold);
         if (refused) return refused.toOutcome();
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
@@ -118,3 +119,9 @@ export function createToolActivities({
     },
   };
 }
+
+/** As it was when somebody was asked. */
+const placeOf = ({ settings, caller }: ToolInvocation): Place => ({
+  host: settings.host ?? LOCAL_HOST,
+  cwd: caller?.cwd ?? settings.cwd ?? null,
+});

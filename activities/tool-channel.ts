@@ -5,6 +5,7 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
+import { argumentsOf, cutValues } from '../contracts/shown-values';
 import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
@@ -149,7 +150,7 @@ class SessionChannel {
     const { tools, blobs, rulings } = this.options;
     const tool = tools.find(name);
     tools.check(tool, args);
-    const { hold, denied } = await rulings.of(name, args);
+    const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
     const fitted = await blobs.fitArgs(args);
@@ -163,7 +164,7 @@ class SessionChannel {
       runsOn,
       timeoutMs,
       ...(secret && { secret }),
-      ...(hold && { hold }),
+      ...(hold && { hold: fitted.blob ? { ...hold, values: cutValues(argumentsOf(args, secret)) } : hold }),
     };
   }
 

@@ -1,13 +1,12 @@
 // What the policy says of tool calls. It is written into a call where the call is taken in, because workflows know no
 // policy; the host of a tool looks once more before it runs it.
-import { createHash } from 'node:crypto';
-import type { ToolHold } from '../contracts/approvals';
+import type { Place, ToolHold } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
 import { label } from '../contracts/labels';
 import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/policy';
 import type { ToolRegistry } from '../tools/registry';
 import type { Tool } from '../tools/tool';
-import type { CheckCode } from './command-gate';
+import { hashOf, type CheckCode } from './command-gate';
 
 export class ToolRulings {
   constructor(
@@ -17,7 +16,7 @@ export class ToolRulings {
   ) {}
 
   /** Nothing where it may run. */
-  async of(name: string, args: unknown): Promise<{ hold?: ToolHold; denied?: string }> {
+  async of(name: string, args: unknown, place: Place): Promise<{ hold?: ToolHold; denied?: string }> {
     const code = this.commandLine(name, args);
     const { verdicts } =
       code === undefined ? NOTHING : await this.checks.check({ runtime: 'terminal', code });
@@ -25,19 +24,20 @@ export class ToolRulings {
     const { decision, reasons } = rulingOnTool(policy, name, verdicts);
     if (decision === 'allow') return {};
     if (decision === 'deny') return { denied: reasonsText(reasons) };
-    const hash = createHash('sha256')
-      .update(`${name}\0${JSON.stringify(args)}`)
-      .digest('hex');
-    return { hold: { what: this.shown(name, args), hash, reasons, expiresMs: policy.askMs } };
+    const hash = hashOf({ tool: name, args, ...place });
+    const secret = this.find(name)?.secret === true;
+    const rest = { hash, reasons, expiresMs: policy.askMs, place, ...(secret && { secret }) };
+    return { hold: { what: this.shown(name, args), ...rest } };
   }
 
   /** Why it may not run here: what the policy forbids, and what nobody has approved as it is to be run. */
   async refusal(
     name: string,
     args: unknown,
+    place: Place,
     approved: ToolHold | undefined,
   ): Promise<HoldfastError | undefined> {
-    const { hold, denied } = await this.of(name, args);
+    const { hold, denied } = await this.of(name, args, place);
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
     if (!hold || hold.hash === approved?.hash) return undefined;
     return new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });

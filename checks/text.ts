@@ -1,5 +1,6 @@
 // What is known of a text that a program will have when it runs. Marks stand for what is not written out; they are
 // characters of Unicode's private use area, which `withoutMarks` keeps out of what comes from outside.
+import { secretNames } from '../contracts/secrets';
 
 /** Anything, also nothing. */
 export const UNKNOWN = '\uE000';
@@ -34,7 +35,9 @@ export const unquoted = (text: string): string =>
 export const isKnown = (text: string): boolean => !/[\uE000-\uE006]/.test(text);
 
 export const isRemote = (text: string): boolean => text.includes(REMOTE);
-export const isSecret = (text: string): boolean => text.includes(SECRET);
+/** A secret that is named, `{{secret:NAME}}`, is one once its host has filled it in. */
+export const isSecret = (text: string): boolean =>
+  text.includes(SECRET) || (text.includes('secret:') && secretNames(unquoted(text)).length > 0);
 
 /** Where something came from, when nothing else is known of it: what is made of the texts. */
 export const marksOf = (...texts: string[]): string => {

@@ -4,6 +4,7 @@ const below = (...lines: string[]): string => `\nExamples:\n${lines.map((line) =
 export const EXAMPLES = {
   approve: below(
     'holdfast approve --list                       what waits, and why',
+    'holdfast approve ID --show                    all of one: code or arguments, folder, host',
     'holdfast approve                              yes to the only one that waits',
     'holdfast approve ID --for-session             yes, and the same rules are not asked about again there',
     'holdfast deny --reason "use the staging one"',

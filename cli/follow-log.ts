@@ -6,6 +6,7 @@ import { HoldfastError } from '../contracts/errors';
 import { MAX_PAGE_BYTES, type CommandView } from '../contracts/session';
 import { logEnd, readLog } from '../exec/log-reader';
 import type { RemoteTerminal } from '../exec/remote-terminal';
+import { writeFiltered } from './guarded-output';
 import { InertText } from './inert-text';
 
 const LOOK_EVERY_MS = 25;
@@ -81,6 +82,8 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
 
 /** For other hosts: the text of each page of one command, once a second at most. */
 export function followSession(session: SessionHandle, commandId: string): Follower {
+  // A page is text that a host has sent: whether it is harmless is not for that host to say.
+  const filter = inertFor(process.stdout);
   const stopped = new AbortController();
   // Null until the command has begun: what is there before is another's.
   let at: number | null = null;
@@ -88,7 +91,7 @@ export function followSession(session: SessionHandle, commandId: string): Follow
     const view = await session.output(at === null ? {} : { ...PAGE, from: at, ...NEXT });
     if (at !== null) {
       at = view.to;
-      await write(view.output);
+      await write(filter.push(Buffer.from(view.output)));
     } else if (view.commandId === commandId) at = view.from;
   };
   const loop = (async (): Promise<void> => {
@@ -106,10 +109,11 @@ export function followSession(session: SessionHandle, commandId: string): Follow
     await loop;
     for (let next = at ?? from; next < to;) {
       const page = await session.output({ ...PAGE, from: next });
-      if (page.to === next) return;
+      if (page.to === next) break;
       next = page.to;
-      await write(page.output);
+      await write(filter.push(Buffer.from(page.output)));
     }
+    await write(filter.end());
   };
   return { finish, stop: () => stopped.abort() };
 }
@@ -122,7 +126,5 @@ export const inertFor = (stream: NodeJS.WriteStream): InertText =>
 
 function write(text: string): Promise<void> {
   if (text === '') return Promise.resolve();
-  return new Promise((resolve, reject) =>
-    process.stdout.write(text, (err) => (err ? reject(err) : resolve())),
-  );
+  return new Promise((resolve, reject) => writeFiltered(text, (err) => (err ? reject(err) : resolve())));
 }

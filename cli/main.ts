@@ -10,6 +10,7 @@ import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
 import type { GlobalOptions } from './context';
 import { EXAMPLES } from './examples';
+import { guardOutput } from './guarded-output';
 import { addHostCommands } from './host-commands';
 import {
   approve,
@@ -220,7 +221,8 @@ function program(): Command {
   ] as const) {
     const answer = command(`${name} [id]`, description)
       .option('--agent <id>', 'only what is of this agent', agentId)
-      .option('--list', 'only show what waits');
+      .option('--list', 'only show what waits')
+      .option('--show', 'only show all of one, however long it is');
     if (name === 'approve') answer.option('--for-session', 'the same rules are not asked about again there');
     else answer.option('--reason <text>', 'the model reads it');
     answer.addHelpText('after', EXAMPLES.approve).action(action(work));
@@ -309,6 +311,7 @@ process.stdout.on('error', (err: NodeJS.ErrnoException) => {
 });
 process.stderr.on('error', () => undefined);
 
+guardOutput();
 void main(process.argv).then((code) => {
   // Written out first: a pipe may still hold output.
   process.exitCode = code;

@@ -1,6 +1,7 @@
 // One message of a conversation, as a person wants to see it go by.
 import type { Message, ToolCall } from '../contracts/agent';
 import { inertFor } from './follow-log';
+import { writeFiltered } from './guarded-output';
 import { styled } from './terminal-style';
 
 const SHOWN_LINES = 12;
@@ -39,7 +40,7 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
           ...lines.slice(-SHOWN_LINES / 2),
         ];
   const margin = ' '.repeat(11);
-  process.stdout.write(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
+  writeFiltered(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
 }
 
 function describeCall({ tool, args }: ToolCall): string {

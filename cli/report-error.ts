@@ -3,6 +3,7 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { asStorageFailure } from '../exec/storage-failure';
 import { inertFor } from './follow-log';
+import { visibleJson } from './print-json';
 import { styled } from './terminal-style';
 
 /** The catalogue's error for whatever was thrown. */
@@ -13,7 +14,7 @@ export function knownError(err: unknown): HoldfastError {
 
 export function reportError(err: unknown, json: boolean): number {
   const known = knownError(err);
-  if (json) process.stderr.write(`${JSON.stringify({ error: known.toJSON() })}\n`);
+  if (json) process.stderr.write(`${visibleJson({ error: known.toJSON() })}\n`);
   else
     process.stderr.write(
       `${styled('red', `holdfast: ${known.code}`, process.stderr)}: ${inertFor(process.stderr).push(Buffer.from(known.message))}\n`,

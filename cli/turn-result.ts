@@ -1,6 +1,7 @@
 // How a turn ended, for people and for exit codes.
 import type { AgentResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
+import { writeFiltered } from './guarded-output';
 import { inert } from './print-message';
 import { reportError } from './report-error';
 import { note } from './terminal-style';
@@ -18,7 +19,7 @@ export const resultCode = (result: AgentResult): number =>
 
 /** The answer alone on stdout; how a turn without one ended on stderr. */
 export function printResult(result: AgentResult): void {
-  if (result.answer !== null) process.stdout.write(`${inert(result.answer).replace(/\n$/, '')}\n`);
+  if (result.answer !== null) writeFiltered(`${inert(result.answer).replace(/\n$/, '')}\n`);
   const error = errorOf(result);
   if (error) reportError(error, false);
   else if (result.reason !== 'answered') note(`[${resultText(result)}]`);

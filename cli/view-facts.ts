@@ -1,4 +1,5 @@
 // What a person reads of a view beside its output.
+import { inertLine } from '../contracts/inert';
 import type { CommandView } from '../contracts/session';
 
 /** One line: state, exit code, who ended it, what it waits for, where in the log. */
@@ -13,5 +14,5 @@ export function factsOf(view: CommandView): string {
     `epoch ${view.epoch}`,
     `bytes ${view.from} to ${view.to}`,
   ];
-  return facts.filter((fact) => fact).join(', ');
+  return inertLine(facts.filter((fact) => fact).join(', '));
 }

@@ -1,19 +1,17 @@
 // What waits for somebody's yes or no, in sessions and turns, and the answers.
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Approval, ApproveRequest, DenyRequest } from '../contracts/approvals';
+import type { Approval, ApprovalsRequest, ApproveRequest, DenyRequest } from '../contracts/approvals';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../contracts/ids';
 import { APPROVAL_MESSAGES, SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
+import type { OpenQuestion } from '../contracts/questions';
 import { parseWith } from '../contracts/schemas/parse';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
 import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
 
-/** Something that waits, and the workflow in which it does. */
-export interface WaitingApproval extends Approval {
-  /** Of the session, or of the turn. */
-  workflowId: string;
-}
+/** Something that waits, and the session or the turn in which it does. */
+export type WaitingApproval = OpenQuestion;
 
 export class ApprovalDesk {
   constructor(
@@ -36,6 +34,14 @@ export class ApprovalDesk {
       one.status === 'fulfilled' ? one.value : [],
     );
     return found.sort((a, b) => a.askedAt.localeCompare(b.askedAt));
+  }
+
+  /** All of one, however long its code or its arguments are. */
+  async whole({ workflowId, id }: WaitingApproval): Promise<WaitingApproval | undefined> {
+    const [one] = await this.deliver(workflowId, (handle) =>
+      handle.query<Approval[], [ApprovalsRequest]>(APPROVAL_MESSAGES.approvals, { id }),
+    );
+    return one?.id === id ? { ...one, workflowId } : undefined;
   }
 
   /** What waits in one session or turn. */

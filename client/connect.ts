@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { sealing } from './sealing';
 
 export interface ServerChoice {
   /** `host:port`; default: TEMPORAL_ADDRESS or the profile. */
@@ -56,7 +57,12 @@ export async function connectTemporal(
       address,
       connectTimeout: CONNECT_MS,
     });
-    return new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
+    return new Client({
+      connection,
+      namespace,
+      ...(dataConverter && { dataConverter }),
+      ...sealing(dataConverter),
+    });
   } catch (err) {
     throw new HoldfastError('no_server', { address, reason: reasonOf(err).split('\n')[0] });
   }

@@ -4,6 +4,7 @@ import type { YieldSettings } from './session';
 import { DEFAULT_TOOL_CALLS } from './tool-grant';
 import type { JsonSchema, JsonValue } from './json';
 import type { ToolHold } from './approvals';
+import type { OpenQuestion } from './questions';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */
@@ -214,6 +215,9 @@ export interface ModelCall {
   outputSchema?: JsonSchema | undefined;
   /** Names of the tools that it is told of; absent: all. */
   tools?: string[] | undefined;
+  /** Where its tools run: what somebody is asked about is bound to it. */
+  host?: string | undefined;
+  cwd?: string | undefined;
   turn: { workflowId: string; runId: string; count: number };
   earlier: { count: number; runId: string };
 }
@@ -283,6 +287,8 @@ export interface AgentState {
   messages: number;
   settings: AgentSettings;
   refused: string[];
+  /** What waits for a yes or no in its turn and its sessions; absent in answers of releases before 0.3. */
+  approvals?: OpenQuestion[];
 }
 
 /**

@@ -11,13 +11,33 @@ export interface PolicyReason {
   found: string;
 }
 
+/** One value of what is asked about: the code, or an argument. */
+export interface ShownValue {
+  name: string;
+  /** Whole, or its beginning and its end. */
+  text: string;
+  /** Of the whole. */
+  bytes: number;
+  /** Characters that were left out of the middle; 0: none. */
+  omitted: number;
+}
+
 /** Why and for how long something is held. */
 export interface Hold {
-  /** Of exactly the code, or of the tool and its arguments, in hexadecimal SHA-256. */
+  /** Of exactly the code, or of the tool and its arguments, and of where it is to run: hexadecimal SHA-256. */
   hash: string;
   reasons: PolicyReason[];
   /** The question is answered with no after so long, in milliseconds. */
   expiresMs: number;
+  /** Where it is to run; absent in what releases before 0.3 have asked. */
+  place?: Place;
+}
+
+/** Where something is to run. */
+export interface Place {
+  host: string;
+  /** Null: where the host begins its shells, or not known. */
+  cwd: string | null;
 }
 
 /** The host's answer to a command that the policy has somebody asked about: nothing of it was run. */
@@ -28,6 +48,10 @@ export interface HeldCommand {
 export interface ToolHold extends Hold {
   /** The call in one line, for who is asked. */
   what: string;
+  /** Its arguments are not to be shown. */
+  secret?: boolean;
+  /** What is shown of arguments that do not come with the call. */
+  values?: ShownValue[];
 }
 
 /** Something that waits for somebody. */
@@ -40,6 +64,16 @@ export interface Approval {
   /** ISO 8601, as the next. */
   askedAt: string;
   expiresAt: string;
+  agent?: string;
+  place?: Place;
+  /** `terminal`, `python`, `nodejs`, or the tool's name. */
+  runs?: string;
+  /** The whole code, or all arguments; a long one is cut, and whole in the answer to `approvals` with an id. */
+  values?: ShownValue[];
+}
+
+export interface ApprovalsRequest {
+  id?: string;
 }
 
 export interface ApproveRequest {

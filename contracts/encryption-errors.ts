@@ -38,6 +38,15 @@ export const ENCRYPTION_ERRORS = {
       'Send it through a client that has the keys, or let it be: `allow_plaintext` or `required = false` in ' +
       '[encryption].',
   ),
+  message_unsealed: entry(
+    77,
+    false,
+    'none',
+    (f) => `A message is not taken: got ${f.got}, allowed ${f.allowed}.`,
+    () =>
+      'Send it anew through the command line or a client of this release that has the keys and `required = true`; ' +
+      'where its time is not allowed, set the clock of the machine that sent it.',
+  ),
   codec_refused: entry(
     77,
     false,

@@ -1,11 +1,13 @@
 // Texts for Temporal's web UI, which renders summaries and details as Markdown with HTML in it. Whatever a model,
 // a program or a person wrote goes through here first: it stays text, and of a bounded length. Pure.
+import { inertText } from './inert';
 
 /* eslint-disable no-control-regex -- control characters are the point */
 /** ECMA-48: CSI, strings such as OSC, and the short sequences. */
 const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]?|\x1b[P\]X^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-Z\\^-~]?/g;
 /** Controls, and what turns the direction of a text or breaks its lines unseen. */
-const CONTROL = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g;
+const CONTROL =
+  /[\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Cs}]+/gu;
 const PUNCTUATION = /[\\`*_{}[\]()<>#|~!&$]/g;
 /** Temporal takes 400 bytes of a summary: a hundred characters of four bytes at the most. */
 const LABEL_CHARACTERS = 96;
@@ -31,13 +33,13 @@ const inCode = (text: string): string => {
   return `${around} ${text} ${around}`;
 };
 
-/** The end of a text of several lines, as it is. */
-export function fenced(text: string, maxCharacters: number): string {
+/** The end of a text of several lines; what a reader would not see is written out. */
+export function fenced(whole: string, maxCharacters: number): string {
+  const text = inertText(whole.slice(-maxCharacters).replace(/^[\uDC00-\uDFFF]/, ''));
   // Longer than any run of backquotes in it, so that none of it ends the fence (CommonMark 4.5).
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  const shown = text.slice(-maxCharacters).replace(/^[\uDC00-\uDFFF]/, '');
-  return `${fence}\n${shown}\n${fence}`;
+  return `${fence}\n${text}\n${fence}`;
 }
 
 /** A link to a workflow's page, which the web UI opens in a new tab. */

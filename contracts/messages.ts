@@ -27,6 +27,8 @@ export const AGENT_MESSAGES = {
   waitForAgents: 'waitForAgents',
   /** Signal, from a turn: wants to be told when sub-agents have ended. */
   awaitAgents: 'awaitAgents',
+  /** Signal, from a session or a turn, and from the agent to its turn: what waits for an approval there. */
+  questions: 'questions',
   /** Signal, from a sub-agent: it has ended. */
   agentEnded: 'agentEnded',
 } as const;

@@ -31,6 +31,15 @@ export const POLICY_ERRORS = {
     (f) => `Nothing of this id waits for an approval: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Look at `holdfast ps` for what waits.',
   ),
+  approval_needs_hash: entry(
+    65,
+    false,
+    'none',
+    (f) =>
+      `With required encryption an approval names the hash of what it approves: got none, allowed ${f.allowed}; ` +
+      'nothing was approved.',
+    () => 'Look at `holdfast approve ID --show`, then send id and hash, as `holdfast approve` does.',
+  ),
   approval_changed: entry(
     65,
     false,

@@ -10,6 +10,14 @@ export const SECRET_ERRORS = {
       `The host has no secret of this name: got ${f.got}, allowed ${f.allowed}; nothing was run or typed.`,
     () => 'Use one of the allowed names, or let whoever runs the host add it to [secrets] of holdfast.toml.',
   ),
+  secret_not_allowed: entry(
+    77,
+    false,
+    'none',
+    (f) =>
+      `The secret ${f.got} may not be used here: got ${f.use}, allowed ${f.allowed}; nothing was run or typed.`,
+    () => 'Do without it, or let whoever runs the host add it to [secrets.allow] of holdfast.toml.',
+  ),
   secret_unusable: entry(
     69,
     false,

@@ -15,3 +15,51 @@ export const secretNames = (text: string): string[] => [
 /** Puts values in place of the names; `valueOf` is called for each. */
 export const fillSecrets = (text: string, valueOf: (name: string) => string): string =>
   text.replace(PLACEHOLDER, (_, name: string) => valueOf(name));
+
+/** What a secret is filled into: code that a session runs, or what is typed into a running program. */
+export const SECRET_USES = ['command', 'input'] as const;
+export type SecretUse = (typeof SECRET_USES)[number];
+
+/** Who wants a secret, and for what. */
+export interface SecretAsker {
+  agent: string;
+  host: string;
+  use: SecretUse;
+  /** The code, or what is to be typed. */
+  text: string;
+}
+
+/** `[secrets.allow]` of one secret; what is absent is not asked for. */
+export interface SecretAllowance {
+  agents?: readonly string[] | undefined;
+  hosts?: readonly string[] | undefined;
+  use?: readonly SecretUse[] | undefined;
+  /** Regular expressions of which one must match all of the code. Then nothing of it is typed. */
+  commands?: readonly string[] | undefined;
+}
+
+/** Whether a secret may be used so; where nothing is said of it, nobody may. */
+export function allowsSecret(allowance: SecretAllowance | undefined, asker: SecretAsker): boolean {
+  if (!allowance) return false;
+  const { agents, hosts, use, commands } = allowance;
+  const isNamed = (names: readonly string[] | undefined, id: string): boolean =>
+    names === undefined || names.some((name) => globOf(name).test(id));
+  return (
+    isNamed(agents, asker.agent) &&
+    isNamed(hosts, asker.host) &&
+    (use === undefined || use.includes(asker.use)) &&
+    (commands === undefined ||
+      (asker.use === 'command' &&
+        commands.some((source) => new RegExp(`^(?:${source})$`, 'u').test(asker.text.trimEnd()))))
+  );
+}
+
+/** Of characters of ids alone, none of which means anything else. */
+const globOf = (name: string): RegExp => new RegExp(`^${name.replaceAll('*', '.*')}$`);
+
+/** For the message of an error. */
+export function allowanceText(allowance: SecretAllowance | undefined): string {
+  if (!allowance) return 'nobody, it is not in [secrets.allow]';
+  const said = Object.entries(allowance as Record<string, readonly string[] | undefined>);
+  return said.map(([what, values = []]) => `${what} ${values.join(', ') || 'none'}`).join('; ') || 'anybody';
+}

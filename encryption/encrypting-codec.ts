@@ -60,6 +60,15 @@ export class EncryptingCodec implements PayloadCodec {
     });
   }
 
+  /** Whether messages to this workflow carry seals: nobody may send it what our clients have not made. */
+  sealsFor(workflowId: string): boolean {
+    const { required = false, allowPlaintext = [], allowUnbound = [] } = this.settings;
+    // A turn and its agent send each other messages: both do it alike.
+    const sender = workflowId.replace(/\/turn\/\d+$/, '');
+    const open = allows([...allowPlaintext, ...allowUnbound], { type: 'workflow', workflowId: sender });
+    return required && this.keys.current !== undefined && !open;
+  }
+
   private plaintext(payload: Payload, context: SerializationContext | undefined): Payload {
     const { required = false, allowPlaintext = [] } = this.settings;
     if (!required || allows(allowPlaintext, context)) return payload;

@@ -87,3 +87,17 @@ export class CommandRecords {
     return join(this.directory, `${createHash('sha256').update(id).digest('hex').slice(0, 32)}.json`);
   }
 }
+
+/** The record of a command that begins now. */
+export const begunCommand = (
+  known: Pick<CommandRecord, 'id' | 'contentHash' | 'runtime' | 'epoch' | 'freshShell' | 'from'>,
+): CommandRecord => ({
+  ...known,
+  startedAt: Date.now(),
+  to: null,
+  exitCode: null,
+  signal: null,
+  killedBy: null,
+  endedAt: null,
+  lost: false,
+});

@@ -56,6 +56,8 @@ export interface Snapshot {
   degraded?: string | null;
   /** Processes of ended epochs that could not be ended and still run. */
   survivors?: number[];
+  /** Where the next command begins; in answers to `status` alone, and of no holder before 0.3. */
+  folder?: string | null;
 }
 
 /** When `observe` answers. `from` is the offset that "output" counts from. */

@@ -1,6 +1,13 @@
 // What the host knows of secrets: read anew for each use, kept nowhere, shown to nobody.
 import { execFile, type ExecFileException } from 'node:child_process';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import {
+  allowanceText,
+  allowsSecret,
+  secretNames,
+  type SecretAllowance,
+  type SecretAsker,
+} from '../contracts/secrets';
 
 /** Shorter ones would be found in harmless output, which masking would then spoil. */
 const MIN_CHARS = 6;
@@ -16,10 +23,23 @@ export interface SecretSources {
   command?: readonly string[] | undefined;
   /** Where the command looks for what it runs. Default: as this process. */
   path?: string | undefined;
+  /** Who may use which; absent: everybody all of them. */
+  allow?: Readonly<Record<string, SecretAllowance>> | undefined;
 }
 
 export class SecretStore {
   constructor(private readonly sources: SecretSources) {}
+
+  /** What `{{secret:NAME}}` in a text stands for. Throws `secret_not_allowed`, and as `resolve`. */
+  forText(asker: SecretAsker): Promise<Record<string, string>> {
+    const names = secretNames(asker.text);
+    const { allow } = this.sources;
+    for (const name of names) {
+      const allowance = allow && Object.hasOwn(allow, name) ? allow[name] : undefined;
+      if (allow && !allowsSecret(allowance, asker)) return Promise.reject(notAllowed(name, asker, allowance));
+    }
+    return this.resolve(names);
+  }
 
   /** Throws `secret_unknown` and `secret_unusable`. */
   async resolve(names: readonly string[]): Promise<Record<string, string>> {
@@ -86,6 +106,17 @@ function checked(name: string, value: string): string {
   if (value.includes('\0')) throw unusable(name, 'it has a NUL byte, which no shell takes');
   return value;
 }
+
+const notAllowed = (
+  got: string,
+  { agent, host, use }: SecretAsker,
+  allowance: SecretAllowance | undefined,
+): HoldfastError =>
+  new HoldfastError('secret_not_allowed', {
+    got,
+    use: `${use} of agent ${agent} on host ${host}`,
+    allowed: allowanceText(allowance),
+  });
 
 const unusable = (got: string, reason: string): HoldfastError =>
   new HoldfastError('secret_unusable', { got, reason });

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { isPassing } from '../contracts/passing';
-import { secretNames } from '../contracts/secrets';
+import type { SecretUse } from '../contracts/secrets';
 import type { CodeImport } from '../contracts/package-names';
 import { checkContent, CommandRecords, contentHash } from './command-records';
 import { deadSnapshot, settled } from './dead-session';
@@ -116,7 +116,7 @@ export class SessionHost {
       if (known) return { ...this.deadSnapshot(ref), command: settled(paths, known) };
       this.deadSnapshot(ref);
     }
-    const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(code);
+    const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(ref, 'command', code);
     const client = holder ?? (await this.openHolder(ref, cwd));
     try {
       await giveSecrets(values, () => client.request('secrets', { values }), true);
@@ -166,7 +166,7 @@ export class SessionHost {
     ref: SessionRef,
     request: Verbs['input']['request'],
   ): Promise<Verbs['input']['answer'] | undefined> {
-    const values = await this.secretsOf(request.text ?? '');
+    const values = await this.secretsOf(ref, 'input', request.text ?? '');
     await giveSecrets(values, () => this.connections.ask(ref, 'secrets', { values }), this.isOpen(ref));
     return this.connections.ask(ref, 'input', request);
   }
@@ -302,9 +302,9 @@ export class SessionHost {
     await this.spare?.close();
   }
 
-  secretsOf(text: string): Promise<Record<string, string>> {
+  secretsOf(ref: SessionRef, use: SecretUse, text: string): Promise<Record<string, string>> {
     const { secrets = new SecretStore({ env: {} }) } = this.options;
-    return secrets.resolve(secretNames(text));
+    return secrets.forText({ ...ref, use, text });
   }
 
   private paths(ref: SessionRef): SessionPaths {

@@ -6,12 +6,15 @@ const { existsSync, readFileSync, readdirSync, writeFileSync } = require('node:f
 const { join } = require('node:path');
 
 const root = join(__dirname, '..');
-/** The second is for payloads that are encrypted: failures are made in the workflow. */
+/** The second is for payloads that are encrypted: failures are made in the workflow, and seals looked at. */
 const BUNDLES = [
   { name: 'workflow-bundle.js', options: {} },
   {
     name: 'workflow-bundle-encoding.js',
-    options: { failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js') },
+    options: {
+      failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js'),
+      workflowInterceptorModules: [join(root, 'dist', 'workflows', 'sealed-messages.js')],
+    },
   },
 ];
 

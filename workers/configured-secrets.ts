@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { SecretsEntry } from '../contracts/schemas/secrets-configuration';
-import { SECRET_NAME } from '../contracts/secrets';
+import { SECRET_NAME, type SecretAllowance } from '../contracts/secrets';
 import { readPrivateFile } from '../exec/private-file';
 import { SecretStore } from '../exec/secret-store';
 
@@ -14,22 +14,28 @@ export interface SecretSettings {
   command: readonly string[] | null;
   /** The PATH of its command, where that is not the worker's. */
   path?: string | undefined;
+  /** Who may use which; absent: everybody all of them. */
+  allow?: Readonly<Record<string, SecretAllowance>>;
 }
 
 /** Paths count from `folder`; a bare program is looked for on the PATH. */
-export function configuredSecrets({ file, env, command }: SecretsEntry, folder: string): SecretSettings {
+export function configuredSecrets(
+  { file, env, command, allow }: SecretsEntry,
+  folder: string,
+): SecretSettings {
   const [program = '', ...args] = command ?? [];
   const isPath = program.includes('/') && !isAbsolute(program);
   return {
     file: file === undefined ? null : resolve(folder, file),
     env,
     command: command === undefined ? null : [isPath ? resolve(folder, program) : program, ...args],
+    ...(allow && { allow }),
   };
 }
 
 /** Throws `config_invalid` where the file may not be used. */
 export function secretStore(
-  { file, env, command, path }: SecretSettings,
+  { file, env, command, path, allow }: SecretSettings,
   from: NodeJS.ProcessEnv,
 ): SecretStore {
   try {
@@ -42,6 +48,7 @@ export function secretStore(
     env: Object.fromEntries(env.map((name) => [name, from[name]])),
     ...(command !== null && { command }),
     path,
+    ...(allow && { allow }),
   });
 }
 

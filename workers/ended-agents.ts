@@ -4,6 +4,7 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import { describeEnd } from '../client/workflow-end';
 import type { AgentInput } from '../contracts/agent';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
+import { openEnvelope } from '../contracts/seals';
 import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 
 export interface EndedAgentsOptions {
@@ -68,7 +69,7 @@ export class EndedAgents {
     });
     const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
     // With the codecs: what an agent was started with may be encrypted.
-    const [input] = await decodeArrayFromPayloads(options.loadedDataConverter, payloads);
+    const [input] = openEnvelope(await decodeArrayFromPayloads(options.loadedDataConverter, payloads)).args;
     return (input as Partial<AgentInput> | null | undefined)?.keep === true;
   }
 

@@ -4,6 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
+import { sealing } from '../client/sealing';
 
 export interface ConnectOptions extends ServerChoice {
   /** A connection that is there already and stays its owner's to close; of the rest only `namespace` counts. */
@@ -31,7 +32,12 @@ export async function connectServer({
 }: ConnectOptions): Promise<ServerConnection> {
   if (given) {
     const { namespace = 'default', address = 'the given connection' } = choice;
-    const temporal = new Client({ connection: given, namespace, ...(dataConverter && { dataConverter }) });
+    const temporal = new Client({
+      connection: given,
+      namespace,
+      ...(dataConverter && { dataConverter }),
+      ...sealing(dataConverter),
+    });
     const client = new HoldfastClient(temporal, address, { queue });
     return { connection: given, client, namespace, dataConverter, close: () => Promise.resolve() };
   }

@@ -1,6 +1,7 @@
 // An agent's `approve` and `deny`: handed on to the session that is named, else to the turn at work, where it waits.
-import { getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
+import { condition, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod/mini';
+import type { Approval } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import { sessionWorkflowId } from '../contracts/ids';
@@ -52,23 +53,61 @@ export function listenToAnswers(conversation: Conversation): void {
   }
 }
 
-type Answer = { session?: number | undefined; host?: string | undefined } & Record<string, unknown>;
+type Answer = {
+  session?: number | undefined;
+  host?: string | undefined;
+  id?: string | undefined;
+  hash?: string | undefined;
+} & Record<string, unknown>;
 
-async function handOn(
-  conversation: Conversation,
-  signal: string,
-  { session, host, ...answer }: Answer,
-): Promise<void> {
+const unknown = (got: string, allowed: string): Error =>
+  toFailure(new HoldfastError('approval_unknown', { got, allowed }));
+
+/** What waits is told by a signal, which an answer may overtake. */
+const TOLD_MS = 2_000;
+
+/** The workflow to hand on to. Throws `approval_unknown` where nothing waits there, and `approval_changed`. */
+function placeOf(conversation: Conversation, { session, host, id, hash }: Answer): string {
   const { agent, host: own, currentTurn } = conversation.state();
+  const { open } = conversation.questions;
   const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
-  const unknown = (got: string): Error =>
-    toFailure(
-      new HoldfastError('approval_unknown', { got, allowed: 'a session of this agent, or its turn at work' }),
-    );
-  if (to === null) throw unknown('no turn at work');
+  const all = open.map((one) => `${one.id} in ${one.workflowId}`).join(', ') || 'none: nothing waits';
+  const there = open.filter((one) => one.workflowId === to && (id === undefined || one.id === id));
+  if (to === null) throw unknown('no turn at work', all);
+  if (there.length === 0) throw unknown(`${id ?? 'what waits'} in ${to}`, all);
+  const isOfHash = (one: Approval): boolean => hash === undefined || one.hash === hash;
+  if (!there.some(isOfHash)) {
+    const allowed = there.map((one) => one.hash).join(', ');
+    throw toFailure(new HoldfastError('approval_changed', { got: hash, allowed }));
+  }
+  return to;
+}
+
+async function handOn(conversation: Conversation, signal: string, request: Answer): Promise<void> {
+  const { session, host, ...answer } = request;
+  // Since 0.3. Before, it was handed on whatever waited there; the old way may go when no agent of 0.2 is open.
+  const isChecked = patched('answers-to-what-waits');
+  if (isChecked) await condition(() => isKnown(conversation, request), TOLD_MS);
+  const to = isChecked ? placeOf(conversation, request) : placeBefore(conversation, session, host);
   try {
     await getExternalWorkflowHandle(to).signal(signal, answer);
   } catch {
-    throw unknown(to);
+    throw unknown(to, 'a session of this agent, or its turn at work');
   }
+}
+
+function isKnown(conversation: Conversation, request: Answer): boolean {
+  try {
+    placeOf(conversation, request);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function placeBefore(conversation: Conversation, session: Answer['session'], host: Answer['host']): string {
+  const { agent, host: own, currentTurn } = conversation.state();
+  const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
+  if (to === null) throw unknown('no turn at work', 'a session of this agent, or its turn at work');
+  return to;
 }

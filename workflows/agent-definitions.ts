@@ -10,6 +10,7 @@ import type {
 } from '../contracts/agent';
 import type { ApproveRequest, DenyRequest, ForSession } from '../contracts/approvals';
 import { AGENT_MESSAGES as NAMES, APPROVAL_MESSAGES, TURN_MESSAGES } from '../contracts/messages';
+import type { QuestionsSignal } from '../contracts/questions';
 import type {
   AgentEndedSignal,
   AgentsEndedSignal,
@@ -36,6 +37,7 @@ export const awaitAgentsSignal = defineSignal<[AwaitAgentsSignal?]>(NAMES.awaitA
 export const agentEndedSignal = defineSignal<[AgentEndedSignal?]>(NAMES.agentEnded);
 export const interruptSignal = defineSignal(TURN_MESSAGES.interrupt);
 export const agentsEndedSignal = defineSignal<[AgentsEndedSignal?]>(TURN_MESSAGES.agentsEnded);
+export const questionsSignal = defineSignal<[QuestionsSignal?]>(NAMES.questions);
 export const approveAgentSignal = defineSignal<[ForSession<ApproveRequest>?]>(APPROVAL_MESSAGES.approve);
 export const approveAgentUpdate = defineUpdate<void, [ForSession<ApproveRequest>?]>(
   APPROVAL_MESSAGES.approve,

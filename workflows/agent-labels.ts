@@ -4,6 +4,7 @@ import type { AgentResult, AgentState, ToolResult } from '../contracts/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { atTime, fenced, inMarkdown, listLink, messageList, workflowLink } from '../contracts/labels';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages';
+import { questionDetails } from './approval-labels';
 
 const SHOWN_CHARACTERS = 2_000;
 const PARAGRAPH = 500;
@@ -23,6 +24,7 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
   );
   const query = `${SEARCH_ATTRIBUTES.agent}="${agent}"`;
   return paragraphs(
+    questionDetails(state.approvals ?? [], namespace),
     headingOf(state, namespace),
     `since ${atTime(since)}${queued > 0 ? `, ${queued} more messages wait` : ''}`,
     message !== null && `“${inMarkdown(message, PARAGRAPH)}”`,

@@ -22,6 +22,7 @@ import {
   awaitAgentsSignal,
   interruptAgentSignal,
   interruptAgentUpdate,
+  questionsSignal,
   recoverSignal,
   recoverUpdate,
   sendSignal,
@@ -32,6 +33,7 @@ import {
   transcriptQuery,
   waitForAgentsUpdate,
 } from './agent-definitions';
+import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
 /** Of an update that names none: its own. */
@@ -39,6 +41,10 @@ const idOf = ({ id }: { id?: string | undefined }): string | undefined => id ?? 
 
 export function listen(conversation: Conversation): void {
   const { agents, taken, transcript } = conversation;
+  messageGuard.refused = (err) => {
+    conversation.refuse(err);
+    conversation.show();
+  };
   const isOpen = (): void => {
     const { isEnding, isDraining, endReason: reason } = conversation;
     if (isEnding) refuse('agent_closed', { reason });
@@ -178,6 +184,12 @@ export function listen(conversation: Conversation): void {
   );
   setHandler(awaitAgentsSignal, (request?) =>
     signalled(() => void agents.answerTurn(checked(awaitAgentsSchema, 'The wait of a turn', request))),
+  );
+  setHandler(questionsSignal, (request?) =>
+    signalled(() => {
+      if (!request || !conversation.questions.take(request, conversation.state().agent)) return;
+      conversation.questions.tellTurn(conversation.state().currentTurn, request);
+    }),
   );
   setHandler(agentEndedSignal, (request?) =>
     signalled(() => {

@@ -1,28 +1,45 @@
 // What waits for somebody's yes or no, in a session or a turn: asked once, answered by signal or update, over
 // continue-as-new and worker deaths.
 import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import type { Approval, ApprovalsRecord, ApproveRequest, DenyRequest, Hold } from '../contracts/approvals';
-import { inMarkdown, messageList } from '../contracts/labels';
+import type {
+  Approval,
+  ApprovalsRecord,
+  ApprovalsRequest,
+  ApproveRequest,
+  DenyRequest,
+  Hold,
+  ShownValue,
+} from '../contracts/approvals';
 import { APPROVAL_MESSAGES } from '../contracts/messages';
 import { ownValue, setOwn } from '../contracts/own';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
+import { cutValues } from '../contracts/shown-values';
+import { approvalDetails } from './approval-labels';
+import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
 export const approveUpdate = defineUpdate<Approval, [ApproveRequest?]>(APPROVAL_MESSAGES.approve);
 export const denyUpdate = defineUpdate<Approval, [DenyRequest?]>(APPROVAL_MESSAGES.deny);
 export const approveSignal = defineSignal<[ApproveRequest?]>(APPROVAL_MESSAGES.approve);
 export const denySignal = defineSignal<[DenyRequest?]>(APPROVAL_MESSAGES.deny);
-export const approvalsQuery = defineQuery<Approval[]>(APPROVAL_MESSAGES.approvals);
+export const approvalsQuery = defineQuery<Approval[], [ApprovalsRequest?]>(APPROVAL_MESSAGES.approvals);
 
 export interface Question extends Hold {
   /** The same id again is the same question. */
   id: string;
   what: string;
+  agent: string;
+  runs: string;
+  /** Whole. */
+  values: readonly ShownValue[];
 }
 
 export const newApprovals = (): ApprovalsRecord => ({ waiting: [], answers: {}, cleared: [] });
 
 export class Approvals {
+  /** Of what waits, nothing cut: asked again after continue-as-new, it comes again. */
+  private readonly whole = new Map<string, readonly ShownValue[]>();
+
   /** @param changed is called when something begins or ends to wait, for what the page shows */
   constructor(
     readonly record: ApprovalsRecord,
@@ -34,17 +51,26 @@ export class Approvals {
   }
 
   /** Resolves when it is approved. Throws `approval_denied` and `approval_expired`. */
-  async ask({ id, what, hash, reasons, expiresMs }: Question): Promise<void> {
+  async ask(question: Question): Promise<void> {
+    const { id, hash, reasons, expiresMs, values } = question;
     const { record } = this;
     if (reasons.every(({ rule }) => record.cleared.includes(rule))) return;
     const now = Date.now();
     const askedAt = new Date(now).toISOString();
     const expiresAt = new Date(now + expiresMs).toISOString();
     let asked = record.waiting.find((one) => one.id === id);
-    if (!asked && !ownValue(record.answers, id)) {
-      asked = { id, what, hash, reasons, askedAt, expiresAt };
+    // It was asked before continue-as-new, and is to run in another folder by now.
+    if (asked && asked.hash !== hash) {
+      this.forget((one) => one === id);
+      asked = undefined;
+    }
+    if (!asked && !this.answered(id)) {
+      const { what, agent, runs, place } = question;
+      const shown = { agent, runs, ...(place && { place }), values: cutValues(values) };
+      asked = { id, what, hash, reasons, askedAt, expiresAt, ...shown };
       record.waiting.push(asked);
     }
+    this.whole.set(id, values);
     this.changed();
     const leftMs = Math.max(0, Date.parse(asked?.expiresAt ?? expiresAt) - now);
     const isOfIt = (): boolean => ownValue(record.answers, id) !== undefined;
@@ -70,6 +96,7 @@ export class Approvals {
     const { record } = this;
     record.waiting = record.waiting.filter(({ id }) => !isOver(id));
     record.answers = Object.fromEntries(Object.entries(record.answers).filter(([id]) => !isOver(id)));
+    for (const id of this.whole.keys()) if (isOver(id)) this.whole.delete(id);
     this.changed();
   }
 
@@ -89,9 +116,17 @@ export class Approvals {
     return ownValue(this.record.answers, id) !== undefined;
   }
 
+  /** Throws as `check`, and `approval_needs_hash`: an approval that names nothing is for whatever waits by then. */
+  checkApproval(request: { id?: string; hash?: string }): Approval {
+    const found = this.check(request);
+    if (request.hash === undefined && messageGuard.demandsSeals)
+      return refuse('approval_needs_hash', { allowed: found.hash });
+    return found;
+  }
+
   approve(request: ApproveRequest | undefined): Approval {
     const { scope = 'once', by = null, ...which } = checked(approveSchema, 'The approval', request);
-    const found = this.check(which);
+    const found = this.checkApproval(which);
     setOwn(this.record.answers, found.id, { approved: true, by, reason: null });
     if (scope === 'session') {
       const rules = found.reasons.map(({ rule }) => rule);
@@ -117,20 +152,18 @@ export class Approvals {
       if (!this.answered(id)) setOwn(this.record.answers, id, { approved: false, by: null, reason });
   }
 
+  /** All of one, nothing cut; all of them, long values cut. */
+  show({ id }: ApprovalsRequest = {}): Approval[] {
+    if (id === undefined) return [...this.waiting];
+    const values = this.whole.get(id);
+    return this.waiting
+      .filter((one) => one.id === id)
+      .map((one) => ({ ...one, ...(values && { values: [...values] }) }));
+  }
+
   /** What the page of the session or the turn shows of it, in Markdown. */
   details(): string {
-    return this.waiting
-      .flatMap(({ id, what, reasons, expiresAt }) => [
-        `### Waits for an approval: ${inMarkdown(what)}`,
-        reasons.map(({ rule, found }) => `- **${inMarkdown(rule)}**: ${inMarkdown(found)}`).join('\n'),
-        `until ${inMarkdown(expiresAt)}`,
-        messageList([
-          ['say yes', 'Signal `approve`', JSON.stringify({ id })],
-          ['say yes to all of the kind', 'Signal `approve`', JSON.stringify({ id, scope: 'session' })],
-          ['say no', 'Signal `deny`', JSON.stringify({ id, reason: 'not here' })],
-        ]),
-      ])
-      .join('\n\n');
+    return approvalDetails(this.waiting);
   }
 }
 
@@ -146,9 +179,9 @@ export function listenToApprovals(approvals: Approvals, refused: (err: unknown) 
   setHandler(approveUpdate, (request?: ApproveRequest) => approvals.approve(request), {
     validator: (request?: ApproveRequest) => {
       const { id, hash } = checked(approveSchema, 'The approval', request);
-      approvals.check({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
+      approvals.checkApproval({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
     },
-    description: 'Say yes to what waits: {} or {"id":"…"} or {"scope":"session"}',
+    description: 'Say yes to what waits: {"id":"…","hash":"…"}, with "scope":"session" for all of the kind',
   });
   setHandler(denyUpdate, (request?: DenyRequest) => approvals.deny(request), {
     validator: (request?: DenyRequest) => {
@@ -158,12 +191,12 @@ export function listenToApprovals(approvals: Approvals, refused: (err: unknown) 
     description: 'Say no to what waits: {} or {"id":"…","reason":"not here"}',
   });
   setHandler(approveSignal, (request?: ApproveRequest) => signalled(() => approvals.approve(request)), {
-    description: 'Say yes to what waits: {} or {"id":"…"} or {"scope":"session"}',
+    description: 'Say yes to what waits: {"id":"…","hash":"…"}, with "scope":"session" for all of the kind',
   });
   setHandler(denySignal, (request?: DenyRequest) => signalled(() => approvals.deny(request)), {
     description: 'Say no to what waits: {} or {"id":"…","reason":"not here"}',
   });
-  setHandler(approvalsQuery, () => [...approvals.waiting], {
-    description: 'What waits for an approval; no data',
+  setHandler(approvalsQuery, (request?: ApprovalsRequest) => approvals.show(request ?? {}), {
+    description: 'What waits for an approval: {}, or {"id":"…"} for all of one, however long it is',
   });
 }

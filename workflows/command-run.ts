@@ -4,6 +4,7 @@ import { fromFailure } from '../contracts/failure';
 import type { RunCommandInput } from '../contracts/host';
 import { label } from '../contracts/labels';
 import type { CommandView, Runtime } from '../contracts/session';
+import { wholeValue } from '../contracts/shown-values';
 import { quote } from '../contracts/shell-word';
 import type { Approvals } from './approvals';
 import { runCommand } from './host-activities';
@@ -72,7 +73,9 @@ export class CommandRun {
       // Another has come while the host looked at it: whoever was asked now would let it run after that one.
       const reason = this.over();
       if (reason !== null) refuse('approval_denied', { reason });
-      await this.approvals.ask({ id: commandId, what: summary, ...answer.held });
+      const { ref, runtime: runs, code } = input;
+      const asked = { agent: ref.agent, runs, values: [wholeValue('code', code)] };
+      await this.approvals.ask({ id: commandId, what: summary, ...asked, ...answer.held });
       request = { ...input, cleared: answer.held.hash };
     }
   }

@@ -1,6 +1,7 @@
 // What a conversation takes along when it continues as new.
 import { workflowInfo } from '@temporalio/workflow';
 import type { AgentResult, Message, Usage } from '../contracts/agent';
+import type { Approval } from '../contracts/approvals';
 import type { SubAgentRecord } from '../contracts/sub-agents';
 import { fitText, jsonBytes } from '../contracts/payload-size';
 
@@ -24,6 +25,8 @@ export interface ConversationRecord {
   refused: string[];
   /** By the ids of messages; absent in records of 0.2.0. */
   taken?: TakenMessage[];
+  /** Of sessions, which may outlast a turn; absent in records before 0.3. */
+  questions?: Record<string, Approval[]>;
 }
 
 export const newConversation = (): ConversationRecord => ({

@@ -40,6 +40,7 @@ import {
   type ConversationRecord,
 } from './conversation-record';
 import { firstMessages } from './first-messages';
+import { OpenQuestions } from './open-questions';
 import { refuse } from './refusal';
 import { SubAgents } from './sub-agents';
 import { TakenMessages } from './taken-messages';
@@ -69,6 +70,7 @@ export class Conversation {
   readonly transcript = new Transcript();
   readonly agents: SubAgents;
   readonly taken: TakenMessages;
+  readonly questions: OpenQuestions;
   /** Takes no message for a moment: it is about to continue as new. */
   isDraining = false;
   private readonly queue: Queued[] = [];
@@ -103,7 +105,7 @@ export class Conversation {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
-    const { messages, turns, sessions, agents, queue, lastResult, usage, refused, taken } =
+    const { messages, turns, sessions, agents, queue, lastResult, usage, refused, taken, questions } =
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
@@ -115,6 +117,7 @@ export class Conversation {
     this.lastResult = lastResult;
     this.usage = usage;
     this.refused = refused;
+    this.questions = new OpenQuestions(questions);
     if (this.isFresh && input.task !== undefined) this.queue.push({ message: input.task });
     this.queue.push(...queue.map((message) => ({ message })));
     upsertSearchAttributes([{ key: AGENT_KEY, value: id }]);
@@ -143,7 +146,8 @@ export class Conversation {
     if (next) return continueAsNew<AgentWorkflow>(continuedInput(this.input, this.mode), next);
     const result = this.lastResult ?? STOPPED;
     for (const { done } of this.queue) done?.(STOPPED);
-    await CancellationScope.nonCancellable(() => tellParent(this.id, result, this.usage));
+    const told = { ...result, ...(this.usage && { usage: this.usage }) };
+    await CancellationScope.nonCancellable(() => tellParent(this.id, told));
     this.show();
     await condition(allHandlersFinished);
     if (this.mode === 'task' && result.error) {
@@ -319,6 +323,7 @@ export class Conversation {
       lastResult: lastResult && carriedResult(lastResult),
       usage,
       refused,
+      questions: this.questions.record,
     };
   }
 
@@ -379,6 +384,7 @@ export class Conversation {
       messages: this.transcript.messages.length,
       settings,
       refused,
+      approvals: this.questions.open,
     };
   }
 

@@ -21,6 +21,7 @@ import { atTime, inMarkdown, label } from '../contracts/labels';
 import { HOST_MESSAGES, SEARCH_ATTRIBUTES } from '../contracts/messages';
 import type { HostFacts, HostInput, HostState, PresenceActivities } from '../contracts/remote-hosts';
 import { hostFactsSchema, hostInputSchema } from '../contracts/schemas/remote-hosts';
+import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
 /** A host that is silent for so long is gone. */
@@ -51,6 +52,10 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
   let announced: HostFacts | null = null;
   let isForgotten = false;
   const show = (): void => setCurrentDetails(detailsOf(state));
+  const refused = (err: unknown): void => {
+    state.refused = [...state.refused, reasonOf(err)].slice(-REMEMBERED_REFUSALS);
+  };
+  messageGuard.refused = refused;
   const become = (status: HostState['status'], reason: string | null): void => {
     if (status !== state.status) state.since = new Date().toISOString();
     Object.assign(state, { status, reason });
@@ -73,7 +78,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
         if (!isKnown) announced = news;
         show();
       } catch (err) {
-        state.refused = [...state.refused, reasonOf(err)].slice(-REMEMBERED_REFUSALS);
+        refused(err);
       }
     },
     { description: 'Internal, from the host itself: it is there' },

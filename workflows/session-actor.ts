@@ -32,6 +32,7 @@ import type { ToolCallAnswer, ToolCallRequest } from '../contracts/tools';
 import { Approvals, newApprovals } from './approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from './host-activities';
+import { QuestionsForAgent } from './open-questions';
 import { checked, refuse } from './refusal';
 import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from './id-conflict';
@@ -41,6 +42,7 @@ import {
   bindToFolder,
   idOnHost,
   isYielded,
+  newCommand,
   MAX_QUEUED_INPUT_BYTES,
   nextInputs,
   queueInput,
@@ -73,10 +75,15 @@ export class SessionActor {
   readonly tools: SessionTools;
   readonly approvals: Approvals;
   private readonly ids: SessionIds;
+  private readonly questions: QuestionsForAgent;
 
   constructor(readonly record: SessionRecord) {
     this.ids = new SessionIds(record);
-    this.approvals = new Approvals((record.approvals ??= newApprovals()), () => this.showDetails());
+    this.questions = new QuestionsForAgent(record.ref.agent);
+    this.approvals = new Approvals((record.approvals ??= newApprovals()), () => {
+      this.questions.tell(this.approvals.waiting);
+      this.showDetails();
+    });
     this.tools = new SessionTools(record, this.approvals);
   }
 
@@ -129,19 +136,11 @@ export class SessionActor {
   async exec(request: ExecRequest | undefined): Promise<CommandView> {
     // Checked again: another command may have been taken since the validator ran.
     const checkedExec = this.checkExec(request, 'handler');
-    const { id = this.nextId(), runtime = 'terminal', code, reader, reset = false } = checkedExec;
+    const { id = this.nextId(), reader, reset = false } = checkedExec;
     this.usedAt = Date.now();
     this.ids.rememberCommand(id, checkedExec);
     if (this.record.command?.id !== id) {
-      this.record.command = {
-        id,
-        runtime,
-        code,
-        startedAt: Date.now(),
-        yield: { ...this.record.yield, ...checkedExec.yield },
-        yielded: null,
-        ...(reset && { reset }),
-      };
+      this.record.command = newCommand(this.record, id, checkedExec);
       this.tools.grant(id, checkedExec.tools);
       // Without a reset nothing of a command waits here, only calls of scripts in the background.
       if (reset) this.approvals.denyAll(REPLACED);
@@ -373,8 +372,10 @@ export class SessionActor {
   /** What waits for somebody comes first. */
   private showDetails(): void {
     const { command, view } = this.record;
+    const isHeld = (one: RunningCommand): boolean =>
+      this.approvals.waiting.some(({ id }) => id === idOnHost(one));
     const isOfCommand = view !== null && (!command || view.commandId === idOnHost(command));
-    const rest = isOfCommand ? detailsOf(view) : command ? detailsOfStart(command) : '';
+    const rest = isOfCommand ? detailsOf(view) : command ? detailsOfStart(command, isHeld(command)) : '';
     setCurrentDetails([this.approvals.details(), rest].filter((part) => part !== '').join('\n\n'));
   }
 

@@ -32,11 +32,11 @@ const MESSAGES = {
 };
 
 /** What is shown of a command before anything is known of it. */
-export const detailsOfStart = (command: RunningCommand): string =>
+export const detailsOfStart = (command: RunningCommand, isHeld = false): string =>
   [
-    `### Running: ${inMarkdown(summaryOfCommand(command))}`,
+    `### ${isHeld ? 'Held, nothing of it runs yet' : 'Running'}: ${inMarkdown(summaryOfCommand(command))}`,
     `since ${atTime(new Date(command.startedAt))}`,
-    messageList(MESSAGES.running),
+    messageList(isHeld ? [RESET, CLOSE] : MESSAGES.running),
   ].join('\n\n');
 
 /** Markdown; `seenAt` is workflow time. */
@@ -82,7 +82,7 @@ const certaintyOf = ({ waiting }: CommandView): string =>
 
 function endOf({ exitCode, signal, killedBy }: CommandView): string {
   if (killedBy && killedBy.by !== 'signal') {
-    return `Ended by ${killedBy.by.replace('_', ' ')}${killedBy.reason ? `: ${label(killedBy.reason)}` : ''}`;
+    return `Ended by ${killedBy.by.replace('_', ' ')}${killedBy.reason ? `: ${inMarkdown(killedBy.reason)}` : ''}`;
   }
   return `Ended with exit code ${exitCode ?? 'none'}${signal ? `, signal ${signal}` : ''}`;
 }

@@ -15,15 +15,17 @@ import { toolResultsSchema } from '../contracts/schemas/tools';
 import type { CancelToolsRequest, ToolCallRequest, ToolResultsRequest } from '../contracts/tools';
 import { reasonOf } from '../contracts/errors';
 import { listenToApprovals } from './approvals';
+import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 import type { SessionActor } from './session-actor';
 import * as messages from './session-definitions';
 import { recordRefusal, sessionState } from './session-record';
 
 export function listen(session: SessionActor): void {
+  messageGuard.refused = (err) => recordRefusal(session.record, reasonOf(err));
   listenToUpdates(session);
   listenToSignals(session);
-  listenToApprovals(session.approvals, (err) => recordRefusal(session.record, reasonOf(err)));
+  listenToApprovals(session.approvals, messageGuard.refused);
   setHandler(messages.outputQuery, () => session.record.view, {
     description: 'The last known view of the command; the signal "poll" makes it fresh; no data',
   });

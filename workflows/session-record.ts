@@ -3,7 +3,14 @@ import type { ApprovalsRecord } from '../contracts/approvals';
 import { isErrorCode } from '../contracts/errors';
 import type { CommandTrouble, SignalledInput, Yielded } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
-import type { CommandView, Runtime, SessionInput, SessionState, YieldSettings } from '../contracts/session';
+import type {
+  CommandView,
+  ExecRequest,
+  Runtime,
+  SessionInput,
+  SessionState,
+  YieldSettings,
+} from '../contracts/session';
 import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
 import type { KnownId } from './known-ids';
@@ -28,6 +35,21 @@ export interface RunningCommand {
   /** What the host runs for it now: itself, the installation of what it imports, or it again after that. */
   runId?: string;
 }
+
+/** A command that is taken now, in workflow time. */
+export const newCommand = (
+  record: Pick<SessionRecord, 'yield'>,
+  id: string,
+  { runtime = 'terminal', code, yield: yielding, reset = false }: ExecRequest,
+): RunningCommand => ({
+  id,
+  runtime,
+  code,
+  startedAt: Date.now(),
+  yield: { ...record.yield, ...yielding },
+  yielded: null,
+  ...(reset && { reset }),
+});
 
 export const idOnHost = ({ id, runId }: RunningCommand): string => runId ?? id;
 

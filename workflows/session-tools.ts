@@ -16,6 +16,7 @@ import { callContent, contentHash } from '../contracts/message-content';
 import { ownValue, setOwn } from '../contracts/own';
 import { jsonBytes } from '../contracts/payload-size';
 import { cancelToolsSchema, toolCallSchema, toolResultsSchema } from '../contracts/schemas/tools';
+import { argumentsOf } from '../contracts/shown-values';
 import { DEFAULT_TOOL_CALLS, type ToolGrant } from '../contracts/tool-grant';
 import {
   type CancelToolsRequest,
@@ -218,7 +219,10 @@ export class SessionTools {
   private async invokeApproved(call: CallRecord): Promise<ToolOutcome> {
     const { id, hold } = call.request;
     if (hold && !call.isApproved) {
-      await this.approvals.ask({ id, ...hold, what: `script: ${hold.what}` });
+      const { tool: runs, args } = call.request;
+      const values = hold.values ?? argumentsOf(args, hold.secret);
+      const asked = { ...hold, id, agent: this.record.ref.agent, runs, values };
+      await this.approvals.ask({ ...asked, what: `script: ${hold.what}` });
       call.isApproved = true;
     }
     return this.invoke(call);

@@ -3,6 +3,8 @@ import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { ParsedReply, ToolCall, ToolResult, TurnInput, TurnResult } from '../contracts/agent';
 import { isSessionNumber, LOCAL_HOST } from '../contracts/ids';
 import { scriptSessions } from '../contracts/script-sessions';
+import { questionDetails } from './approval-labels';
+import type { OpenQuestions } from './open-questions';
 import { endedTurnDetails, factOf, turnDetails, type SeenSession } from './agent-labels';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
@@ -31,6 +33,7 @@ export class TurnProgress {
   private step = 0;
   private doing = '';
   private held = '';
+  private elsewhere: OpenQuestions | null = null;
 
   constructor(
     private readonly input: TurnInput,
@@ -73,6 +76,12 @@ export class TurnProgress {
     this.show(this.doing);
   }
 
+  /** The same of the agent's sessions, which a tool of this step may wait for. */
+  holdsElsewhere(questions: OpenQuestions): void {
+    this.elsewhere = questions;
+    this.show(this.doing);
+  }
+
   ended(result: TurnResult): void {
     setCurrentDetails(endedTurnDetails(result));
   }
@@ -80,13 +89,15 @@ export class TurnProgress {
   private show(doing: string): void {
     const { agent, settings } = this.input;
     this.doing = doing;
-    const above = this.held === '' ? '' : `${this.held}\n\n`;
+    const { namespace } = workflowInfo();
+    const inSessions = questionDetails(this.elsewhere?.open ?? [], namespace);
+    const above = [this.held, inSessions].filter((part) => part !== '').map((part) => `${part}\n\n`);
     setCurrentDetails(
-      above +
+      above.join('') +
         turnDetails({
           agent,
           host: settings.host ?? LOCAL_HOST,
-          namespace: workflowInfo().namespace,
+          namespace,
           step: this.step,
           maxSteps: this.maxSteps,
           doing,

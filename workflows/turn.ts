@@ -13,7 +13,6 @@ import type { AgentActivities } from '../contracts/activities';
 import {
   DEFAULT_LIMITS,
   type EndReason,
-  type Message,
   type ModelCall,
   type ModelReply,
   type ToolCall,
@@ -28,16 +27,20 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { failedCall } from '../contracts/failed-call';
 import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
+import type { QuestionsSignal } from '../contracts/questions';
+import { argumentsOf } from '../contracts/shown-values';
 import type { ToolSettings } from '../contracts/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-size';
 import { addUsage, tokensOf } from '../contracts/usage';
-import { agentsEndedSignal, interruptSignal, transcriptQuery } from './agent-definitions';
+import { agentsEndedSignal, interruptSignal, questionsSignal, transcriptQuery } from './agent-definitions';
 import { AgentsWait } from './agents-wait';
 import { Approvals, listenToApprovals, newApprovals } from './approvals';
+import { OpenQuestions, QuestionsForAgent } from './open-questions';
 import { runCalls } from './step-calls';
 import { callTool } from './tool-activities';
 import { Transcript } from './transcript';
 import { sessionOf, TurnProgress } from './turn-progress';
+import { lastProse, repairText } from './turn-texts';
 
 const { callModel, compact } = proxyActivities<AgentActivities>({
   startToCloseTimeout: '31 days',
@@ -52,6 +55,7 @@ export async function turn(input: TurnInput, carried?: TurnRecord): Promise<Turn
   });
   setHandler(interruptSignal, () => current.interrupt());
   setHandler(agentsEndedSignal, (signal) => current.agentsWait.answer(signal));
+  setHandler(questionsSignal, (signal) => current.elsewhere(signal));
   // Whoever looks sees that it still waits.
   listenToApprovals(current.approvals, () => undefined);
   try {
@@ -81,6 +85,7 @@ class Turn {
   private readonly startedAt: number;
   private readonly progress: TurnProgress;
   readonly approvals: Approvals;
+  private readonly inSessions = new OpenQuestions();
   /** The model's window is nearly full. */
   private isFullForModel: boolean;
   private isInterrupted = false;
@@ -102,13 +107,21 @@ class Turn {
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
     this.progress = new TurnProgress(input, this.limits.steps);
     // No turn continues as new while one of its calls waits: only what was cleared goes on.
-    this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () =>
-      this.progress.holds(this.approvals.details()),
-    );
+    const questions = new QuestionsForAgent(input.agent);
+    this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () => {
+      questions.tell(this.approvals.waiting);
+      this.progress.holds(this.approvals.details());
+    });
   }
 
   get wallMsLeft(): number {
     return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
+  }
+
+  /** What waits in a session of its agent. */
+  elsewhere(signal: QuestionsSignal | undefined): void {
+    if (signal && this.inSessions.take(signal, this.input.agent))
+      this.progress.holdsElsewhere(this.inSessions);
   }
 
   interrupt(): void {
@@ -227,9 +240,9 @@ class Turn {
   private get modelCall(): ModelCall {
     const { workflowId, runId } = workflowInfo();
     const { agent, settings, earlier } = this.input;
-    const { model, tools, dialect, instructions, outputSchema } = settings;
+    const { model, tools, dialect, instructions, outputSchema, host, cwd } = settings;
     const turn = { workflowId, runId, count: this.transcript.messages.length };
-    return { agent, model, tools, dialect, instructions, outputSchema, turn, earlier };
+    return { agent, model, tools, dialect, instructions, outputSchema, host, cwd, turn, earlier };
   }
 
   /** A step of its own: what the conversation comes to, in place of all of it. */
@@ -325,13 +338,17 @@ class Turn {
   }
 
   /** Undefined where the policy allows it, or somebody has. */
-  private async refusalOf({ hold, denied }: ToolCall, key: string): Promise<HoldfastError | undefined> {
+  private async refusalOf(
+    { hold, denied, tool, args }: ToolCall,
+    key: string,
+  ): Promise<HoldfastError | undefined> {
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
     if (!hold) return undefined;
     // What waits was answered with the interruption; nobody is asked after it.
     if (this.isInterrupted) return new HoldfastError('approval_denied', { reason: INTERRUPTED });
     try {
-      await this.approvals.ask({ id: key, ...hold });
+      const values = argumentsOf(args, hold.secret);
+      await this.approvals.ask({ id: key, agent: this.input.agent, runs: tool, values, ...hold });
       return undefined;
     } catch (err) {
       const known = fromFailure(err);
@@ -360,20 +377,6 @@ class Turn {
 const MESSAGE_OVERHEAD_BYTES = 500;
 const SHOWN_BYTES = 4_000;
 const INTERRUPTED = 'the turn was interrupted';
-
-const repairText = (problem: string, left: number): string =>
-  `Your reply could not be used: ${problem} Nothing was run. ` +
-  `Send the corrected reply; ${left === 0 ? 'this is the last attempt' : `${left} further attempts are left`}.`;
-
-/** What there is of an answer when a turn ends without one. */
-function lastProse(messages: Message[]): string | null {
-  for (const message of messages.toReversed()) {
-    if (message.role === 'assistant' && message.parsed.kind === 'calls' && message.parsed.prose) {
-      return message.parsed.prose;
-    }
-  }
-  return null;
-}
 
 function errorOf(err: unknown): TurnError {
   const cause = err instanceof ActivityFailure ? err.cause : err;

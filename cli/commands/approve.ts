@@ -3,9 +3,10 @@ import { userInfo } from 'node:os';
 import type { WaitingApproval } from '../../client/approval-desk';
 import type { Approval } from '../../contracts/approvals';
 import { HoldfastError } from '../../contracts/errors';
+import { inertLine, inertText } from '../../contracts/inert';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
-import { inert } from '../print-message';
+import { captionOf } from '../../contracts/shown-values';
 import { note, styled } from '../terminal-style';
 
 export interface AnswerOptions extends GlobalOptions {
@@ -15,6 +16,8 @@ export interface AnswerOptions extends GlobalOptions {
   forSession?: boolean;
   /** Only shows what waits. */
   list?: boolean;
+  /** Only shows all of one. */
+  show?: boolean;
 }
 
 export const approve = (id: string | undefined, options: AnswerOptions): Promise<number> =>
@@ -44,9 +47,12 @@ async function answer(
     return 0;
   }
   const one = chosen(waiting, id);
+  if (options.show) return await showWhole(context, one, options.json === true);
+  // What the hash that is sent stands for.
+  if (said === 'approved' && !options.json) process.stdout.write(shown(one));
   await send(context, one);
   if (options.json) printJson({ ...one, answer: said });
-  else process.stdout.write(`${said}: ${inert(one.what)}\n`);
+  else process.stdout.write(`${said}: ${inertLine(one.what)}\n`);
   return 0;
 }
 
@@ -62,11 +68,53 @@ function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingAppr
   throw new HoldfastError('approval_unknown', { got, allowed: allowed || 'none: nothing waits' });
 }
 
-function shown({ id, what, reasons, workflowId, expiresAt }: WaitingApproval): string {
-  const lines = reasons.map(({ rule, found }) => `  ${styled('yellow', inert(rule))}: ${inert(found)}\n`);
-  const where = styled('dim', `${inert(workflowId)}, until ${expiresAt}`);
-  return `${styled('bold', inert(what))}  ${inert(id)}\n${lines.join('')}  ${where}\n`;
+/** All of one, however long it is. */
+async function showWhole(
+  { client }: CliContext,
+  one: WaitingApproval,
+  isForPrograms: boolean,
+): Promise<number> {
+  const whole = (await client.approvals.whole(one)) ?? one;
+  if (isForPrograms) printJson(whole);
+  else process.stdout.write(shown(whole));
+  return 0;
 }
+
+const MARGIN = '    ';
+
+function shown({
+  id,
+  hash,
+  what,
+  reasons,
+  place,
+  agent,
+  runs,
+  values = [],
+  ...one
+}: WaitingApproval): string {
+  const { workflowId, expiresAt } = one;
+  const fact = (name: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [`  ${name.padEnd(7)}${inertLine(value)}\n`];
+  return [
+    `${styled('bold', inertLine(what))}\n`,
+    ...reasons.map(({ rule, found }) => `  ${styled('yellow', inertLine(rule))}: ${inertLine(found)}\n`),
+    ...fact('runs', runs),
+    ...fact('folder', place && (place.cwd ?? 'not known')),
+    ...fact('host', place?.host),
+    ...fact('agent', agent),
+    ...values.map((value) => `  ${inertLine(captionOf(value))}\n${indented(value.text)}`),
+    ...fact('id', id),
+    ...fact('hash', hash),
+    `  ${styled('dim', `in ${inertLine(workflowId)}, until ${inertLine(expiresAt)}`)}\n`,
+  ].join('');
+}
+
+const indented = (text: string): string =>
+  inertText(text)
+    .split('\n')
+    .map((line) => `${MARGIN}${line}\n`)
+    .join('');
 
 /** For the record: whoever has this terminal. */
 function person(): string {

@@ -10,6 +10,7 @@ import { pipedChat } from '../chat/piped-chat';
 import { TerminalChat } from '../chat/terminal-chat';
 import { checkedId } from '../../contracts/ids';
 import { hostWorkers } from './host';
+import { letDraw } from '../guarded-output';
 import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { inert } from '../print-message';
@@ -24,6 +25,7 @@ export async function chat(given: ChatOptions): Promise<number> {
     const options = host ? { ...given, remoteHost: host.name } : given;
     const opened = await openConversation(context, options);
     if (!isTerminal(options)) return await throughPipe(opened, options);
+    letDraw();
     await introduce(context, opened);
     const talk = new TerminalChat(context, options, opened.agent);
     const code = await talk.run();

@@ -1,6 +1,7 @@
 // `holdfast mcp`: an MCP server over standard input and output, for whoever starts it as a program.
 import { once } from 'node:events';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { letDraw } from '../guarded-output';
 import { mcpServer } from '../mcp/serve-client';
 
 /** Serves until its input ends; what runs goes on. Standard output carries the protocol and nothing else. */
@@ -13,6 +14,7 @@ export async function mcp(options: GlobalOptions): Promise<number> {
       throw err;
     }));
   const server = await mcpServer(open);
+  letDraw();
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
   const ended = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close'), stopped()]);
   await server.connect(new StdioServerTransport());

@@ -2,6 +2,7 @@
 import { HoldfastError } from '../../contracts/errors';
 import type { Wait, WaitResult } from '../../contracts/session';
 import { openContext, type GlobalOptions } from '../context';
+import { writeFiltered } from '../guarded-output';
 import { printJson } from '../print-json';
 import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
@@ -45,7 +46,7 @@ function printResult({ met, sessions }: WaitResult): void {
       `${styled('bold', `session ${view.session}`)}  ${came}  ${styled('dim', factsOf(view))}\n`,
     );
     const last = inert(view.output).trimEnd().split('\n').slice(-3);
-    for (const line of last) if (line !== '') process.stdout.write(`  ${line}\n`);
+    for (const line of last) if (line !== '') writeFiltered(`  ${line}\n`);
   }
   if (!met) note('The time-out came first; what runs goes on.');
 }

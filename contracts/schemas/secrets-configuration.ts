@@ -1,5 +1,5 @@
 // Shape of `[secrets]` in `holdfast.toml`: where the host finds them. It holds none.
-import { SECRET_NAME } from '../secrets';
+import { SECRET_NAME, SECRET_USES } from '../secrets';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
@@ -9,9 +9,34 @@ const name = z.string().check(
   }),
 );
 
+const pattern = text.check(
+  z.refine((source) => isPattern(source), { error: 'must be a regular expression' }),
+);
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** Ids of agents and hosts, where `*` stands for anything. */
+const names = z.array(
+  text.check(z.regex(/^[a-z0-9_*-]+$/, { error: 'must be an id, in which "*" stands for anything' })),
+);
+
+const allowSchema = z.strictObject({
+  agents: z.optional(names),
+  hosts: z.optional(names),
+  use: z.optional(z.array(z.enum(SECRET_USES))),
+  commands: z.optional(z.array(pattern)),
+});
+
 export const secretsSchema = z.strictObject({
   file: z.optional(text),
   env: z._default(z.array(name), []),
+  allow: z.optional(z.record(name, allowSchema)),
   command: z.optional(
     z.array(text).check(
       z.refine((words) => words.slice(1).some((word) => word.includes('{name}')), {

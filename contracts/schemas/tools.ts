@@ -14,11 +14,15 @@ const blobSchema = z.strictObject({ sha256, bytes: z.int(), at: z.optional(taskQ
 export const carryBlobSchema = z.strictObject({ at: taskQueue, sha256, from: z.int().check(z.minimum(0)) });
 
 const reason = z.strictObject({ rule: z.string(), found: z.string() });
+const shownValue = z.strictObject({ name: z.string(), text: z.string(), bytes: z.int(), omitted: z.int() });
 const holdSchema = z.strictObject({
   what: z.string().check(z.maxLength(1_000)),
   hash: z.string(),
   reasons: z.array(reason).check(z.maxLength(100)),
   expiresMs: milliseconds,
+  place: z.optional(z.strictObject({ host: z.string(), cwd: z.nullable(z.string()) })),
+  secret: z.optional(z.boolean()),
+  values: z.optional(z.array(shownValue).check(z.maxLength(1_000))),
 });
 
 export const toolCallSchema = z.strictObject({

@@ -170,7 +170,7 @@ export class Holder {
       case 'observe':
         return session.observe((body as Verbs['observe']['request']).until, cancelled);
       case 'status':
-        return session.snapshot();
+        return { ...session.snapshot(), folder: session.folder() };
       case 'input':
         return session.input(body as Verbs['input']['request']);
       case 'attach':

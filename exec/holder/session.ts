@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { KilledBy, Waiting } from '../../contracts/session';
-import { CommandRecords } from '../command-records';
+import { begunCommand, CommandRecords } from '../command-records';
 import { readJson, writeJson } from '../json-file';
 import { identitiesOf, isAlive, type Identity } from '../process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
@@ -82,6 +82,9 @@ export class Session {
       release: (text) => (this.record(this.secrets.mask.push(text)), this.notify()),
     });
   }
+
+  /** Where the next command begins. */
+  folder = (): string | null => (this.shellLives && this.life ? this.life.shell.folder : this.config.cwd);
 
   snapshot(command = this.command): Snapshot {
     this.log.restoreIfGone();
@@ -263,18 +266,8 @@ export class Session {
   }
 
   private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
-    const ending = { to: null, exitCode: null, signal: null, killedBy: null, endedAt: null, lost: false };
-    const now = Date.now();
-    const command = {
-      id,
-      contentHash,
-      runtime,
-      epoch: this.epoch,
-      freshShell,
-      from: this.log.end,
-      startedAt: now,
-      ...ending,
-    };
+    const where = { epoch: this.epoch, freshShell, from: this.log.end };
+    const command = begunCommand({ id, contentHash, runtime, ...where });
     // Recorded before it is handed over: from here on this id never runs again, whatever dies.
     this.records.write(command);
     this.command = command;

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -144,6 +145,16 @@ export class Shell {
   get shellPid(): number | undefined {
     const init = this.options.treeKill === 'process-search' ? this.leader : childrenOf(this.leader)[0];
     return init === undefined ? undefined : childrenOf(init)[0];
+  }
+
+  /** Where the next command begins; null where the system does not say. */
+  get folder(): string | null {
+    if (this.cwd) return this.cwd;
+    try {
+      return readlinkSync(`/proc/${this.shellPid}/cwd`);
+    } catch {
+      return null;
+    }
   }
 
   /** Whether a process is a copy of our bash that has not become a program yet, or is a subshell. */

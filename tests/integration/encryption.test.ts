@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import type { WaitingApproval } from '../../client/approval-desk';
 import { HoldfastClient } from '../../client/holdfast-client';
 import { agentWorkflowId } from '../../contracts/ids';
 import { WORKFLOWS } from '../../contracts/messages';
@@ -32,7 +33,7 @@ const stopping: (() => void)[] = [];
 
 function configure(keys: KeySource[], more = ''): void {
   const lines = keys.map((key) => `{ id = "${key.id}", file = "${key.id}.key" }`);
-  const toml = `[encryption]\nkeys = [${lines.join(', ')}]\nrequired = true\n${more}`;
+  const toml = `[encryption]\nkeys = [${lines.join(', ')}]\nrequired = true\n${more}\n[policy.agents]\nasked = "ask"\n`;
   writeFileSync(join(engine.dataDir, 'holdfast.toml'), toml);
 }
 
@@ -80,12 +81,12 @@ test('the sessions of a terminated agent are closed, or kept where its encrypted
 const exec = (args: object): string => call('code_execution_tool', args);
 const plain = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 
-async function signalRaw(workflowId: string, signalName: string, payload: Payload): Promise<void> {
+async function signalRaw(workflowId: string, signalName: string, ...payloads: Payload[]): Promise<void> {
   await client.temporal.workflowService.signalWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId },
     signalName,
-    input: { payloads: [payload] },
+    ...(payloads.length > 0 && { input: { payloads } }),
   });
 }
 
@@ -197,6 +198,99 @@ test('a payload of another workflow and one that is not encrypted are refused by
   for (const session of [moved, bare])
     await client.temporal.workflow.getHandle(String(session?.workflowId)).terminate();
 }, 60_000);
+
+describe('a message that was not sealed for its workflow, its run and its name', () => {
+  const heldIn = async (
+    session: number,
+    code: string,
+  ): Promise<{
+    asked: ReturnType<HoldfastClient['session']>;
+    one: WaitingApproval;
+    end: Promise<unknown>;
+  }> => {
+    const asked = client.session({ agent: 'asked', session });
+    const end = asked.exec({ code }).catch((err: unknown) => err);
+    let waiting: WaitingApproval[] = [];
+    await until(async () => {
+      waiting = await client.approvals.of(asked.workflowId).catch(() => []);
+      return waiting.length > 0;
+    });
+    return { asked, one: waiting[0] as WaitingApproval, end };
+  };
+  const refusedOf = async (
+    asked: ReturnType<HoldfastClient['session']>,
+    count: number,
+  ): Promise<string[]> => {
+    let refused: string[] = [];
+    await until(async () => {
+      ({ refused } = await asked.state());
+      return refused.length >= count;
+    });
+    return refused;
+  };
+  /** What the server has stored of a signal of this name. */
+  const stored = async (workflowId: string, name: string): Promise<Payload[]> => {
+    const { events } = await historyOf(workflowId);
+    const found = events?.find(
+      ({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName === name,
+    );
+    return found?.workflowExecutionSignaledEventAttributes?.input?.payloads ?? [];
+  };
+
+  test('approves, resets and closes nothing where it carries no data', async () => {
+    const file = join(files.directory, 'ran-unasked');
+    const { asked, one, end } = await heldIn(0, `touch ${file}`);
+    for (const name of ['approve', 'reset', 'close']) await signalRaw(asked.workflowId, name);
+    for (const said of await refusedOf(asked, 3)) expect(said).toMatch(/^A message is not taken: got "/);
+    expect(await asked.state()).toMatchObject({ status: 'waiting_approval' });
+    expect(existsSync(file)).toBe(false);
+    await expect(client.approvals.approve(asked.workflowId, {})).rejects.toMatchObject({
+      code: 'approval_needs_hash',
+    });
+    await client.approvals.approve(asked.workflowId, { id: one.id, hash: one.hash });
+    expect(await end).toMatchObject({ exitCode: 0 });
+    expect(existsSync(file)).toBe(true);
+  }, 30_000);
+
+  test('does nothing where it is sent again, as itself or as another', async () => {
+    const { asked, one, end } = await heldIn(1, 'echo once');
+    await client.temporal.workflow
+      .getHandle(asked.workflowId)
+      .signal('deny', { id: one.id, reason: 'not this one' });
+    expect(await end).toMatchObject({ code: 'approval_denied' });
+    const denied = await stored(asked.workflowId, 'deny');
+    const again = await heldIn(1, 'echo twice');
+    await signalRaw(asked.workflowId, 'deny', ...denied);
+    await signalRaw(asked.workflowId, 'close', ...denied);
+    const [first, second] = await refusedOf(asked, 2);
+    expect(first).toContain('"deny" that was taken before');
+    expect(second).toContain('"close" that was sealed as "deny"');
+    await client.approvals.approve(asked.workflowId, { id: again.one.id, hash: again.one.hash });
+    expect(await again.end).toMatchObject({ output: 'twice\n' });
+  }, 30_000);
+
+  test('does nothing where it was made for an earlier run', async () => {
+    const session = client.session({ agent: CONTROL, session: 5 });
+    await session.exec({ code: 'true' });
+    const old = { holdfastSeal: { message: 'close', id: 'old', at: Date.now() - 600_000 }, args: [{}] };
+    const codec = encryptingCodec({ keys: [OLD] }, {});
+    const owner = { namespace: 'default', workflowId: session.workflowId };
+    await signalRaw(session.workflowId, 'close', ...(await codec.encodeFor([plain(old)], owner)));
+    expect(await refusedOf(session, 1)).toEqual([expect.stringContaining('"close" that was made at 20')]);
+    expect((await session.exec({ code: 'echo lives' })).output).toBe('lives\n');
+  }, 30_000);
+
+  test('does not interrupt, stop or recover an agent', async () => {
+    const id = `${CONTROL}-busy`;
+    await client.agent(id).start({ mode: 'conversation', model: files.model([{ text: 'first' }]) });
+    for (const name of ['interrupt', 'stop', 'recover']) await signalRaw(agentWorkflowId(id), name);
+    await until(async () => (await client.agent(id).state()).refused.length === 3);
+    expect(await client.agent(id).state()).toMatchObject({ status: 'idle' });
+    expect(await client.agent(id).send('go on')).toMatchObject({ answer: 'first' });
+    await client.agent(id).stop('done');
+    expect(await client.agent(id).result()).toMatchObject({ answer: 'first' });
+  }, 30_000);
+});
 
 test('the key changes while a command runs: what was written before is read, what comes after has the new key', async () => {
   const session = client.session({ agent: CONTROL, session: 4 });

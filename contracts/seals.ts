@@ -1,0 +1,102 @@
+// What a message carries where plaintext is refused: what it is for, which one it is, and when it was made. Payload
+// encryption proves who wrote it; this proves that it is not another message, or an old one sent again. Pure.
+
+/** Travels in one payload with the arguments of a message, inside what is encrypted. */
+export interface Seal {
+  /** The message's name, or `start` and the workflow's type. */
+  message: string;
+  /** Differs for each message that is sent. */
+  id: string;
+  /** When it was made, in milliseconds of the sender's clock. */
+  at: number;
+}
+
+/** What a workflow remembers of seals, over continue-as-new. Plain JSON. */
+export interface SealRecord {
+  /** Nothing without a seal is taken. */
+  only: boolean;
+  /** When its first run began. */
+  born: number;
+  /** The latest ones, oldest first. */
+  seen: [id: string, at: number][];
+  /** Everything made before it counts as seen. */
+  floor: number;
+}
+
+/** How far two clocks may differ. */
+export const CLOCK_SKEW_MS = 120_000;
+/** A message that was overtaken by so many others is sent anew by its sender. */
+const REMEMBERED = 1_000;
+
+export const startName = (workflowType: string): string => `start ${workflowType}`;
+
+export const newSealRecord = (born: number): SealRecord => ({ only: false, born, seen: [], floor: 0 });
+
+function isSeal(value: unknown): value is Seal {
+  if (typeof value !== 'object' || value === null) return false;
+  const { message, id, at } = value as Partial<Record<keyof Seal, unknown>>;
+  return typeof message === 'string' && typeof id === 'string' && typeof at === 'number';
+}
+
+/** The one argument of a sealed message: whoever has several such payloads can take none of them apart. */
+export interface Envelope {
+  holdfastSeal: Seal | SealRecord;
+  args: unknown[];
+}
+
+/** What stands in place of the arguments. */
+export const inEnvelope = (args: readonly unknown[], seal: Seal | SealRecord): [Envelope] => [
+  // JSON has no undefined.
+  { holdfastSeal: seal, args: args.map((arg) => arg ?? null) },
+];
+
+/** The arguments, and the seal where there is one. */
+export function openEnvelope(given: readonly unknown[]): { args: unknown[]; seal?: unknown } {
+  const [first] = given;
+  if (typeof first !== 'object' || first === null || !('holdfastSeal' in first)) return { args: [...given] };
+  const { holdfastSeal: seal, args } = first as Partial<Envelope>;
+  return {
+    args: Array.isArray(args) ? args.map((arg) => (arg === null ? undefined : arg) as unknown) : [],
+    seal,
+  };
+}
+
+/** Facts of what is wrong with a message; undefined where it may be taken. `now` is the workflow's time. */
+export function sealFault(
+  record: SealRecord,
+  name: string,
+  seal: unknown,
+  now: number,
+): { got: string; allowed: string } | undefined {
+  const got = (what: string): string => `${JSON.stringify(name)} ${what}`;
+  if (!isSeal(seal)) {
+    if (!record.only) return undefined;
+    return { got: got('without a seal'), allowed: 'messages of clients that have the keys' };
+  }
+  if (seal.message !== name)
+    return {
+      got: got(`that was sealed as ${JSON.stringify(seal.message)}`),
+      allowed: 'what it was sealed as',
+    };
+  if (record.seen.some(([id]) => id === seal.id))
+    return { got: got('that was taken before'), allowed: 'each message once' };
+  const earliest = Math.max(record.born - CLOCK_SKEW_MS, record.floor);
+  const latest = now + CLOCK_SKEW_MS;
+  if (seal.at > earliest && seal.at <= latest) return undefined;
+  return {
+    got: got(`that was made at ${new Date(seal.at).toISOString()}`),
+    allowed: `${new Date(earliest).toISOString()} to ${new Date(latest).toISOString()}`,
+  };
+}
+
+/**
+ * To be called with what `sealFault` has let through.
+ * @param latches whether nothing without a seal is taken from now on
+ */
+export function rememberSeal(record: SealRecord, seal: unknown, latches: boolean): void {
+  if (!isSeal(seal)) return;
+  if (latches) record.only = true;
+  record.seen.push([seal.id, seal.at]);
+  const forgotten = record.seen.splice(0, Math.max(0, record.seen.length - REMEMBERED));
+  for (const [, at] of forgotten) record.floor = Math.max(record.floor, at);
+}
