@@ -34,10 +34,12 @@ export async function up(options: UpOptions): Promise<number> {
     tools,
   });
   const { client, namespace, uiUrl, dataDir, worker } = context;
+  const uiLink = context.uiLink();
   const facts = {
     address: client.address,
     namespace,
     uiUrl,
+    uiLink,
     dataDir,
     workerPid: worker?.identity.pid ?? null,
   };
@@ -45,7 +47,7 @@ export async function up(options: UpOptions): Promise<number> {
   else {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
-        (uiUrl ? `web UI           ${uiUrl}\n` : '') +
+        (uiLink ? `web UI           ${uiLink}\n` : '') +
         `worker           pid ${facts.workerPid}, shells begin in ${worker?.cwd}\n` +
         `data             ${dataDir}\n`,
     );
