@@ -1,9 +1,14 @@
 // What pages of other sites can do to the engine while it runs, tried in a real Chromium: nothing.
+import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import { serveCodec } from '../../encryption/codec-server';
+import { encryptingCodec } from '../../encryption/data-converter';
+import { printPayloads } from '../../encryption/payload-json';
 import { BROWSER_BLOCKED_PORTS } from '../../engine/browser-ports';
 import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
 import { uiToken } from '../../engine/ui-token';
@@ -120,8 +125,15 @@ inChromium('a page of another site', () => {
 
   test('is not connected to any of the ports that the engine hides behind', async () => {
     const page = await pages.from(EVIL);
-    for (const blocked of BROWSER_BLOCKED_PORTS)
-      await expect(page.goto(`http://127.0.0.1:${blocked}/`)).rejects.toThrow('ERR_UNSAFE_PORT');
+    const failures: Record<string, string | undefined> = {};
+    page.on('requestfailed', (each) => (failures[new URL(each.url()).port] = each.failure()?.errorText));
+    const fetches = BROWSER_BLOCKED_PORTS.map(
+      (each) => `fetch('http://127.0.0.1:${each}/', { mode: 'no-cors' })`,
+    );
+    await page.evaluate(`Promise.allSettled([${fetches.join()}]).then(() => undefined)`);
+    const refused = Object.fromEntries(BROWSER_BLOCKED_PORTS.map((each) => [each, 'net::ERR_UNSAFE_PORT']));
+    await until(() => Object.keys(failures).length === BROWSER_BLOCKED_PORTS.length);
+    expect(failures).toEqual(refused);
     await page.close();
   });
 
@@ -133,6 +145,21 @@ inChromium('a page of another site', () => {
     expect(await attacked(async (all) => pages.attack(await pages.rebound(origin), [origin], all))).toEqual(
       NOTHING,
     );
+  });
+
+  test('gets no payload opened by `holdfast codec`, by a name that is rebound to it either', async () => {
+    const keys = { keys: [{ id: 'k', env: 'K' }], required: true };
+    const codec = encryptingCodec(keys, { K: randomBytes(32).toString('hex') });
+    const sealed = await codec.encodeFor([defaultPayloadConverter.toPayload('canary')], {
+      namespace: 'default',
+    });
+    const address = '127.0.0.1';
+    const server = await serveCodec({ codec, origins: [engine.uiUrl], token: null, port: 0, address });
+    const shot = [{ path: '/decode', body: printPayloads(sealed) }];
+    const rebound = server.url.replace(address, REBOUND);
+    expect(await pages.attack(await pages.from(EVIL), [server.url], [shot])).toEqual([]);
+    expect(await pages.attack(await pages.rebound(rebound), [rebound], [shot])).toEqual([]);
+    await server.close();
   });
 
   test('may lead a person to the web UI by a link, and learns nothing of what it shows', async () => {

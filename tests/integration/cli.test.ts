@@ -175,6 +175,7 @@ test('doctor checks each part and finds this machine in order', async () => {
   expect(checks.map(({ name }) => name)).toEqual([
     'Node',
     'Temporal server',
+    'who reaches it',
     'payloads',
     'node-pty',
     'python3',

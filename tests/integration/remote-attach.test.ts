@@ -150,7 +150,13 @@ describe('a host that listens', () => {
         socket.on('error', () => undefined).on('close', () => resolve(got));
         socket.on('secureConnect', () => socket.write(text));
       });
-    for (const text of ['no json\n', 'x'.repeat(100_000), '[]\n', 'null\n'])
+    for (const text of [
+      'no json\n',
+      'POST / HTTP/1.1\r\nHost: pi\r\n\r\n{}',
+      'x'.repeat(100_000),
+      '[]\n',
+      'null\n',
+    ])
       expect(await say(text)).toContain('attach_refused');
     const ref = { agent: 'nobody', host: 'pi', session: 0 };
     for (const frame of ['null', '7', '{"verb":"read"}', '{'])
