@@ -19,7 +19,8 @@ export function launchGuard(
   const config: GuardConfig = {
     listen: { address: LOOPBACK, port: uiPort },
     target: ui,
-    hosts: [`${LOOPBACK}:${uiPort}`, `localhost:${uiPort}`],
+    // Browsers leave port 80 away.
+    hosts: [LOOPBACK, 'localhost'].map((name) => (uiPort === 80 ? name : `${name}:${uiPort}`)),
     tokenFile: paths.uiAuthorization,
     server: identity,
   };

@@ -65,23 +65,17 @@ function strangerIn({ method, target, headers }: Asked, host: string): string | 
 function admit({ method, target, headers }: Asked, host: string, token: string | null): Judgement {
   if (token === null) return { kind: 'pass' };
   const [, bearer] = /^Bearer +(.*)$/i.exec(headers.authorization ?? '') ?? [];
-  const cookies = [bearer, cookieOf(headers.cookie, cookieName(host))];
-  if (cookies.some((got) => got !== undefined && isSameToken(got, token))) {
-    return pathHasToken(target) && SAFE.includes(method)
-      ? { kind: 'welcome', target: withoutToken(target) }
-      : { kind: 'pass' };
-  }
   const shown = SAFE.includes(method) ? tokenIn(target) : undefined;
-  if (shown !== undefined && isSameToken(shown, token))
-    return { kind: 'welcome', target: withoutToken(target) };
-  return refuse(401, 'this web UI opens with the link that `holdfast up` prints');
+  const given = [bearer, cookieOf(headers.cookie, cookieName(host)), shown];
+  if (!given.some((each) => each !== undefined && isSameToken(each, token)))
+    return refuse(401, 'this web UI opens with the link that `holdfast up` prints');
+  return shown === undefined ? { kind: 'pass' } : { kind: 'welcome', target: withoutToken(target) };
 }
 
 const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
 const queryOf = (target: string): URLSearchParams =>
   new URLSearchParams(target.slice(pathOf(target).length + 1));
 const tokenIn = (target: string): string | undefined => queryOf(target).get(TOKEN_PARAMETER) ?? undefined;
-const pathHasToken = (target: string): boolean => tokenIn(target) !== undefined;
 
 /** The same page, so that the token stays in no history and in no Referer. */
 function withoutToken(target: string): string {
