@@ -51,6 +51,8 @@ inChromium('a page of another site', () => {
     files = scratch();
     // Let in, as its user's browser is: what pages send then bears the cookie.
     browser = await WebUi.open(executable ?? '', [
+      // Newer Chromium stops some of this by itself; other browsers do not.
+      '--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessForNavigations',
       `--host-resolver-rules=MAP ${EVIL} 127.0.0.1, MAP ${REBOUND} 127.0.0.1, MAP ${HIDDEN} ${ui.address}`,
     ]);
     pages = new HostilePages(browser.page.context());
