@@ -58,6 +58,7 @@ inChromium('a page of another site', () => {
     pages = new HostilePages(browser.page.context());
     await pages.listen();
   });
+  afterEach(() => rmSync(marker(), { force: true }));
   afterAll(async () => {
     await browser.close();
     await pages.close();
@@ -159,9 +160,12 @@ inChromium('a page of another site', () => {
     const server = await serveCodec({ codec, origins: [engine.uiUrl], token: null, port: 0, address });
     const shot = [{ path: '/decode', body: printPayloads(sealed) }];
     const rebound = server.url.replace(address, REBOUND);
-    expect(await pages.attack(await pages.from(EVIL), [server.url], [shot])).toEqual([]);
-    expect(await pages.attack(await pages.rebound(rebound), [rebound], [shot])).toEqual([]);
-    await server.close();
+    try {
+      expect(await pages.attack(await pages.from(EVIL), [server.url], [shot])).toEqual([]);
+      expect(await pages.attack(await pages.rebound(rebound), [rebound], [shot])).toEqual([]);
+    } finally {
+      await server.close();
+    }
   });
 
   test('may lead a person to the web UI by a link, and learns nothing of what it shows', async () => {
@@ -184,7 +188,6 @@ inChromium('a page of another site', () => {
         200,
       );
     await until(() => existsSync(marker()));
-    rmSync(marker());
     await client.session({ agent: id.split('/')[1] ?? '', session: 1 }).close('seen');
   });
 });
