@@ -7,7 +7,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { defaultCacheDir, defaultDataDir } from '../engine/data-dir';
-import { ensureServer, runningServer, type EngineRecord } from '../engine/server';
+import { ensureServer, isGuarded, runningServer, uiLink, type EngineRecord } from '../engine/server';
 import { engineEnvironment } from '../workers/exposed';
 import { readEncryption } from '../workers/read-encryption';
 import { recordedHost, recordedQueue } from '../workers/recorded-choice';
@@ -39,8 +39,10 @@ export interface CliContext extends AsyncDisposable {
   client: HoldfastClient;
   dataDir: string;
   namespace: string;
-  /** Temporal's web UI, where it is ours. */
+  /** Temporal's web UI, where it is ours; it answers browsers that were let in. */
   uiUrl: string | null;
+  /** A link that lets a browser in, to a path of the web UI; for people only, because the token is in it. */
+  uiLink: (path?: string) => string | null;
   worker: WorkerRecord | undefined;
   /** The host that is meant where none is named. */
   host: string;
@@ -128,9 +130,16 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     stopWatchingDisk();
     return client.close();
   };
-  const uiUrl = engine?.uiUrl ?? null;
-  const host = engine ? LOCAL_HOST : ownHost(options);
-  return { client, dataDir, namespace, uiUrl, worker, host, [Symbol.asyncDispose]: close };
+  return {
+    client,
+    dataDir,
+    namespace,
+    uiUrl: engine?.uiUrl ?? null,
+    uiLink: (path) => (engine ? uiLink(dataDir, engine, path) : null),
+    worker,
+    host: engine ? LOCAL_HOST : ownHost(options),
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 async function embeddedServer(
@@ -138,7 +147,9 @@ async function embeddedServer(
   { start, port, uiPort, workdir, config }: OpenOptions & { config?: string | null | undefined },
 ): Promise<EngineRecord> {
   const running = await runningServer(dataDir);
-  if (running && port === undefined && uiPort === undefined) return running;
+  const isAsWanted =
+    port === undefined && uiPort === undefined && (!start || (running && isGuarded(running)));
+  if (running && isAsWanted) return running;
   if (!start) {
     throw new HoldfastError('no_server', {
       address: 'the embedded server',
@@ -155,9 +166,16 @@ async function embeddedServer(
   });
 }
 
-/** Link to a workflow in Temporal's web UI. */
-export const workflowLink = ({ uiUrl, namespace }: CliContext, workflowId: string): string | null =>
-  uiUrl && `${uiUrl}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+const workflowPath = ({ namespace }: CliContext, workflowId: string): string =>
+  `/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+
+/** Link to a workflow in Temporal's web UI, which lets a browser in: for people. */
+export const workflowLink = (context: CliContext, workflowId: string): string | null =>
+  context.uiLink(workflowPath(context, workflowId));
+
+/** The same without the token: for models and records. */
+export const workflowAddress = (context: CliContext, workflowId: string): string | null =>
+  context.uiUrl && context.uiUrl + workflowPath(context, workflowId);
 
 /**
  * Whether this machine holds the shells that are spoken of: then the log can be read directly. The embedded server

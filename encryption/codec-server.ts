@@ -28,6 +28,8 @@ const PREFLIGHT_SECONDS = '600';
 /** Of an answer that nobody reads. */
 const IDLE_MS = 30_000;
 
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/i;
+
 type Work = (
   payloads: Parameters<EncryptingCodec['encode']>[0],
   namespace: string,
@@ -74,11 +76,12 @@ function listen(server: Server, port: number, address: string): Promise<void> {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { origins, token }: CodecServerOptions,
+  { origins, token, address }: CodecServerOptions,
   work: Readonly<Record<string, Work>>,
 ): Promise<void> {
   const { method = '', headers } = request;
-  const { origin } = headers;
+  const { origin, host = '' } = headers;
+  if (!isOwnName(host, address)) return refuse(response, 403, refusedHost(host, address));
   if (origin !== undefined) {
     if (!origins.includes(origin)) return refuse(response, 403, refusedOrigin(origin, origins));
     allowOrigin(response, origin);
@@ -107,6 +110,13 @@ async function answer(
     refuse(response, 400, err);
   }
 }
+
+/**
+ * On the loopback, the names of this machine: a page whose own name was made to lead here (DNS rebinding) sends that one.
+ * Elsewhere a server has names that it does not know, and a token.
+ */
+const isOwnName = (host: string, address: string): boolean =>
+  !LOOPBACK.test(address) || LOOPBACK.test(host.replace(/:\d+$/, ''));
 
 function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader('access-control-allow-origin', origin);
@@ -149,6 +159,13 @@ const refusedOrigin = (origin: string, origins: readonly string[]): HoldfastErro
     got: `origin ${origin}`,
     allowed: origins.join(', ') || 'no web page',
     next: `Start it with \`--origin ${origin}\` where that page is to read payloads.`,
+  });
+
+const refusedHost = (host: string, address: string): HoldfastError =>
+  new HoldfastError('codec_refused', {
+    got: `the name ${JSON.stringify(host)}`,
+    allowed: `${address}, localhost`,
+    next: 'Name the endpoint by its address, as `holdfast codec` prints it.',
   });
 
 const refusedPath = (method: string, path: string): HoldfastError =>

@@ -1,20 +1,24 @@
 // Asks a server whether it serves: facts, not guesses from its log or from time passed.
-import { get } from 'node:http';
+import { get, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
-import { LOOPBACK } from './ports';
+import { LOOPBACK, type HiddenPorts } from './ports';
 import type { EngineRecord } from './record';
 
 const ANSWER_TIMEOUT_MS = 2_000;
 
 /** True when the gRPC port accepts connections and the namespace exists. */
-export async function answers(
-  record: Pick<EngineRecord, 'port' | 'httpUrl' | 'namespace'>,
-): Promise<boolean> {
-  return (
-    (await acceptsConnections(record.port)) &&
-    (await statusOf(`${record.httpUrl}/api/v1/namespaces/${record.namespace}`)) === 200
-  );
+export async function answers(record: EngineRecord): Promise<boolean> {
+  return (await acceptsConnections(record.port)) && (await statusOf(uiOf(record), record)) === 200;
 }
+
+/** True when what people open answers: the guard that is on record, and what lies behind it. */
+export async function guardAnswers(record: EngineRecord, token: string): Promise<boolean> {
+  const guard = { address: LOOPBACK, port: record.uiPort };
+  return (await statusOf(guard, record, { authorization: `Bearer ${token}` })) === 200;
+}
+
+/** Where the web UI of a server itself is: one that has no guard has it where people open it. */
+const uiOf = ({ ui, uiPort }: EngineRecord): HiddenPorts['ui'] => ui ?? { address: LOOPBACK, port: uiPort };
 
 function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -29,10 +33,16 @@ function acceptsConnections(port: number): Promise<boolean> {
   });
 }
 
-function statusOf(url: string): Promise<number | undefined> {
+/** Of the namespace, which the web UI asks the server for. */
+function statusOf(
+  { address, port }: HiddenPorts['ui'],
+  { namespace }: EngineRecord,
+  headers: OutgoingHttpHeaders = {},
+): Promise<number | undefined> {
   return new Promise((resolve) => {
+    const url = `http://${address}:${port}/api/v1/namespaces/${namespace}`;
     // agent: false, or the kept-alive connection would delay the end of a short command.
-    const request = get(url, { agent: false, timeout: ANSWER_TIMEOUT_MS }, (response) => {
+    const request = get(url, { agent: false, headers, timeout: ANSWER_TIMEOUT_MS }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });

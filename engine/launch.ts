@@ -4,7 +4,8 @@ import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 import { identityOf } from '../exec/process-identity';
-import { LOOPBACK, type EnginePorts } from './ports';
+import { launchGuard } from './launch-guard';
+import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';
 import { DYNAMIC_CONFIG } from './tuning';
 
@@ -17,15 +18,18 @@ const GATE = 'read -r _ && exec "$@" </dev/null';
 /** The server needs no more of our environment, and above all none of its keys. */
 const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG'];
 
+const keptOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(KEPT_VARIABLES.map((name) => [name, env[name]]));
+
 /** What to start. */
 export interface Launch {
   binary: string;
-  ports: EnginePorts;
+  ports: EnginePorts & HiddenPorts;
   paths: EnginePaths;
   env: NodeJS.ProcessEnv;
 }
 
-/** Starts the server and records it; it does not answer yet. */
+/** Starts the server and the guard of its web UI, and records both; they do not answer yet. */
 export function launchServer({ binary, ports, paths, env }: Launch): EngineRecord {
   const child = spawnGate(binary, serverArguments(ports, paths.dbFile), paths, env);
   const { pid, stdin } = child;
@@ -34,13 +38,14 @@ export function launchServer({ binary, ports, paths, env }: Launch): EngineRecor
   if (pid === undefined || stdin === null) {
     throw new HoldfastError('engine_failed', { reason: '/bin/sh cannot be started', log: paths.logFile });
   }
+  const identity = identityOf(pid);
   const record: EngineRecord = {
     address: `${LOOPBACK}:${ports.port}`,
     namespace: 'default',
     uiUrl: `http://${LOOPBACK}:${ports.uiPort}`,
-    httpUrl: `http://${LOOPBACK}:${ports.httpPort}`,
     ...ports,
-    identity: identityOf(pid),
+    identity,
+    guard: launchGuard({ ...ports, identity }, paths),
     dbFile: paths.dbFile,
     logFile: paths.logFile,
     binary,
@@ -61,7 +66,7 @@ function spawnGate(binary: string, args: string[], paths: EnginePaths, env: Node
       detached: true,
       stdio: ['pipe', log, log],
       env: {
-        ...Object.fromEntries(KEPT_VARIABLES.map((name) => [name, env[name]])),
+        ...keptOf(env),
         TEMPORAL_VERSION_CHECK_DISABLED: '1',
       },
     });
@@ -72,26 +77,23 @@ function spawnGate(binary: string, args: string[], paths: EnginePaths, env: Node
 
 /** What every server of ours is told, whichever ports it has. */
 export function configArguments(): string[] {
-  const repeated = (flag: string, values: Readonly<Record<string, unknown>>): string[] =>
-    Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${String(value)}`]);
+  const repeated = (flag: string, values: readonly (readonly [string, string])[]): string[] =>
+    values.flatMap(([key, value]) => [flag, `${key}=${value}`]);
+  const config = Object.entries(DYNAMIC_CONFIG).map(([key, value]) => [key, JSON.stringify(value)] as const);
   return [
-    ...repeated('--dynamic-config-value', DYNAMIC_CONFIG),
-    ...repeated('--search-attribute', SEARCH_ATTRIBUTE_TYPES),
+    ...repeated('--dynamic-config-value', config),
+    ...repeated('--search-attribute', Object.entries(SEARCH_ATTRIBUTE_TYPES)),
   ];
 }
 
 /** The command line of `temporal server start-dev`. */
-export function serverArguments(ports: EnginePorts, dbFile: string): string[] {
+function serverArguments(ports: EnginePorts & HiddenPorts, dbFile: string): string[] {
+  const { port, ui, httpPort, metricsPort } = ports;
   return [
-    ...['server', 'start-dev', '--ip', LOOPBACK],
-    ...[
-      '--port',
-      String(ports.port),
-      '--ui-port',
-      String(ports.uiPort),
-      '--http-port',
-      String(ports.httpPort),
-    ],
+    ...['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port)],
+    ...['--ui-ip', ui.address, '--ui-port', String(ui.port)],
+    // Without these, it has both at any free port.
+    ...['--http-port', String(httpPort), '--metrics-port', String(metricsPort)],
     ...['--db-filename', dbFile, '--namespace', 'default', '--log-level', 'warn', '--log-format', 'json'],
     ...configArguments(),
   ];

@@ -5,17 +5,18 @@ import { join } from 'node:path';
 import { readJson, writeJson } from '../exec/json-file';
 import { makeFolder } from '../exec/make-folder';
 import type { Identity } from '../exec/process-identity';
-import type { EnginePorts } from './ports';
+import type { EnginePorts, HiddenPorts } from './ports';
 
 /** A server that we started; stored as `engine/server.json` in its data folder. */
-export interface EngineRecord extends EnginePorts {
+export interface EngineRecord extends EnginePorts, Partial<HiddenPorts> {
   /** Of the gRPC port, as clients want it: host:port. */
   address: string;
   namespace: 'default';
+  /** Of the guard, without a path. */
   uiUrl: string;
-  /** Base URL of the HTTP API, without a path. */
-  httpUrl: string;
   identity: Identity;
+  /** The guard of the web UI. Servers that Holdfast 0.1.0 started have none, and no hidden ports. */
+  guard?: Identity;
   dbFile: string;
   logFile: string;
   /** Path of the executable. */
@@ -31,6 +32,8 @@ export interface EnginePaths {
   record: string;
   dbFile: string;
   logFile: string;
+  /** The header that the guard of the web UI asks for. */
+  uiAuthorization: string;
 }
 
 export function enginePaths(dataDir: string): EnginePaths {
@@ -41,6 +44,7 @@ export function enginePaths(dataDir: string): EnginePaths {
     record: join(folder, 'server.json'),
     dbFile: join(folder, 'temporal.db'),
     logFile: join(folder, 'server.log'),
+    uiAuthorization: join(folder, 'ui-authorization'),
   };
 }
 

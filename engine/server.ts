@@ -5,14 +5,24 @@ import { HoldfastError } from '../contracts/errors';
 import { removeQuietly } from '../exec/json-file';
 import { isAlive } from '../exec/process-identity';
 import { asStorageFailure } from '../exec/storage-failure';
-import { answers } from './answers';
+import { answers, guardAnswers } from './answers';
 import { launchServer } from './launch';
+import { launchGuard } from './launch-guard';
 import { locateServerBinary, type LocateOptions } from './locate';
 import { holdLock, withLock } from './lock';
 import { logSize, logTail, rotateLog } from './log-tail';
-import { choosePorts, type NamedPorts } from './ports';
+import { chooseHiddenPorts, choosePorts, type NamedPorts } from './ports';
 import { endGroup } from './process-end';
-import { createEngineFolder, enginePaths, readRecord, type EnginePaths, type EngineRecord } from './record';
+import {
+  createEngineFolder,
+  enginePaths,
+  readRecord,
+  writeRecord,
+  type EnginePaths,
+  type EngineRecord,
+} from './record';
+import { openingLink } from './ui-guard-rules';
+import { uiToken } from './ui-token';
 
 export type { EngineRecord } from './record';
 
@@ -33,13 +43,22 @@ export interface EnsureOptions extends LocateOptions, NamedPorts {
  */
 export async function ensureServer(options: EnsureOptions): Promise<EngineRecord> {
   const running = await runningServer(options.dataDir);
-  if (running) return withNamedPorts(running, options);
+  if (running && isGuarded(running)) return withNamedPorts(running, options);
   const paths = enginePaths(options.dataDir);
   createEngineFolder(paths);
   return withLock(paths.lock, () => ensureLocked(paths, options), {
     signal: options.signal,
     onWait: () => options.progress('Another process is starting the Temporal server; waiting.'),
   });
+}
+
+/** False for a server that web pages can reach, which an older Holdfast started, and for one whose guard died. */
+export const isGuarded = ({ guard }: EngineRecord): boolean => guard !== undefined && isAlive(guard);
+
+/** A link to a path of the web UI that opens it for the browser that follows it. It holds the token. */
+export function uiLink(dataDir: string, { uiUrl, guard }: EngineRecord, path = '/'): string {
+  const url = uiUrl + path;
+  return guard ? openingLink(url, uiToken(enginePaths(dataDir).uiAuthorization)) : url;
 }
 
 /** The data folder's server if it runs and answers. */
@@ -55,7 +74,7 @@ export async function stopServer(dataDir: string): Promise<boolean> {
   const stop = async (): Promise<boolean> => {
     const record = readRecord(paths);
     const ran = record !== undefined && isAlive(record.identity);
-    if (ran) await endGroup(record.identity, STOP_GRACE_MS);
+    if (record) await endServer(record);
     // One that cannot be removed names a process that is gone.
     removeQuietly(paths.record);
     return ran;
@@ -74,36 +93,61 @@ export async function stopServer(dataDir: string): Promise<boolean> {
 
 async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise<EngineRecord> {
   const before = readRecord(paths);
+  const token = uiToken(paths.uiAuthorization);
   if (before && isAlive(before.identity)) {
+    const { ui } = before;
     // It is on record before it answers: whoever started it may have been killed in between.
-    if ((await waitUntilReady(before, options.signal)) === 'ready') return withNamedPorts(before, options);
-    await endGroup(before.identity, STOP_GRACE_MS);
+    const record = ui && (isGuarded(before) ? before : guardAgain({ ...before, ui }, paths));
+    if (record && (await waitUntilReady(record, token, options.signal)) === 'ready')
+      return withNamedPorts(record, options);
+    if (!ui)
+      options.progress('The Temporal server was started by an older Holdfast, and web pages can reach it.');
   }
+  if (before) await endServer(before);
   const { path } = await locateServerBinary(options);
   rotateLog(paths.logFile);
-  return startServer(path, paths, options, before);
+  return startServer({ binary: path, paths, token, before }, options);
+}
+
+function guardAgain(
+  record: EngineRecord & Required<Pick<EngineRecord, 'ui'>>,
+  paths: EnginePaths,
+): EngineRecord {
+  const guarded = { ...record, guard: launchGuard(record, paths) };
+  writeRecord(paths, guarded);
+  return guarded;
+}
+
+async function endServer({ identity, guard }: EngineRecord): Promise<void> {
+  await Promise.all([identity, ...(guard ? [guard] : [])].map((each) => endGroup(each, STOP_GRACE_MS)));
+}
+
+interface Start {
+  binary: string;
+  paths: EnginePaths;
+  token: string;
+  before: EngineRecord | undefined;
 }
 
 /** A free port may be taken before the server has it: then it chooses again. */
 async function startServer(
-  binary: string,
-  paths: EnginePaths,
+  { binary, paths, token, before }: Start,
   options: EnsureOptions,
-  before: EngineRecord | undefined,
 ): Promise<EngineRecord> {
   const { env, signal, progress } = options;
   for (let start = 1; ; start++) {
-    const ports = await choosePorts(options, before);
+    const told = await choosePorts(options, before);
+    const ports = { ...told, ...(await chooseHiddenPorts(told)) };
     const logFrom = logSize(paths.logFile);
     signal?.throwIfAborted();
     progress(`Starting the Temporal server on port ${ports.port}.`);
     const record = launchServer({ binary, ports, paths, env });
-    const outcome = await waitUntilReady(record, signal).catch(async (err: unknown) => {
-      await endGroup(record.identity, STOP_GRACE_MS);
+    const outcome = await waitUntilReady(record, token, signal).catch(async (err: unknown) => {
+      await endServer(record);
       throw err;
     });
     if (outcome === 'ready') return record;
-    await endGroup(record.identity, STOP_GRACE_MS);
+    await endServer(record);
     const tail = logTail(paths.logFile, logFrom);
     if (start < STARTS && tail.includes('address already in use')) continue;
     const what = outcome === 'ended' ? 'it ended' : `it did not answer within ${READY_TIMEOUT_MS} ms`;
@@ -116,14 +160,16 @@ async function startServer(
 
 async function waitUntilReady(
   record: EngineRecord,
+  token: string,
   signal?: AbortSignal,
 ): Promise<'ready' | 'ended' | 'silent'> {
   const deadline = Date.now() + READY_TIMEOUT_MS;
+  const isRunning = (): boolean => isAlive(record.identity) && isGuarded(record);
   while (Date.now() < deadline) {
     signal?.throwIfAborted();
-    // In this order: an answer from a process that lives after it was given is its own.
-    if ((await answers(record)) && isAlive(record.identity)) return 'ready';
-    if (!isAlive(record.identity)) return 'ended';
+    // In this order: an answer from processes that live after it was given is their own.
+    if ((await answers(record)) && (await guardAnswers(record, token)) && isRunning()) return 'ready';
+    if (!isRunning()) return 'ended';
     await sleep(READY_LOOK_EVERY_MS);
   }
   return 'silent';

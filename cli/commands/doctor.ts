@@ -10,7 +10,7 @@ import { MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { defaultCacheDir } from '../../engine/data-dir';
 import { findServerBinary } from '../../engine/locate';
-import { runningServer } from '../../engine/server';
+import { isGuarded, runningServer, type EngineRecord } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { sessionEnvironment } from '../../exec/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
@@ -21,6 +21,7 @@ import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
 import { styled } from '../terminal-style';
 import { checkSilentEngine, checkWorker } from './check-processes';
+import { checkReach } from './check-reach';
 import { checkSandbox } from './check-sandbox';
 import { checkSessions } from './check-sessions';
 
@@ -36,10 +37,13 @@ const MIN_FREE_BYTES = 1024 ** 3;
 
 export async function doctor(options: GlobalOptions): Promise<number> {
   const dataDir = dataDirOf(options);
+  const { isConfigured } = resolveServer(options, process.env);
+  const running = isConfigured ? undefined : await runningServer(dataDir);
   const checks = [
     checkNode(),
-    await checkServer(options, dataDir),
+    await checkServer(options, dataDir, running),
     { name: 'worker', ...checkWorker(dataDir) },
+    ...(isConfigured ? [] : [{ name: 'who reaches it', ...checkReach() }]),
     checkEncryption(options, dataDir),
     checkTerminal(),
     checkPython(dataDir),
@@ -67,12 +71,15 @@ function checkNode(): Check {
     : { name: 'Node', status: 'fail', found, next: 'install Node 24, or run `npm ci` in the checkout' };
 }
 
-async function checkServer(options: GlobalOptions, dataDir: string): Promise<Check> {
+async function checkServer(
+  options: GlobalOptions,
+  dataDir: string,
+  running: EngineRecord | undefined,
+): Promise<Check> {
   const name = 'Temporal server';
   const server = resolveServer(options, process.env);
   const silent = server.isConfigured ? undefined : await checkSilentEngine(dataDir);
   if (silent) return { name, ...silent };
-  const running = server.isConfigured ? undefined : await runningServer(dataDir);
   if (!server.isConfigured && !running) return checkServerBinary(name, dataDir);
   const address = running?.address ?? server.address;
   try {
@@ -84,6 +91,7 @@ async function checkServer(options: GlobalOptions, dataDir: string): Promise<Che
     await client.connection.close();
     const missing = queues.filter((_, index) => !polled[index]);
     const found = `answers at ${address}${running ? `, web UI ${running.uiUrl}` : ''}`;
+    if (running && !isGuarded(running)) return { name, status: 'warn', ...unguarded(found, running) };
     if (missing.length === 0) return { name, status: 'ok', found };
     return {
       name,
@@ -94,6 +102,18 @@ async function checkServer(options: GlobalOptions, dataDir: string): Promise<Che
   } catch (err) {
     return { name, status: 'fail', found: reasonOf(err), next: 'check --address or TEMPORAL_ADDRESS' };
   }
+}
+
+function unguarded(found: string, { guard }: EngineRecord): Pick<Check, 'found' | 'next'> {
+  return guard
+    ? {
+        found: `${found}; the guard of the web UI has ended`,
+        next: 'run `holdfast up`, which starts it again',
+      }
+    : {
+        found: `${found}; an older Holdfast started it, and any web page that you visit can run commands by it`,
+        next: 'run `holdfast up`, which starts it again on the same data',
+      };
 }
 
 async function checkServerBinary(name: string, dataDir: string): Promise<Check> {

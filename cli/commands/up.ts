@@ -41,10 +41,12 @@ export async function up(options: UpOptions): Promise<number> {
   if (options.host !== undefined) recordHost(context.dataDir, options.host);
   const { client, namespace, uiUrl, dataDir } = context;
   const { identity, cwd, queue: served } = context.worker ?? {};
+  const uiLink = context.uiLink();
   const facts = {
     address: client.address,
     namespace,
     uiUrl,
+    uiLink,
     dataDir,
     host,
     queue: served ?? MAIN_TASK_QUEUE,
@@ -54,7 +56,7 @@ export async function up(options: UpOptions): Promise<number> {
   else {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
-        (uiUrl ? `web UI           ${uiUrl}\n` : '') +
+        (uiLink ? `web UI           ${uiLink}\n` : '') +
         `worker           pid ${facts.workerPid}, ${serves(facts, cwd)}\n` +
         `data             ${dataDir}\n`,
     );

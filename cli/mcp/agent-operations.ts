@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import type { AgentResult } from '../../contracts/agent';
 import { agentInputSchema, sendSchema, stopSchema } from '../../contracts/schemas/agent';
 import { idSchema, milliseconds } from '../../contracts/schemas/session';
-import { workflowLink } from '../context';
+import { workflowAddress } from '../context';
 import { asJson, operation, type Answer, type Operation } from './operation';
 
 const agent = { agent: idSchema };
@@ -31,7 +31,7 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
       const handle = context.client.agent(id);
       await handle.start(input);
       const { workflowId } = handle;
-      return asJson({ agent: id, workflowId, link: workflowLink(context, workflowId) });
+      return asJson({ agent: id, workflowId, link: workflowAddress(context, workflowId) });
     },
   }),
   operation({

@@ -20,7 +20,12 @@ beforeAll(async () => {
   const bin = join(files.directory, 'bin');
   mkdirSync(bin);
   symlinkSync(process.env.HOLDFAST_TEST_CLI ?? '', join(bin, 'temporal'));
-  env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, TEMPORAL_ADDRESS: testAddress() };
+  env = {
+    ...process.env,
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    TEMPORAL_ADDRESS: testAddress(),
+    HOLDFAST_DATA: process.env.HOLDFAST_TEST_DATA,
+  };
 });
 afterAll(async () => {
   await client.close();

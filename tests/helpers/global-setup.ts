@@ -4,6 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureWorker } from '../../workers/worker-process';
+import { uiLink } from '../../engine/server';
 import { startServer } from './start-server';
 import { findTestServer } from '../../testing';
 
@@ -14,8 +15,8 @@ export default async function setup(): Promise<void> {
   // Workers of the run inherit these.
   process.env.HOLDFAST_TEST_DATA = dataDir;
   process.env.HOLDFAST_TEST_ADDRESS = server.address;
-  process.env.HOLDFAST_TEST_HTTP = server.httpUrl;
   process.env.HOLDFAST_TEST_UI = server.uiUrl;
+  process.env.HOLDFAST_TEST_UI_LINK = uiLink(dataDir, server);
   process.env.HOLDFAST_TEST_CLI = server.binary;
   const timeSkipping = await findTestServer();
   if ('server' in timeSkipping) process.env.HOLDFAST_TEST_SERVER = timeSkipping.server;

@@ -30,16 +30,19 @@ export class WebUi {
     readonly page: Page,
   ) {}
 
-  static async open(executablePath: string): Promise<WebUi> {
+  /** A browser that is let in, as by the link that `holdfast up` prints. */
+  static async open(executablePath: string, flags: readonly string[] = []): Promise<WebUi> {
     const profile = mkdtempSync(join(tmpdir(), 'holdfast-chromium-'));
     const context = await chromium.launchPersistentContext(profile, {
       executablePath,
       headless: true,
-      args: FLAGS,
+      args: [...FLAGS, ...flags],
       viewport: { width: 1400, height: 1100 },
     });
     context.setDefaultTimeout(PATIENCE_MS);
-    return new WebUi(context, profile, await context.newPage());
+    const page = await context.newPage();
+    await page.goto(process.env.HOLDFAST_TEST_UI_LINK ?? '');
+    return new WebUi(context, profile, page);
   }
 
   async close(): Promise<void> {

@@ -179,6 +179,7 @@ test('doctor checks each part and finds this machine in order', async () => {
     'Node',
     'Temporal server',
     'worker',
+    'who reaches it',
     'payloads',
     'node-pty',
     'python3',

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +11,14 @@ import { locateServerBinary } from '../../engine/locate';
 import { withLock } from '../../engine/lock';
 import {
   ensureServer,
+  isGuarded,
   runningServer,
   stopServer,
   type EngineRecord,
   type EnsureOptions,
 } from '../../engine/server';
+import { enginePaths } from '../../engine/record';
+import { uiToken } from '../../engine/ui-token';
 import { isAlive } from '../../exec/process-identity';
 import { runDist } from '../helpers/dist-process';
 import { until } from '../helpers/until';
@@ -41,14 +45,32 @@ const ENSURE = `const record = await load('engine/server').ensureServer({
 });
 console.log(JSON.stringify(record));`;
 
-/** Command lines of the living servers on our database, started by whomever. */
+/** Command lines of the living processes of our server, its guard among them, started by whomever. */
 function serverProcesses(): string[] {
   const all = execFileSync('ps', ['-axww', '-o', 'stat=,args='], { encoding: 'utf8' }).split('\n');
   return all.filter((line) => line.includes(join(dataDir, 'engine')) && !line.startsWith('Z'));
 }
 
+/** By the guard of the web UI, with the token. */
+const ask = ({ uiUrl }: EngineRecord, path: string, init: RequestInit = {}): Promise<Response> => {
+  const authorization = `Bearer ${uiToken(enginePaths(dataDir).uiAuthorization)}`;
+  return fetch(`${uiUrl}/api/v1/namespaces${path}`, { ...init, headers: { authorization } });
+};
+const SERVER_AND_GUARD = ['start-dev', 'ui-guard-main.js'].map(
+  (name) => expect.stringContaining(name) as string,
+);
+const KEPT = JSON.stringify({ namespace: 'kept', workflowExecutionRetentionPeriod: '86400s' });
+
+/** Asks by a Host of our choice. */
+async function statusUnder(url: string, host: string): Promise<number | undefined> {
+  const sent = request(url, { setHost: false, headers: { host }, agent: false }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
 const statusOf = async (record: EngineRecord, namespace: string): Promise<number> =>
-  (await fetch(`${record.httpUrl}/api/v1/namespaces/${namespace}`)).status;
+  (await ask(record, `/${namespace}`)).status;
 
 async function listen(port: number): Promise<Server> {
   const server = createServer().listen(port, '127.0.0.1');
@@ -98,21 +120,57 @@ test('two processes that want a server at once get the same one, which outlives 
   await Promise.all(starters.map((s) => s.ended));
   const [record, other] = records as [EngineRecord, EngineRecord];
   expect(other).toEqual(record);
-  expect(serverProcesses()).toHaveLength(1);
+  expect(serverProcesses()).toEqual(SERVER_AND_GUARD);
   expect(await runningServer(dataDir)).toEqual(record);
   expect(groupOf(record.identity.pid)).toBe(record.identity.pid);
 });
 
-test('the web UI answers, and only this user can read the folder', async () => {
+test('the web UI answers who has the token, and only this user can read the folder and the token', async () => {
   const record = await ensure();
-  expect((await fetch(record.uiUrl)).status).toBe(200);
+  expect((await fetch(record.uiUrl)).status).toBe(401);
+  expect((await ask(record, '/default')).status).toBe(200);
+  expect(statSync(enginePaths(dataDir).uiAuthorization).mode & 0o777).toBe(0o600);
   expect(statSync(join(dataDir, 'engine')).mode & 0o777).toBe(0o700);
   expect(statSync(join(dataDir, 'engine', 'server.json')).mode & 0o777).toBe(0o600);
 });
 
+test('the HTTP API refuses every name that a request can have, this machine’s own too', async () => {
+  const { httpPort } = await ensure();
+  const url = `http://127.0.0.1:${httpPort}/api/v1/namespaces/default`;
+  for (const host of [`127.0.0.1:${httpPort}`, 'localhost', '%2F', '*'])
+    expect(await statusUnder(url, host)).toBe(403);
+  expect(await statusUnder(url, '/')).toBe(400);
+});
+
+test('the guard ends with its server, and one that was killed comes back without a new server', async () => {
+  const before = await ensure();
+  process.kill(before.guard?.pid ?? 0, 'SIGKILL');
+  await until(() => !isGuarded(before));
+  expect(await runningServer(dataDir)).toEqual(before);
+  const after = await ensure();
+  expect([after.identity, after.uiPort]).toEqual([before.identity, before.uiPort]);
+  expect(await statusOf(after, 'default')).toBe(200);
+  process.kill(after.identity.pid, 'SIGKILL');
+  await until(() => !isGuarded(after));
+});
+
+test('a server of an older Holdfast, which pages can reach, is started again guarded, with its data and ports', async () => {
+  const { guard: oldGuard, ui, httpPort, metricsPort, ...before } = await ensure();
+  await ask(before, '', { method: 'POST', body: KEPT });
+  process.kill(oldGuard?.pid ?? 0, 'SIGKILL');
+  // As 0.1.0 left it: no guard on record, and the web UI where people open it.
+  writeFileSync(enginePaths(dataDir).record, JSON.stringify(before));
+  const lines: string[] = [];
+  const after = await ensure({ progress: (line) => void lines.push(line) });
+  expect(lines.join()).toContain('web pages can reach it');
+  expect(isAlive(before.identity)).toBe(false);
+  expect([after.port, after.uiPort]).toEqual([before.port, before.uiPort]);
+  expect(await statusOf(after, 'kept')).toBe(200);
+  expect([ui, httpPort, metricsPort]).not.toContain(undefined);
+});
+
 test('the search attributes of our workflows are registered', async () => {
-  const { httpUrl } = await ensure();
-  const answer = await fetch(`${httpUrl}/api/v1/namespaces/default/search-attributes`);
+  const answer = await ask(await ensure(), '/default/search-attributes');
   expect(await answer.json()).toMatchObject({
     customAttributes: {
       HoldfastAgent: 'INDEXED_VALUE_TYPE_KEYWORD',
@@ -124,15 +182,15 @@ test('the search attributes of our workflows are registered', async () => {
 
 test('a server that is killed with -9 comes back with its data and on its ports', async () => {
   const before = await ensure();
-  const made = await fetch(`${before.httpUrl}/api/v1/namespaces`, {
+  const made = await ask(before, '', {
     method: 'POST',
-    body: JSON.stringify({ namespace: 'kept', workflowExecutionRetentionPeriod: '86400s' }),
+    body: KEPT,
   });
   expect(made.status).toBe(200);
   process.kill(before.identity.pid, 'SIGKILL');
   const after = await ensure();
   expect(after.identity).not.toEqual(before.identity);
-  expect([after.port, after.uiPort, after.httpPort]).toEqual([before.port, before.uiPort, before.httpPort]);
+  expect([after.port, after.uiPort]).toEqual([before.port, before.uiPort]);
   expect(await statusOf(after, 'kept')).toBe(200);
 });
 
@@ -148,7 +206,7 @@ test('a starter that is killed before its server answers leaves one server, whic
   await until(() => isHeld(join(dataDir, 'engine', 'lock'), () => writeFileSync(go, '')));
   const record = await taken;
   expect(isAlive(record.identity)).toBe(true);
-  expect(serverProcesses()).toHaveLength(1);
+  expect(serverProcesses()).toEqual(SERVER_AND_GUARD);
 });
 
 test('a port of before that is taken meanwhile leads to another one', async () => {

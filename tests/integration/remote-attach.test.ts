@@ -204,7 +204,13 @@ describe('a host that listens', () => {
   });
 
   test('what is no token at all is ended, and the host goes on', async () => {
-    for (const text of ['no json\n', 'x'.repeat(100_000), '[]\n', 'null\n'])
+    for (const text of [
+      'no json\n',
+      'POST / HTTP/1.1\r\nHost: pi\r\n\r\n{}',
+      'x'.repeat(100_000),
+      '[]\n',
+      'null\n',
+    ])
       expect(await say(text)).toContain('attach_refused');
     const ref = { agent: 'nobody', host: 'pi', session: 0 };
     for (const frame of ['null', '7', '{"verb":"read"}', '{']) {

@@ -3,6 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { enginePaths } from '../../engine/record';
+import { uiToken } from '../../engine/ui-token';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, scratch, type Scratch } from '../helpers/temporal';
 
@@ -43,7 +45,9 @@ function filesWith(text: string): string {
 /** What the HTTP API answers, with its payloads opened. */
 async function overHttp(path: string): Promise<string> {
   const { uiUrl } = engine.server();
-  const response = await fetch(`${uiUrl}/api/v1/namespaces/default/${path}`);
+  const authorization = `Bearer ${uiToken(enginePaths(engine.dataDir).uiAuthorization)}`;
+  const headers = { authorization };
+  const response = await fetch(`${uiUrl}/api/v1/namespaces/default/${path}`, { headers });
   const body = await response.text();
   expect(response.status).toBe(200);
   const payloads = [...body.matchAll(/"data": ?"([^"]*)"/g)].map(([, data = '']) =>

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { serveCodec, type CodecServer } from '../../../encryption/codec-server';
 import { encryptingCodec } from '../../../encryption/data-converter';
@@ -74,6 +76,26 @@ test.each(['http://evil.example', 'http://127.0.0.1:8234', 'null'])(
       expect(answer.headers.get('access-control-allow-origin')).toBeNull();
       expect(await refusal(answer)).toMatch(/^403 .*allowed http:\/\/127\.0\.0\.1:8233/);
     }
+  },
+);
+
+test.each(['evil.example', `evil.example:80`, '127.0.0.1.evil.example', ''])(
+  'a page whose name %j was made to lead here gets nothing, though it is of one origin with what it asks',
+  async (host) => {
+    const { port } = new URL(open.url);
+    const headers = { ...HEADERS, host, origin: PAGE, 'content-length': String(Buffer.byteLength(body)) };
+    const sent = request({
+      port,
+      host: '127.0.0.1',
+      path: '/decode',
+      method: 'POST',
+      setHost: false,
+      headers,
+    });
+    sent.end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(403);
   },
 );
 

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { choosePorts, isPortFree } from '../../../engine/ports';
+import { BROWSER_BLOCKED_PORTS } from '../../../engine/browser-ports';
+import { chooseHiddenPorts, choosePorts, isPortFree } from '../../../engine/ports';
 
 let taken: Server;
 let takenPort: number;
-let freePorts: { port: number; uiPort: number; httpPort: number };
+let freePorts: { port: number; uiPort: number };
 
 async function listen(): Promise<Server> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -16,10 +17,10 @@ const portOf = (server: Server): number => (server.address() as AddressInfo).por
 beforeEach(async () => {
   taken = await listen();
   takenPort = portOf(taken);
-  const servers = await Promise.all([listen(), listen(), listen()]);
-  const [port, uiPort, httpPort] = servers.map(portOf) as [number, number, number];
+  const servers = await Promise.all([listen(), listen()]);
+  const [port, uiPort] = servers.map(portOf) as [number, number];
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  freePorts = { port, uiPort, httpPort };
+  freePorts = { port, uiPort };
 });
 afterEach(() => new Promise((resolve) => taken.close(resolve)));
 
@@ -35,13 +36,21 @@ test('a port of before that somebody else has now is replaced by a free one, and
 });
 
 test('a named port wins over the one of before', async () => {
-  const { port } = await choosePorts({ port: freePorts.httpPort }, freePorts);
-  expect(port).toBe(freePorts.httpPort);
+  const { port } = await choosePorts({ port: freePorts.uiPort }, { port: freePorts.port });
+  expect(port).toBe(freePorts.uiPort);
 });
 
 test('no port is chosen twice, even if one is named that another usually has', async () => {
   const chosen = await choosePorts({ uiPort: freePorts.port }, freePorts);
-  expect(new Set(Object.values(chosen)).size).toBe(3);
+  const { httpPort, metricsPort } = await chooseHiddenPorts(chosen);
+  expect(new Set([chosen.port, chosen.uiPort, httpPort, metricsPort]).size).toBe(4);
+});
+
+test('the server’s own web UI gets a port that browsers do not connect to, apart from what people are told', async () => {
+  const { ui } = await chooseHiddenPorts(freePorts);
+  expect(BROWSER_BLOCKED_PORTS).toContain(ui.port);
+  expect(ui.address).toMatch(/^127\./);
+  expect(await isPortFree(ui.port, ui.address)).toBe(true);
 });
 
 test.each(['port', 'uiPort'] as const)('a named %s that is taken is refused as port_in_use', async (key) => {

@@ -1,0 +1,31 @@
+// What opens the web UI: a token of the data folder, kept over restarts, so that bookmarks and cookies stay good.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { HoldfastError, reasonOf } from '../contracts/errors';
+import { readPrivateFile } from '../exec/private-file';
+
+const TOKEN_BYTES = 24;
+/** The file holds a header, as `curl -H @FILE` wants it. */
+const LINE = /^Authorization: Bearer ([\w-]{16,})\s*$/;
+
+/** Reads the token; makes it at the first call. Throws `engine_failed` where others can read the file, or it holds none. */
+export function uiToken(file: string): string {
+  try {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    writeFileSync(file, `Authorization: Bearer ${token}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(reasonOf(err), file);
+  }
+  let line: string;
+  try {
+    line = readPrivateFile(file);
+  } catch (err) {
+    throw unusable(reasonOf(err), file);
+  }
+  const [, token] = LINE.exec(line) ?? [];
+  if (!token) throw unusable(`${file} holds no token; remove it, and a new one is made`, file);
+  return token;
+}
+
+const unusable = (reason: string, log: string): HoldfastError =>
+  new HoldfastError('engine_failed', { reason: `the token of the web UI: ${reason}`, log });
