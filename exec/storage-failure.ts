@@ -53,6 +53,15 @@ export function asStorageFailure(err: unknown, done?: string): unknown {
   return diskFault(err) === undefined ? err : new HoldfastError('storage_failed', facts);
 }
 
+/** The result of `work`; where the system refuses it, the failure says what is known of the request. */
+export function withEffect<T>(done: string, work: () => T): T {
+  try {
+    return work();
+  } catch (err) {
+    throw asStorageFailure(err, done);
+  }
+}
+
 /** What the disk or the system said, in plain words first, without what it meant for a request. */
 export function storageReason(err: unknown): string {
   if (err instanceof HoldfastError) return String(err.facts.reason ?? err.message);

@@ -98,7 +98,8 @@ export class AgentsClaim {
       const [, pid, machine, offer, instance] = IDENTITY.exec(identity ?? '') ?? [];
       if (pid === undefined || offer === undefined) return [];
       const isLate = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 > POLLER_MS;
-      return isLate || instance === facts.instance || isGone(Number(pid), machine) ? [] : [{ offer }];
+      const isOther = instance !== facts.instance && isThere({ pid: Number(pid), machine, instance });
+      return isOther && !isLate ? [{ offer }] : [];
     });
   }
 }
@@ -111,12 +112,21 @@ function isStarting({ facts: { machine, maker, instance }, since }: Claim): bool
 }
 
 /** A process of this machine can be looked at; the server misses one only after a minute. */
-function isGone(pid: number, machine: string | undefined): boolean {
-  if (machine !== hostname()) return false;
+function isThere({
+  pid,
+  machine,
+  instance = '',
+}: {
+  pid: number;
+  machine?: string;
+  instance?: string;
+}): boolean {
+  if (machine !== hostname()) return true;
+  if (pid === process.pid) return serving.has(instance);
   try {
     process.kill(pid, 0);
-    return false;
+    return true;
   } catch (err) {
-    return (err as NodeJS.ErrnoException).code === 'ESRCH';
+    return (err as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

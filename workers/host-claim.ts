@@ -55,6 +55,11 @@ export class HostClaim {
     return this.claim.facts.instance === this.options.facts.instance;
   }
 
+  /** Made for the same folder in another place: one of the two is a copy, or it was moved. */
+  get isOfAnotherPlace(): boolean {
+    return placeOf(this.claim.facts) !== placeOf(this.options.facts);
+  }
+
   get folderId(): string {
     return this.options.facts.folderId;
   }

@@ -15,7 +15,7 @@ import type { SessionHost } from '../exec/session-host';
 const LOOK_EVERY_MS = 1_000;
 /** The server has handed the lease out by then, or it was lost. */
 const LEASE_MS = 12_000;
-const NOT_KNOWN: readonly ErrorCode[] = ['unknown_host', 'no_worker'];
+const NOT_KNOWN: readonly ErrorCode[] = ['unknown_host', 'no_worker', 'worker_silent'];
 
 export interface HostPresenceOptions {
   host: string;

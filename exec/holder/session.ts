@@ -10,7 +10,7 @@ import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize
 import type { Sandbox } from '../sandbox/sandbox';
 import type { SessionPaths } from '../session-paths';
 import { containment, type HolderConfig } from '../spawn-holder';
-import { asStorageFailure } from '../storage-failure';
+import { asStorageFailure, withEffect } from '../storage-failure';
 import { recordTree } from '../tree-record';
 import { checkWorkingFolder } from '../working-folder';
 import { SessionInBand } from './in-band-session';
@@ -102,7 +102,7 @@ export class Session {
   /** Starts a command, or tells of the one that had this id before. */
   run(request: Verbs['run']['request']): Promise<Snapshot> {
     return this.inTurn(async () => {
-      const known = this.records.read(request.id);
+      const known = withEffect('nothing was run', () => this.records.read(request.id));
       if (known) {
         if (known.contentHash !== request.contentHash)
           throw new HoldfastError('id_conflict', { got: request.id });

@@ -125,10 +125,11 @@ whereSandboxed(`with named hosts${missing === undefined ? '' : ` (not checked: $
   test('a fresh shell after a reset reaches it, and the network costs the holder no process', async () => {
     await t.run('true');
     const holder = holderOf(t);
-    const before = [childrenOf(holder).length, linksOf(holder).length];
+    const count = (): number[] => [childrenOf(holder).length, linksOf(holder).length];
+    // What puts the terminal's settings back behind a command is there for a moment.
+    const before = await eventually(count, ([children]) => children === 1);
     await reset(t);
     expect((await t.run(get(`http://${FAR}:${named}/after`))).output).toBe('found /after\n');
-    const count = (): number[] => [childrenOf(holder).length, linksOf(holder).length];
     const after = await eventually(count, (now) => now.every((n, i) => n <= (before[i] ?? 0)));
     expect(after).toEqual(before);
     // The shell alone.

@@ -194,10 +194,11 @@ describe('pages', () => {
     expect(await page(log, 3, 10)).toEqual({ output: '', from: 3, to: 3, omittedBytes: 0 });
   });
 
-  test('of a log that is not there are refused behind 0', async () => {
-    await expect(page(join(folder, 'none'), 1, 2)).rejects.toMatchObject({
+  test('of a log that is not there are refused behind 0, and of one that was deleted they say so', async () => {
+    await expect(page(join(folder, 'never-opened', 'log'), 1, 2)).rejects.toMatchObject({
       code: 'offset_out_of_range',
       facts: { allowed: 0 },
     });
+    await expect(page(join(folder, 'none'), 1, 2)).rejects.toMatchObject({ code: 'storage_failed' });
   });
 });
