@@ -114,15 +114,6 @@ const CATALOGUE = {
     (f) => `Somebody else types in session ${f.session}: ${f.who}.`,
     () => 'Watch with --watch, or take the keyboard over with --take.',
   ),
-  session_elsewhere: entry(
-    69,
-    false,
-    // A command that is delivered again may have begun there.
-    'possible',
-    (f) =>
-      `The shell of session ${f.session} is in another data folder than the one that serves host ${f.host} now.`,
-    () => 'Close the session and send the command again: a new shell opens here. The old log is kept there.',
-  ),
   session_closed: entry(
     69,
     false,

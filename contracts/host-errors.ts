@@ -74,6 +74,15 @@ export const HOST_ERRORS = {
       `Choose another name for this one (\`holdfast up --host NAME\`, \`holdfast host serve NAME\`). ` +
       `If the other one will not come back, run \`holdfast host forget ${f.host}\` first.`,
   ),
+  session_elsewhere: entry(
+    69,
+    false,
+    // A command that is delivered again may have begun there.
+    'possible',
+    (f) =>
+      `The shell of session ${f.session} is in another data folder than the one that serves host ${f.host} now.`,
+    () => 'Close the session and send the command again: a new shell opens here. The old log is kept there.',
+  ),
   queue_taken: entry(
     75,
     false,

@@ -37,7 +37,7 @@ export const STORAGE_ERRORS = {
   session_unreachable: entry(
     75,
     true,
-    'possible',
+    ({ delivered }) => (/^nothing was/.test(String(delivered)) ? 'none' : 'possible'),
     (f) =>
       `Session ${f.session} does not answer: its holder (pid ${f.pid}) is alive, but ${f.state}, since ` +
       `${f.since}; ${f.delivered}.`,

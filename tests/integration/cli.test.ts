@@ -186,6 +186,8 @@ test('doctor checks each part and finds this machine in order', async () => {
     'tree kill',
     'sandbox',
     'private sockets',
+    'sessions',
+    'session sockets',
     'disk',
   ]);
   expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);

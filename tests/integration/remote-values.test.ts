@@ -34,7 +34,10 @@ beforeAll(async () => {
   configure(pi.dataDir);
   await pi.serve();
   const keys = [{ id: 'one', file: keyFile }];
-  client = await HoldfastClient.connect({ address, dataConverter: encryptedPayloads({ keys }) }, {});
+  client = await HoldfastClient.connect(
+    { address, dataConverter: encryptedPayloads({ keys, required: true }) },
+    {},
+  );
 }, 60_000);
 afterAll(async () => {
   await pi.end();
