@@ -65,7 +65,7 @@ export class BlobStore {
       const { bavail, bsize } = await statfs(this.folder);
       if (bavail * bsize < MAX_VALUE_BYTES) throw new Error(`${bavail * bsize} bytes are free`);
     } catch (err) {
-      throw new HoldfastError('storage_failed', { reason: storageReason(err) });
+      throw new HoldfastError('storage_failed', { reason: storageReason(err), done: 'nothing was run' });
     }
   }
 

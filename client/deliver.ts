@@ -20,7 +20,7 @@ const POLLER_SECONDS = 75;
 /** A task that fails so often in a row is not a passing fault. */
 const STUCK_ATTEMPTS = 4;
 /** A task that was not answered in its time, and is still there so many looks on. */
-const SILENT_LOOKS = 2;
+const SILENT_LOOKS = 3;
 const LAST_EVENTS = 10;
 /** An agent, its turn, a sub-agent of that, its turn. */
 const MAX_DEPTH = 3;

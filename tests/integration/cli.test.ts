@@ -51,7 +51,7 @@ test('exec prints output as it comes, begins in the caller’s folder, and passe
 
 test('the JSON of exec, output, input and reset holds what programs need', async () => {
   const exec = json(
-    await hf('exec', '--session', '5', '--yield-ms', '200', '--json', 'read -r a; echo "got $a"; sleep 100'),
+    await hf('exec', '--session', '5', '--yield-ms', '5000', '--json', 'read -r a; echo "got $a"; sleep 100'),
   );
   expect(exec).toMatchObject({
     state: 'waiting_input',

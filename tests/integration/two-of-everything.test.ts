@@ -71,7 +71,11 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-const view = ({ stdout }: CliResult): CommandView => JSON.parse(stdout) as CommandView;
+/** Throws what it said where there is none. */
+function view({ stdout, stderr }: CliResult): CommandView {
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as CommandView;
+}
 
 describe('a host', () => {
   test('is refused to a second data folder, with the first one named, before it takes any of its commands', async () => {
