@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from '../exec/process-identity';
 import { below, median, type Row } from './measure';
 import { uniqueId, until, type Bench } from './setting';
 
@@ -39,6 +40,8 @@ export async function recovery({ client, dataDir, worker }: Bench): Promise<Row[
     const { identity } = await worker();
     const killedAt = Date.now();
     process.kill(identity.pid, 'SIGKILL');
+    // Until then it looks as if it served.
+    await until(() => !isAlive(identity));
     const { pollingSince } = await worker();
     // An answer that was on its way already does not count.
     await until(() => answeredSince(pollingSince) !== undefined);

@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { appendFileSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual, promisify } from 'node:util';
+import { connectTemporal, resolveServer } from '../client/connect';
 import { HoldfastError, type ErrorCode, type ErrorFacts } from '../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
@@ -22,7 +23,8 @@ import {
   recordedTools,
   recordedWorkdir,
 } from './recorded-choice';
-import { findSilentWorker, runningWorker, workerPaths, type WorkerRecord } from './worker-record';
+import { resetStickyQueues } from './reset-sticky';
+import { findSilentWorker, lastWorker, runningWorker, workerPaths, type WorkerRecord } from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
 const LOOK_EVERY_MS = 20;
@@ -80,8 +82,34 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
       await checkTools(choice, before, modules.length > 0);
       await endGroup(before.identity, STOP_GRACE_MS);
     }
-    return startWorker(choice);
+    // While the next one loads: a task that is handed to the cache of a killed one waits two seconds there.
+    const resetting = lastWorker(choice.dataDir) && !before ? resetSticky(choice) : undefined;
+    const started = await startWorker(choice);
+    await resetting;
+    return started;
   });
+}
+
+/** What the next worker does itself, too, only later: where it fails here it has cost nothing. */
+async function resetSticky({
+  address,
+  namespace,
+  profile,
+  dataDir,
+  queue,
+  env,
+}: WorkerChoice): Promise<void> {
+  try {
+    const server = resolveServer({ address, namespace, profile }, env);
+    const client = await connectTemporal(server);
+    try {
+      await resetStickyQueues(client, queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE);
+    } finally {
+      await client.connection.close();
+    }
+  } catch {
+    // The server is away, or may not be asked by this process.
+  }
 }
 
 /** One that was away with the whole machine, asleep, beats again within a moment. */
