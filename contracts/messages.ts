@@ -98,10 +98,12 @@ export const SEARCH_ATTRIBUTE_TYPES: Readonly<Record<string, 'Keyword' | 'Int'>>
   [SEARCH_ATTRIBUTES.session]: 'Int',
 };
 
-/**
- * How long the server waits for a worker that was killed in a workflow task. Nothing else covers that moment;
- * Temporal's own 10 s are long for whoever waits, and less would hurt the replay of long histories.
- */
 /** Of the workflow `host` of an enrolled host: where its sessions are. */
 export const HOST_NAMESPACE_MEMO = 'holdfastNamespace';
-export const WORKFLOW_TASK_TIMEOUT = '5s';
+
+/**
+ * How long the server waits for a worker that was killed in a workflow task. Nothing else covers that moment, and
+ * Temporal's own 10 s are long for callers that wait. A replay that takes longer is not lost: from the fourth attempt on
+ * the server adds seconds to it (`getStartToCloseTimeout` of its workflow task state machine).
+ */
+export const WORKFLOW_TASK_TIMEOUT = '3s';
