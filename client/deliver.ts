@@ -16,6 +16,8 @@ const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
 /** A server that was just away knows no worker yet, and who starts it again starts a worker next. */
 const RESTART_MS = 20_000;
+/** Two questions to a server that is there take less. */
+const RESTARTED_MS = 500;
 const POLLER_SECONDS = 75;
 /** A task that fails so often in a row is not a passing fault. */
 const STUCK_ATTEMPTS = 4;
@@ -120,14 +122,18 @@ async function unableToAnswer(
   graceMs: number,
   signal: AbortSignal,
 ): Promise<never> {
-  const until = Date.now() + graceMs;
+  let until = Date.now() + graceMs;
   let silentLooks = 0;
   for (;;) {
     await delay(WORKER_CHECK_MS, undefined, { signal });
     const silent = needsWorker && server.findSilentWorker?.();
     if (silent) throw silent;
+    const askedAt = Date.now();
     const taskQueue = (await queueOf(client, workflowId)) ?? server.queue;
-    if (needsWorker && Date.now() >= until && !(await hasPollers(client, taskQueue)))
+    const isPolled = await hasPollers(client, taskQueue);
+    // It was away meanwhile: what it knows of workers begins anew.
+    if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
+    if (needsWorker && Date.now() >= until && !isPolled)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
     const stuck = await findStuck(client, workflowId);
     if (stuck?.how === 'fails') throw new HoldfastError('workflow_stuck', { ...stuck });
