@@ -129,11 +129,11 @@ async function unableToAnswer(
     const silent = needsWorker && server.findSilentWorker?.();
     if (silent) throw silent;
     const askedAt = Date.now();
-    const taskQueue = (await queueOf(client, workflowId)) ?? server.queue;
-    const isPolled = await hasPollers(client, taskQueue);
+    const taskQueue = (needsWorker && (await queueOf(client, workflowId))) || server.queue;
+    const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // It was away meanwhile: what it knows of workers begins anew.
     if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
-    if (needsWorker && Date.now() >= until && !isPolled)
+    if (Date.now() >= until && !isPolled)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
     const stuck = await findStuck(client, workflowId);
     if (stuck?.how === 'fails') throw new HoldfastError('workflow_stuck', { ...stuck });

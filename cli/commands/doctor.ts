@@ -121,7 +121,7 @@ async function checkServerBinary(name: string, dataDir: string): Promise<Check> 
   try {
     env = engineEnvironment({ dataDir });
   } catch (err) {
-    return { name, status: 'fail', found: reasonOf(err), next: 'mend the configuration' };
+    return { name, status: 'fail', found: reasonOf(err), next: 'correct the configuration' };
   }
   const where = { cacheDir: defaultCacheDir(process.env), env };
   const binary = await findServerBinary(where).catch((err: unknown) => reasonOf(err));
