@@ -60,7 +60,7 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
     } catch (err) {
       const now = Date.now();
       if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
-      if (now - failingSince > patienceMs(err)) throw explained(err, to);
+      if (now - failingSince > (await patienceMs(err, to))) throw explained(err, to);
       await delay(PAUSE_MS);
     }
   }
@@ -70,10 +70,20 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
 const wasSentOn = (err: unknown): boolean => fromFailure(err)?.code === 'draining' || wasCutOff(err);
 
 /** How long a failure may be a passing one; what it was sent with is not lost, the id finds it again. */
-function patienceMs(err: unknown): number {
+async function patienceMs(err: unknown, { client, workflowId }: Delivery): Promise<number> {
   const code = fromFailure(err)?.code;
   if (code === 'draining' || code === 'session_closed' || isAway(err) || wasCutOff(err)) return PATIENCE_MS;
-  return failsItsTasks(err) ? FAILING_MS : -1;
+  if (failsItsTasks(err)) return FAILING_MS;
+  // Sent to a run that ended at that moment to continue as new: the server says "not found" of that run.
+  return err instanceof WorkflowNotFoundError && (await isRunning(client, workflowId)) ? PATIENCE_MS : -1;
+}
+
+async function isRunning(client: Client, workflowId: string): Promise<boolean> {
+  const found = await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch(() => undefined);
+  return found?.status.name === 'RUNNING';
 }
 
 function explained(err: unknown, { server, what, workflowId }: Delivery): unknown {

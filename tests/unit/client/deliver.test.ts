@@ -1,5 +1,5 @@
 // How long a message is sent again.
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { deliver, type Delivery } from '../../../client/deliver';
 import { HoldfastError } from '../../../contracts/errors';
 import { toFailure } from '../../../contracts/failure';
@@ -35,4 +35,32 @@ test('what is refused at once for longer than a minute is refused', async () => 
   ).rejects.toMatchObject({
     code: 'draining',
   });
+});
+
+/** As `to`, of a workflow in this state; `sent` counts what came to it. */
+function toOneThatIs(status: string): { to: Delivery; send: () => Promise<string>; sent: () => number } {
+  let sent = 0;
+  const workflow = { getHandle: () => ({ describe: () => Promise.resolve({ status: { name: status } }) }) };
+  const notFound = new WorkflowNotFoundError(
+    'workflow execution already completed',
+    to.workflowId,
+    undefined,
+  );
+  return {
+    to: { ...to, client: { ...to.client, workflow } as unknown as Client },
+    send: () => (++sent === 1 ? Promise.reject(notFound) : Promise.resolve('done')),
+    sent: () => sent,
+  };
+}
+
+test('a message that arrives between two runs of a workflow goes to the second, and is not "not found"', async () => {
+  const between = toOneThatIs('RUNNING');
+  await expect(deliver(between.to, between.send)).resolves.toBe('done');
+  expect(between.sent()).toBe(2);
+});
+
+test('a message to a workflow that has ended is refused at once as not found', async () => {
+  const ended = toOneThatIs('COMPLETED');
+  await expect(deliver(ended.to, ended.send)).rejects.toMatchObject({ code: 'not_found' });
+  expect(ended.sent()).toBe(1);
 });
