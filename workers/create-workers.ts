@@ -124,7 +124,8 @@ export async function composeWorkers(
         log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
       );
     // Of each process its own: another one's open tasks are no orphans.
-    const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`));
+    const facts = ownFacts(dataDir);
+    const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`), facts.instance);
     made.push(() => journal.close());
     // A host's queue is this folder's alone; workers of other folders may poll that of the agents.
     const at = host === null ? client.server.queue : hostTaskQueue(host);
@@ -138,7 +139,6 @@ export async function composeWorkers(
     const rulings = new ToolRulings(tools, policy, checks);
     made.push(() => checks.close());
     const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings };
-    const facts = ownFacts(dataDir);
     const warn = (message: string, given: object): void => log.warn(message, { ...given });
     const given = { ...shared, facts, configuration, own, options, findProvider, findDialect, warn, made };
     const agentSide = agents ? await createAgentSide(given) : undefined;

@@ -60,6 +60,12 @@ export class HostClaim {
     return placeOf(this.claim.facts) !== placeOf(this.options.facts);
   }
 
+  /** What the host's worker polls as: of this process alone, though another may get its pid. */
+  get identity(): string {
+    const { host, facts } = this.options;
+    return `${process.pid}@${hostname()} host ${host} ${facts.instance}`;
+  }
+
   get folderId(): string {
     return this.options.facts.folderId;
   }

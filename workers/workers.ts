@@ -124,7 +124,7 @@ export class Workers {
       const adopted = hostWorker?.adopt() ?? 0;
       agentSide?.subAgents.looks.start();
       agentSide?.enrolled.start();
-      const orphans = await journal.failOrphans(temporal);
+      const orphans = await journal.failOrphans(temporal, this.client.server.queue);
       const ready = { pollingSince, adopted, orphans, open };
       onReady?.(ready);
       log.info('ready', { address: this.client.address, namespace: temporal.options.namespace, ...ready });
