@@ -40,8 +40,10 @@ beforeEach(async () => {
   script.on('error', () => undefined).on('close', () => (isClosed = true));
   await once(script, 'connect');
 });
-afterEach(() => {
+afterEach(async () => {
   script.destroy();
+  // Told late it would count for the next test.
+  await until(() => isClosed);
   socket.close();
   holder.close();
   rmSync(folder, { recursive: true, force: true });
