@@ -157,7 +157,9 @@ export async function composeWorkers(
       // In a trust domain of its own nobody would answer a script that calls a tool of ours.
       const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
       const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
-      const parts = { client, stubs, secrets, sandbox: configuration.sandbox, loaded };
+      const { sandbox: choice, storage } = configuration;
+      const logBytes = storage.sessionLogBytes;
+      const parts = { client, stubs, secrets, sandbox: choice, loaded, logBytes };
       const sessions = await open({ ...options, log }, parts);
       made.push(() => sessions.endSpare());
       const profile = sessions.options.sandbox;
@@ -170,6 +172,7 @@ export async function composeWorkers(
         host,
         ownership,
         sessions,
+        logBytes: storage.hostLogBytes,
         sandbox,
         checks,
         listen,
