@@ -16,7 +16,7 @@ import {
 } from '../../../../exec/protocol';
 import { until } from '../../../helpers/until';
 
-const BOUNDS = { strangers: 4, scripts: 3, identifyWithinMs: 500 };
+const BOUNDS = { strangers: 4, scripts: 3, identifyWithinMs: 1_500 };
 
 let folder: string;
 let server: Server;

@@ -8,7 +8,7 @@ import { FrameDecoder, encodeFrame, type AnswerFrame, type RequestFrame } from '
 import { ToolSocket, toolSocketIn } from '../../../../exec/sandbox/tool-socket';
 import { until } from '../../../helpers/until';
 
-const BOUNDS = { strangers: 8, scripts: 8, identifyWithinMs: 500 };
+const BOUNDS = { strangers: 8, scripts: 8, identifyWithinMs: 1_500 };
 let folder: string;
 let holder: Server;
 let reachedBy: number;
@@ -44,8 +44,10 @@ beforeEach(async () => {
   script.on('error', () => undefined).on('close', () => (isClosed = true));
   await once(script, 'connect');
 });
-afterEach(() => {
+afterEach(async () => {
   script.destroy();
+  // Heard later, it would be taken for the next one's.
+  await until(() => isClosed);
   socket.close();
   holder.close();
   rmSync(folder, { recursive: true, force: true });
