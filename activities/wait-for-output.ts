@@ -5,7 +5,7 @@ import { HoldfastError } from '../contracts/errors';
 import type { ReadOutputInput, WaitForSessionsInput } from '../contracts/host';
 import type { Wait, WaitReason } from '../contracts/session';
 import type { SessionRef } from '../contracts/ids';
-import { readLog } from '../exec/log-reader';
+import { readKept } from '../exec/log-reader';
 import type { ObserveReason, Snapshot, Until } from '../exec/protocol';
 import { renderText } from '../exec/render';
 import type { SessionHost } from '../exec/session-host';
@@ -84,7 +84,7 @@ async function waitForPattern(
       // Windows overlap, so that what lies across an edge is found.
       const begin = Math.max(start, scanned - OVERLAP_BYTES);
       scanned = Math.min(scanned + PATTERN_WINDOW_BYTES, snapshot.end);
-      const text = await renderText(readLog(sessions.logPath(ref), begin, scanned));
+      const text = await renderText(readKept(sessions.logPath(ref), begin, scanned).data);
       if (matches(pattern, text)) return { reason: 'pattern', snapshot };
     } while (scanned < snapshot.end);
     const next: Until = { kind: 'output', from: snapshot.end, timeoutMs: Math.max(0, until - Date.now()) };

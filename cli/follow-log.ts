@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors';
 import { MAX_PAGE_BYTES, type CommandView } from '../contracts/session';
-import { logEnd, readLog } from '../exec/log-reader';
+import { droppedNote } from '../contracts/dropped-output';
+import { logEnd, readKept } from '../exec/log-reader';
 import type { RemoteTerminal } from '../exec/remote-terminal';
 import { writeFiltered } from './guarded-output';
 import { InertText } from './inert-text';
@@ -30,10 +31,11 @@ export function followLog(path: string, from: number): Follower {
   let at = from;
   const print = async (to: number): Promise<void> => {
     while (at < to) {
-      const data = readLog(path, at, Math.min(at + CHUNK_BYTES, to));
-      if (data.length === 0) return;
-      at += data.length;
-      await write(filter.push(data));
+      const piece = readKept(path, at, Math.min(at + CHUNK_BYTES, to));
+      await write(noteOf(piece, at) + filter.push(piece.data));
+      const before = at;
+      at = piece.from + piece.data.length;
+      if (at === before) return;
     }
   };
   const loop = (async (): Promise<void> => {
@@ -57,10 +59,10 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
   const stopped = new AbortController();
   let at = await terminal.end();
   const print = async (waitMs: number): Promise<number> => {
-    const data = await terminal.read(at, waitMs);
-    at += data.length;
-    await write(filter.push(data));
-    return data.length;
+    const piece = await terminal.read(at, waitMs);
+    await write(noteOf(piece, at) + filter.push(piece.data));
+    at = piece.from + piece.data.length;
+    return piece.data.length;
   };
   const loop = (async (): Promise<void> => {
     while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS);
@@ -117,6 +119,10 @@ export function followSession(session: SessionHandle, commandId: string): Follow
   };
   return { finish, stop: () => stopped.abort() };
 }
+
+/** Where a flood was faster than what it is printed to. */
+const noteOf = ({ from }: { from: number }, at: number): string =>
+  from > at ? `\n${droppedNote(from - at, from)}` : '';
 
 const isMissing = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';
 

@@ -100,6 +100,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   for await (const change of place.changes(from)) {
     if (person.json) printJson(asJson(change, decoder));
     else if (change.kind === 'output') await write(filter.push(change.data));
+    else if (change.kind === 'dropped') remark(`${change.bytes} bytes of output are not kept any more`);
     else {
       if (screen) tell(before, change.state, person);
       before = change.state;
@@ -129,8 +130,16 @@ function ringIfRefused(typed: boolean): void {
   if (!typed) process.stderr.write('\x07');
 }
 
-const asJson = (change: Change, decoder: StringDecoder): object =>
-  change.kind === 'output' ? { output: decoder.write(change.data), to: change.to } : { state: change.state };
+function asJson(change: Change, decoder: StringDecoder): object {
+  switch (change.kind) {
+    case 'output':
+      return { output: decoder.write(change.data), to: change.to };
+    case 'dropped':
+      return { droppedBytes: change.bytes, to: change.to };
+    case 'state':
+      return { state: change.state };
+  }
+}
 
 function write(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));

@@ -72,7 +72,7 @@ const CATALOGUE = {
     65,
     false,
     'possible',
-    (f) => `The offset lies outside the log: got ${f.got}, allowed 0 to ${f.allowed}.`,
+    (f) => `The offset lies outside the log: got ${f.got}, allowed ${f.from ?? 0} to ${f.allowed}.`,
     (f) => `Read from offset ${f.allowed} to wait for new output.`,
   ),
   id_conflict: entry(

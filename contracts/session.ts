@@ -180,6 +180,8 @@ export interface CommandView {
   to: number;
   /** Bytes between head and tail that `output` leaves out. */
   omittedBytes: number;
+  /** Bytes before `from` that were asked for and that the log keeps no more; absent where there are none. */
+  droppedBytes?: number;
   epoch: number;
   /** True when this command began in a fresh shell because the previous one had ended. */
   freshShell: boolean;

@@ -9,7 +9,7 @@ import type { HolderRecord } from './holder-client';
 import type { HostAccess } from './host-access';
 import { readOnceWritten } from './back-pressure';
 import { readJson } from './json-file';
-import { logEnd, readLog } from './log-reader';
+import { logEnd, readKept } from './log-reader';
 import { isAlive } from './process-identity';
 import { FrameDecoder, encodeFrame, type AnswerFrame, type RequestFrame, type Verbs } from './protocol';
 import { MAX_READ_BYTES, type HostVerbs } from './remote-terminal';
@@ -155,8 +155,9 @@ export class AttachConnection {
         await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       const end = logEnd(log);
       const at = from ?? end;
-      const data = readLog(log, at, Math.min(end, at + MAX_READ_BYTES)).toString('base64');
-      this.send({ id, ok: { data, end } });
+      const kept = readKept(log, at, Math.min(end, at + MAX_READ_BYTES));
+      const data = kept.data.toString('base64');
+      this.send({ id, ok: { data, end, ...(kept.from > at && { from: kept.from }) } });
     } catch (err) {
       this.refuse(id, err);
     } finally {

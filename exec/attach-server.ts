@@ -10,12 +10,13 @@ import { AttachConnection, type AttachConnectionOptions } from './attach-connect
 import { attachCertificate, attachToken, type Certificate } from './attach-keys';
 import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
 import { readLine } from './read-line';
+import { Strangers } from './strangers';
 
 /** Who has not shown a token by then never will. */
 const TOKEN_MS = 5_000;
 /** Of those that have shown the token. */
 const MAX_CONNECTIONS = 64;
-/** Of those that have not yet. One too many ends the oldest of them: a person needs a moment for it, a flood has none. */
+/** Of those that have not yet: a person needs a moment for it, a flood has none. */
 const MAX_STRANGERS = 64;
 /** Those that show no token must not fill a disk with their refusals. */
 const AUDIT_STRANGERS_MS = 1_000;
@@ -30,8 +31,12 @@ interface AttachServerOptions extends AttachConnectionOptions {
 export class AttachServer {
   private server: Server | undefined;
   private certificate: Certificate | undefined;
-  /** By where they come from: before the handshake and behind it they are different sockets. The oldest first. */
-  private readonly strangers = new Map<string, Socket>();
+  /** By where they come from: before the handshake and behind it they are different sockets. */
+  private readonly strangers = new Strangers<string>({
+    max: MAX_STRANGERS,
+    identifyWithinMs: TOKEN_MS,
+    onCrowded: (oldest) => this.tellOfCrowd(oldest),
+  });
   private readonly known = new Set<Socket>();
   private lastStranger = 0;
 
@@ -57,7 +62,7 @@ export class AttachServer {
     const { key, cert } = this.certificate;
     const server = createServer({ key, cert, minVersion: 'TLSv1.3', handshakeTimeout: TOKEN_MS });
     // Before the handshake too: whoever only connects is one of them.
-    server.on('connection', (socket: Socket) => this.admit(socket));
+    server.on('connection', (socket: Socket) => this.strangers.admit(socket, peerOf(socket)));
     server.on('tlsClientError', () => undefined);
     server.on('secureConnection', (socket) => void this.welcome(socket));
     await new Promise<void>((resolve, reject) => {
@@ -71,33 +76,19 @@ export class AttachServer {
 
   close(): void {
     this.server?.close();
-    for (const socket of [...this.strangers.values(), ...this.known]) socket.destroy();
+    this.strangers.end();
+    for (const socket of this.known) socket.destroy();
   }
 
-  /** Has nothing to do with those who are known: however many strangers come, they take no place of theirs. */
-  private admit(socket: Socket): void {
-    const key = peerOf(socket);
-    const late = setTimeout(() => this.strangers.get(key) === socket && socket.destroy(), TOKEN_MS).unref();
-    this.strangers.set(key, socket);
-    socket.on('close', () => {
-      clearTimeout(late);
-      if (this.strangers.get(key) === socket) this.strangers.delete(key);
-    });
-    const [first] = this.strangers;
-    if (this.strangers.size <= MAX_STRANGERS || !first) return;
-    const [oldestKey, oldest] = first;
-    const full = new HoldfastError(
-      'attach_refused',
-      this.facts(`${MAX_STRANGERS} others have shown no token`),
-    );
+  private tellOfCrowd(oldest: Socket): void {
+    const reason = `${MAX_STRANGERS} others have shown no token`;
+    const full = new HoldfastError('attach_refused', this.facts(reason));
     if (this.mayTellStranger()) this.tell(full, undefined, oldest.remoteAddress ?? 'unknown');
-    this.strangers.delete(oldestKey);
-    oldest.destroy();
   }
 
   /** Throws `attach_refused` where there are enough. */
   private becomeKnown(socket: TLSSocket): void {
-    this.strangers.delete(peerOf(socket));
+    this.strangers.know(peerOf(socket));
     if (this.known.size >= MAX_CONNECTIONS)
       throw new HoldfastError('attach_refused', this.facts(`it has ${MAX_CONNECTIONS} connections`));
     this.known.add(socket);

@@ -4,7 +4,7 @@ import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
 import { readJson } from './json-file';
-import { readLog } from './log-reader';
+import { readKept } from './log-reader';
 import { isAlive } from './process-identity';
 import type { AttachedState, TerminalSize, Verbs } from './protocol';
 import type { RemoteTerminal } from './remote-terminal';
@@ -12,8 +12,17 @@ import { sessionPaths } from './session-paths';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What came: a piece of the output, or that something beside it is different. */
-export type Change = { kind: 'output'; data: Buffer; to: number } | { kind: 'state'; state: AttachedState };
+/** What came: a piece of the output, that a piece is not kept any more, or that something beside it is different. */
+export type Change =
+  | { kind: 'output'; data: Buffer; to: number }
+  | { kind: 'dropped'; bytes: number; to: number }
+  | { kind: 'state'; state: AttachedState };
+
+/** Of the log, from where it was asked for or from where the log begins now. */
+interface Piece {
+  data: Buffer;
+  from: number;
+}
 
 type TerminalVerbs = Pick<Verbs, 'watch' | 'type' | 'resize'>;
 
@@ -32,8 +41,8 @@ export class Attachment {
 
   private constructor(
     private readonly client: Terminal,
-    /** What the log has from one offset on, up to another at the most. */
-    private readonly log: (from: number, to: number) => Buffer | Promise<Buffer>,
+    /** What the log has from one offset on, or from where it begins now. */
+    private readonly log: (from: number, to: number) => Piece | Promise<Piece>,
     /** As it was last told. */
     public state: AttachedState,
   ) {}
@@ -57,7 +66,7 @@ export class Attachment {
       // Holders before 0.2 answer a verb that they do not know with nothing.
       const state = (await client.request('attach', request)) as AttachedState | undefined;
       if (!state) throw olderRelease(ref);
-      return new Attachment(client, (from, to) => readLog(paths.log, from, to), state);
+      return new Attachment(client, (from, to) => readKept(paths.log, from, to), state);
     } catch (err) {
       client.close();
       throw err;
@@ -71,19 +80,21 @@ export class Attachment {
   ): Promise<Attachment> {
     const state = (await terminal.client.request('attach', request)) as AttachedState | undefined;
     if (!state) throw olderRelease(terminal.ref);
-    const read = async (from: number, to: number): Promise<Buffer> =>
-      (await terminal.read(from)).subarray(0, to - from);
+    const read = async (from: number, to: number): Promise<Piece> => {
+      const piece = await terminal.read(from);
+      return { ...piece, data: piece.data.subarray(0, to - from) };
+    };
     return new Attachment(terminal.client, read, state);
   }
 
-  /** What the log has between two offsets. */
+  /** What the log still has between two offsets. */
   async read(from: number, to: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let at = from; at < to;) {
       const piece = await this.log(at, Math.min(to, at + CHUNK_BYTES));
-      if (piece.length === 0) break;
-      pieces.push(piece);
-      at += piece.length;
+      if (piece.data.length === 0 || piece.from >= to) break;
+      pieces.push(piece.data.subarray(0, to - piece.from));
+      at = piece.from + piece.data.length;
     }
     return Buffer.concat(pieces);
   }
@@ -92,12 +103,14 @@ export class Attachment {
   async *changes(from: number): AsyncGenerator<Change> {
     for (this.printedTo = from; ;) {
       while (this.printedTo < this.state.end) {
-        const at = this.printedTo;
-        const data = await this.read(at, Math.min(this.state.end, at + CHUNK_BYTES)).catch(endOfTerminal);
-        if (!data) return;
-        if (data.length === 0) break;
-        yield { kind: 'output', data, to: at + data.length };
-        this.printedTo = at + data.length;
+        const piece = await this.next().catch(endOfTerminal);
+        if (!piece) return;
+        const { data, from: at } = piece;
+        const to = at + data.length;
+        if (at > this.printedTo) yield { kind: 'dropped', bytes: at - this.printedTo, to: at };
+        if (data.length > 0) yield { kind: 'output', data, to };
+        if (to === this.printedTo) break;
+        this.printedTo = to;
       }
       const seen = this.state;
       const next = await this.client.request('watch', { from: this.printedTo, seen }).catch(endOfTerminal);
@@ -105,6 +118,11 @@ export class Attachment {
       this.state = next;
       if (isDifferent(seen, next)) yield { kind: 'state', state: next };
     }
+  }
+
+  private async next(): Promise<Piece> {
+    const at = this.printedTo;
+    return this.log(at, Math.min(this.state.end, at + CHUNK_BYTES));
   }
 
   /** False where nothing runs, or somebody else has taken the keyboard over: then nothing was typed. */

@@ -1,7 +1,8 @@
 // What is known of a session whose holder is dead, or was never there: its files tell.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Containment, KilledBy } from '../contracts/session';
 import { CommandRecords } from './command-records';
+import { logEnd } from './log-reader';
 import type { CommandRecord, Snapshot } from './protocol';
 import type { SessionPaths } from './session-paths';
 import { asStorageFailure } from './storage-failure';
@@ -15,7 +16,7 @@ export function deadSnapshot(paths: SessionPaths, containment: Containment): Sna
     return {
       command: latest ? settled(paths, latest) : null,
       epoch: Number(existsSync(paths.epoch) ? readFileSync(paths.epoch, 'utf8') : 0) + 1,
-      end: existsSync(paths.log) ? statSync(paths.log).size : 0,
+      end: logEnd(paths.log),
       waiting: null,
       ...containment,
     };
@@ -27,7 +28,7 @@ export function deadSnapshot(paths: SessionPaths, containment: Containment): Sna
 /** The command's end, recorded: lost, where it had none. */
 export function settled(paths: SessionPaths, record: CommandRecord, killedBy = HOST_LOST): CommandRecord {
   if (record.endedAt !== null) return record;
-  const to = existsSync(paths.log) ? statSync(paths.log).size : 0;
+  const to = logEnd(paths.log);
   const lost = { ...record, to, endedAt: Date.now(), lost: true, killedBy };
   // The same is found again where the disk is full.
   new CommandRecords(paths.commands).settle(lost);

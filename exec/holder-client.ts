@@ -11,6 +11,9 @@ import {
   type Verbs,
 } from './protocol';
 
+/** A holder ends connections that do not say who they are; what is asked by then says it. */
+const SILENT_MS = 1_000;
+
 /** What a holder says of itself in its session's folder; readable by this user only. */
 export interface HolderRecord {
   identity: Identity;
@@ -66,7 +69,9 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
       socket.once('connect', () => {
         socket.removeAllListeners('error');
         socket.on('error', () => socket.destroy());
-        resolve(new HolderClient(socket, record.token));
+        const client = new HolderClient(socket, record.token);
+        client.introduce();
+        resolve(client);
       });
     });
   }
@@ -91,6 +96,13 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
 
   close(): void {
     this.socket.destroy();
+  }
+
+  /** Where nothing is asked for a while, which may be as long as somebody looks for a secret. */
+  private introduce(): void {
+    // Nothing waits under that id, and holders of any release take it.
+    const hello = setTimeout(() => this.nextId === 1 && this.send(0, 'cancel', { id: 0 }), SILENT_MS).unref();
+    this.socket.once('close', () => clearTimeout(hello));
   }
 
   private send(id: number, verb: string, body: unknown): void {

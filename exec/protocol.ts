@@ -20,6 +20,8 @@ export const PROTOCOL_VERSION = 1;
 /** The length before each frame. */
 const HEAD_BYTES = 4;
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** Of all connections to a socket: frames that are not whole yet. */
+export const MAX_UNFINISHED_BYTES = 16 * MAX_FRAME_BYTES;
 /** Arguments or a result of a call, with room for the frame around them. */
 export const MAX_VALUE_BYTES = MAX_FRAME_BYTES - 4_096;
 
@@ -192,6 +194,11 @@ export class FrameDecoder<T> {
   private held = 0;
   /** Of the next frame with its length, as far as that is known. */
   private wanted = HEAD_BYTES;
+
+  /** Of a frame that is not whole yet. */
+  get heldBytes(): number {
+    return this.held;
+  }
 
   push(chunk: Buffer): T[] {
     this.chunks.push(chunk);

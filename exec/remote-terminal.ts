@@ -14,8 +14,14 @@ export const MAX_READ_BYTES = 256 * 1024;
 
 /** What a host answers somebody elsewhere: its holder's answers, and the log, which lies there. */
 export interface HostVerbs extends Pick<Verbs, 'attach' | 'watch' | 'type' | 'resize' | 'cancel'> {
-  /** Waits until the log is longer than `from`, which is null for its end: then `data` (base64) is empty. */
-  read: { request: { from: number | null; waitMs: number }; answer: { data: string; end: number } };
+  /**
+   * Waits until the log is longer than `from`, which is null for its end: then `data` (base64) is empty. The answer has a
+   * `from` where what was asked for has been dropped: the data begin there.
+   */
+  read: {
+    request: { from: number | null; waitMs: number };
+    answer: { data: string; end: number; from?: number };
+  };
 }
 
 export interface RemotePlace {
@@ -55,9 +61,13 @@ export class RemoteTerminal {
     return (await this.client.request('read', { from: null, waitMs: 0 })).end;
   }
 
-  /** What the log has from `from` on, at most 256 KiB; empty when nothing came within `waitMs`. */
-  async read(from: number, waitMs = 0): Promise<Buffer> {
-    return Buffer.from((await this.client.request('read', { from, waitMs })).data, 'base64');
+  /**
+   * What the log has from `from` on, or from where it begins now, at most 256 KiB; empty when nothing came within
+   * `waitMs`.
+   */
+  async read(from: number, waitMs = 0): Promise<{ data: Buffer; from: number }> {
+    const answer = await this.client.request('read', { from, waitMs });
+    return { data: Buffer.from(answer.data, 'base64'), from: answer.from ?? from };
   }
 
   close(): void {

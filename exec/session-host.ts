@@ -54,6 +54,8 @@ export interface SessionHostOptions {
   keepSpare?: boolean | undefined;
   /** Most open sessions of one agent. Default 64. */
   maxSessionsPerAgent?: number | undefined;
+  /** Most bytes of the log of a session that is opened from now on. */
+  logBytes?: number | undefined;
 }
 
 /** A session that the host has ended by itself, because its holder did not answer. */
@@ -281,6 +283,11 @@ export class SessionHost {
   /** Whether a living holder owns the session. */
   isOpen(ref: SessionRef): boolean {
     return this.connections.holderOf(ref) !== undefined;
+  }
+
+  /** Whether it has no holder, and none is being started. */
+  isClosed(ref: SessionRef): boolean {
+    return !this.isOpen(ref) && !this.opening.has(this.paths(ref).directory);
   }
 
   /** Which server and namespace have the workflow of a session, as its opening said; undefined when it did not. */

@@ -22,6 +22,8 @@ export interface HolderOptions {
   treeKill: TreeKill;
   sandbox?: SandboxProfile | undefined;
   owner?: string | undefined;
+  /** Most bytes of a session's log. */
+  logBytes?: number | undefined;
   /** Holders that wait for a session. */
   spare?: SpareHolder | undefined;
 }
@@ -37,6 +39,8 @@ export interface HolderConfig {
   /** What its shells may do; absent where they may do all that their user may. */
   sandbox?: SandboxProfile | undefined;
   owner?: string | undefined;
+  /** Most bytes of its log. Absent: the default. */
+  logBytes?: number | undefined;
 }
 
 /** What a holder says instead of being ready. */
@@ -61,13 +65,14 @@ export async function spawnHolder(
   paths: SessionPaths,
   options: HolderOptions,
 ): Promise<HolderRecord> {
-  const { dataDir, cwd, env, treeKill, sandbox, owner } = options;
+  const { dataDir, cwd, env, treeKill, sandbox, owner, logBytes } = options;
   checkWorkingFolder(cwd);
   makeFolder(paths.directory);
   const socketPath = socketPathFor(dataDir, paths.directory);
   const token = randomBytes(24).toString('hex');
   const reach = { socketPath, token };
-  const config: HolderConfig = { session: ref.session, ...reach, cwd, env, treeKill, sandbox, owner };
+  const place = { cwd, env, treeKill, sandbox };
+  const config: HolderConfig = { session: ref.session, ...reach, ...place, owner, logBytes };
   writeJson(paths.config, config);
   const spare = await options.spare?.take(paths);
   // One that died while it waited has begun nothing: its place is taken by a holder of the session's own.

@@ -1,22 +1,58 @@
 // The bounded text of what a session printed between two offsets: the beginning and the end of long output,
 // with what is left out and where to read it.
-import { countLines, readLog } from './log-reader';
+import { droppedNote } from '../contracts/dropped-output';
+import { countLines, logStart, readLog, wasDropped } from './log-reader';
 import { renderText } from './render';
 
 /** A model sees at most so much of one answer; the rest is in the log, by offset. */
 const HEAD_BYTES = 4 * 1024;
 const TAIL_BYTES = 12 * 1024;
+/** The log may go on dropping its oldest part while that is read. */
+const ATTEMPTS = 10;
 
 export interface OutputView {
   output: string;
   from: number;
   to: number;
   omittedBytes: number;
+  /** Present: so many bytes before `from` were asked for, and are not kept any more. */
+  droppedBytes?: number;
 }
 
-/** Head and tail of the bytes from `from` to `to`. Throws `offset_out_of_range`. */
-export async function boundedView(path: string, from: number, to: number): Promise<OutputView> {
-  if (to - from <= HEAD_BYTES + TAIL_BYTES) return { ...(await page(path, from, to)), from };
+/** Head and tail of the bytes from `from` to `to`, as far as they are kept. Throws `offset_out_of_range`. */
+export const boundedView = (path: string, from: number, to: number): Promise<OutputView> =>
+  ofWhatIsKept(path, from, (kept) =>
+    kept > to ? Promise.resolve({ output: '', from: to, to, omittedBytes: 0 }) : headAndTail(path, kept, to),
+  );
+
+/**
+ * The bytes from `from` to `to`, gapless. A character that `to` would cut is left for the next page. Where the first of
+ * them are not kept any more, as many from where the log begins.
+ */
+export const page = (path: string, from: number, to: number): Promise<OutputView> =>
+  ofWhatIsKept(path, from, (kept) => gapless(path, kept, kept + to - from));
+
+/** What `show` makes of the log from `from` on; says what of it has been dropped. */
+async function ofWhatIsKept(
+  path: string,
+  from: number,
+  show: (from: number) => Promise<OutputView>,
+): Promise<OutputView> {
+  for (let attempt = 1; ; attempt++) {
+    const start = logStart(path);
+    try {
+      if (from < 0 || start <= from) return await show(from);
+      const kept = await show(start);
+      const droppedBytes = kept.from - from;
+      return { ...kept, output: droppedNote(droppedBytes, start) + kept.output, droppedBytes };
+    } catch (err) {
+      if (!wasDropped(err) || attempt === ATTEMPTS) throw err;
+    }
+  }
+}
+
+async function headAndTail(path: string, from: number, to: number): Promise<OutputView> {
+  if (to - from <= HEAD_BYTES + TAIL_BYTES) return { ...(await gapless(path, from, to)), from };
   const head = cutAtLine(readLog(path, from, from + HEAD_BYTES), 'end');
   const tail = cutAtLine(readLog(path, to - TAIL_BYTES, to), 'start');
   const omittedBytes = to - from - head.length - tail.length;
@@ -27,8 +63,7 @@ export async function boundedView(path: string, from: number, to: number): Promi
   return { output: (await renderText(head)) + note + (await renderText(tail)), from, to, omittedBytes };
 }
 
-/** The bytes from `from` to `to`, gapless. A character that `to` would cut is left for the next page. */
-export async function page(path: string, from: number, to: number): Promise<OutputView> {
+async function gapless(path: string, from: number, to: number): Promise<OutputView> {
   const data = cutAtCharacter(readLog(path, from, to));
   return { output: await renderText(data), from, to: from + data.length, omittedBytes: 0 };
 }

@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import * as z from 'zod/mini';
 import type { SessionHandle } from '../client/session-handle';
+import { droppedNote } from '../contracts/dropped-output';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { MAX_PAGE_BYTES, type CommandView, type YieldSettings } from '../contracts/session';
@@ -87,9 +88,12 @@ async function wholeOutput(session: SessionHandle, view: CommandView, maxBytes: 
   const page = async (from: number, bytes: number): Promise<string> =>
     (await session.output({ from, maxBytes: Math.max(bytes, 4) })).output;
   const bytes = view.to - view.from;
-  if (bytes <= 2 * half) return (await page(view.from, half)) + (await page(view.from + half, bytes - half));
+  // Said by the view, and not by pages that begin where the log does.
+  const told = view.droppedBytes === undefined ? '' : droppedNote(view.droppedBytes, view.from);
+  if (bytes <= 2 * half)
+    return told + (await page(view.from, half)) + (await page(view.from + half, bytes - half));
   const [head, tail] = [await page(view.from, half), await page(view.to - half, half)];
-  return `${head}\n[${bytes - 2 * half} bytes omitted, of ${bytes}]\n${tail}`;
+  return `${told}${head}\n[${bytes - 2 * half} bytes omitted, of ${bytes}]\n${tail}`;
 }
 
 function exitCodeOf({ exitCode, signal }: CommandView): number {

@@ -6,7 +6,9 @@ import { parse, TomlError } from 'smol-toml';
 import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { DEFAULT_RULES, type PolicySettings } from '../contracts/policy';
+import { MIB, type Quotas } from '../contracts/quotas';
 import { configurationSchema, type McpServerEntry } from '../contracts/schemas/configuration';
+import type { StorageEntry } from '../contracts/schemas/storage-configuration';
 import type { EncryptionSettings } from '../encryption/settings';
 import { sessionEnvironment } from '../exec/session-environment';
 import type { SandboxChoice } from '../exec/sandbox/open-sandbox';
@@ -35,6 +37,8 @@ export interface Configuration {
   policy: PolicySettings;
   encryption: EncryptionSettings;
   secrets: SecretSettings;
+  /** How much of the disk may be taken. */
+  storage: Quotas;
 }
 
 /** Which built-in tools there are, and what they may. */
@@ -201,8 +205,16 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     policy: configuredPolicy(file.policy),
     encryption: configuredEncryption(file.encryption, folder),
     secrets: configuredSecrets(file.secrets, folder),
+    storage: configuredStorage(file.storage),
   };
 }
+
+const configuredStorage = (entry: StorageEntry): Quotas => ({
+  sessionLogBytes: entry.session_log_mb * MIB,
+  hostLogBytes: entry.host_logs_mb * MIB,
+  valueBytes: entry.values_mb * MIB,
+  agentValueBytes: entry.agent_values_mb * MIB,
+});
 
 const configuredPolicy = ({
   rules,

@@ -120,6 +120,7 @@ function needingRestart(began: Configuration, now: Configuration): string[] {
     models: '[model_providers] or [models]',
     encryption: '[encryption]',
     secrets: '[secrets]',
+    storage: '[storage]',
   } as const;
   const parts = (Object.keys(names) as (keyof typeof names)[]).filter(
     (part) => !isDeepStrictEqual(began[part], now[part]),

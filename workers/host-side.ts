@@ -13,7 +13,10 @@ import { HostClaim } from './host-claim';
 import { createHostWorker, type HostWorker, type HostWorkerOptions } from './host-worker';
 import type { SessionParts } from './open-sessions';
 
-export interface HostSideOptions extends Omit<HostWorkerOptions, 'ownership' | 'sessions' | 'sandbox'> {
+export interface HostSideOptions extends Omit<
+  HostWorkerOptions,
+  'ownership' | 'sessions' | 'sandbox' | 'logBytes'
+> {
   facts: ClaimFacts;
   dataDir: string;
   configuration: Configuration;
@@ -47,12 +50,20 @@ export async function createHostSide({
   // In a trust domain of its own nobody would answer a script that calls a tool of ours.
   const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
   const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
-  const sessions = await open({ client, stubs, secrets, sandbox: configuration.sandbox, loaded });
+  const { sandbox: choice, storage } = configuration;
+  const logBytes = storage.sessionLogBytes;
+  const sessions = await open({ client, stubs, secrets, sandbox: choice, loaded, logBytes });
   made.push(() => sessions.endSpare());
   const profile = sessions.options.sandbox;
   const sandbox = profile && (await Sandbox.open(profile));
   made.push(() => sandbox?.close());
-  const hostWorker = await createHostWorker({ ...shared, ownership, sessions, sandbox });
+  const hostWorker = await createHostWorker({
+    ...shared,
+    ownership,
+    sessions,
+    logBytes: storage.hostLogBytes,
+    sandbox,
+  });
   made.push(() => hostWorker.detach());
   made.push(() => endUnused(hostWorker.worker));
   return { ownership, hostWorker };

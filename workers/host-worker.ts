@@ -23,6 +23,7 @@ import type { Effects } from '../contracts/tools';
 import type { ToolRegistry } from '../tools/registry';
 import type { HostClaim } from './host-claim';
 import { HostPresence } from './host-presence';
+import { logLooks } from './log-looks';
 import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from './task-journal';
 
@@ -30,6 +31,8 @@ export interface HostWorkerOptions {
   host: string;
   ownership: HostClaim;
   sessions: SessionHost;
+  /** Most bytes of the logs of all its sessions. */
+  logBytes: number;
   /** Of the tools beside sessions, each of which has its own. */
   sandbox: Sandbox | undefined;
   connection: NativeConnection;
@@ -71,6 +74,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     await armSession(dataDir, ref, 'type', signal);
   };
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
+  const logs = logLooks({ sessions, host, maxBytes: options.logBytes, log });
   const completion = new CommandCompletion(client.temporal, sessions, {
     journal: join(dataDir, 'commands', host),
     folderId: ownership.folderId,
@@ -135,12 +139,14 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   });
   const adopt = (): number => {
     sweep.looks.start();
+    logs.start();
     presence?.start();
     for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
     return completion.adopt();
   };
   const detach = async (): Promise<void> => {
     sweep.looks.stop();
+    logs.stop();
     door?.close();
     await presence?.stop();
     completion.detach();

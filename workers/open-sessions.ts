@@ -21,6 +21,8 @@ export interface SessionParts {
   stubs: StubFolder | undefined;
   secrets: SecretStore;
   sandbox: SandboxChoice;
+  /** Most bytes of a session's log. */
+  logBytes: number;
   /** What this process reads, which code in the sandbox may not write. */
   loaded: readonly string[];
 }
@@ -37,7 +39,7 @@ interface HostOptions {
 /** Throws `sandbox_missing` and `config_invalid`, before any shell is opened. */
 export async function openSessions(
   { dataDir, workdir = usualWorkingFolder(dataDir), env: added, host, log }: HostOptions,
-  { client, stubs, secrets, sandbox: choice, loaded }: SessionParts,
+  { client, stubs, secrets, sandbox: choice, loaded, logBytes }: SessionParts,
 ): Promise<SessionHost> {
   mkdirSync(workdir, { recursive: true });
   const given = { ...sessionEnvironment(process.env), ...added };
@@ -56,6 +58,7 @@ export async function openSessions(
     keepSpare: true,
     stubs,
     secrets,
+    logBytes,
   });
   if (choice.mode === 'required')
     await sessions.closeOtherwiseConfined(host ?? LOCAL_HOST, 'it was opened without the sandbox of now');

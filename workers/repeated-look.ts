@@ -11,6 +11,7 @@ export class RepeatedLook {
   constructor(
     private readonly look: () => Promise<unknown>,
     private readonly failed: (reason: string) => void,
+    private readonly everyMs = EVERY_MS,
   ) {}
 
   start(): void {
@@ -21,7 +22,7 @@ export class RepeatedLook {
           (err: unknown) => this.tell(reasonOf(err)),
         )
         .finally(() => this.timer && this.start());
-    }, EVERY_MS);
+    }, this.everyMs);
   }
 
   private tell(reason: string): void {

@@ -6,6 +6,7 @@ import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../policy';
 import { encryptionSchema } from './encryption-configuration';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';
+import { storageSchema } from './storage-configuration';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
@@ -156,6 +157,7 @@ export const configurationSchema = z.strictObject({
   models: z._default(z.record(modelName, modelSchema), {}),
   encryption: z.prefault(encryptionSchema, {}),
   secrets: z.prefault(secretsSchema, {}),
+  storage: z.prefault(storageSchema, {}),
 });
 
 export type McpServerEntry = z.infer<typeof mcpServerSchema>;

@@ -1,34 +1,16 @@
-// The socket side of a holder: takes requests, says who it is and stays findable, ends when it is told to.
+// The holder itself: carries out what is asked of it, says who it is and stays findable, ends when it is told to.
 import { fstatSync, openSync, statSync } from 'node:fs';
-import type { Socket } from 'node:net';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors';
 import { removeQuietly, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
-import { readOnceWritten } from '../back-pressure';
-import {
-  FrameDecoder,
-  PROTOCOL_VERSION,
-  encodeFrame,
-  type AnswerFrame,
-  type RequestFrame,
-  type Verbs,
-} from '../protocol';
+import { PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../spawn-holder';
-import { asStorageFailure } from '../storage-failure';
 import { Attachments } from './attachments';
+import { Connections, type Connection } from './connections';
 import { HolderSocket } from './holder-socket';
 import type { Session } from './session';
 
-interface Connection {
-  /** Aborts when the other side is gone. */
-  gone: AbortSignal;
-  /** What its requests wait for, by their ids. */
-  waiting: Map<number, AbortController>;
-}
-
-/** Answers may be large, and a script that reads none of them must not fill the memory of its holder. */
-const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 const LOOK_EVERY_MS = 1_000;
 
 const VERBS =
@@ -37,7 +19,6 @@ const VERBS =
 export class Holder {
   private readonly socket: HolderSocket;
   private readonly attachments: Attachments;
-  private readonly sockets = new Set<Socket>();
   private readonly folder: number;
   private isEnding = false;
 
@@ -46,7 +27,13 @@ export class Holder {
     private readonly paths: SessionPaths,
     private readonly session: Session,
   ) {
-    this.socket = new HolderSocket(config.socketPath, (socket) => this.serve(socket));
+    const connections = new Connections({
+      token: config.token,
+      isScript: (token) => session.toolCalls.knows(token),
+      perform: (...request) => this.perform(...request),
+      isEnding: () => this.isEnding,
+    });
+    this.socket = new HolderSocket(config.socketPath, (socket) => connections.serve(socket));
     this.attachments = new Attachments(session, config.session);
     this.folder = openSync(paths.directory, 'r');
   }
@@ -99,60 +86,6 @@ export class Holder {
     setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);
     return snapshot;
-  }
-
-  private serve(socket: Socket): void {
-    const decoder = new FrameDecoder<RequestFrame>();
-    const gone = new AbortController();
-    const connection: Connection = { gone: gone.signal, waiting: new Map() };
-    const fail = (err: unknown): void => void socket.destroy(err as Error);
-    const send = (answer: AnswerFrame): void => {
-      if (socket.destroyed || socket.write(encodeFrame(answer))) return;
-      if (this.unreadBytes() > MAX_UNREAD_BYTES) socket.destroy();
-      else readOnceWritten(socket, socket);
-    };
-    this.sockets.add(socket);
-    socket.on('data', (chunk: Buffer) => {
-      try {
-        for (const frame of decoder.push(chunk))
-          if (!this.isEnding) this.answer(frame, connection).then(send).catch(fail);
-      } catch (err) {
-        fail(err);
-      }
-    });
-    socket.on('close', () => {
-      this.sockets.delete(socket);
-      gone.abort();
-      for (const request of connection.waiting.values()) request.abort();
-      connection.waiting.clear();
-    });
-    socket.on('error', () => socket.destroy());
-  }
-
-  /** Of all connections: answers that the other side has not taken. */
-  private unreadBytes(): number {
-    return [...this.sockets].reduce((sum, { writableLength }) => sum + writableLength, 0);
-  }
-
-  /** Rejects for what is no request: nobody would wait for its answer. */
-  private async answer(frame: RequestFrame, connection: Connection): Promise<AnswerFrame> {
-    const { id } = frame;
-    if (connection.waiting.has(id)) throw new Error(`request ${id} is open already`);
-    const request = new AbortController();
-    connection.waiting.set(id, request);
-    try {
-      // A script shows the token of its command instead, which is good for nothing else.
-      if (frame.verb !== 'call' && frame.token !== this.config.token)
-        throw new HoldfastError('internal', { reason: 'wrong token' });
-      return { id, ok: await this.perform(frame, connection, request.signal) };
-    } catch (err) {
-      const known = asStorageFailure(err);
-      const error =
-        known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
-      return { id, error: { code: error.code, facts: error.facts } };
-    } finally {
-      connection.waiting.delete(id);
-    }
   }
 
   private perform(

@@ -1,16 +1,28 @@
 // The session's append-only output log. A full disk stalls the terminal and loses nothing, and a log that somebody
-// deletes is written back: what the descriptor leads to stays whole as long as it is open.
+// deletes is written back: what the descriptor leads to stays whole as long as it is open. Where the log has reached its
+// limit, its oldest part is dropped; offsets go on counting, and readers are told.
 import {
+  close,
   closeSync,
   fdatasync,
   fstatSync,
+  open,
   openSync,
   readSync,
   renameSync,
   statSync,
   writeSync,
 } from 'node:fs';
+import { DEFAULT_QUOTAS } from '../../contracts/quotas';
 import { removeQuietly } from '../json-file';
+import {
+  allSegments,
+  removeSegment,
+  segmentBytesOf,
+  segmentPath,
+  segmentsOf,
+  type Segment,
+} from '../log-segments';
 import { storageReason } from '../storage-failure';
 
 const RETRY_MS = 250;
@@ -19,19 +31,36 @@ const PIECE_BYTES = 1024 * 1024;
 export class OutputLog {
   private fd: number;
   private size: number;
+  /** The file that is written now, and the offset at which it begins. */
+  private current: { path: string; from: number };
+  /** Those before it, the oldest first. */
+  private readonly older: Pick<Segment, 'path' | 'from' | 'bytes'>[];
+  private readonly segmentBytes: number;
+  private unsynced: string[] = [];
   private backlog: Buffer[] = [];
   private onSpace: () => void = () => undefined;
   private why: string | null = null;
   /** Why it could not be written back. */
   private goneWhy: string | null = null;
 
-  constructor(private readonly path: string) {
+  constructor(
+    private readonly path: string,
+    private readonly maxBytes = DEFAULT_QUOTAS.sessionLogBytes,
+  ) {
+    this.segmentBytes = segmentBytesOf(maxBytes);
+    const segments = segmentsOf(path);
+    const last = segments.pop() ?? { path, from: 0 };
+    // Before a gap nobody can read.
+    for (const segment of allSegments(path))
+      if (segment.from < (segments[0] ?? last).from) removeSegment(segment);
+    this.older = segments;
+    this.current = last;
     // Read, too: what was deleted is read through it.
-    this.fd = openSync(path, 'a+', 0o600);
-    this.size = fstatSync(this.fd).size;
+    this.fd = openSync(last.path, 'a+', 0o600);
+    this.size = last.from + fstatSync(this.fd).size;
   }
 
-  /** Size in bytes: the offset at which the next output begins. */
+  /** The offset at which the next output begins. */
   get end(): number {
     return this.size;
   }
@@ -56,6 +85,7 @@ export class OutputLog {
    * tells why, and the next call tries it again; what is printed meanwhile is kept.
    */
   restoreIfGone(): void {
+    const { path } = this.current;
     try {
       if (!this.isGone()) return void (this.goneWhy = null);
       const fd = this.copy();
@@ -63,19 +93,20 @@ export class OutputLog {
       this.fd = fd;
       this.goneWhy = null;
     } catch (err) {
-      this.goneWhy = `the log ${this.path} was deleted and cannot be written back: ${storageReason(err)}`;
+      this.goneWhy = `the log ${path} was deleted and cannot be written back: ${storageReason(err)}`;
     }
   }
 
   private isGone(): boolean {
     const ours = fstatSync(this.fd);
-    const there = statSync(this.path, { throwIfNoEntry: false });
+    const there = statSync(this.current.path, { throwIfNoEntry: false });
     return there?.ino !== ours.ino || there.dev !== ours.dev;
   }
 
   /** A new file of the same content, which has the log's name when it is whole. */
   private copy(): number {
-    const temporary = `${this.path}.${process.pid}.tmp`;
+    const { path } = this.current;
+    const temporary = `${path}.${process.pid}.tmp`;
     removeQuietly(temporary);
     const fd = openSync(temporary, 'ax+', 0o600);
     try {
@@ -84,7 +115,7 @@ export class OutputLog {
         read = readSync(this.fd, piece, 0, PIECE_BYTES, at);
         for (let done = 0; done < read;) done += writeSync(fd, piece, done, read - done);
       }
-      renameSync(temporary, this.path);
+      renameSync(temporary, path);
       return fd;
     } catch (err) {
       closeSync(fd);
@@ -102,12 +133,14 @@ export class OutputLog {
 
   sync(): void {
     fdatasync(this.fd, () => undefined);
+    for (const path of this.unsynced.splice(0)) syncFile(path);
   }
 
   private write(): void {
     try {
       for (let head = this.backlog[0]; head; head = this.backlog[0]) {
-        const written = writeSync(this.fd, head);
+        if (this.room <= 0) this.beginSegment();
+        const written = writeSync(this.fd, head, 0, Math.min(head.length, this.room));
         this.size += written;
         if (written < head.length) this.backlog[0] = head.subarray(written);
         else this.backlog.shift();
@@ -121,4 +154,41 @@ export class OutputLog {
       }, RETRY_MS);
     }
   }
+
+  /** What the file that is written now still takes. */
+  private get room(): number {
+    return this.current.from + this.segmentBytes - this.size;
+  }
+
+  /** Throws where that cannot be done: a log without a bound would fill the disk of all. */
+  private beginSegment(): void {
+    this.dropOldest();
+    const { path, from } = this.current;
+    const next = { path: segmentPath(this.path, this.size), from: this.size };
+    const fd = openSync(next.path, 'a+', 0o600);
+    closeSync(this.fd);
+    this.fd = fd;
+    this.older.push({ path, from, bytes: this.size - from });
+    this.unsynced.push(path);
+    this.current = next;
+  }
+
+  /** Leaves at least the limit without two segments: the one that is full, and the one that comes. */
+  private dropOldest(): void {
+    const kept = this.maxBytes - 2 * this.segmentBytes;
+    for (let [oldest] = this.older; oldest; [oldest] = this.older) {
+      const rest = this.size - (oldest.from + oldest.bytes);
+      if (rest < kept) return;
+      removeSegment(oldest);
+      this.older.shift();
+      this.unsynced = this.unsynced.filter((path) => path !== oldest.path);
+    }
+  }
+}
+
+/** Its end on the disk is no condition of anything: a machine that loses its power loses its sessions, too. */
+function syncFile(path: string): void {
+  open(path, 'r', (failure, fd) => {
+    if (!failure) fdatasync(fd, () => close(fd, () => undefined));
+  });
 }

@@ -72,7 +72,7 @@ export class Session {
     /** Opened before the session was, so that its first command need not wait for it. */
     private spare: SpareShell | null = null,
   ) {
-    this.log = new OutputLog(paths.log);
+    this.log = new OutputLog(paths.log, config.logBytes);
     this.records = new CommandRecords(paths.commands);
     this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
     this.command = this.records.latest() ?? null;

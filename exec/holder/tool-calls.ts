@@ -52,6 +52,11 @@ export class ToolCalls {
     return token;
   }
 
+  /** Whether scripts that show it may call. */
+  knows(token: string): boolean {
+    return this.tokens.has(token);
+  }
+
   /** Resolves with the worker's answer, whenever that comes; `gone` means that nobody waits any more. */
   call(token: string, body: unknown, gone: AbortSignal): Promise<ScriptAnswer> {
     const commandId = this.tokens.get(token);

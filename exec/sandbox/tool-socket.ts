@@ -1,11 +1,14 @@
 // The tool socket as a sandboxed shell sees it: in its own folder, because the socket of its session lies among those
 // of others, and because a spare's shell is open before it is known which session it will be. It hands on calls of
-// tools and nothing else: whatever code inside may learn, it steers no session.
+// tools and nothing else: whatever code inside may learn, it steers no session. Who only connects costs the holder one
+// descriptor, and not for long.
 import { closeSync, constants, openSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors';
-import { readOnceWritten } from '../back-pressure';
-import { FrameDecoder, encodeFrame, type RequestFrame } from '../protocol';
+import { readOnceWritten, UnfinishedFrames } from '../back-pressure';
+import { connectionBounds } from '../descriptors';
+import { FrameDecoder, encodeFrame, MAX_UNFINISHED_BYTES, type RequestFrame } from '../protocol';
+import { Strangers } from '../strangers';
 
 const NAME = 'tools.sock';
 /** As a script inside finds it. */
@@ -14,18 +17,18 @@ export const toolSocketIn = (folder: string): string => `${folder}/${NAME}`;
 export class ToolSocket {
   private readonly folder: number;
   private readonly server: Server;
+  private readonly strangers: Strangers;
+  private readonly unfinished = new UnfinishedFrames(MAX_UNFINISHED_BYTES);
 
   /** Takes connections at once, and hands the calls of each on to the socket at `path`. */
-  constructor(directory: string, path: string) {
+  constructor(
+    directory: string,
+    private readonly path: string,
+    { strangers: max, identifyWithinMs } = connectionBounds(),
+  ) {
+    this.strangers = new Strangers({ max, identifyWithinMs });
     this.folder = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
-    this.server = createServer((script) => {
-      const holder = connect(path);
-      script.on('error', () => holder.destroy()).on('close', () => holder.destroy());
-      holder.on('error', () => script.destroy()).on('close', () => script.destroy());
-      script.on('end', () => holder.end());
-      holder.pipe(script);
-      handOnCalls(script, holder);
-    });
+    this.server = createServer((script) => this.serve(script));
     this.server.on('error', (err) => console.error(new Date().toISOString(), err));
     // The kernel keeps 108 bytes for the address of a socket, and the folder's path may be longer.
     this.server.listen(toolSocketIn(`/proc/self/fd/${this.folder}`));
@@ -35,21 +38,39 @@ export class ToolSocket {
     this.server.close();
     closeSync(this.folder);
   }
-}
 
-function handOnCalls(script: Socket, holder: Socket): void {
-  const decoder = new FrameDecoder<RequestFrame | null>();
-  script.on('data', (chunk: Buffer) => {
-    try {
-      for (const frame of decoder.push(chunk)) {
-        if (frame?.verb !== 'call') return refuse(script, frame);
-        // Written anew: what the holder reads is what was looked at.
-        if (!holder.write(encodeFrame(frame))) readOnceWritten(script, holder);
+  private serve(script: Socket): void {
+    const decoder = new FrameDecoder<RequestFrame | null>();
+    let holder: Socket | undefined;
+    this.strangers.admit(script, script);
+    script.on('error', () => script.destroy());
+    script.on('close', () => {
+      holder?.destroy();
+      this.unfinished.release(decoder);
+    });
+    script.on('end', () => holder?.end());
+    script.on('data', (chunk: Buffer) => {
+      try {
+        for (const frame of this.unfinished.push(decoder, chunk)) {
+          if (frame?.verb !== 'call') return refuse(script, frame);
+          // From here on the holder judges it, by its token.
+          this.strangers.know(script);
+          holder ??= this.reachHolder(script);
+          // Written anew: what the holder reads is what was looked at.
+          if (!holder.write(encodeFrame(frame))) readOnceWritten(script, holder);
+        }
+      } catch {
+        script.destroy();
       }
-    } catch {
-      script.destroy();
-    }
-  });
+    });
+  }
+
+  private reachHolder(script: Socket): Socket {
+    const holder = connect(this.path);
+    holder.on('error', () => script.destroy()).on('close', () => script.destroy());
+    holder.pipe(script);
+    return holder;
+  }
 }
 
 function refuse(script: Socket, frame: RequestFrame | null): void {

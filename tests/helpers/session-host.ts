@@ -51,6 +51,7 @@ export function testHost({
   stubs,
   secrets,
   sandbox = sandboxOfRun(),
+  logBytes,
 }: {
   dataDir?: string;
   treeKill?: TreeKill;
@@ -58,6 +59,8 @@ export function testHost({
   secrets?: SecretStore;
   /** Null: none, whatever the run asks for. */
   sandbox?: TestSandbox | null | undefined;
+  /** Most bytes of a session's log. */
+  logBytes?: number;
 } = {}): TestHost {
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));
   const host = new SessionHost({
@@ -67,6 +70,7 @@ export function testHost({
     treeKill,
     stubs,
     secrets,
+    logBytes,
     sandbox: sandbox ? sandboxOf(sandbox, { dataDir, cwd, stubs }) : undefined,
   });
   const session: SessionRef = { agent: 'test', host: 'local', session: 0 };

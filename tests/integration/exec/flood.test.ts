@@ -1,9 +1,14 @@
-// S10: 100 MB of output cost bounded memory, hold up no other session, and are all there by offset.
+// S10: 100 MB of output cost bounded memory, hold up no other session, and are all there by offset. Above its limit a
+// log takes no more of the disk, and readers are told what they miss.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Attachment } from '../../../exec/attachment';
 import { commandView } from '../../../exec/command-view';
+import { LogQuota, logUsage } from '../../../exec/log-quota';
+import { logEnd, readKept } from '../../../exec/log-reader';
 import { runDist } from '../../helpers/dist-process';
 import { testHost, type TestHost } from '../../helpers/session-host';
+import { until } from '../../helpers/until';
 import { endWithoutTrace, holderOf, otherSession } from './session-processes';
 
 const MB = 1024 * 1024;
@@ -96,4 +101,83 @@ test('a page from the middle of 100 MB costs no more than its size', async () =>
   expect(Date.now() - began).toBeLessThan(500);
   expect(view.output.startsWith(line(1_000_001).replace('\r', ''))).toBe(true);
   expect(view).toMatchObject({ from, to: from + 4_096, omittedBytes: 0 });
+});
+
+describe('a session that never stops printing', () => {
+  const LIMIT = 2 * MB;
+  const FOR_EVER = `for ((;;)); do seq -f 'line %060.0f' 1 1000000000; done`;
+  const LENGTH = line(1).length;
+  let limited: TestHost;
+  beforeAll(async () => {
+    limited = testHost({ logBytes: LIMIT });
+    await limited.run(FOR_EVER, { yield: { maxMs: 200 } });
+  });
+  afterAll(() => endWithoutTrace(limited));
+
+  const log = (): string => limited.host.logPath(limited.ref);
+  const onDisk = (): number => logUsage(limited.dataDir)[0]?.bytes ?? NaN;
+  /** What was printed at an offset: each line has its number, and the same length. */
+  function expectTruth({ data, from }: { data: Buffer; from: number }): void {
+    const first = Math.floor(from / LENGTH);
+    const lines = Array.from({ length: Math.ceil(data.length / LENGTH) + 1 }, (_, n) => line(first + n + 1));
+    const at = from - first * LENGTH;
+    expect(data.toString()).toBe(lines.join('').slice(at, at + data.length));
+  }
+
+  test('takes no more of the disk than its limit, and what is kept stands at its offset', async () => {
+    await until(() => {
+      expect(onDisk()).toBeLessThanOrEqual(LIMIT);
+      return logEnd(log()) > 10 * LIMIT;
+    });
+    expect(onDisk()).toBeGreaterThan(LIMIT / 2);
+    for (let n = 0; n < 20; n++) {
+      const end = logEnd(log());
+      const piece = readKept(log(), n % 2 ? 0 : end - MB, n % 2 ? MB : end);
+      expect(piece.data.length).toBeGreaterThan(0);
+      expectTruth(piece);
+    }
+  });
+
+  test('goes on, and its views begin where the log does and say how much is not kept', async () => {
+    const snapshot = await limited.host.status(limited.ref);
+    const view = await commandView({ ref: limited.ref, logPath: log(), snapshot, from: null });
+    expect(view).toMatchObject({ state: 'running', degraded: null, droppedBytes: view.from });
+    expect(view.from).toBeGreaterThan(8 * LIMIT);
+    expect(view.output).toMatch(
+      new RegExp(`^\\[${view.from} bytes dropped by .* at offset ${view.from}\\]\n`),
+    );
+    expect((await limited.run('echo here', { ref: otherSession(limited, 1) })).output).toBe('here\n');
+  });
+
+  test('tells a person at its terminal what they missed, and shows the rest at its offset', async () => {
+    const person = await Attachment.open(limited.dataDir, limited.ref, { typist: null, size: null });
+    let missed = 0;
+    let at = 0;
+    let pieces = 0;
+    for await (const change of person.changes(0)) {
+      if (change.kind === 'state') continue;
+      if (change.kind === 'dropped') missed += change.bytes;
+      else expectTruth({ data: change.data, from: change.to - change.data.length });
+      // Nothing comes twice, and nothing is missing without a word.
+      expect(change.to - at).toBe(change.kind === 'dropped' ? change.bytes : change.data.length);
+      at = change.to;
+      if (++pieces === 6) break;
+    }
+    expect(missed).toBeGreaterThan(8 * LIMIT);
+    person.close();
+  });
+
+  test('leaves more room where the logs of its host take too much together, and goes on under its offsets', async () => {
+    const options = { dataDir: limited.dataDir, host: 'local', maxBytes: LIMIT / 2 };
+    const quota = new LogQuota({ ...options, isClosed: (ref) => limited.host.isClosed(ref) });
+    const end = logEnd(log());
+    await quota.look();
+    expect(onDisk()).toBeLessThan((LIMIT * 3) / 4);
+    await until(() => logEnd(log()) > end + 2 * LIMIT);
+    expectTruth(readKept(log(), 0, MB));
+    await limited.host.reset(limited.ref, { id: 'enough', reason: null, by: 'reset' });
+    const { command } = await limited.host.status(limited.ref);
+    expect(command).toMatchObject({ to: logEnd(log()), killedBy: { by: 'reset' } });
+    expect((await limited.run('echo next')).output).toBe('next\n');
+  });
 });

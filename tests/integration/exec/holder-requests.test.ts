@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Attachment } from '../../../exec/attachment';
+import { connectionBounds } from '../../../exec/descriptors';
 import { HolderClient, type HolderRecord } from '../../../exec/holder-client';
 import { Attachments } from '../../../exec/holder/attachments';
 import { Session } from '../../../exec/holder/session';
@@ -17,11 +18,12 @@ import {
   type RequestFrame,
   type Verb,
 } from '../../../exec/protocol';
+import { SessionHost } from '../../../exec/session-host';
 import { sessionPaths } from '../../../exec/session-paths';
 import type { HolderConfig } from '../../../exec/spawn-holder';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { until } from '../../helpers/until';
-import { endWithoutTrace, otherSession } from './session-processes';
+import { endWithoutTrace, holderOf, linksOf, otherSession } from './session-processes';
 
 let t: TestHost;
 beforeEach(() => (t = testHost()));
@@ -148,6 +150,43 @@ test('a script that reads no answers is not read either, and the session goes on
   expect(written).toBeLessThan(16 * 1024 * 1024);
   expect((await t.run('echo on')).output).toBe('on\n');
   socket.destroy();
+});
+
+test('thousands of connections without a word cost a holder no more than their share, and keep nobody out', async () => {
+  await t.run('KEPT=1');
+  const { socketPath } = record();
+  const { strangers: allowed } = connectionBounds();
+  const before = linksOf(holderOf(t)).length;
+  const silent: Socket[] = [];
+  let ended = 0;
+  while (silent.length < 3 * allowed) {
+    const batch = Array.from({ length: 100 }, () => createConnection(socketPath));
+    for (const socket of batch)
+      socket
+        .on('error', () => undefined)
+        .on('close', () => (ended += 1))
+        .resume();
+    silent.push(...batch);
+    await until(() => batch.every(({ connecting }) => !connecting));
+    expect(linksOf(holderOf(t)).length - before).toBeLessThanOrEqual(allowed + batch.length);
+  }
+  await until(() => ended >= silent.length - allowed);
+  expect((await t.run('echo $KEPT')).output).toBe('1\n');
+  // Also by a connection that is made anew.
+  const anew = new SessionHost(t.host.options);
+  expect(await anew.status(t.ref)).toMatchObject({ epoch: 1, degraded: null });
+  anew.detach();
+  for (const socket of silent) socket.destroy();
+});
+
+test('a client that asks nothing for a while says who it is, so that it is not taken for a stranger', async () => {
+  const holder = await pretend(() => ({ ok: {} }));
+  const client = await HolderClient.connect(holder.record);
+  await until(() => holder.frames.length === 1);
+  expect(holder.frames[0]).toMatchObject({ token: holder.record.token, verb: 'cancel' });
+  expect(await client.request('status', {})).toEqual({});
+  client.close();
+  await holder.end();
 });
 
 test('an abort is told to the holder, and a request that is settled listens to its signal no more', async () => {

@@ -8,8 +8,10 @@ import { FrameDecoder, encodeFrame, type AnswerFrame, type RequestFrame } from '
 import { ToolSocket, toolSocketIn } from '../../../../exec/sandbox/tool-socket';
 import { until } from '../../../helpers/until';
 
+const BOUNDS = { strangers: 8, scripts: 8, identifyWithinMs: 1_500 };
 let folder: string;
 let holder: Server;
+let reachedBy: number;
 let socket: ToolSocket;
 let reached: RequestFrame[];
 let script: Socket;
@@ -19,7 +21,9 @@ let isClosed: boolean;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hf-tools-'));
   reached = [];
+  reachedBy = 0;
   holder = createServer((peer) => {
+    reachedBy += 1;
     const decoder = new FrameDecoder<RequestFrame>();
     peer
       .on('error', () => peer.destroy())
@@ -31,7 +35,7 @@ beforeEach(async () => {
       });
   }).listen(join(folder, 'holder.sock'));
   await once(holder, 'listening');
-  socket = new ToolSocket(folder, join(folder, 'holder.sock'));
+  socket = new ToolSocket(folder, join(folder, 'holder.sock'), BOUNDS);
   script = connect(toolSocketIn(folder));
   answers = [];
   isClosed = false;
@@ -80,4 +84,24 @@ test('what is no frame ends its connection and no other', async () => {
   await once(other, 'data');
   other.destroy();
   expect(reached).toHaveLength(1);
+});
+
+test('connections without a call never reach the holder, are ended, and keep no script from calling', async () => {
+  let ended = 0;
+  const silent = Array.from({ length: 200 }, (_, n) => {
+    const one = connect(toolSocketIn(folder)).on('error', () => undefined);
+    // Some begin a frame, and never end it.
+    if (n % 2) one.write(frame('call').subarray(0, 9));
+    return one.on('close', () => (ended += 1)).resume();
+  });
+  await until(() => ended >= silent.length - BOUNDS.strangers);
+  const other = connect(toolSocketIn(folder));
+  other.write(frame('call'));
+  await once(other, 'data');
+  await until(() => ended === silent.length);
+  // That one has called, and stays.
+  other.write(frame('call', 2));
+  await once(other, 'data');
+  other.destroy();
+  expect([reached.length, reachedBy]).toEqual([2, 1]);
 });

@@ -1,0 +1,14 @@
+// Shape of `[storage]` in `holdfast.toml`: how much of the disk a host may take.
+import { DEFAULT_QUOTAS, MIB } from '../quotas';
+import { z } from './zod';
+
+const megabytes = (bytes: number) => z._default(z.int().check(z.positive()), bytes / MIB);
+
+export const storageSchema = z.strictObject({
+  session_log_mb: megabytes(DEFAULT_QUOTAS.sessionLogBytes),
+  host_logs_mb: megabytes(DEFAULT_QUOTAS.hostLogBytes),
+  values_mb: megabytes(DEFAULT_QUOTAS.valueBytes),
+  agent_values_mb: megabytes(DEFAULT_QUOTAS.agentValueBytes),
+});
+
+export type StorageEntry = z.infer<typeof storageSchema>;

@@ -1,0 +1,49 @@
+// The connections by which a session's scripts call tools. There may be so many of them; one that has no call open gives
+// its place to one that has.
+import type { Socket } from 'node:net';
+import { HoldfastError } from '../../contracts/errors';
+
+export class ScriptConnections {
+  /** How many calls are open on each. */
+  private readonly busy = new Map<Socket, number>();
+  /** Those without one, the longest idle first. */
+  private readonly idle = new Set<Socket>();
+
+  constructor(private readonly max: number) {}
+
+  /** A call begins on it. Throws `budget_exceeded` where there are as many connections as there may be. */
+  callBegins(socket: Socket): void {
+    const open = this.busy.get(socket);
+    if (open === undefined && !this.idle.has(socket)) this.admit(socket);
+    this.idle.delete(socket);
+    this.busy.set(socket, (open ?? 0) + 1);
+  }
+
+  callEnds(socket: Socket): void {
+    const open = this.busy.get(socket);
+    // Undefined where the connection is gone.
+    if (open === undefined) return;
+    if (open > 1) return void this.busy.set(socket, open - 1);
+    this.busy.delete(socket);
+    this.idle.add(socket);
+  }
+
+  private admit(socket: Socket): void {
+    if (this.busy.size + this.idle.size >= this.max) {
+      // Not one that is still being answered.
+      const idlest = [...this.idle].find(({ writableLength }) => writableLength === 0);
+      if (!idlest)
+        throw new HoldfastError('budget_exceeded', {
+          what: 'connections of scripts that are open at a time',
+          got: this.max + 1,
+          allowed: this.max,
+        });
+      this.idle.delete(idlest);
+      idlest.destroy();
+    }
+    socket.once('close', () => {
+      this.busy.delete(socket);
+      this.idle.delete(socket);
+    });
+  }
+}

@@ -1,0 +1,148 @@
+// The log of a session within its limit: what is kept stays under its offsets, and what is not is told.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HoldfastError } from '../../../../contracts/errors';
+import { OutputLog } from '../../../../exec/holder/output-log';
+import { logEnd, logStart, readKept, readLog } from '../../../../exec/log-reader';
+import { segmentPath, segmentsOf } from '../../../../exec/log-segments';
+import { boundedView, page } from '../../../../exec/view';
+import { until } from '../../../helpers/until';
+
+const MAX_BYTES = 80_000;
+/** An eighth of the limit. */
+const SEGMENT_BYTES = 10_000;
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-log-'));
+  path = join(folder, 'log');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const onDisk = (): number =>
+  readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+
+/** Numbered lines, in chunks that end anywhere; returns all that was printed. */
+function flood(log: OutputLog, lines: number): string {
+  const text = Array.from({ length: lines }, (_, n) => `line ${n}\n`).join('');
+  for (let at = 0, size = 1; at < text.length; at += size, size = (size * 31 + 7) % 7_001) {
+    log.append(Buffer.from(text.slice(at, at + size)), () => undefined);
+    if (onDisk() > MAX_BYTES) throw new Error(`${onDisk()} bytes on the disk, allowed ${MAX_BYTES}`);
+  }
+  return text;
+}
+
+test('a log takes no more than its limit, and what it keeps is the end of all, under the offsets that it always had', () => {
+  const log = new OutputLog(path, MAX_BYTES);
+  const text = flood(log, 100_000);
+  expect(log.end).toBe(text.length);
+  expect(logEnd(path)).toBe(text.length);
+  const start = logStart(path);
+  expect(text.length - start).toBeGreaterThanOrEqual(MAX_BYTES - 2 * SEGMENT_BYTES);
+  expect(readLog(path, start, text.length).toString()).toBe(text.slice(start));
+  // Across the edges of its files.
+  for (let at = start; at < text.length; at += 3_333)
+    expect(readLog(path, at, at + 15_000).toString()).toBe(text.slice(at, at + 15_000));
+});
+
+test('what is below the limit is all kept', () => {
+  const text = flood(new OutputLog(path, MAX_BYTES), 6_000);
+  expect(text.length).toBeGreaterThan(4 * SEGMENT_BYTES);
+  expect(readLog(path, 0, text.length).toString()).toBe(text);
+});
+
+test('a log that is opened anew goes on where it ended, and within its limit', () => {
+  const before = flood(new OutputLog(path, MAX_BYTES), 20_000);
+  const log = new OutputLog(path, MAX_BYTES);
+  expect(log.end).toBe(before.length);
+  const all = before + flood(log, 20_000);
+  const start = logStart(path);
+  expect(start).toBeGreaterThan(before.length);
+  expect(readLog(path, start, all.length).toString()).toBe(all.slice(start));
+});
+
+test('an offset that is not kept any more is refused with those that are, and never read as other bytes', () => {
+  const text = flood(new OutputLog(path, MAX_BYTES), 100_000);
+  const start = logStart(path);
+  for (const from of [0, start - 1])
+    expect(() => readLog(path, from, from + 10)).toThrow(
+      new HoldfastError('offset_out_of_range', { got: from, from: start, allowed: text.length }),
+    );
+  const kept = readKept(path, 7, 107);
+  expect([kept.from, kept.data.toString()]).toEqual([start, text.slice(start, start + 100)]);
+});
+
+test('views say how many bytes are not kept any more, and begin at the first that is', async () => {
+  const text = flood(new OutputLog(path, MAX_BYTES), 100_000);
+  const start = logStart(path);
+  const note = `[${start - 100} bytes dropped by the limits of the log, which now begins at offset ${start}]\n`;
+  const view = await boundedView(path, 100, text.length);
+  expect(view).toMatchObject({ from: start, to: text.length, droppedBytes: start - 100 });
+  expect(view.output.startsWith(note + text.slice(start, start + 1_000))).toBe(true);
+  expect(view.output.endsWith('line 99999\n')).toBe(true);
+  const first = await page(path, 100, 1_100);
+  expect(first).toMatchObject({
+    output: note + text.slice(start, start + 1_000),
+    from: start,
+    to: start + 1_000,
+    droppedBytes: start - 100,
+  });
+  expect(await page(path, first.to, first.to + 500)).toEqual({
+    output: text.slice(first.to, first.to + 500),
+    from: first.to,
+    to: first.to + 500,
+    omittedBytes: 0,
+  });
+});
+
+test('of a command that is not kept at all nothing but that is shown', async () => {
+  flood(new OutputLog(path, MAX_BYTES), 100_000);
+  const gone = `[900 bytes dropped by the limits of the log, which now begins at offset ${logStart(path)}]\n`;
+  expect(await boundedView(path, 100, 1_000)).toEqual({
+    output: gone,
+    from: 1_000,
+    to: 1_000,
+    omittedBytes: 0,
+    droppedBytes: 900,
+  });
+});
+
+test('a log that an earlier release let grow is kept until as much has come after it', () => {
+  writeFileSync(path, 'x'.repeat(3 * MAX_BYTES));
+  const log = new OutputLog(path, MAX_BYTES);
+  const append = (bytes: number): void => log.append(Buffer.alloc(bytes, 'y'), () => undefined);
+  append(SEGMENT_BYTES);
+  expect([logStart(path), logEnd(path)]).toEqual([0, 3 * MAX_BYTES + SEGMENT_BYTES]);
+  append(MAX_BYTES);
+  expect(logStart(path)).toBeGreaterThanOrEqual(3 * MAX_BYTES);
+  expect(onDisk()).toBeLessThanOrEqual(MAX_BYTES);
+  expect(onDisk()).toBeGreaterThanOrEqual(MAX_BYTES - 2 * SEGMENT_BYTES);
+});
+
+test('what lies before a part that somebody removed counts as dropped', () => {
+  const text = flood(new OutputLog(path, MAX_BYTES), 6_000);
+  const [, , third, fourth] = segmentsOf(path);
+  rmSync(third?.path ?? '');
+  expect(logStart(path)).toBe(fourth?.from);
+  expect(readLog(path, fourth?.from ?? 0, text.length).toString()).toBe(text.slice(fourth?.from));
+  const log = new OutputLog(path, MAX_BYTES);
+  expect(log.end).toBe(text.length);
+  expect(readdirSync(folder)).toHaveLength(segmentsOf(path).length);
+});
+
+test('a part that cannot be begun stalls the terminal, says why, and loses nothing', async () => {
+  const log = new OutputLog(path, MAX_BYTES);
+  const inTheWay = segmentPath(path, SEGMENT_BYTES);
+  // Opened as a file it is refused, whoever asks.
+  mkdirSync(inTheWay);
+  const text = 'z'.repeat(SEGMENT_BYTES + 500);
+  let hasSpace = false;
+  log.append(Buffer.from(text), () => (hasSpace = true));
+  expect([log.isStalled, log.fault]).toEqual([true, expect.stringContaining('EISDIR')]);
+  expect(log.accepted).toBe(text.length);
+  rmSync(inTheWay, { recursive: true });
+  await until(() => hasSpace);
+  expect(readLog(path, 0, text.length).toString()).toBe(text);
+});
