@@ -23,6 +23,7 @@ export const VIEW: Whole<CommandView> = {
   from: 0,
   to: 10,
   omittedBytes: 5,
+  droppedBytes: 3,
   epoch: 1,
   freshShell: true,
   yielded: 'max',
