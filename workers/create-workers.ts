@@ -6,10 +6,8 @@ import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/command-gate';
 import { ToolRulings } from '../activities/tool-ruling';
-import { BlobStore } from '../activities/blob-store';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
-import { fetchBlob } from '../client/fetch-blob';
 import { LOCAL_HOST, checkedId, hostTaskQueue, isHostNamespace } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
@@ -29,6 +27,7 @@ import { configureTools } from './configured-tools';
 import { exposedNow, loadedPlaces, outsideProgram, trustedSecrets, type Exposed } from './exposed';
 import { HostClaim, ownFacts } from './host-claim';
 import { createHostWorker, type HostWorker } from './host-worker';
+import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './open-sessions';
 import { publishRegistry } from './registry-record';
 import { registerSearchAttributes } from './search-attributes';
@@ -128,11 +127,9 @@ export async function composeWorkers(
     made.push(() => journal.close());
     // A host's queue is this folder's alone; workers of other folders may poll that of the agents.
     const at = host === null ? client.server.queue : hostTaskQueue(host);
-    const blobs = new BlobStore(join(dataDir, 'blobs'), {
-      at,
-      fetch: (ref, signal) => fetchBlob(client, ref, signal),
-    });
-    void blobs.prune();
+    const { storage } = configuration;
+    const { blobs, closeBlobs } = openBlobs({ dataDir, at, client, limits: storage, log });
+    made.push(closeBlobs);
     made.push(() => configured.close());
     const policy = (): PolicySettings => configured.policy();
     const rulings = new ToolRulings(tools, policy, checks);
@@ -146,7 +143,7 @@ export async function composeWorkers(
     configured.start(agents);
     const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
-    const closeTools = (): Promise<void> => (unpublish(), checks.close(), configured.close());
+    const closeTools = (): Promise<void> => (closeBlobs(), unpublish(), checks.close(), configured.close());
     let hostWorker: HostWorker | undefined;
     let ownership: HostClaim | undefined;
     if (host !== null) {
@@ -157,9 +154,8 @@ export async function composeWorkers(
       // In a trust domain of its own nobody would answer a script that calls a tool of ours.
       const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
       const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
-      const { sandbox: choice, storage } = configuration;
       const logBytes = storage.sessionLogBytes;
-      const parts = { client, stubs, secrets, sandbox: choice, loaded, logBytes };
+      const parts = { client, stubs, secrets, sandbox: configuration.sandbox, loaded, logBytes };
       const sessions = await open({ ...options, log }, parts);
       made.push(() => sessions.endSpare());
       const profile = sessions.options.sandbox;
