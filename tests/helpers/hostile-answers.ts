@@ -51,7 +51,7 @@ export const QUESTION: Whole<OpenQuestion> = {
   values: [{ name: TEXT, text: TEXT, bytes: 1, omitted: 1 }],
 };
 
-const SESSION: Whole<SessionState> = {
+export const SESSION: Whole<SessionState> = {
   agent: TEXT,
   host: TEXT,
   session: 0,
@@ -120,22 +120,24 @@ export const AGENT: Whole<AgentState> = {
 const CALL = { callId: TEXT, tool: TEXT, args: { runtime: TEXT, session: 1, code: SAID, [TEXT]: TEXT } };
 const TOOL = { callId: TEXT, tool: TEXT, content: SAID, isError: true };
 
-/** One of each role. */
-const MESSAGES: readonly Message[] = [
-  { role: 'user', text: SAID },
-  { role: 'context', text: SAID },
-  { role: 'summary', text: SAID, covers: 1 },
-  { role: 'repair', text: SAID },
-  { role: 'tool', ...TOOL },
-  { role: 'assistant', text: SAID, parsed: { kind: 'malformed', problem: TEXT } },
-  {
-    role: 'assistant',
-    parsed: { kind: 'calls', calls: [CALL], headline: SAID, thoughts: [SAID], prose: SAID },
-  },
-  { role: 'assistant', parsed: { kind: 'answer', answer: SAID } },
-] satisfies readonly Message[];
+const MESSAGES: Record<Message['role'], Message[]> = {
+  user: [{ role: 'user', text: SAID }],
+  context: [{ role: 'context', text: SAID }],
+  summary: [{ role: 'summary', text: SAID, covers: 1 }],
+  repair: [{ role: 'repair', text: SAID }],
+  tool: [{ role: 'tool', ...TOOL }],
+  assistant: [
+    { role: 'assistant', text: SAID, parsed: { kind: 'malformed', problem: TEXT } },
+    {
+      role: 'assistant',
+      parsed: { kind: 'calls', calls: [CALL], headline: SAID, thoughts: [SAID], prose: SAID },
+    },
+    { role: 'assistant', parsed: { kind: 'answer', answer: SAID } },
+  ],
+};
 
-const TRANSCRIPT: TranscriptPage = { messages: [...MESSAGES], total: MESSAGES.length };
+const messages = Object.values(MESSAGES).flat();
+const TRANSCRIPT: TranscriptPage = { messages, total: messages.length };
 
 export const HOST: Whole<HostState> = {
   host: TEXT,

@@ -13,7 +13,16 @@ import { MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { identityOf } from '../../exec/process-identity';
 import { registerSearchAttributes } from '../../workers/search-attributes';
-import { AGENT, ANSWERS, QUESTION, REGISTRY, RESULT, VIEW, WORKER } from '../helpers/hostile-answers';
+import {
+  AGENT,
+  ANSWERS,
+  QUESTION,
+  REGISTRY,
+  RESULT,
+  SESSION,
+  VIEW,
+  WORKER,
+} from '../helpers/hostile-answers';
 import { active, hostile, HOSTILE, HOSTILE_NAME, MARK, type Hostility } from '../helpers/hostile-texts';
 import { HostileWorker, Refusal, type Asked } from '../helpers/hostile-worker';
 import { Person } from '../helpers/person';
@@ -49,6 +58,8 @@ const [bare, served, left] = ['bare', 'served', 'left'].map((name) => join(folde
 const namespace = uniqueId('hostile');
 const replies = join(scratch, 'replies.yaml');
 const script = join(folder, 'script.sh');
+/** Nothing waits in it: what is shown is how its last command ended. */
+const QUIET = `exec/cli/${MARK}/7`;
 const TALK = 'agent/talker/turn/1';
 const ON_HOST = ['--host', MARK];
 /** Commands that would start something real, or show nothing of others, say at least what is wrong with their options. */
@@ -139,6 +150,7 @@ function answer({ kind, workflowId, type, name, request }: Asked): unknown {
     return hostileAnswer({ ...AGENT, status: 'working', currentTurn: TALK }, ['working', TALK]);
   if (id === 'ended' && name === 'state')
     return hostileAnswer({ ...AGENT, currentTurn: null, status: 'ended' }, ['ended']);
+  if (workflowId === QUIET && name === 'state') return hostileAnswer({ ...SESSION, approvals: [] });
   const from = name === 'output' && (request as { from?: number } | undefined)?.from;
   if (from && workflowId.endsWith('/9')) throw new Refusal('not_found');
   if (from) return { ...VIEW, from, to: from, output: '' };
@@ -197,7 +209,7 @@ beforeAll(async () => {
   await Promise.all([
     ...[`agent/${MARK}`, `agent/${HOSTILE_NAME}`].map((id) => start(WORKFLOWS.agent, id)),
     ...[`agent/${MARK}/turn/1`, 'agent/ended/turn/1'].map((id) => start(WORKFLOWS.turn, id)),
-    ...[`exec/cli/${MARK}/0`, `exec/cli/${MARK}/9`].map((id) => start(WORKFLOWS.execSession, id)),
+    ...[`exec/cli/${MARK}/0`, `exec/cli/${MARK}/9`, QUIET].map((id) => start(WORKFLOWS.execSession, id)),
     start(WORKFLOWS.execSession, `exec/asker/${MARK}/0`, 'asker'),
     start(WORKFLOWS.agent, 'agent/talker', 'talker'),
     start(WORKFLOWS.turn, TALK, 'talker'),
@@ -269,13 +281,16 @@ function argumentsOf({ args, isAlone, data = bare }: Line): string[] {
 const asks = ({ args, isAlone, isSlow }: Line): boolean =>
   !isAlone && !isSlow && !args.some((arg) => [HOSTILE, HOSTILE_NAME].includes(arg));
 
+/** Whether it prints what a session has printed, by what the other side of stdout is. */
+const isStream = ({ isOutput, isSlow }: Line): boolean => Boolean(isOutput && !isSlow);
+
 type Setting = [where: string, tty: boolean, json: boolean, how: Answers, isMeant: (line: Line) => boolean];
 const SETTINGS: Setting[] = [
   ['on a terminal', true, false, 'typed', () => true],
   ['as JSON', true, true, 'untyped', () => true],
   ['on a terminal where no answer keeps to its type', true, false, 'untyped', asks],
-  ['in a pipe', false, false, 'typed', (line) => line.isOutput === true],
-  ['in a pipe where nothing but failures comes', false, false, 'refusing', asks],
+  ['in a pipe', false, false, 'typed', isStream],
+  ['in a pipe where nothing but failures comes', false, false, 'refusing', isStream],
 ];
 const ROWS = Object.entries(TABLE).flatMap(([command, lines]) =>
   SETTINGS.map(([where, tty, json, hostility, isMeant]) => {
@@ -294,19 +309,21 @@ test.each(ROWS)(
       const { stdout, stderr } = await shownBy(line, tty, json);
       expect(active(stdout, { tty, ...line })).toBe('');
       expect(active(stderr, { tty })).toBe('');
-      if (json || command === 'mcp') expectJson(stdout);
+      if (json || command === 'mcp') expectJson(stdout + stderr);
       all += stdout + stderr;
     }
     // Something of it was there to be made inert.
     if (where === 'on a terminal' || json) expect(all).toMatch(/evil|said/);
+    // What keeps to no type is not stumbled over.
+    expect(all).not.toMatch(/Cannot read|is not (?:a function|iterable)/);
   },
 );
 
 /** The same values: those who read JSON get what was written. */
-function expectJson(stdout: string): void {
-  for (const line of stdout.split('\n').filter((one) => one !== '')) {
+function expectJson(printed: string): void {
+  for (const line of printed.split('\n').filter((one) => one.startsWith('{') || one.startsWith('['))) {
     const again = JSON.stringify(JSON.parse(line));
-    expect(again.includes(MARK)).toBe(line.includes(MARK));
+    expect([again.includes(MARK), again.includes('\\\\u{')]).toEqual([line.includes(MARK), false]);
   }
 }
 
@@ -322,7 +339,7 @@ test('what others have written is inert in the screen of a chat, in what it is a
   const person = inTerminal('chat', '--agent', 'talker');
   await person.sees('an approval: evil');
   person.types('/tree\r');
-  await person.sees('turn 1');
+  await person.sees('└─');
   person.types('/attach x\r');
   await person.sees('The session is invalid');
   person.types('/quit\r');
