@@ -169,6 +169,20 @@ describe('a value is kept', () => {
     expect(filesIn()).toEqual([join(folder, 'a', args.sha256)]);
   });
 
+  test('for all of the calls that have made it, of which another machine has fetched one', async () => {
+    for (let calls = 0; calls < 2; calls++) await blobs.fit('a', 't', LARGE);
+    const { sha256 } = await blobOf(blobs.fit('b', 't', LARGE));
+    const kept = async (): Promise<number> => {
+      await blobs.part(sha256, 0);
+      await blobs.prune(Date.now() + 1.1 * HOUR_MS);
+      return filesIn().length;
+    };
+    // Nor is it known which agent's was fetched.
+    expect(await kept()).toBe(2);
+    rmSync(join(folder, 'b'), { recursive: true });
+    expect([await kept(), await kept()]).toEqual([1, 0]);
+  });
+
   test('for as long as before where another machine has fetched a part of it', async () => {
     const { sha256 } = await blobOf(blobs.fit('a', 't', 'é'.repeat(600_000)));
     await blobs.part(sha256, 0);
