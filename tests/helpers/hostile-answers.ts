@@ -161,7 +161,7 @@ export const HOST: Whole<HostState> = {
 
 const WAITED: Whole<WaitResult> = { met: true, sessions: [{ reason: 'exit', view: VIEW }] };
 
-export const CLAIM: Whole<ClaimFacts> = {
+const CLAIM: Whole<ClaimFacts> = {
   folderId: TEXT,
   dataDir: TEXT,
   machine: TEXT,
