@@ -2,10 +2,10 @@
 // is typed, straight to the holder. Knows no Temporal and needs none.
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
-import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
-import { readJson } from './json-file';
+import { HolderGone } from './holder-client';
+import { HolderConnections } from './holder-connections';
+import type { HolderPulse } from './holder-pulse';
 import { readKept } from './log-reader';
-import { isAlive } from './process-identity';
 import type { AttachedState, TerminalSize, Verbs } from './protocol';
 import type { RemoteTerminal } from './remote-terminal';
 import { sessionPaths } from './session-paths';
@@ -49,26 +49,21 @@ export class Attachment {
 
   /**
    * Attaches to a session on this machine. With `typist` this connection may type.
-   * Throws `not_found` when no holder lives, or one of a release without attach, `typist_busy` when somebody else types.
+   * Throws `not_found` when no holder lives, or one of a release without attach, `typist_busy` when somebody else types,
+   * and `session_unreachable`, as all that follows, when the holder lives and does not answer.
    */
   static async open(
     dataDir: string,
     ref: SessionRef,
     request: Verbs['attach']['request'],
   ): Promise<Attachment> {
-    const paths = sessionPaths(dataDir, ref);
-    const record = readJson<HolderRecord>(paths.holder);
-    if (!record || !isAlive(record.identity)) throw noTerminal(ref);
-    const client = await HolderClient.connect(record).catch((err: unknown) => {
-      throw err instanceof HolderGone ? noTerminal(ref) : err;
-    });
+    const connections = new HolderConnections(dataDir);
     try {
-      // Holders before 0.2 answer a verb that they do not know with nothing.
-      const state = (await client.request('attach', request)) as AttachedState | undefined;
-      if (!state) throw olderRelease(ref);
-      return new Attachment(client, (from, to) => readKept(paths.log, from, to), state);
+      const { state, holder } = await attachTo(connections, ref, request);
+      const { log } = sessionPaths(dataDir, ref);
+      return new Attachment(holder, (from, to) => readKept(log, from, to), state);
     } catch (err) {
-      client.close();
+      connections.closeAll();
       throw err;
     }
   }
@@ -141,6 +136,19 @@ export class Attachment {
   close(): void {
     this.client.close();
   }
+}
+
+/** The holder, attached to, by a connection that stands for one person. Throws as `Attachment.open`. */
+export async function attachTo(
+  connections: HolderConnections,
+  ref: SessionRef,
+  request: Verbs['attach']['request'],
+): Promise<{ state: AttachedState; holder: HolderPulse }> {
+  // Holders before 0.2 answer a verb that they do not know with nothing.
+  const state = await connections.ask(ref, 'attach', request);
+  const holder = await connections.made(ref);
+  if (state && holder) return { state, holder };
+  throw connections.holderOf(ref) ? olderRelease(ref) : noTerminal(ref);
 }
 
 function endOfTerminal(err: unknown): undefined {

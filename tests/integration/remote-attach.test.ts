@@ -9,6 +9,9 @@ import { HoldfastError } from '../../contracts/errors';
 import type { SessionRef } from '../../contracts/ids';
 import { attachCertificate } from '../../exec/attach-keys';
 import { proofOf } from '../../exec/attach-proof';
+import type { HolderRecord } from '../../exec/holder-client';
+import { readJson } from '../../exec/json-file';
+import { sessionPaths } from '../../exec/session-paths';
 import { RemoteTerminal } from '../../exec/remote-terminal';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { LEAVE, Person } from '../helpers/person';
@@ -151,6 +154,27 @@ describe('a host that listens', () => {
     );
     expect(audit()).toMatch(/"why":"foreign_session".*"from":"127.0.0.1"/);
     expect(audit()).not.toContain(token);
+  });
+
+  test('a session whose holder is stopped is told as that to who is attached, and to who comes', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo hello; sleep 1234');
+    const ref = { agent, host: 'pi', session: 0 };
+    const { pid } = readJson<HolderRecord>(sessionPaths(pi.dataDir, ref).holder)?.identity ?? { pid: 0 };
+    const watcher = person(agent, '--watch');
+    await watcher.sees('hello');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const late = person(agent);
+      for (const each of [watcher, late]) {
+        expect(await each.exits()).toBe(75);
+        expect(each.text).toContain('session_unreachable');
+      }
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    // It was not that this host lets nobody in.
+    expect(audit()).not.toContain('session_unreachable');
   });
 
   test('to a machine with another certificate no token is shown', async () => {
