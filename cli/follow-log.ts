@@ -58,15 +58,18 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
   let at = await terminal.end();
-  const print = async (waitMs: number): Promise<number> => {
-    const piece = await terminal.read(at, waitMs);
+  const print = async (waitMs: number, signal?: AbortSignal): Promise<number> => {
+    const piece = await terminal.read(at, waitMs, signal);
     await write(noteOf(piece, at) + filter.push(piece.data));
     at = piece.from + piece.data.length;
     return piece.data.length;
   };
   const loop = (async (): Promise<void> => {
-    while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS);
-  })();
+    while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS, stopped.signal);
+  })().catch((err: unknown) => {
+    // Its last wait is for nothing: what is left is read by `finish`.
+    if (!stopped.signal.aborted) throw err;
+  });
   // Told by `finish`: unheard until then, a rejection would end the process with a stack.
   loop.catch(() => undefined);
   const finish = async ({ to }: { to: number }): Promise<void> => {

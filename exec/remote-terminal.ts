@@ -65,8 +65,8 @@ export class RemoteTerminal {
    * What the log has from `from` on, or from where it begins now, at most 256 KiB; empty when nothing came within
    * `waitMs`.
    */
-  async read(from: number, waitMs = 0): Promise<{ data: Buffer; from: number }> {
-    const answer = await this.client.request('read', { from, waitMs });
+  async read(from: number, waitMs = 0, signal?: AbortSignal): Promise<{ data: Buffer; from: number }> {
+    const answer = await this.client.request('read', { from, waitMs }, signal);
     return { data: Buffer.from(answer.data, 'base64'), from: answer.from ?? from };
   }
 
