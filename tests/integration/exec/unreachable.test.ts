@@ -1,5 +1,5 @@
 // A holder that lives and does not answer, or that nobody finds: told as that, waited out, or ended by the host itself.
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
 import { armSession } from '../../../exec/arm-session';
@@ -239,6 +239,23 @@ describe('what a holder is found by', () => {
     await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 });
     host.detach();
     expect(logOf(t).toString()).toBe('kept 1\r\n');
+  });
+
+  test.each([
+    ['removed', (path: string) => rmSync(path)],
+    ['emptied', (path: string) => truncateSync(path)],
+  ])('is waited for when its record was %s just now, and no second holder is started', async (_how, harm) => {
+    await t.run('KEPT=1; echo $BASHPID');
+    const { identity } = recordOf();
+    harm(sessionPaths(t.dataDir, t.ref).holder);
+    const host = anew();
+    await host.run(t.ref, { id: 'after', runtime: 'terminal', code: 'echo "kept $KEPT"' });
+    expect(await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({
+      snapshot: { epoch: 1, command: { id: 'after', exitCode: 0 } },
+    });
+    host.detach();
+    expect(recordOf().identity).toEqual(identity);
+    expect(logOf(t).toString()).toMatch(/kept 1\r\n$/);
   });
 
   test('is told as missing where it is not made again', async () => {
