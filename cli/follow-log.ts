@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors';
 import { MAX_PAGE_BYTES, type CommandView } from '../contracts/session';
-import { droppedNote } from '../contracts/dropped-output';
-import { logEnd, readKept } from '../exec/log-reader';
+import { logEnd, nextPiece, shownPiece, truncated } from '../exec/log-reader';
 import type { RemoteTerminal } from '../exec/remote-terminal';
 import { writeFiltered } from './guarded-output';
 import { InertText } from './inert-text';
@@ -31,11 +30,10 @@ export function followLog(path: string, from: number): Follower {
   let at = from;
   const print = async (to: number): Promise<void> => {
     while (at < to) {
-      const piece = readKept(path, at, Math.min(at + CHUNK_BYTES, to));
-      await write(noteOf(piece, at) + filter.push(piece.data));
-      const before = at;
-      at = piece.from + piece.data.length;
-      if (at === before) return;
+      const piece = nextPiece(path, at, Math.min(at + CHUNK_BYTES, to));
+      if (piece.to === at) return;
+      at = piece.to;
+      await write(filter.push(shownPiece(piece)));
     }
   };
   const loop = (async (): Promise<void> => {
@@ -49,6 +47,7 @@ export function followLog(path: string, from: number): Follower {
     await loop;
     await print(to);
     await write(filter.end());
+    if (at < to) throw truncated(path, at, to);
   };
   return { finish, stop: () => stopped.abort() };
 }
@@ -58,11 +57,12 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
   let at = await terminal.end();
-  const print = async (waitMs: number, signal?: AbortSignal): Promise<number> => {
+  const print = async (waitMs: number, signal?: AbortSignal): Promise<boolean> => {
     const piece = await terminal.read(at, waitMs, signal);
-    await write(noteOf(piece, at) + filter.push(piece.data));
-    at = piece.from + piece.data.length;
-    return piece.data.length;
+    const isMore = piece.to > at;
+    at = piece.to;
+    await write(filter.push(shownPiece(piece)));
+    return isMore;
   };
   const loop = (async (): Promise<void> => {
     while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS, stopped.signal);
@@ -76,11 +76,12 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
     stopped.abort();
     try {
       await loop;
-      while (at < to && (await print(0)) > 0);
+      while (at < to && (await print(0)));
     } finally {
       terminal.close();
     }
     await write(filter.end());
+    if (at < to) throw truncated(`of ${terminal.ref.host}`, at, to);
   };
   return { finish, stop: () => (stopped.abort(), terminal.close()) };
 }
@@ -122,10 +123,6 @@ export function followSession(session: SessionHandle, commandId: string): Follow
   };
   return { finish, stop: () => stopped.abort() };
 }
-
-/** Where a flood was faster than what it is printed to. */
-const noteOf = ({ from }: { from: number }, at: number): string =>
-  from > at ? `\n${droppedNote(from - at, from)}` : '';
 
 const isMissing = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';
 

@@ -10,7 +10,7 @@ import type { AuditLog } from './audit-log';
 import { HolderGone } from './holder-client';
 import { HolderConnections } from './holder-connections';
 import type { HostAccess } from './host-access';
-import { logEnd, readKept } from './log-reader';
+import { logEnd, nextPiece } from './log-reader';
 import { FrameDecoder, encodeFrame, type AnswerFrame, type RequestFrame, type Verbs } from './protocol';
 import { MAX_READ_BYTES, type HostVerbs } from './remote-terminal';
 import { sessionPaths } from './session-paths';
@@ -178,8 +178,8 @@ export class AttachConnection {
       await delay(LOOK_EVERY_MS);
     const end = logEnd(log);
     const at = from ?? end;
-    const kept = readKept(log, at, Math.min(end, at + MAX_READ_BYTES));
-    return { data: kept.data.toString('base64'), end, ...(kept.from > at && { from: kept.from }) };
+    const { data, missing } = nextPiece(log, at, Math.min(end, at + MAX_READ_BYTES));
+    return { data: data.toString('base64'), end, ...(missing && { missing }) };
   }
 
   /** A host that is closed, or closed for typing, is so for those who are there already. */

@@ -1,5 +1,5 @@
 // People at terminals of another machine: straight, where it listens, else through Temporal.
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
@@ -111,6 +111,24 @@ describe('a host that listens', () => {
     await bob.exits();
     const state = await engine.client.session({ agent, host: 'pi', session: 0 }).output();
     expect(state).toMatchObject({ exitCode: null });
+  });
+
+  test('what is lost of a truncated log is told in its place, to who attaches and to exec', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo hello; until [ -e go ]; do sleep 0.02; done; echo behind');
+    const { log } = sessionPaths(pi.dataDir, { agent, host: 'pi', session: 0 });
+    truncateSync(log);
+    const watcher = person(agent, '--watch');
+    await watcher.sees('[7 bytes are lost: the log was truncated or deleted]');
+    watcher.types(LEAVE);
+    expect(await watcher.exits()).toBe(0);
+    await engine.client.session({ agent, host: 'pi', session: 0 }).reset({});
+    const way = ['--agent', agent, '--host', 'pi', '--token-file', tokenFile];
+    const code = `echo first; truncate -s 0 '${log}'; echo second; (exit 3)`;
+    const { stdout, code: exitCode } = await engine.cli(['exec', ...way, code]);
+    // What was read before it was lost is no loss.
+    expect(stdout).toMatch(/^(first|\n?\[7 bytes are lost: .*\])\nsecond\n$/);
+    expect(exitCode).toBe(3);
   });
 
   test('code runs with the person at its terminal, and its exit code is theirs', async () => {

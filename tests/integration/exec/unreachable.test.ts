@@ -1,5 +1,5 @@
 // A holder that lives and does not answer, or that nobody finds: told as that, waited out, or ended by the host itself.
-import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
 import { armSession } from '../../../exec/arm-session';
@@ -279,27 +279,5 @@ describe('what a holder is found by', () => {
     rmSync(sessionPaths(t.dataDir, t.ref).directory, { recursive: true });
     await until(() => !isAlive(identity), 10_000);
     await until(() => processesMarked(t.cwd, t.dataDir).length === 0, 5_000);
-  });
-});
-
-describe('a log', () => {
-  const NUMBERS = Array.from({ length: 3_000 }, (_, i) => `${i + 1}\r\n`).join('');
-
-  test.each([
-    ['deleted', (log: string) => rmSync(log)],
-    ['moved away', (log: string) => renameSync(log, `${log}.old`)],
-  ])('that is %s under a running session is whole again, and no byte is lost', async (_how, harm) => {
-    await t.run('seq 1000; until [ -e go ]; do sleep 0.02; done; seq 1001 3000', {
-      yield: { firstOutputMs: 50, betweenOutputMs: 50 },
-    });
-    await until(() => logOf(t).toString().endsWith('\r\n1000\r\n'));
-    harm(t.host.logPath(t.ref));
-    expect((await t.host.status(t.ref)).degraded).toBeNull();
-    expect(logOf(t).toString()).toMatch(/^1\r\n2\r\n.*1000\r\n$/s);
-    harm(t.host.logPath(t.ref));
-
-    writeFileSync(`${t.cwd}/go`, '');
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
-    expect(logOf(t).toString()).toBe(NUMBERS);
   });
 });
