@@ -15,7 +15,7 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import type { CommandTrouble, RunCommandInput, Yielded } from '../contracts/host';
 import { SESSION_MESSAGES } from '../contracts/messages';
-import { isPassing } from '../contracts/passing';
+import { isPassing, ofLookBehind } from '../contracts/passing';
 import { commandView } from '../exec/command-view';
 import { readJson, removeQuietly, writeJson } from '../exec/json-file';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
@@ -151,7 +151,8 @@ export class CommandCompletion {
         if (signal.aborted || !isPassing(err)) throw caught;
         if (!entry.troubled) {
           this.options.log('a command cannot be looked at for now', { error: err.message });
-          await this.tellTrouble(entry, { code: err.code, facts: err.facts }, signal);
+          const { code, facts } = ofLookBehind(err, 'its command had begun before');
+          await this.tellTrouble(entry, { code, facts }, signal);
         }
         await delay(LOOK_AGAIN_MS, undefined, { signal });
       }
