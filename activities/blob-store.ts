@@ -1,32 +1,20 @@
-// Where values lie that are too large for history: a folder of files, named by the hash of their content. What lies on
-// another machine is fetched from there when it is read.
+// Where values lie that are too large for history: files that are named by the hash of their content. What lies on
+// another machine is fetched from there when it is read. A value is kept while a call needs it, and then removed.
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  access,
-  constants,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  statfs,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, mkdir, open, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { DEFAULT_QUOTAS } from '../contracts/quotas';
 import type { BlobRef, JsonValue, ToolOutcome } from '../contracts/tools';
 import { MAX_VALUE_BYTES } from '../exec/protocol';
 import { storageReason } from '../exec/storage-failure';
+import { BlobFolder } from './blob-folder';
+import { BlobRoom, type BlobLimits } from './blob-room';
 
 /** A value above this goes by file: the server warns at 512 KiB, and every replay reads history again. */
 const INLINE_BYTES = 65_536;
 /** As base64 and encrypted it stays below what a payload may be, 2 MiB. */
 const PART_BYTES = 1_000_000;
-/** A call goes on for 31 days at the most; after that nobody asks for what it was given or gave. */
-const KEPT_MS = 32 * 24 * 3_600_000;
 
 /** This machine, for others: where they find what lies here, and how it gets what lies elsewhere. */
 export interface BlobPlace {
@@ -36,28 +24,48 @@ export interface BlobPlace {
 }
 
 export class BlobStore {
+  private readonly files: BlobFolder;
+  private readonly room: BlobRoom;
+  /** How many calls that this process serves need a file: as their arguments, as their result. */
+  private readonly needed = { arguments: new Map<string, number>(), result: new Map<string, number>() };
+
   constructor(
     private readonly folder: string,
     private readonly place: BlobPlace,
-  ) {}
+    limits: BlobLimits = DEFAULT_QUOTAS,
+  ) {
+    this.files = new BlobFolder(folder);
+    this.room = new BlobRoom(this.files, limits);
+  }
 
-  /** The value for history: itself, or where it lies. Throws `storage_failed`, and `result_too_large` for what no connection carries. */
-  async fit(tool: string, value: JsonValue | undefined): Promise<ToolOutcome> {
+  /**
+   * The value for history: itself, or where it lies until `releaseResult`. Throws `storage_failed`, `values_full`, and
+   * `result_too_large` for what no connection carries.
+   */
+  async fit(agent: string, tool: string, value: JsonValue | undefined): Promise<ToolOutcome> {
     const content = Buffer.from(JSON.stringify(value ?? null), 'utf8');
     if (content.length <= INLINE_BYTES) return { ok: true, value: value ?? null };
     if (content.length > MAX_VALUE_BYTES)
       throw new HoldfastError('result_too_large', { tool, got: content.length, allowed: MAX_VALUE_BYTES });
-    return { ok: true, blob: await this.keep(content) };
+    return { ok: true, blob: await this.keep(agent, content, 'result') };
   }
 
-  /** Arguments for history: themselves, or where they lie. Throws `storage_failed` where the disk takes nothing. */
-  async fitArgs(args: Record<string, unknown>): Promise<{ args: Record<string, unknown>; blob?: BlobRef }> {
+  /** Arguments for history: themselves, or where they lie until `releaseArgs`. Throws `storage_failed` and `values_full`. */
+  async fitArgs(
+    agent: string,
+    args: Record<string, unknown>,
+  ): Promise<{ args: Record<string, unknown>; blob?: BlobRef }> {
     const content = Buffer.from(JSON.stringify(args), 'utf8');
     if (content.length <= INLINE_BYTES) return { args };
-    return { args: {}, blob: await this.keep(content) };
+    return { args: {}, blob: await this.keep(agent, content, 'arguments') };
   }
 
-  /** Throws `storage_failed` where a large value could not be kept now. */
+  /** Throws `values_full` where the agent's calls hold as much as they may. */
+  checkQuota(agent: string): Promise<void> {
+    return this.room.checkAgent(agent);
+  }
+
+  /** Throws `storage_failed` and `values_full` where a large value could not be kept now. */
   async checkRoom(): Promise<void> {
     try {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
@@ -67,39 +75,57 @@ export class BlobStore {
     } catch (err) {
       throw new HoldfastError('storage_failed', { reason: storageReason(err), done: 'nothing was run' });
     }
+    await this.room.checkAll();
   }
 
   /** Throws why it cannot be had: it is not there any more, is not what it was, or its machine does not answer. */
-  async read(ref: BlobRef, signal: AbortSignal): Promise<JsonValue> {
-    const content = (await this.readHere(ref)) ?? (await this.fetch(ref, signal));
+  async read(agent: string, ref: BlobRef, signal: AbortSignal): Promise<JsonValue> {
+    const content = (await this.readHere(agent, ref)) ?? (await this.fetch(ref, signal));
     return JSON.parse(content.toString('utf8')) as JsonValue;
   }
 
   /** Bytes from an offset, empty behind the end. Throws `not_found`. */
   async part(sha256: string, from: number): Promise<Buffer> {
-    const file = await open(this.path(sha256)).catch(() => {
+    const paths = await this.files.allOf(sha256);
+    const file = await open(paths[0] ?? this.files.copy(sha256)).catch(() => {
       throw new HoldfastError('not_found', { what: 'The value', got: sha256, next: 'Make it anew.' });
     });
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES, from);
+      const { size } = await file.stat();
+      if (from + bytesRead === size) this.delivered(paths);
       return buffer.subarray(0, bytesRead);
     } finally {
       await file.close();
     }
   }
 
-  /** Removes what no call can ask for any more. */
-  async prune(now = Date.now()): Promise<void> {
-    for (const name of await readdir(this.folder).catch(() => [])) {
-      const path = join(this.folder, name);
-      const found = await stat(path).catch(() => undefined);
-      if (found && now - found.mtimeMs > KEPT_MS) await rm(path, { force: true });
-    }
+  /** The call is over. */
+  releaseArgs(agent: string, ref: BlobRef): void {
+    this.release(agent, ref, 'arguments');
   }
 
-  private async readHere(ref: BlobRef): Promise<Buffer | undefined> {
-    const content = await readFile(this.path(ref.sha256)).catch(() => undefined);
-    return content && isOf(content, ref) ? content : undefined;
+  /** Its script has it. */
+  releaseResult(agent: string, ref: BlobRef): void {
+    this.release(agent, ref, 'result');
+  }
+
+  /** What was fetched from elsewhere has been read; where it lies here itself, nothing changes. */
+  releaseCopy({ sha256, bytes }: BlobRef): void {
+    if (this.files.remove(this.files.copy(sha256))) this.room.remove(null, bytes);
+  }
+
+  /** Removes what no call can ask for any more. */
+  prune(now = Date.now()): Promise<void> {
+    return this.files.prune(now);
+  }
+
+  private async readHere(agent: string, ref: BlobRef): Promise<Buffer | undefined> {
+    for (const path of this.files.placesOf(agent, ref.sha256)) {
+      const content = await readFile(path).catch(() => undefined);
+      if (content && isOf(content, ref)) return content;
+    }
+    return undefined;
   }
 
   private async fetch(ref: BlobRef, signal: AbortSignal): Promise<Buffer> {
@@ -108,44 +134,84 @@ export class BlobStore {
     const content = await this.place.fetch({ ...ref, at }, signal);
     if (!isOf(content, ref)) throw new Error('what came is not what was sent');
     // For the next attempt; where it cannot be kept, it is fetched again.
-    await this.write(content, ref).catch(() => undefined);
+    await this.write(null, content, 'copy').catch(() => undefined);
     return content;
   }
 
-  private async keep(content: Buffer): Promise<BlobRef> {
+  private async keep(agent: string, content: Buffer, kind: Kind): Promise<BlobRef> {
     const ref = { sha256: hash(content), bytes: content.length, at: this.place.at };
+    const path = this.files.own(agent, ref.sha256);
+    const needed = this.needed[kind];
+    // Before it is looked for: from here on nobody removes it.
+    needed.set(path, (needed.get(path) ?? 0) + 1);
     try {
-      await this.write(content, ref);
+      await this.write(agent, content, kind);
       return ref;
     } catch (err) {
+      this.isLast(path, kind);
+      if (err instanceof HoldfastError) throw err;
       throw new HoldfastError('storage_failed', { reason: reasonOf(err) });
     }
   }
 
-  private async write(content: Buffer, { sha256, bytes }: BlobRef): Promise<void> {
-    const path = this.path(sha256);
-    const there = await stat(path).catch(() => undefined);
-    const now = new Date();
-    if (there?.size === bytes) {
-      // Whoever clears the folder by age must not take what is used again.
-      await utimes(path, now, now).catch(() => undefined);
-      return;
-    }
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+  private async write(agent: string | null, content: Buffer, kind: Kind | 'copy'): Promise<void> {
+    const sha256 = hash(content);
+    const path = agent === null ? this.files.copy(sha256) : this.files.own(agent, sha256);
+    // What is used again was counted when it came.
+    if (this.files.use(path, content.length)) return;
+    const room = await this.room.take(agent, content.length, kind);
     const draft = `${path}.${randomUUID()}`;
-    await writeFile(draft, content, { mode: 0o600 });
-    await rename(draft, path);
+    try {
+      // A folder that is empty may be removed meanwhile.
+      await writeInto(draft, content).catch(() => writeInto(draft, content));
+      await rename(draft, path);
+      room.fill();
+    } catch (err) {
+      room.giveBack();
+      await rm(draft, { force: true }).catch(() => undefined);
+      throw err;
+    }
   }
 
-  private path(sha256: string): string {
-    if (!/^[0-9a-f]{64}$/.test(sha256))
-      throw new HoldfastError('invalid_input', {
-        what: 'The hash of a blob',
-        got: sha256,
-        allowed: '64 digits',
-      });
-    return join(this.folder, sha256);
+  private release(agent: string, ref: BlobRef, kind: Kind): void {
+    const path = this.files.own(agent, ref.sha256);
+    const isOurs = this.needed[kind].has(path);
+    if (!this.isLast(path, kind)) return;
+    this.releaseCopy(ref);
+    if (this.needed.arguments.has(path) || this.needed.result.has(path)) return;
+    if (isOurs) {
+      if (this.files.remove(path)) this.room.remove(agent, ref.bytes);
+      return;
+    }
+    // Made before this process began, or by another one: it is not known who else needs it.
+    this.files.markSpare(path);
+    this.room.markSpare(agent, ref.bytes);
   }
+
+  /** Another machine has all of it: nobody asks for a result again, unless its way there was cut off. */
+  private delivered(paths: readonly string[]): void {
+    const [path] = paths;
+    // Of several agents with the same value it is not known whose was fetched.
+    if (path === undefined || paths.length > 1 || this.needed.arguments.has(path)) return;
+    if (this.isLast(path, 'result')) this.files.markSpare(path);
+  }
+
+  /** Whether no other call needs the file as that. */
+  private isLast(path: string, kind: Kind): boolean {
+    const needed = this.needed[kind];
+    const others = (needed.get(path) ?? 1) - 1;
+    if (others > 0) needed.set(path, others);
+    else needed.delete(path);
+    return others === 0;
+  }
+}
+
+/** As what a call needs it. */
+type Kind = 'arguments' | 'result';
+
+async function writeInto(path: string, content: Buffer): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(path, content, { mode: 0o600 });
 }
 
 /** Of errors of the catalogue the code alone: what their messages say of an effect is not about the tool. */

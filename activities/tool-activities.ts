@@ -52,10 +52,12 @@ export function createToolActivities({
   };
   /** All that can fail before a tool is run: the error says that it was not. */
   const readiness = async (
-    { call, blob }: ToolInvocation,
+    { agent, call, blob }: ToolInvocation,
     signal: AbortSignal,
   ): Promise<Pick<ToolCall, 'args'> | HoldfastError> => {
     try {
+      // Later it may have begun: then it is seen to its end.
+      if (Context.current().info.attempt === 1) await blobs.checkQuota(agent);
       if (tools.find(call.tool).effects === 'once') await blobs.checkRoom();
     } catch (err) {
       if (err instanceof HoldfastError) return err;
@@ -63,7 +65,7 @@ export function createToolActivities({
     }
     if (!blob) return { args: call.args };
     try {
-      return { args: (await blobs.read(blob, signal)) as ToolCall['args'] };
+      return { args: (await blobs.read(agent, blob, signal)) as ToolCall['args'] };
     } catch (err) {
       signal.throwIfAborted();
       const { bytes: got, at = 'another machine' } = blob;
@@ -91,9 +93,9 @@ export function createToolActivities({
     },
     invokeTool: (input) =>
       beating(async (signal) => {
-        const { call } = input;
+        const { call, blob } = input;
         await confirm?.();
-        const ready = await readiness(input, signal);
+        const ready = await readiness(input, signal).finally(() => blob && blobs.releaseCopy(blob));
         if (ready instanceof HoldfastError) return ready.toOutcome();
         const { args } = ready;
         const refused = await rulings.refusal(call.tool, args, placeOf(input), call.hold);
@@ -101,7 +103,7 @@ export function createToolActivities({
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
         try {
-          return await blobs.fit(call.tool, outcome.value);
+          return await blobs.fit(input.agent, call.tool, outcome.value);
         } catch (err) {
           // It has had its effect: another attempt would repeat that, and a script would wait for it for ever.
           if (err instanceof HoldfastError && err.code === 'result_too_large') return err.toOutcome();

@@ -80,6 +80,8 @@ class SessionChannel {
   private readonly slow = new Map<string, (outcome: ToolOutcome) => void>();
   /** Calls that the session has on record, until their scripts have the outcome. */
   private readonly recorded = new Set<string>();
+  /** Arguments of open calls that lie in files here. */
+  private readonly args = new Map<string, BlobRef>();
   /** Outcomes that their scripts have, and that the session may forget. */
   private readonly answered: string[] = [];
 
@@ -109,15 +111,13 @@ class SessionChannel {
       crashPoint('call-arrived');
       const outcome = await this.outcomeOf(call, over);
       crashPoint('call-recorded');
-      if (over.aborted) return;
-      const answer = await this.answerOf(call, outcome, over);
-      if (over.aborted) return;
-      await this.give(call.id, answer);
+      await this.deliver(call, outcome, over);
       crashPoint('call-answered');
     } catch (err) {
       if (!over.aborted) await this.giveFailure(call.id, err);
     } finally {
       this.open.delete(call.id);
+      this.release(call.id);
       // Its record came after its cancellation was said to be known.
       if (abort.signal.aborted) this.forget(call.id);
     }
@@ -153,7 +153,8 @@ class SessionChannel {
     const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
-    const fitted = await blobs.fitArgs(args);
+    const fitted = await blobs.fitArgs(this.ref.agent, args);
+    if (fitted.blob) this.args.set(id, fitted.blob);
     return {
       id,
       commandId,
@@ -227,12 +228,31 @@ class SessionChannel {
     this.slow.delete(id);
   }
 
+  private async deliver(call: ScriptCall, outcome: ToolOutcome, over: AbortSignal): Promise<void> {
+    try {
+      if (over.aborted) return;
+      const answer = await this.answerOf(call, outcome, over);
+      if (!over.aborted) await this.give(call.id, answer);
+    } finally {
+      // Where this worker goes, the next one delivers it.
+      if ('blob' in outcome && !this.signal.aborted)
+        this.options.blobs.releaseResult(this.ref.agent, outcome.blob);
+    }
+  }
+
+  /** The call is over: nobody asks for its arguments. Where this worker goes, it is open still. */
+  private release(id: string): void {
+    const blob = this.args.get(id);
+    this.args.delete(id);
+    if (blob && !this.signal.aborted) this.options.blobs.releaseArgs(this.ref.agent, blob);
+  }
+
   /** With the value itself, which may lie on another machine. The tool has run: what fails here does not undo that. */
   private async answerOf({ tool }: ScriptCall, outcome: ToolOutcome, over: AbortSignal): Promise<Answer> {
     if (!('blob' in outcome)) return outcome;
     const { blob } = outcome;
     try {
-      return { ok: true, value: await this.options.blobs.read(blob, over) };
+      return { ok: true, value: await this.options.blobs.read(this.ref.agent, blob, over) };
     } catch (err) {
       const reason = `${blob.bytes} bytes at ${blob.at ?? 'another machine'} cannot be read: ${whyUnreachable(err)}`;
       return new HoldfastError('result_undelivered', { tool, reason }).toOutcome();

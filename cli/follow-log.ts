@@ -6,8 +6,8 @@ import { HoldfastError } from '../contracts/errors';
 import { MAX_PAGE_BYTES, type CommandView } from '../contracts/session';
 import { logEnd, nextPiece, shownPiece, truncated } from '../exec/log-reader';
 import type { RemoteTerminal } from '../exec/remote-terminal';
-import { writeFiltered } from './guarded-output';
-import { InertText } from './inert-text';
+import { draw } from './guarded-output';
+import { inertFor } from './inert-text';
 
 const LOOK_EVERY_MS = 25;
 const CHUNK_BYTES = 1024 * 1024;
@@ -126,11 +126,9 @@ export function followSession(session: SessionHandle, commandId: string): Follow
 
 const isMissing = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';
 
-/** Colours only in a terminal that wants them. */
-export const inertFor = (stream: NodeJS.WriteStream): InertText =>
-  new InertText({ colours: stream.isTTY && !process.env.NO_COLOR, carriageReturns: stream.isTTY });
-
 function write(text: string): Promise<void> {
   if (text === '') return Promise.resolve();
-  return new Promise((resolve, reject) => writeFiltered(text, (err) => (err ? reject(err) : resolve())));
+  return new Promise((resolve, reject) =>
+    draw(text, process.stdout, (err) => (err ? reject(err) : resolve())),
+  );
 }

@@ -91,6 +91,15 @@ export const TOOL_ERRORS = {
     (f) => `The budget of ${f.what} is spent: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Do more with one call, or start the agent with a larger limit.',
   ),
+  values_full: entry(
+    75,
+    true,
+    'none',
+    (f) => `A large value cannot be kept: ${f.reason}; nothing was run.`,
+    () =>
+      'Call it again when calls that are open have ended, pass less at a time, or write it to a file and name that. ' +
+      'The limits are in `[storage]` of that machine.',
+  ),
   agents_depth: entry(
     69,
     false,

@@ -6,10 +6,8 @@ import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/command-gate';
 import { ToolRulings } from '../activities/tool-ruling';
-import { BlobStore } from '../activities/blob-store';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
-import { fetchBlob } from '../client/fetch-blob';
 import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
@@ -26,6 +24,7 @@ import { configureTools } from './configured-tools';
 import { exposedNow, loadedPlaces, outsideProgram, trustedSecrets, type Exposed } from './exposed';
 import { ownFacts } from './host-claim';
 import { createHostSide } from './host-side';
+import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './open-sessions';
 import { publishRegistry } from './registry-record';
 import { registerSearchAttributes } from './search-attributes';
@@ -126,11 +125,8 @@ export async function composeWorkers(
     made.push(() => journal.close());
     // A host's queue is this folder's alone; workers of other folders may poll that of the agents.
     const at = host === null ? client.server.queue : hostTaskQueue(host);
-    const blobs = new BlobStore(join(dataDir, 'blobs'), {
-      at,
-      fetch: (ref, signal) => fetchBlob(client, ref, signal),
-    });
-    void blobs.prune();
+    const { blobs, closeBlobs } = openBlobs({ dataDir, at, client, limits: configuration.storage, log });
+    made.push(closeBlobs);
     made.push(() => configured.close());
     const policy = (): PolicySettings => configured.policy();
     const rulings = new ToolRulings(tools, policy, checks);
@@ -159,7 +155,7 @@ export async function composeWorkers(
     configured.start(agents);
     const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
-    const closeTools = (): Promise<void> => (unpublish(), checks.close(), configured.close());
+    const closeTools = (): Promise<void> => (closeBlobs(), unpublish(), checks.close(), configured.close());
     const { hostWorker, ownership } = hostSide ?? {};
     const workers = new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
     if (ownership) ownership.onLost = (err) => workers.fail(err);

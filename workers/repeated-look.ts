@@ -14,15 +14,19 @@ export class RepeatedLook {
     private readonly everyMs = EVERY_MS,
   ) {}
 
-  start(): void {
-    this.timer = setTimeout(() => {
-      this.look()
-        .then(
-          () => (this.lastFault = undefined),
-          (err: unknown) => this.tell(reasonOf(err)),
-        )
-        .finally(() => this.timer && this.start());
-    }, this.everyMs);
+  /** The first look is after as long as the others, unless it is to be at once. */
+  start({ now = false } = {}): void {
+    this.timer = setTimeout(
+      () => {
+        this.look()
+          .then(
+            () => (this.lastFault = undefined),
+            (err: unknown) => this.tell(reasonOf(err)),
+          )
+          .finally(() => this.timer && this.start());
+      },
+      now ? 0 : this.everyMs,
+    );
   }
 
   private tell(reason: string): void {

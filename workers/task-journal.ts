@@ -85,7 +85,9 @@ export class TaskJournal {
         failed += (await failOne(client, taskOf(readFileSync(join(folder, file))))) ? 1 : 0;
       }
     }
-    const instances = orphans.flatMap((folder) => readJson<Owner>(join(folder, 'owner.json'))?.instance ?? []);
+    const instances = orphans.flatMap(
+      (folder) => readJson<Owner>(join(folder, 'owner.json'))?.instance ?? [],
+    );
     if (instances.length > 0) failed += await failHandedOut(client, taskQueue, instances);
     for (const folder of orphans) removeQuietly(folder);
     return failed;

@@ -1,7 +1,7 @@
 // Values above what history takes, between the scripts of a host and the tools beside the agents: two machines, each
 // with a data folder of its own, over one server that carries encrypted payloads.
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
@@ -22,7 +22,7 @@ let session: SessionHandle;
 const configure = (dataDir: string): void =>
   writeFileSync(
     join(dataDir, 'holdfast.toml'),
-    `[tools]\nmodules = ["${tools}"]\n[encryption]\nkeys = [{ id = "one", file = "${keyFile}" }]\nrequired = true\n`,
+    `[tools]\nmodules = ["${tools}"]\n[storage]\nagent_values_mb = 8\n[encryption]\nkeys = [{ id = "one", file = "${keyFile}" }]\nrequired = true\n`,
   );
 
 beforeAll(async () => {
@@ -71,6 +71,33 @@ print(codex_tools.echo(value=value) == value)`;
   },
   60_000,
 );
+
+test('large values of an agent above its share are refused as that, and are taken when calls have ended', async () => {
+  const code = `
+import threading
+place = "p" * 5_000_000
+waiting = threading.Thread(target=lambda: print(codex_tools.meet(place=place, count=2)))
+waiting.start()
+while not os.path.exists("${pi.root}/waits-for-both"): time.sleep(0.02)
+print(told(lambda: codex_tools.echo(value="e" * 5_000_000)))
+print(told(lambda: codex_tools.echo(value="small")))
+# The same arguments once more take nothing more.
+print(codex_tools.meet(place=place, count=2))
+waiting.join()
+while told(lambda: codex_tools.meet(place="e" * 5_000_000, count=1)) != "met": time.sleep(0.1)`;
+  const said = printed(`import time\n${code}`);
+  const kept = join(pi.dataDir, 'blobs', session.ref.agent);
+  await until(() => existsSync(kept) && readdirSync(kept).some((name) => !name.includes('.')));
+  writeFileSync(join(pi.root, 'waits-for-both'), '');
+  const [refused, small, ...met] = (await said).split('\n');
+  expect(refused).toMatch(
+    /^values_full: .*calls of agent \S+ hold large values of 4.8 MiB, allowed 8.0 MiB; nothing was run/,
+  );
+  expect([small, ...met]).toEqual(['small', 'met', 'met']);
+  // The host needs none of them any more; the other machine keeps what it has delivered for a while.
+  await until(() => !existsSync(kept) || readdirSync(kept).length === 0);
+  await session.close('done');
+}, 60_000);
 
 test('a tool that runs once is not run where its arguments cannot be had, and its script is told so', async () => {
   const code = `

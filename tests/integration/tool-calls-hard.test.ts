@@ -1,11 +1,20 @@
 // Calls of scripts that are large, slow, refused or cancelled: each is answered, and none brings its worker down.
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../client/session-handle';
 import { packageRoot } from '../../exec/package-root';
 import { runningWorker } from '../../workers/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn();
 let sessions = 0;
@@ -38,6 +47,8 @@ const fileOf = (name: string): string => {
   const path = join(folder, name);
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 };
+const filesBelow = (path: string): number =>
+  readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 /** What a script printed, when it has ended. */
 async function printed(code: string): Promise<string> {
   const { output, state } = await session.exec({
@@ -57,6 +68,8 @@ with ThreadPoolExecutor(6) as pool:
     print(list(pool.map(lambda text: codex_tools.echo(value=text) == text, texts)))`;
   expect(await printed(code)).toBe(`[${Array(6).fill('True').join(', ')}]`);
   expect(runningWorker(engine.dataDir)?.identity).toEqual(worker);
+  // Nothing of them is left where no call needs it any more.
+  await until(() => filesBelow(join(engine.dataDir, 'blobs')) === 0);
 }, 60_000);
 
 test('arguments that the disk does not take fail their call, which does not hang', async () => {

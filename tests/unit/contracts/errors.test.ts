@@ -25,6 +25,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
   dependency_failed: { got: 'call_1', reason: 'which failed' },
   agent_closed: { reason: 'it was stopped' },
   budget_exceeded: { what: 'tool calls', got: 11, allowed: 10 },
+  values_full: { reason: 'calls of agent a hold 600 MiB, allowed 512 MiB' },
   script_ended: { reason: 'its shell has ended' },
   arm_refused: { session: 0, reason: 'no command runs in it' },
   call_cancelled: { tool: 'fetch', reason: 'its script has ended' },

@@ -29,6 +29,7 @@ function faultsOf(toml: string): string {
   throw new Error('it was taken');
 }
 
+const MIB = 1_048_576;
 test('no file is a configuration with the defaults; a file that is named must be there', () => {
   const where = { file, env: {}, programEnv: {} };
   expect(readConfiguration({ ...where, isNamed: false })).toEqual({
@@ -52,6 +53,12 @@ test('no file is a configuration with the defaults; a file that is named must be
     models: { providers: {}, models: {} },
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
     secrets: { file: null, env: [], command: null },
+    storage: {
+      sessionLogBytes: 512 * MIB,
+      hostLogBytes: 4_096 * MIB,
+      agentValueBytes: 512 * MIB,
+      valueBytes: 2_048 * MIB,
+    },
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,
