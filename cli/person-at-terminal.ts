@@ -3,6 +3,7 @@
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
 import type { Attachment, Change } from '../exec/attachment';
+import { shownPiece } from '../exec/log-reader';
 import type { AttachedState, TerminalSize } from '../exec/protocol';
 import { inertLine } from '../contracts/inert';
 import { repaint } from '../exec/repaint';
@@ -100,8 +101,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   let before = place.state;
   for await (const change of place.changes(from)) {
     if (person.json) printJson(asJson(change, decoder));
-    else if (change.kind === 'output') await write(filter.push(change.data));
-    else if (change.kind === 'dropped') remark(`${change.bytes} bytes of output are not kept any more`);
+    else if (change.kind !== 'state') await write(filter.push(shownPiece(change)));
     else {
       if (screen) tell(before, change.state, person);
       before = change.state;
@@ -137,8 +137,12 @@ function asJson(change: Change, decoder: StringDecoder): object {
   switch (change.kind) {
     case 'output':
       return { output: decoder.write(change.data), to: change.to };
-    case 'dropped':
-      return { droppedBytes: change.bytes, to: change.to };
+    case 'missing': {
+      const bytes = change.to - change.from;
+      return change.missing?.cause === 'dropped'
+        ? { droppedBytes: bytes, to: change.to }
+        : { lostBytes: bytes, to: change.to };
+    }
     case 'state':
       return { state: change.state };
   }

@@ -2,7 +2,7 @@
 // server at once. Without it each would be missed only after its heartbeat time-out. What was on its way to the worker
 // is in no journal: the server is asked for it, by the name that the worker polled under.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
@@ -10,7 +10,7 @@ import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from
 import type { Context } from '@temporalio/activity';
 import { crashPoint } from '../activities/crash-point';
 import { WORKER_LOST } from '../contracts/failure';
-import { readJson, writeJson } from '../exec/json-file';
+import { readJson, removeQuietly, writeJson } from '../exec/json-file';
 import { identityOf, isAlive, type Identity } from '../exec/process-identity';
 import { forEachOpen } from './open-workflows';
 
@@ -58,13 +58,11 @@ export class TaskJournal {
         workflowId: workflowExecution?.workflowId ?? null,
       };
       crashPoint('activity-arrived');
-      // A token lets its holder answer for the activity.
-      writeFileSync(`${path}.partial`, JSON.stringify(task), { mode: 0o600 });
-      renameSync(`${path}.partial`, path);
+      keep(path, task);
       try {
         return await next(input);
       } finally {
-        rmSync(path, { force: true });
+        removeQuietly(path);
       }
     };
     return { inbound: { execute } };
@@ -91,7 +89,7 @@ export class TaskJournal {
       (folder) => readJson<Owner>(join(folder, 'owner.json'))?.instance ?? [],
     );
     if (instances.length > 0) failed += await failHandedOut(client, taskQueue, instances);
-    for (const folder of orphans) rmSync(folder, { recursive: true, force: true });
+    for (const folder of orphans) removeQuietly(folder);
     return failed;
   }
 
@@ -107,7 +105,18 @@ export class TaskJournal {
 
   /** After a graceful end. */
   close(): void {
-    rmSync(this.directory, { recursive: true, force: true });
+    removeQuietly(this.directory);
+  }
+}
+
+/** A disk that takes nothing must not decide what becomes of an activity: one that is missed is so by its heartbeat. */
+function keep(path: string, task: Task): void {
+  try {
+    // A token lets its holder answer for the activity.
+    writeFileSync(`${path}.partial`, JSON.stringify(task), { mode: 0o600 });
+    renameSync(`${path}.partial`, path);
+  } catch {
+    removeQuietly(`${path}.partial`);
   }
 }
 
