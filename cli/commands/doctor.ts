@@ -25,6 +25,7 @@ import { checkSilentEngine, checkWorker } from './check-processes';
 import { checkReach } from './check-reach';
 import { checkSandbox } from './check-sandbox';
 import { checkSessions } from './check-sessions';
+import { checkStorage } from './check-storage';
 
 interface Check {
   name: string;
@@ -52,6 +53,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
     ...(await openSessions(dataDir)),
+    ...(await storage(dataDir)),
     checkDisk(dataDir),
   ];
   if (options.json) printJson(checks);
@@ -214,6 +216,14 @@ async function openSessions(dataDir: string): Promise<Check[]> {
   return [
     { name: 'sessions', ...holders },
     { name: 'session sockets', ...sockets },
+  ];
+}
+
+async function storage(dataDir: string): Promise<Check[]> {
+  const { logs, values } = await checkStorage(dataDir);
+  return [
+    { name: 'session logs', ...logs },
+    { name: 'large values', ...values },
   ];
 }
 

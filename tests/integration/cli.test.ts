@@ -188,6 +188,8 @@ test('doctor checks each part and finds this machine in order', async () => {
     'private sockets',
     'sessions',
     'session sockets',
+    'session logs',
+    'large values',
     'disk',
   ]);
   expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);

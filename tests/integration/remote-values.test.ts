@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { encryptedPayloads } from '../../encryption/data-converter';
+import { logUsage } from '../../exec/log-quota';
 import { packageRoot } from '../../exec/package-root';
+import { listSessions } from '../../exec/session-paths';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { RemoteHost } from '../helpers/remote-host';
 import { uniqueId } from '../helpers/temporal';
@@ -22,7 +24,7 @@ let session: SessionHandle;
 const configure = (dataDir: string): void =>
   writeFileSync(
     join(dataDir, 'holdfast.toml'),
-    `[tools]\nmodules = ["${tools}"]\n[storage]\nagent_values_mb = 8\n[encryption]\nkeys = [{ id = "one", file = "${keyFile}" }]\nrequired = true\n`,
+    `[tools]\nmodules = ["${tools}"]\n[storage]\nagent_values_mb = 8\nsession_log_mb = 1\nhost_logs_mb = 1\n[encryption]\nkeys = [{ id = "one", file = "${keyFile}" }]\nrequired = true\n`,
   );
 
 beforeAll(async () => {
@@ -56,6 +58,18 @@ async function printed(code: string): Promise<string> {
   expect(state).toBe('exited');
   return output.trim().replaceAll('\r', '');
 }
+
+test('a session keeps as much of its log as its host is told to, and its view says what is missing', async () => {
+  for (const number of [0, 1]) {
+    const one = client.session({ ...session.ref, session: number });
+    const { output, from, to, droppedBytes, exitCode } = await one.exec({ code: 'seq 400000' });
+    expect([exitCode, from, to]).toEqual([0, droppedBytes, 3_088_895]);
+    expect(to - from).toBeLessThanOrEqual(1024 ** 2);
+    expect(output).toMatch(/^\[\d+ bytes dropped by the limits of the log, .* at offset \d+\]\n(\d*\n)+/);
+    expect(output.endsWith('\n400000\n')).toBe(true);
+    await one.close('done');
+  }
+}, 60_000);
 
 test.each([70_000, 1_900_000, 5_000_000])(
   'arguments and a result of %d bytes pass between a host and the tools beside the agents',
@@ -133,4 +147,10 @@ test('a result that cannot be delivered is told as one of a tool that ran', asyn
   await printed(`print(told(lambda: codex_tools.fire(folder="${pi.root}", ms=0)))`);
   expect(readFileSync(join(pi.root, 'fired'), 'utf8')).toBe('x');
   await session.close('done');
+}, 60_000);
+
+test('the logs of all sessions of a host are kept within its limit by its worker', async () => {
+  // Those of the first test together were above it.
+  await until(() => (logUsage(pi.dataDir)[0]?.bytes ?? 0) <= 1024 ** 2);
+  expect(listSessions(pi.dataDir).length).toBeGreaterThan(1);
 }, 60_000);

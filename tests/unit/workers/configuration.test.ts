@@ -3,6 +3,7 @@ import { DEFAULT_POLICY } from '../../../contracts/policy';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
+import { DEFAULT_QUOTAS, MIB } from '../../../contracts/quotas';
 import { readConfiguration, type Configuration } from '../../../workers/configuration';
 
 const SECRET = 'sk-planted-1234';
@@ -29,7 +30,6 @@ function faultsOf(toml: string): string {
   throw new Error('it was taken');
 }
 
-const MIB = 1_048_576;
 test('no file is a configuration with the defaults; a file that is named must be there', () => {
   const where = { file, env: {}, programEnv: {} };
   expect(readConfiguration({ ...where, isNamed: false })).toEqual({
@@ -53,12 +53,7 @@ test('no file is a configuration with the defaults; a file that is named must be
     models: { providers: {}, models: {} },
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
     secrets: { file: null, env: [], command: null },
-    storage: {
-      sessionLogBytes: 512 * MIB,
-      hostLogBytes: 4_096 * MIB,
-      agentValueBytes: 512 * MIB,
-      valueBytes: 2_048 * MIB,
-    },
+    storage: DEFAULT_QUOTAS,
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,
@@ -313,6 +308,17 @@ test('a sandbox is read: folders count from the file or the home folder, limits 
     hidden: ['/srv/keys'],
     limits: { processes: 200, memoryMb: 2048, cpuSec: 60, fileMb: 100, openFiles: 256 },
   });
+});
+
+test('limits of the disk are read in MiB, and what is no limit is refused', () => {
+  expect(read('[storage]\nsession_log_mb = 64\nvalues_mb = 100').storage).toEqual({
+    ...DEFAULT_QUOTAS,
+    sessionLogBytes: 64 * MIB,
+    valueBytes: 100 * MIB,
+  });
+  for (const none of ['0', '-1', '1.5', '"64"'])
+    expect(faultsOf(`[storage]\nhost_logs_mb = ${none}`)).toContain('"storage.host_logs_mb" must be');
+  expect(faultsOf('[storage]\nsession_log = 5')).toContain('did you mean "session_log_mb"?');
 });
 
 test('the hosts that a sandbox reaches are read as they are named', () => {
