@@ -1,5 +1,7 @@
 // A data folder that nobody can write any more, through the whole of it: command line, server, worker, sessions.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { SessionHandle } from '../../client/session-handle';
 import type { HolderRecord } from '../../exec/holder-client';
 import { readJson } from '../../exec/json-file';
@@ -25,10 +27,13 @@ function forbid(way: Way | undefined, path = engine.dataDir): void {
   way.forbid(path);
 }
 
+let cwd: string;
+beforeAll(() => void (cwd = mkdtempSync(join(tmpdir(), 'holdfast-unwritable-'))));
 beforeEach(() => engine.start(), 60_000);
 afterEach(allowed);
 afterAll(async () => {
   expect(await engine.end()).toEqual([]);
+  rmSync(cwd, { recursive: true, force: true });
 }, 60_000);
 
 let sessions = 0;
@@ -96,6 +101,28 @@ const neither = `neither ${readOnlyMount.needs}; nor ${immutableFiles.needs}`;
 /** Each by one way, where both are there by different ones. */
 const whereForbidden = ways.length > 0 ? test : test.skip;
 const why = ways.length > 0 ? '' : ` (not checked: ${neither})`;
+
+whereForbidden(
+  `a command on a data folder that cannot be written is told so within five seconds, and the same id runs it once when it can be${why}`,
+  async () => {
+    const { session } = newSession().ref;
+    const exec = ['exec', '--session', String(session), '--json', '--id', 'the-command', '--cwd', cwd];
+    const begin = Date.now();
+    await engine.cli(['exec', '--help']);
+    const startMs = Date.now() - begin;
+    forbid(ways[0]);
+    const since = Date.now();
+    const { code, stderr } = await engine.cli([...exec, 'echo ran >> runs']);
+    expect(Date.now() - since - startMs).toBeLessThan(5_000);
+    expect([code, stderr]).toEqual([74, expect.stringMatching(/"code":"storage_failed".*"retryable":true/)]);
+    allowed();
+    const again = await engine.cli([...exec, 'echo ran >> runs']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ state: 'exited', exitCode: 0 });
+    expect(readFileSync(join(cwd, 'runs'), 'utf8')).toBe('ran\n');
+    await engine.cli(['close', '--session', String(session)]);
+  },
+  60_000,
+);
 
 whereForbidden(
   `down on a data folder that cannot be written ends worker and server, leaves the sessions, and says why it exits with an error${why}`,
