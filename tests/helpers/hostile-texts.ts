@@ -73,7 +73,7 @@ const ALLOWED = /^[\x20-\x7e\n\t\ufffd…–’“”·├└│─]*$/;
 /** Joiners, selectors and the like, which letters of other scripts and emoji need. */
 const JOINERS = /(?<=said)[\u034f\ufe00\u200b-\u200f\u2060\ufeff\u00ad\u3164\u180e\u{e0041}]+/gu;
 /** As a progress bar has them: they move within a line. */
- 
+
 const MOVES = /[\b\r]+(?=[^\n]* said)/g;
 
 interface Shown {

@@ -107,7 +107,7 @@ test.each(Object.keys(PAGES))('what others have written stays text on the page o
     const markdown = PAGES[page]?.(text) ?? '';
     const left = (await rendered(markdown)).replace(OURS, '');
     expect([text, left.match(/<[^>]*>?/g)]).toEqual([text, null]);
-     
+
     expect([text, left.match(/[^\x20-\x7e\n\t…“”\ufffd]/g)]).toEqual([text, null]);
   }
 });
