@@ -1,7 +1,6 @@
 // What a hostile worker answers: each thing that a command reads of a workflow, with every field that its type has. A
 // field that is added to a type has to be added here, or this does not compile.
 import type { AgentResult, AgentState, Message, TranscriptPage } from '../../contracts/agent';
-import type { ClaimFacts } from '../../contracts/claims';
 import type { HostState } from '../../contracts/remote-hosts';
 import type { OpenQuestion } from '../../contracts/questions';
 import type { RegistryRecord } from '../../contracts/registry-record';
@@ -159,15 +158,6 @@ export const HOST: Whole<HostState> = {
 };
 
 const WAITED: Whole<WaitResult> = { met: true, sessions: [{ reason: 'exit', view: VIEW }] };
-
-export const CLAIM: Whole<ClaimFacts> = {
-  folderId: TEXT,
-  dataDir: TEXT,
-  machine: TEXT,
-  maker: { pid: 1, startTime: TEXT, bootId: TEXT },
-  instance: TEXT,
-  offer: { [TEXT]: TEXT },
-};
 
 /** What a worker says of itself in its data folder; whose process it is, a test says. */
 export const WORKER: Whole<Omit<WorkerRecord, 'identity'>> = {
