@@ -1,6 +1,6 @@
 // Folders that cannot be written, though the tests run as root, for whom modes mean nothing.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,10 +19,19 @@ export const readOnlyMount: Way = {
   name: 'a read-only mount',
   needs: 'mount, which only root may do',
   forbid: (folder) => {
-    run('mount', '--bind', folder, folder);
-    run('mount', '-o', 'remount,bind,ro', folder);
+    // Made read-only where nobody writes: over the folder itself it is refused while a process has a file open there.
+    const aside = mkdtempSync(join(tmpdir(), 'holdfast-unwritable-'));
+    run('mount', '--bind', folder, aside);
+    try {
+      run('mount', '-o', 'remount,bind,ro', aside);
+      run('mount', '--bind', aside, folder);
+    } finally {
+      run('umount', aside);
+      rmdirSync(aside);
+    }
   },
-  allow: (folder) => run('umount', folder),
+  // Lazily: a process that has a file open there keeps it.
+  allow: (folder) => run('umount', '--lazy', folder),
 };
 
 /** Open files can be written on all the same, by some file systems. */
