@@ -1,7 +1,7 @@
 // Completes `runCommand` activities from outside the worker's slots: each is observed at its holder until
 // the command has ended. What is needed to go on after a kill lies in a journal on the host's disk.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -15,9 +15,9 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import type { CommandTrouble, RunCommandInput, Yielded } from '../contracts/host';
 import { SESSION_MESSAGES } from '../contracts/messages';
-import { isPassing } from '../contracts/passing';
+import { isPassing, ofLookBehind } from '../contracts/passing';
 import { commandView } from '../exec/command-view';
-import { readJson, writeJson } from '../exec/json-file';
+import { readJson, removeQuietly, writeJson } from '../exec/json-file';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import { asStorageFailure } from '../exec/storage-failure';
@@ -151,7 +151,8 @@ export class CommandCompletion {
         if (signal.aborted || !isPassing(err)) throw caught;
         if (!entry.troubled) {
           this.options.log('a command cannot be looked at for now', { error: err.message });
-          await this.tellTrouble(entry, { code: err.code, facts: err.facts }, signal);
+          const { code, facts } = ofLookBehind(err, 'its command had begun before');
+          await this.tellTrouble(entry, { code, facts }, signal);
         }
         await delay(LOOK_AGAIN_MS, undefined, { signal });
       }
@@ -258,7 +259,8 @@ export class CommandCompletion {
     const path = this.path(entry.input);
     if (this.watched.get(path) !== abort) return;
     this.watched.delete(path);
-    rmSync(path, { force: true });
+    // Where it stays, the next worker finds that the server knows the activity no more.
+    removeQuietly(path);
   }
 
   private path({ ref, commandId }: JournalEntry['input']): string {

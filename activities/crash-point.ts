@@ -2,6 +2,7 @@
 // worst moment does. Does nothing unless the process has armed one.
 
 export type CrashPoint =
+  | 'activity-arrived'
   | 'command-arrived'
   | 'command-recorded'
   | 'command-journalled'

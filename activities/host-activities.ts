@@ -16,7 +16,7 @@ import type {
   WaitForSessionsInput,
 } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
-import { isPassing } from '../contracts/passing';
+import { isPassing, ofLookBehind } from '../contracts/passing';
 import type { CodeImport } from '../contracts/package-names';
 import type { CommandView, Runtime, WaitResult } from '../contracts/session';
 import { commandView, type ViewRequest } from '../exec/command-view';
@@ -156,7 +156,10 @@ export function createHostActivities({
       const start = from ?? typed.at;
       if (!settings) return view({ ref, from: start }, typed.snapshot);
       const until = { kind: 'yield', settings, sinceMs: Date.now() } as const;
-      const { reason, snapshot } = await sessions.observe(ref, until, Context.current().cancellationSignal);
+      const { cancellationSignal } = Context.current();
+      const { reason, snapshot } = await behind('the input was typed before', () =>
+        sessions.observe(ref, until, cancellationSignal),
+      );
       return view({ ref, from: start }, snapshot, reason);
     },
 
@@ -170,7 +173,10 @@ export function createHostActivities({
           refused.push(asFarAsKnown(err, 'the input').message);
         }
       }
-      return { view: await view({ ref, from: null }, await sessions.status(ref)), refused };
+      const snapshot = await behind('the inputs were typed before, where none was refused', () =>
+        sessions.status(ref),
+      );
+      return { view: await view({ ref, from: null }, snapshot), refused };
     },
 
     async readOutput({ ref, from, maxBytes, wait, waitMs }: ReadOutputInput): Promise<CommandView> {
@@ -215,6 +221,15 @@ function refuseInherited({ ref, resentSince }: RunCommandInput, { since }: HostO
     what: 'the command',
     reason: `it was handed to the data folder that served host ${ref.host} before this one.`,
   });
+}
+
+/** A look behind what was done: where it fails, the caller is told so, and never that nothing was. */
+async function behind<T>(done: string, look: () => Promise<T>): Promise<T> {
+  try {
+    return await look();
+  } catch (err) {
+    throw err instanceof HoldfastError ? ofLookBehind(err, done) : err;
+  }
 }
 
 /** `commandId` of a command alone. */

@@ -1,7 +1,7 @@
 // Hands what a model writes to whoever watches its agent, over a private socket beside history. Nobody is waited for:
 // a watcher that reads too slowly loses its connection, and begins again with what is there by then.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import {
@@ -10,7 +10,7 @@ import {
   type LiveTokensRecord,
   type WatchRequest,
 } from '../contracts/live-tokens';
-import { readJson, writeJson } from '../exec/json-file';
+import { readJson, removeQuietly, writeJson } from '../exec/json-file';
 import { isRunning } from '../exec/proc';
 import { socketPathFor } from '../exec/session-paths';
 
@@ -92,7 +92,7 @@ export class LiveTokens {
   }
 
   close(): void {
-    rmSync(this.file, { force: true });
+    removeQuietly(this.file);
     this.server.close();
     for (const socket of this.sockets) socket.destroy();
   }
@@ -155,7 +155,6 @@ function removeLeft(folder: string): void {
   for (const name of readdirSync(folder)) {
     const record = readJson<LiveTokensRecord>(join(folder, name));
     if (!record || isRunning(record.pid)) continue;
-    rmSync(record.socketPath, { force: true });
-    rmSync(join(folder, name), { force: true });
+    for (const path of [record.socketPath, join(folder, name)]) removeQuietly(path);
   }
 }

@@ -5,10 +5,10 @@ import { HoldfastError } from '../contracts/errors';
 import type { ReadOutputInput, WaitForSessionsInput } from '../contracts/host';
 import type { Wait, WaitReason } from '../contracts/session';
 import type { SessionRef } from '../contracts/ids';
-import { readKept } from '../exec/log-reader';
+import { logStart } from '../exec/log-reader';
 import type { ObserveReason, Snapshot, Until } from '../exec/protocol';
-import { renderText } from '../exec/render';
 import type { SessionHost } from '../exec/session-host';
+import { keptTexts } from '../exec/view';
 
 /** A pattern is searched in so many bytes at a time. */
 const PATTERN_WINDOW_BYTES = 65_536;
@@ -82,10 +82,12 @@ async function waitForPattern(
   for (let scanned = start; ;) {
     do {
       // Windows overlap, so that what lies across an edge is found.
+      const log = sessions.logPath(ref);
+      scanned = Math.min(Math.max(scanned, logStart(log)), snapshot.end);
       const begin = Math.max(start, scanned - OVERLAP_BYTES);
       scanned = Math.min(scanned + PATTERN_WINDOW_BYTES, snapshot.end);
-      const text = await renderText(readKept(sessions.logPath(ref), begin, scanned).data);
-      if (matches(pattern, text)) return { reason: 'pattern', snapshot };
+      for (const text of await keptTexts(log, { from: begin, to: scanned }, snapshot.lost))
+        if (matches(pattern, text)) return { reason: 'pattern', snapshot };
     } while (scanned < snapshot.end);
     const next: Until = { kind: 'output', from: snapshot.end, timeoutMs: Math.max(0, until - Date.now()) };
     const { reason, snapshot: now } = await sessions.observe(ref, next, signal);

@@ -118,9 +118,11 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     },
     worker: () => ensureWorker(choice),
   };
-  const stopWatching = engine && open.start ? keepRunning(dataDir, restart) : (): void => undefined;
+  const keepsWorker = engine !== undefined && open.start;
+  const stopWatching = keepsWorker ? keepRunning(dataDir, restart) : (): void => undefined;
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
+    keepsWorker,
     // Of this server: the data folder's worker may serve another one.
     findSilentWorker: () =>
       runningWorker(dataDir)?.address === address ? findSilentWorker(dataDir) : undefined,

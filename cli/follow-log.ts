@@ -4,11 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors';
 import { MAX_PAGE_BYTES, type CommandView } from '../contracts/session';
-import { droppedNote } from '../contracts/dropped-output';
-import { logEnd, readKept } from '../exec/log-reader';
+import { logEnd, nextPiece, shownPiece, truncated } from '../exec/log-reader';
 import type { RemoteTerminal } from '../exec/remote-terminal';
-import { writeFiltered } from './guarded-output';
-import { InertText } from './inert-text';
+import { draw } from './guarded-output';
+import { inertFor } from './inert-text';
 
 const LOOK_EVERY_MS = 25;
 const CHUNK_BYTES = 1024 * 1024;
@@ -31,11 +30,10 @@ export function followLog(path: string, from: number): Follower {
   let at = from;
   const print = async (to: number): Promise<void> => {
     while (at < to) {
-      const piece = readKept(path, at, Math.min(at + CHUNK_BYTES, to));
-      await write(noteOf(piece, at) + filter.push(piece.data));
-      const before = at;
-      at = piece.from + piece.data.length;
-      if (at === before) return;
+      const piece = nextPiece(path, at, Math.min(at + CHUNK_BYTES, to));
+      if (piece.to === at) return;
+      at = piece.to;
+      await write(filter.push(shownPiece(piece)));
     }
   };
   const loop = (async (): Promise<void> => {
@@ -49,6 +47,7 @@ export function followLog(path: string, from: number): Follower {
     await loop;
     await print(to);
     await write(filter.end());
+    if (at < to) throw truncated(path, at, to);
   };
   return { finish, stop: () => stopped.abort() };
 }
@@ -58,26 +57,31 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
   let at = await terminal.end();
-  const print = async (waitMs: number): Promise<number> => {
-    const piece = await terminal.read(at, waitMs);
-    await write(noteOf(piece, at) + filter.push(piece.data));
-    at = piece.from + piece.data.length;
-    return piece.data.length;
+  const print = async (waitMs: number, signal?: AbortSignal): Promise<boolean> => {
+    const piece = await terminal.read(at, waitMs, signal);
+    const isMore = piece.to > at;
+    at = piece.to;
+    await write(filter.push(shownPiece(piece)));
+    return isMore;
   };
   const loop = (async (): Promise<void> => {
-    while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS);
-  })();
+    while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS, stopped.signal);
+  })().catch((err: unknown) => {
+    // Its last wait is for nothing: what is left is read by `finish`.
+    if (!stopped.signal.aborted) throw err;
+  });
   // Told by `finish`: unheard until then, a rejection would end the process with a stack.
   loop.catch(() => undefined);
   const finish = async ({ to }: { to: number }): Promise<void> => {
     stopped.abort();
     try {
       await loop;
-      while (at < to && (await print(0)) > 0);
+      while (at < to && (await print(0)));
     } finally {
       terminal.close();
     }
     await write(filter.end());
+    if (at < to) throw truncated(`of ${terminal.ref.host}`, at, to);
   };
   return { finish, stop: () => (stopped.abort(), terminal.close()) };
 }
@@ -120,17 +124,11 @@ export function followSession(session: SessionHandle, commandId: string): Follow
   return { finish, stop: () => stopped.abort() };
 }
 
-/** Where a flood was faster than what it is printed to. */
-const noteOf = ({ from }: { from: number }, at: number): string =>
-  from > at ? `\n${droppedNote(from - at, from)}` : '';
-
 const isMissing = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';
-
-/** Colours only in a terminal that wants them. */
-export const inertFor = (stream: NodeJS.WriteStream): InertText =>
-  new InertText({ colours: stream.isTTY && !process.env.NO_COLOR, carriageReturns: stream.isTTY });
 
 function write(text: string): Promise<void> {
   if (text === '') return Promise.resolve();
-  return new Promise((resolve, reject) => writeFiltered(text, (err) => (err ? reject(err) : resolve())));
+  return new Promise((resolve, reject) =>
+    draw(text, process.stdout, (err) => (err ? reject(err) : resolve())),
+  );
 }

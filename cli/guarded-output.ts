@@ -1,42 +1,60 @@
-// The one way of text to the person: whatever is written to stdout and stderr as a fact, a name or a message is inert,
-// wherever it came from. What draws, and the output of sessions, says so and goes by; it is filtered where it is read.
+// The one way of text to the person: whatever is written to stdout and stderr is inert, wherever it came from. What
+// draws, speaks a protocol or has been filtered already says so for each write, and goes by.
 import { inertText } from '../contracts/inert';
+import { wantsColour } from './terminal-style';
 
 /* eslint-disable no-control-regex -- control characters are the point */
-/** Colours, which are ours: foreign text that may hold some is of no more harm by them. */
-const COLOUR = /(\x1b\[[0-9;]*m)/;
+/** Those that `styled` makes. Foreign text that holds some hides nothing by them: concealing and backgrounds go. */
+const OWN_COLOURS = /(\x1b\[(?:[0-2]|22|3[1-36]|39)m)/;
 
-let isGuarded = false;
 let isBypassed = false;
 
-/** Everything but line ends, tabs and colours is written out: `\u{1b}`, `\u{202e}`. */
-export const harmless = (text: string): string =>
-  text
-    .split(COLOUR)
-    .map((part, index) => (index % 2 === 1 ? part : inertText(part)))
-    .join('');
+/** Everything but line ends and tabs is written out, `\u{1b}`, `\u{202e}`; where they are wanted, our colours stay. */
+export const harmless = (text: string, colours: boolean): string =>
+  colours
+    ? text
+        .split(OWN_COLOURS)
+        .map((part, index) => (index % 2 === 1 ? part : inertText(part)))
+        .join('')
+    : inertText(text);
 
 /** From now on. Called once, where the command line begins. */
 export function guardOutput(streams: readonly NodeJS.WriteStream[] = [process.stdout, process.stderr]): void {
-  isGuarded = true;
   for (const stream of streams) {
     const write = stream.write.bind(stream) as (chunk: unknown, ...rest: unknown[]) => boolean;
-    stream.write = (chunk: unknown, ...rest: unknown[]): boolean =>
-      write(isGuarded && !isBypassed && typeof chunk === 'string' ? harmless(chunk) : chunk, ...rest);
+    stream.write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean =>
+      write(isBypassed ? chunk : harmless(textOf(chunk), wantsColour(stream)), ...rest);
   }
 }
 
-/** For what draws on the terminal, or speaks a protocol: it filters what is foreign by itself. */
-export function letDraw(): void {
-  isGuarded = false;
+const textOf = (chunk: string | Uint8Array): string =>
+  typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+
+/** What we draw ourselves, and what a filter has let through: it is written as it is. */
+export function draw(
+  text: string,
+  stream: NodeJS.WriteStream = process.stdout,
+  done?: (err?: Error | null) => void,
+): boolean {
+  return bypassing(() => stream.write(text, done));
 }
 
-/** The output of a session or a model's answer, filtered already: other scripts and emoji stay as they are. */
-export function writeFiltered(text: string, done?: (err?: Error | null) => void): void {
+/** The same stream for what writes by itself: its text goes through `write`. */
+export const writingBy = (stream: NodeJS.WriteStream, write: (text: string) => boolean): NodeJS.WriteStream =>
+  new Proxy(stream, {
+    get(target, key) {
+      if (key === 'write') return write;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+
+function bypassing<T>(work: () => T): T {
+  const before = isBypassed;
   isBypassed = true;
   try {
-    process.stdout.write(text, done);
+    return work();
   } finally {
-    isBypassed = false;
+    isBypassed = before;
   }
 }

@@ -1,18 +1,28 @@
-// Makes terminal output harmless for the reader's own terminal: line ends, tabs and (where wanted) colours
-// stay; titles, clipboard, cursor reports and every other sequence go.
+// Makes what sessions and models have written harmless for the reader's own terminal: line ends, tabs and (where wanted)
+// colours stay; titles, clipboard, cursor reports and every other sequence go.
+import { inOrder } from '../contracts/inert';
 import { TerminalSequences } from './terminal-sequences';
+import { wantsColour } from './terminal-style';
 
 /* eslint-disable no-control-regex -- control characters are the point */
 const COLOUR = /^\x1b\[[0-9;:]*m$/;
 /** A title that does not end within so much is none. */
 const MAX_STRING_LENGTH = 4_096;
 
+interface InertOptions {
+  colours: boolean;
+  /** Backspaces, too: as in a terminal, later text may take the place of earlier text in its line. */
+  carriageReturns: boolean;
+  /** What shows text in another order is written out; else it stays, for programs. */
+  inOrder: boolean;
+}
+
 export class InertText {
   private readonly sequences: TerminalSequences;
   /** A carriage return that may be the first half of a line end. */
   private held = '';
 
-  constructor(private readonly options: { colours: boolean; carriageReturns: boolean }) {
+  constructor(private readonly options: InertOptions) {
     this.sequences = new TerminalSequences({
       passesControl: (char) => char === '\b',
       rewrite: (sequence) => (options.colours && COLOUR.test(sequence) ? sequence : ''),
@@ -22,14 +32,18 @@ export class InertText {
 
   /** The harmless form of a chunk; an unfinished sequence at its end waits for the next. */
   push(chunk: Buffer): string {
-    return this.withLineEnds(this.sequences.push(chunk));
+    return this.shown(this.sequences.push(chunk));
   }
 
   /** What was held back, at the end of the output. */
   end(): string {
-    const rest = this.withLineEnds(this.sequences.end()) + this.held;
+    const rest = this.shown(this.sequences.end()) + this.held;
     this.held = '';
     return rest;
+  }
+
+  private shown(text: string): string {
+    return this.withLineEnds(this.options.inOrder ? inOrder(text) : text);
   }
 
   private withLineEnds(text: string): string {
@@ -39,3 +53,25 @@ export class InertText {
     return this.held ? plain.slice(0, -1) : plain;
   }
 }
+
+/** For the output of sessions. Colours only in a terminal that wants them. */
+export const inertFor = (stream: NodeJS.WriteStream): InertText =>
+  new InertText({
+    colours: wantsColour(stream),
+    carriageReturns: Boolean(stream.isTTY),
+    inOrder: Boolean(stream.isTTY),
+  });
+
+const whole = (filter: InertText, text: string): string => filter.push(Buffer.from(text)) + filter.end();
+
+/** The output of a session that is there as a whole. */
+export const sessionText = (text: string): string => whole(inertFor(process.stdout), text);
+
+/** What models and tools have said: no colours, and nothing takes the place of what stands before it. */
+export const inert = (text: string): string =>
+  whole(
+    new InertText({ colours: false, carriageReturns: false, inOrder: Boolean(process.stdout.isTTY) }),
+    text,
+  )
+    .replaceAll('\r', '\n')
+    .replaceAll('\b', '');

@@ -3,12 +3,14 @@
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
 import type { Attachment, Change } from '../exec/attachment';
+import { shownPiece } from '../exec/log-reader';
 import type { AttachedState, TerminalSize } from '../exec/protocol';
+import { inertLine } from '../contracts/inert';
 import { repaint } from '../exec/repaint';
 import { AttachedOutput } from './attached-output';
-import { inertFor } from './follow-log';
+import { draw } from './guarded-output';
+import { inertFor } from './inert-text';
 import { printJson } from './print-json';
-import { inert } from './print-message';
 import { note } from './terminal-style';
 
 /** So much of the log is drawn again, for the screen that a person finds. */
@@ -99,8 +101,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   let before = place.state;
   for await (const change of place.changes(from)) {
     if (person.json) printJson(asJson(change, decoder));
-    else if (change.kind === 'output') await write(filter.push(change.data));
-    else if (change.kind === 'dropped') remark(`${change.bytes} bytes of output are not kept any more`);
+    else if (change.kind !== 'state') await write(filter.push(shownPiece(change)));
     else {
       if (screen) tell(before, change.state, person);
       before = change.state;
@@ -117,30 +118,36 @@ function tell(
 ): void {
   if (epoch !== before.epoch) remark(`it was reset: epoch ${epoch}`);
   else if (from === null && running === null && before.running !== null) remark(IDLE);
-  if (types && typist !== before.typist) remark(typist ? `${inert(typist)} types now` : 'nobody types now');
+  if (types && typist !== before.typist)
+    remark(typist ? `${inertLine(typist)} types now` : 'nobody types now');
 }
 
 /** Beside the session's own output, on lines of their own. */
 function remark(text: string): void {
-  process.stderr.write('\r\n');
-  note(`[${text}]\r`);
+  draw('\r\n', process.stderr);
+  note(`[${text}]`);
+  draw('\r', process.stderr);
 }
 
 function ringIfRefused(typed: boolean): void {
-  if (!typed) process.stderr.write('\x07');
+  if (!typed) draw('\x07', process.stderr);
 }
 
 function asJson(change: Change, decoder: StringDecoder): object {
   switch (change.kind) {
     case 'output':
       return { output: decoder.write(change.data), to: change.to };
-    case 'dropped':
-      return { droppedBytes: change.bytes, to: change.to };
+    case 'missing': {
+      const bytes = change.to - change.from;
+      return change.missing?.cause === 'dropped'
+        ? { droppedBytes: bytes, to: change.to }
+        : { lostBytes: bytes, to: change.to };
+    }
     case 'state':
       return { state: change.state };
   }
 }
 
 function write(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+  return new Promise((resolve) => draw(text, process.stdout, () => resolve()));
 }

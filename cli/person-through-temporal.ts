@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf, type ErrorCode } from '../contracts/errors';
 import type { CommandView, InputRequest } from '../contracts/session';
-import { inertFor, LOOK_THROUGH_TEMPORAL_MS, NEXT, PAGE } from './follow-log';
-import { inert } from './print-message';
+import { LOOK_THROUGH_TEMPORAL_MS, NEXT, PAGE } from './follow-log';
+import { draw } from './guarded-output';
+import { inertFor } from './inert-text';
 import type { Left, Person } from './person-at-terminal';
 import { printJson } from './print-json';
 import { note } from './terminal-style';
@@ -31,7 +32,7 @@ export async function showThroughTemporal(
   const keyboard = types ? new LineKeyboard(session, detachKey.byte, () => left.abort()) : undefined;
   const onInterrupt = (): void => left.abort();
   if (!json) {
-    note(`[host ${session.ref.host} is followed through Temporal, once a second: ${inert(why)}]`);
+    note(`[host ${session.ref.host} is followed through Temporal, once a second: ${why}]`);
     note(`[${types ? 'a line goes there with Enter; ' : ''}${types ? detachKey.name : 'ctrl-c'} leaves]`);
   }
   process.once('SIGINT', onInterrupt);
@@ -66,7 +67,7 @@ async function print(
       at = view.to;
       onView(view);
       if (json && view.output) printJson({ output: view.output, to: at });
-      else if (!json) process.stdout.write(lines(filter.push(Buffer.from(view.output))));
+      else if (!json) draw(lines(filter.push(Buffer.from(view.output))));
     } catch (err) {
       if (err instanceof HoldfastError && GONE.includes(err.code) && at !== null) return false;
       throw err;
@@ -114,23 +115,30 @@ class LineKeyboard {
     const pressed = KEYS[char];
     if (pressed) this.send(pressed);
     else if (char === '\r' || char === '\n') {
-      process.stderr.write('\r\x1b[K');
+      draw('\r\x1b[K', process.stderr);
       this.send({ keyboard: this.line });
       this.line = '';
     } else if (ERASE.includes(char)) {
-      if (this.line !== '') process.stderr.write('\b \b');
+      if (this.line !== '') draw('\b \b', process.stderr);
       this.line = this.line.slice(0, -1);
     } else if (char >= ' ') {
       this.line += char;
-      process.stderr.write(this.echoes ? char : '·');
+      draw(this.echoes ? char : '·', process.stderr);
     } else ring();
   }
 
   private send(request: InputRequest): void {
     this.sending = this.sending
       .then(() => this.session.input({ ...request, yield: AT_ONCE }))
-      .catch((err: unknown) => note(`\r[${inert(reasonOf(err))}]\r`));
+      .catch((err: unknown) => tellFailure(err));
   }
 }
 
-const ring = (): void => void process.stderr.write('\x07');
+/** Beside the line that is being typed, in a terminal in raw mode. */
+function tellFailure(err: unknown): void {
+  draw('\r', process.stderr);
+  note(`[${reasonOf(err)}]`);
+  draw('\r', process.stderr);
+}
+
+const ring = (): void => void draw('\x07', process.stderr);

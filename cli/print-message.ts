@@ -1,7 +1,8 @@
 // One message of a conversation, as a person wants to see it go by.
 import type { Message, ToolCall } from '../contracts/agent';
-import { inertFor } from './follow-log';
-import { writeFiltered } from './guarded-output';
+import { inertText } from '../contracts/inert';
+import { draw } from './guarded-output';
+import { inert } from './inert-text';
 import { styled } from './terminal-style';
 
 const SHOWN_LINES = 12;
@@ -24,7 +25,9 @@ export function printMessage(message: Message, user = 'task'): void {
       if (message.parsed.kind === 'malformed') print('yellow', 'malformed', message.text ?? '');
       if (message.parsed.kind === 'calls') {
         if (message.parsed.headline) print('bold', 'step', message.parsed.headline);
-        for (const call of message.parsed.calls) print('green', 'call', describeCall(call));
+        for (const call of message.parsed.calls)
+          // It is about to run: what is not seen in it is written out.
+          print('green', 'call', inertText(describeCall(call)));
       }
   }
 }
@@ -40,7 +43,7 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
           ...lines.slice(-SHOWN_LINES / 2),
         ];
   const margin = ' '.repeat(11);
-  writeFiltered(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
+  draw(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
 }
 
 function describeCall({ tool, args }: ToolCall): string {
@@ -52,10 +55,4 @@ function describeCall({ tool, args }: ToolCall): string {
   const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
   const text = typeof what === 'string' ? what : JSON.stringify(what);
   return `${tool}${runtime ? ` ${JSON.stringify(runtime).slice(1, -1)}` : ''}${where}${more}${text ? `: ${text}` : ''}`;
-}
-
-/** Harmless for the reader's terminal. */
-export function inert(text: string): string {
-  const filter = inertFor(process.stdout);
-  return filter.push(Buffer.from(text)) + filter.end();
 }

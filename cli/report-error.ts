@@ -2,9 +2,8 @@
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { asStorageFailure } from '../exec/storage-failure';
-import { inertFor } from './follow-log';
 import { visibleJson } from './print-json';
-import { styled } from './terminal-style';
+import { continued, styled } from './terminal-style';
 
 /** The catalogue's error for whatever was thrown. */
 export function knownError(err: unknown): HoldfastError {
@@ -17,7 +16,7 @@ export function reportError(err: unknown, json: boolean): number {
   if (json) process.stderr.write(`${visibleJson({ error: known.toJSON() })}\n`);
   else
     process.stderr.write(
-      `${styled('red', `holdfast: ${known.code}`, process.stderr)}: ${inertFor(process.stderr).push(Buffer.from(known.message))}\n`,
+      `${styled('red', `holdfast: ${known.code}`, process.stderr)}: ${continued(known.message)}\n`,
     );
   if (known.code === 'internal' && process.env.HOLDFAST_DEBUG) console.error(err);
   return known.exitCode;

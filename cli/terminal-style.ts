@@ -1,11 +1,17 @@
 // Colour where a person looks at a terminal, plain text elsewhere. NO_COLOR (no-color.org) is honoured.
 import { styleText } from 'node:util';
 
-type Style = Parameters<typeof styleText>[0];
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+export const wantsColour = (stream: NodeJS.WriteStream): boolean =>
+  Boolean(stream.isTTY) && !process.env.NO_COLOR;
 
 export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  return stream.isTTY && !process.env.NO_COLOR ? styleText(style, text, { validateStream: false }) : text;
+  return wantsColour(stream) ? styleText(style, text, { validateStream: false }) : text;
 }
+
+/** Of several lines, all but the first are indented: no line of a foreign text looks like one of ours. */
+export const continued = (text: string): string => text.replaceAll('\n', '\n  ');
 
 let toScreen: ((write: () => void) => void) | null = null;
 
@@ -16,7 +22,7 @@ export function notesThrough(screen: ((write: () => void) => void) | null): void
 
 /** Progress and remarks go to stderr: stdout is for results. */
 export function note(text: string): void {
-  const write = (): void => void process.stderr.write(`${styled('dim', text, process.stderr)}\n`);
+  const write = (): void => void process.stderr.write(`${styled('dim', continued(text), process.stderr)}\n`);
   if (toScreen) toScreen(write);
   else write();
 }

@@ -1,4 +1,5 @@
 // One tool on a page: what it takes and gives, and how a script calls it.
+import { inertLine } from '../contracts/inert';
 import type { ToolDescription } from '../contracts/tools';
 
 interface Schema {
@@ -27,7 +28,11 @@ export function describeTool(tool: ToolDescription): string {
   return [
     name,
     '',
-    ...description.trim().split('\n'),
+    // Indented: none of its lines looks like one of ours.
+    ...description
+      .trim()
+      .split('\n')
+      .map((line) => `  ${line}`),
     '',
     `effects  ${effects}: ${EFFECTS[effects]}`,
     `runs on  ${runsOn === 'host' ? 'the host of the agent’s shells' : 'anywhere'}`,
@@ -45,7 +50,9 @@ export function describeTool(tool: ToolDescription): string {
       properties,
     ).map((line) => `  ${line}`),
     '',
-  ].join('\n');
+  ]
+    .map(inertLine)
+    .join('\n');
 }
 
 function argument(name: string, schema: Schema, isRequired: boolean): string {

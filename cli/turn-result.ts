@@ -1,8 +1,8 @@
 // How a turn ended, for people and for exit codes.
 import type { AgentResult } from '../contracts/agent';
-import { HoldfastError } from '../contracts/errors';
-import { writeFiltered } from './guarded-output';
-import { inert } from './print-message';
+import { HoldfastError, isErrorCode } from '../contracts/errors';
+import { draw } from './guarded-output';
+import { inert } from './inert-text';
 import { reportError } from './report-error';
 import { note } from './terminal-style';
 import { usageText } from './usage-text';
@@ -10,8 +10,13 @@ import { usageText } from './usage-text';
 /** EX_TEMPFAIL of sysexits: it ended without an answer, and the next message goes on. */
 const NO_ANSWER = 75;
 
-const errorOf = ({ error }: AgentResult): HoldfastError | null =>
-  error && new HoldfastError(error.code, error.facts);
+/** An agent of another release may know codes that this one does not. */
+export function errorOf({ error }: AgentResult): HoldfastError | null {
+  if (!error) return null;
+  const { code, message, facts } = error;
+  if (isErrorCode(code)) return new HoldfastError(code, facts);
+  return new HoldfastError('internal', { reason: `${String(code)}: ${message}` });
+}
 
 /** 0 for an answer, the code of the error that ended it, 75 for any other end. */
 export const resultCode = (result: AgentResult): number =>
@@ -19,7 +24,7 @@ export const resultCode = (result: AgentResult): number =>
 
 /** The answer alone on stdout; how a turn without one ended on stderr. */
 export function printResult(result: AgentResult): void {
-  if (result.answer !== null) writeFiltered(`${inert(result.answer).replace(/\n$/, '')}\n`);
+  if (result.answer !== null) draw(`${inert(result.answer).replace(/\n$/, '')}\n`);
   const error = errorOf(result);
   if (error) reportError(error, false);
   else if (result.reason !== 'answered') note(`[${resultText(result)}]`);

@@ -1,6 +1,6 @@
 // `--watch`: shows something again and again, until Ctrl-C.
 import { setTimeout as delay } from 'node:timers/promises';
-import { harmless, letDraw } from './guarded-output';
+import { draw } from './guarded-output';
 
 const EVERY_MS = 1_000;
 /** Cursor home, then clear to the end (ECMA-48 CUP, ED). */
@@ -9,14 +9,11 @@ const CLEAR = '\x1b[H\x1b[J';
 /** In a terminal the screen is drawn anew; elsewhere each change is printed once. */
 export async function watch(render: () => Promise<string>): Promise<never> {
   process.once('SIGINT', () => process.exit(130));
-  if (process.stdout.isTTY) {
-    letDraw();
-    process.stdout.write('\x1b[2J');
-  }
+  if (process.stdout.isTTY) draw('\x1b[2J');
   for (let before = ''; ; await delay(EVERY_MS)) {
     const text = await render();
-    if (process.stdout.isTTY) process.stdout.write(CLEAR + harmless(text));
-    else if (text !== before) process.stdout.write(text);
+    if (process.stdout.isTTY) draw(CLEAR);
+    if (process.stdout.isTTY || text !== before) process.stdout.write(text);
     before = text;
   }
 }

@@ -1,7 +1,7 @@
 // What is open as lines of text: a table, or each agent with what is below it.
+import { inertLine } from '../contracts/inert';
 import { WORKFLOWS } from '../contracts/messages';
 import { age } from './age';
-import { inert } from './print-message';
 import { styled } from './terminal-style';
 import { usageText } from './usage-text';
 import type { SubAgentWork, Work } from './work';
@@ -10,12 +10,9 @@ const NOTHING = 'nothing is open\n';
 
 export function table(all: Work[]): string {
   if (all.length === 0) return NOTHING;
-  const width = Math.max(...all.map(({ workflowId }) => workflowId.length));
+  const width = Math.max(...all.map(({ workflowId }) => inertLine(workflowId).length));
   return all
-    .map(
-      (work) =>
-        `${styled('bold', work.workflowId.padEnd(width))}  ${age(work.since).padStart(7)}  ${facts(work)}\n`,
-    )
+    .map((work) => `${bold(work.workflowId, width)}  ${age(work.since).padStart(7)}  ${facts(work)}\n`)
     .join('');
 }
 
@@ -42,19 +39,17 @@ export function family(all: Work[], agent: string): Work[] {
 
 function agentLines(all: Work[], agent: string, role?: string): string[] {
   const heads = headsOf(all, agent);
-  const named = role === undefined ? '' : ` (${inert(role)})`;
-  const own = heads.map(
-    (head) => `${styled('bold', head.workflowId)}${named}  ${age(head.since)}  ${facts(head)}`,
-  );
+  const named = role === undefined ? '' : ` (${inertLine(role)})`;
+  const own = heads.map((head) => `${bold(head.workflowId)}${named}  ${age(head.since)}  ${facts(head)}`);
   const rest = all.filter((work) => work.agent === agent && work.type !== WORKFLOWS.agent);
   const isHere = (name: string): boolean => all.some((work) => work.agent === name);
   const branches = [
-    ...rest.map((work) => [`${styled('bold', nameOf(work))}  ${age(work.since)}  ${facts(work)}`]),
+    ...rest.map((work) => [`${bold(nameOf(work))}  ${age(work.since)}  ${facts(work)}`]),
     ...heads
       .flatMap(({ subAgents }) => subAgents)
       .map((one) => (isHere(one.agent) ? agentLines(all, one.agent, one.role) : [subAgentLine(one)])),
   ];
-  const first = own.length > 0 ? own : [`${styled('bold', agent)}  no agent is open`];
+  const first = own.length > 0 ? own : [`${bold(agent)}  no agent is open`];
   return [...first, ...branches.flatMap((lines, index) => hang(lines, index === branches.length - 1))];
 }
 
@@ -70,7 +65,7 @@ const hang = (lines: string[], isLast: boolean): string[] =>
 function subAgentLine({ agent, role, status, since, reason, usage }: SubAgentWork): string {
   const how = status === 'running' ? 'running' : `ended as ${reason ?? 'unknown'} ${age(since)} ago`;
   const text = [how, usageText(usage)].filter((part) => part).join('; ');
-  return `${styled('bold', `agent/${agent}`)} (${inert(role)})  ${styled('dim', text)}`;
+  return `${bold(`agent/${agent}`)} (${inertLine(role)})  ${styled('dim', inertLine(text))}`;
 }
 
 const nameOf = ({ workflowId, type }: Work): string =>
@@ -78,14 +73,18 @@ const nameOf = ({ workflowId, type }: Work): string =>
     ? `turn ${workflowId.split('/').at(-1)}`
     : `session ${workflowId.split('/').slice(2).join('/')}`;
 
+const endText = ({ by, reason, at }: NonNullable<Work['killed']>): string =>
+  `last ended by ${by}${reason ? ` (${reason})` : ''}${at ? ` ${age(at)} ago` : ''}`;
+
+const bold = (name: string, width = 0): string => styled('bold', inertLine(name).padEnd(width));
+
 function facts({ doing, waits, killed, end, usage }: Work): string {
-  if (end) return styled('dim', inert(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
+  if (end) return styled('dim', inertLine(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
   const parts = [
-    doing ?? 'no worker answers',
-    waits && styled('yellow', `waits for ${waits.for} since ${age(waits.since)}`),
-    killed &&
-      `last ended by ${killed.by}${killed.reason ? ` (${inert(killed.reason)})` : ''}${killed.at ? ` ${age(killed.at)} ago` : ''}`,
-    usageText(usage),
+    inertLine(doing ?? 'no worker answers'),
+    waits && styled('yellow', inertLine(`waits for ${waits.for} since ${age(waits.since)}`)),
+    killed && inertLine(endText(killed)),
+    inertLine(usageText(usage)),
   ];
   return parts.filter((part) => part).join('; ');
 }

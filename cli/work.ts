@@ -4,6 +4,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { describeEnd } from '../client/workflow-end';
 import type { Approval } from '../contracts/approvals';
+import { HoldfastError } from '../contracts/errors';
 import { parseSessionWorkflowId, type SessionRef } from '../contracts/ids';
 import type { AgentState, EndReason, SubAgent, Usage } from '../contracts/agent';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
@@ -167,16 +168,13 @@ const approvalWait = ({ what, askedAt }: Approval): Work['waits'] => ({
 });
 
 async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
-  const [session, snapshot] = await Promise.all([
+  const [session, holder] = await Promise.all([
     inTime(context.client.session(ref).state()),
     isLocal(context, ref.host) ? inTime(look(context.dataDir, ref)) : undefined,
   ]);
   const held = session?.approvals?.[0];
   if (held) return { doing: 'waits', waits: approvalWait(held), session };
-  if (snapshot) {
-    const told = fromHolder(snapshot);
-    return { ...told, doing: `${told.doing}${callsOf(session)}`, session: session ?? null };
-  }
+  if (holder) return { ...holder, doing: `${holder.doing}${callsOf(session)}`, session: session ?? null };
   if (!session) return {};
   const { command, view, status, epoch } = session;
   const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
@@ -185,10 +183,13 @@ async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
   return { doing, waits, killed, session };
 }
 
-async function look(dataDir: string, ref: SessionRef): Promise<Snapshot> {
+async function look(dataDir: string, ref: SessionRef): Promise<Told> {
   const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: treeKill() });
   try {
-    return await host.status(ref);
+    return fromHolder(await host.status(ref));
+  } catch (err) {
+    if (!(err instanceof HoldfastError) || err.code !== 'session_unreachable') throw err;
+    return { doing: `does not answer: pid ${err.facts.pid} is ${err.facts.state}` };
   } finally {
     host.detach();
   }

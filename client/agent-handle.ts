@@ -20,7 +20,7 @@ import type {
 import { HoldfastError } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
-import { label } from '../contracts/labels';
+import { asSummary, label } from '../contracts/labels';
 import { recoverContent, sendContent, spawnContent, type MessageContent } from '../contracts/message-content';
 import { AGENT_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import {
@@ -96,7 +96,7 @@ export class AgentHandle {
           taskQueue: this.server.queue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           args: [checked],
-          staticSummary: label(input.task ?? 'a conversation'),
+          staticSummary: asSummary(input.task ?? 'a conversation'),
           memo: { [START_ID]: startId },
         });
       } catch (err) {

@@ -11,7 +11,7 @@ const PATIENCE_MS = 60_000;
 /** A worker that was killed in a task leaves it failed for so long at the most. */
 const FAILING_MS = 12_000;
 const PAUSE_MS = 100;
-/** Whoever was let wait for so long is not one who is refused again and again. */
+/** A call that waited this long was accepted: its patience begins anew. */
 const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
 /** A server that was just away knows no worker yet, and who starts it again starts a worker next. */
@@ -34,6 +34,8 @@ export interface ServerFacts {
   queue: string;
   /** For who sees the worker's process: the catalogue's error for one that is there and does not answer. */
   findSilentWorker?: (() => HoldfastError | undefined) | undefined;
+  /** This process starts the queue's worker again when it dies, and tells its user where it cannot. */
+  keepsWorker?: boolean | undefined;
 }
 
 export interface Delivery {
@@ -143,7 +145,8 @@ async function unableToAnswer(
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // It was away meanwhile: what it knows of workers begins anew.
     if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
-    if (Date.now() >= until && !isPolled)
+    const isExpected = server.keepsWorker && taskQueue === server.queue;
+    if (Date.now() >= until && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
     const stuck = await findStuck(client, workflowId);
     if (stuck?.how === 'fails') throw new HoldfastError('workflow_stuck', { ...stuck });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
+import { asSummary } from '../contracts/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import type { BlobRef } from '../contracts/tools';
 import { deliver } from './deliver';
@@ -47,7 +48,7 @@ async function carried(
       workflowExecutionTimeout: PART_TIMEOUT,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [input],
-      staticSummary: `a part of ${input.sha256.slice(0, 16)} from ${input.at}`,
+      staticSummary: asSummary(`a part of ${input.sha256.slice(0, 16)} from ${input.at}`),
     });
   } catch (err) {
     if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;

@@ -31,8 +31,8 @@ export class HoldfastClient {
     readonly address: string,
     server: Partial<Omit<ServerFacts, 'address'>> = {},
   ) {
-    const { queue = MAIN_TASK_QUEUE, findSilentWorker } = server;
-    this.server = { address, queue: checkedQueue(queue), findSilentWorker };
+    const { queue = MAIN_TASK_QUEUE, ...facts } = server;
+    this.server = { ...facts, address, queue: checkedQueue(queue) };
     this.namespaces = new HostNamespaces(temporal, this.server);
   }
 

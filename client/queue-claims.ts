@@ -2,6 +2,7 @@
 // the server itself sees to it that there is one, and neither making nor reading it needs a worker.
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { CLAIM_MEMO, claimWorkflowId, placeOf, type ClaimFacts } from '../contracts/claims';
+import { asSummary } from '../contracts/labels';
 import { WORKFLOWS } from '../contracts/messages';
 
 /** A claim that stands. */
@@ -43,7 +44,7 @@ export class QueueClaims {
           taskQueue: this.agentsQueue,
           workflowIdConflictPolicy: 'FAIL',
           memo: { [CLAIM_MEMO]: facts },
-          staticSummary: `${taskQueue} belongs to ${placeOf(facts)}`,
+          staticSummary: asSummary(`${taskQueue} belongs to ${placeOf(facts)}`),
         });
       } catch (err) {
         // Somebody was faster: theirs is read next.

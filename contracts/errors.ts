@@ -372,6 +372,8 @@ export class HoldfastError extends Error {
   }
 }
 
+export const ERROR_CODES = Object.keys(CATALOGUE) as readonly ErrorCode[];
+
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(CATALOGUE, value);
 }

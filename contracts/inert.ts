@@ -1,14 +1,16 @@
 // Makes foreign text inert: what a terminal would obey, and what a person cannot see or sees in another order, is
 // written out. For everything that people read and that a model, a program, a server or another host has said. Pure.
 
-/* eslint-disable no-control-regex -- control characters are the point */
 /**
- * Controls but tab and line feed; DEL and C1; Arabic letter mark, Hangul fillers, zero-width characters and marks of
- * direction; line and paragraph separators; what turns the direction of a text; word joiner and invisible operators;
- * byte order mark, interlinear annotation; tag characters, variation selectors 17 and above; lone surrogates.
+ * By property of Unicode: controls, format characters (marks of direction, zero widths, tags), separators of lines and
+ * paragraphs, lone surrogates, and what fonts draw as nothing (Default_Ignorable_Code_Point: fillers, selectors of
+ * variants). What is left out: tab and line feed; the two selectors of emoji, U+FE0E and U+FE0F; format characters that
+ * are seen, such as U+0600, the Arabic number sign.
  */
 const ACTIVE =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Cs}]/gu;
+  /(?![\ufe0e\ufe0f\t\n\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+/** What shows the characters around it in another order, or breaks a line where other programs see none. */
+const REORDERING = /[\u061c\u2028-\u202e\u2066-\u2069]/g;
 const LINE_BREAK = /[\n\t]/g;
 
 const written = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
@@ -28,3 +30,9 @@ export const inertText = (text: string): string => text.replaceAll('\r\n', '\n')
 /** Of one line: line ends and tabs are written out, too. */
 export const inertLine = (text: string): string =>
   inertText(text).replace(LINE_BREAK, (char) => (char === '\n' ? '\\n' : '\\t'));
+
+/** Of text that other scripts and emoji stay as they are in, joiners included: only what reorders it is written out. */
+export const inOrder = (text: string): string => text.replace(REORDERING, written);
+
+/** Of a label: a blank in place of line ends, tabs, and whatever else is written out elsewhere. */
+export const withoutActive = (text: string): string => text.replace(ACTIVE, ' ').replace(LINE_BREAK, ' ');

@@ -1,20 +1,23 @@
-// Texts for Temporal's web UI, which renders summaries and details as Markdown with HTML in it. Whatever a model,
-// a program or a person wrote goes through here first: it stays text, and of a bounded length. Pure.
-import { inertText } from './inert';
+// Texts for Temporal's web UI, which renders a workflow's summary and details as Markdown with HTML in it. Whatever a
+// model, a program or a person wrote goes through here first: it stays text, and of a bounded length. Pure.
+import { escapeActive, inertText, withoutActive } from './inert';
 
 /* eslint-disable no-control-regex -- control characters are the point */
 /** ECMA-48: CSI, strings such as OSC, and the short sequences. */
 const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]?|\x1b[P\]X^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-Z\\^-~]?/g;
-/** Controls, and what turns the direction of a text or breaks its lines unseen. */
-const CONTROL =
-  /[\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Cs}]+/gu;
 const PUNCTUATION = /[\\`*_{}[\]()<>#|~!&$]/g;
-/** Temporal takes 400 bytes of a summary: a hundred characters of four bytes at the most. */
+/** What means something anywhere in a line that stands by itself. */
+const PUNCTUATION_OF_LINE = /[\\`*_[<&~$]/g;
+/** What makes a line a heading, a quotation, an item, a table or a rule. */
+const BEGINNING = /^(\d*)(?=[-+=:#>|.)])/;
+/** The server makes links of such addresses without being asked to. */
+const SCHEME = /\b(https?|ftp|file|mailto):/gi;
+/** Temporal takes 400 bytes of a summary: a hundred characters of four bytes at the most, escaped ones included. */
 const LABEL_CHARACTERS = 96;
 
 /** One line of plain text, at most about a hundred characters. */
 export function label(text: string, maxCharacters = LABEL_CHARACTERS): string {
-  const line = text.replace(SEQUENCE, '').replace(CONTROL, ' ').replace(/ +/g, ' ').trim();
+  const line = withoutActive(text.replace(SEQUENCE, '')).replace(/ +/g, ' ').trim();
   const characters = [...line.slice(0, 2 * maxCharacters + 2)];
   return characters.length > maxCharacters
     ? `${characters.slice(0, maxCharacters - 1).join('')}…`
@@ -23,10 +26,20 @@ export function label(text: string, maxCharacters = LABEL_CHARACTERS): string {
 
 /** A label inside Markdown, where none of its characters means anything. */
 export const inMarkdown = (text: string, maxCharacters?: number): string =>
-  label(text, maxCharacters).replace(PUNCTUATION, '\\$&');
+  escaped(label(text, maxCharacters), PUNCTUATION);
+
+/**
+ * A label as a workflow's summary: Markdown on its own page, plain text on that of its parent and in Temporal's command
+ * line. Therefore no more is escaped than must be.
+ */
+export const asSummary = (text: string): string => escaped(label(text), PUNCTUATION_OF_LINE);
+
+const escaped = (line: string, punctuation: RegExp): string =>
+  line.replace(punctuation, '\\$&').replace(BEGINNING, '$1\\').replace(SCHEME, '$1\\:');
 
 /** JSON or a name as code inside Markdown. */
-const inCode = (text: string): string => {
+const inCode = (code: string): string => {
+  const text = escapeActive(code);
   if (!text.includes('`')) return `\`${text}\``;
   // Longer than any run of backquotes in it (CommonMark 6.1), and spaces, or one at its end would count.
   const around = '`'.repeat(1 + Math.max(...[...text.matchAll(/`+/g)].map(([run]) => run.length)));
@@ -44,13 +57,22 @@ export function fenced(whole: string, maxCharacters: number): string {
 
 /** A link to a workflow's page, which the web UI opens in a new tab. */
 export const workflowLink = (namespace: string, workflowId: string): string =>
-  link(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, workflowId);
+  link(pathOf(namespace, `/${inAddress(workflowId)}`), workflowId);
 
 /** A link to the list of the workflows that a query finds. */
 export const listLink = (namespace: string, query: string, text: string): string =>
-  link(`/namespaces/${namespace}/workflows?query=${encodeURIComponent(query)}`, text);
+  link(pathOf(namespace, `?query=${inAddress(query)}`), text);
 
-const link = (path: string, text: string): string => `[${text}](${path})`;
+const pathOf = (namespace: string, rest: string): string =>
+  `/namespaces/${inAddress(namespace)}/workflows${rest}`;
+
+/** Parentheses would end the address of a link, and half a surrogate pair has no encoding. */
+const inAddress = (text: string): string =>
+  encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
+    .replaceAll('(', '%28')
+    .replaceAll(')', '%29');
+
+const link = (path: string, text: string): string => `[${inMarkdown(text, Infinity)}](${path})`;
 
 /** `2026-11-21 11:08:06 UTC`. */
 export const atTime = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

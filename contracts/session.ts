@@ -178,7 +178,7 @@ export interface CommandView {
   output: string;
   from: number;
   to: number;
-  /** Bytes between head and tail that `output` leaves out. */
+  /** Bytes between head and tail that `output` leaves out, and bytes that the log has lost. */
   omittedBytes: number;
   /** Bytes before `from` that were asked for and that the log keeps no more; absent where there are none. */
   droppedBytes?: number;

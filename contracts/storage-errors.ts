@@ -34,6 +34,13 @@ export const STORAGE_ERRORS = {
       'Close what is not needed (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), then send it ' +
       'again with the same id.',
   ),
+  log_lost: entry(
+    74,
+    false,
+    'possible',
+    (f) => `The bytes ${f.from} to ${f.to} of the log are lost: it was truncated or deleted.`,
+    (f) => `Read on from offset ${f.to}; what ran went on.`,
+  ),
   session_unreachable: entry(
     75,
     true,

@@ -1,6 +1,7 @@
 // The process of the web UI's guard: `node ui-guard-main.js JSON`. It lives as long as the server that it stands before,
 // and ends by SIGTERM. Also run by docker-compose.temporal.yml, so it needs nothing of node_modules.
 import './compile-cache';
+import { outliveLog } from '../exec/outlive-log';
 import { isAlive, type Identity } from '../exec/process-identity';
 import { createUiGuard, type GuardTarget } from './ui-guard';
 import { uiToken } from './ui-token';
@@ -17,6 +18,7 @@ export interface GuardConfig {
 
 const LOOK_EVERY_MS = 500;
 
+outliveLog();
 const { listen, target, hosts, tokenFile, server } = JSON.parse(process.argv[2] ?? '') as GuardConfig;
 const guard = createUiGuard(target, { hosts, token: tokenFile === null ? null : uiToken(tokenFile) });
 guard.once('error', (err) => {

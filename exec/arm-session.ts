@@ -1,16 +1,13 @@
 // Arms a session on this machine for calls through its terminal, past Temporal: it is the holder's own affair.
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
-import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
-import { readJson } from './json-file';
-import { isAlive } from './process-identity';
+import { HolderConnections } from './holder-connections';
 import type { Verbs } from './protocol';
-import { sessionPaths } from './session-paths';
 
 /**
  * Lets scripts that only the session's terminal reaches call tools, until the command that runs there ends.
  * @returns the line that a shell there has to read; null where it was typed, and its shell is connected
- * Throws `arm_refused`; `not_found` where the session has no terminal.
+ * Throws `arm_refused`; `not_found` where the session has no terminal, `session_unreachable` where it does not answer.
  */
 export async function armSession(
   dataDir: string,
@@ -18,16 +15,13 @@ export async function armSession(
   mode: Verbs['arm']['request']['mode'],
   signal?: AbortSignal,
 ): Promise<string | null> {
-  const record = readJson<HolderRecord>(sessionPaths(dataDir, ref).holder);
-  if (!record || !isAlive(record.identity)) throw noTerminal(ref);
-  let client: HolderClient | undefined;
+  const connections = new HolderConnections(dataDir);
   try {
-    client = await HolderClient.connect(record);
-    return (await client.request('arm', { mode }, signal)).line;
-  } catch (err) {
-    throw err instanceof HolderGone ? noTerminal(ref) : err;
+    const answer = await connections.ask(ref, 'arm', { mode }, signal);
+    if (!answer) throw noTerminal(ref);
+    return answer.line;
   } finally {
-    client?.close();
+    connections.closeAll();
   }
 }
 

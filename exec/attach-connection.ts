@@ -1,16 +1,16 @@
-// One connection of somebody elsewhere to one session here: hands frames to the session's holder, whose own token it
-// keeps to itself, and reads the log out.
-import { createConnection, type Socket } from 'node:net';
+// One connection of somebody elsewhere to one session here: asks the session's holder for them, whose own token it keeps
+// to itself, and reads the log out.
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf, type ErrorCode, type ErrorFacts } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
-import { noTerminal } from './attachment';
+import { isPassing } from '../contracts/passing';
+import { attachTo, noTerminal } from './attachment';
 import type { AuditLog } from './audit-log';
-import type { HolderRecord } from './holder-client';
+import { HolderGone } from './holder-client';
+import { HolderConnections } from './holder-connections';
 import type { HostAccess } from './host-access';
-import { readOnceWritten } from './back-pressure';
-import { readJson } from './json-file';
-import { logEnd, readKept } from './log-reader';
-import { isAlive } from './process-identity';
+import { logEnd, nextPiece } from './log-reader';
 import { FrameDecoder, encodeFrame, type AnswerFrame, type RequestFrame, type Verbs } from './protocol';
 import { MAX_READ_BYTES, type HostVerbs } from './remote-terminal';
 import { sessionPaths } from './session-paths';
@@ -23,6 +23,8 @@ const MAX_WAITING = 16;
 const ACCESS_EVERY_MS = 1_000;
 const MAX_NAME_CHARS = 64;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** They answer when there is something new. */
+const WAITING: readonly string[] = ['watch', 'read'] satisfies Known[];
 
 type Known = keyof HostVerbs;
 /** Of these each changes something, or not. */
@@ -42,9 +44,10 @@ export interface AttachConnectionOptions {
 }
 
 export class AttachConnection {
-  private readonly paths;
-  private holder: { socket: Socket; token: string } | undefined;
-  private waiting = 0;
+  /** Of this person alone: what they are at the terminal is bound to it. */
+  private readonly connections: HolderConnections;
+  /** What their requests wait for, by their ids. */
+  private readonly waiting = new Map<number, AbortController>();
   private types = false;
 
   constructor(
@@ -53,20 +56,23 @@ export class AttachConnection {
     private readonly from: string,
     private readonly options: AttachConnectionOptions,
   ) {
-    this.paths = sessionPaths(options.dataDir, ref);
+    this.connections = new HolderConnections(options.dataDir);
   }
 
   serve(): void {
     const { socket } = this;
     const decoder = new FrameDecoder<RequestFrame>();
-    // One after the other: what is typed keeps its order.
-    let before = Promise.resolve();
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const frame of decoder.push(chunk)) {
-          if (typeof (frame as RequestFrame | null)?.id !== 'number') throw new Error('no request');
-          before = before.then(() => this.take(frame));
-        }
+        const frames = decoder.push(chunk);
+        if (frames.some((frame) => typeof (frame as RequestFrame | null)?.id !== 'number'))
+          throw new Error('no request');
+        // What the session does not take yet is left with its sender.
+        socket.pause();
+        this.takeAll(frames).then(
+          () => socket.resume(),
+          () => socket.destroy(),
+        );
       } catch {
         socket.destroy();
       }
@@ -74,40 +80,72 @@ export class AttachConnection {
     const access = setInterval(() => this.checkAccess(), ACCESS_EVERY_MS);
     socket.on('close', () => {
       clearInterval(access);
-      this.holder?.socket.destroy();
+      for (const request of this.waiting.values()) request.abort();
+      this.connections.closeAll();
     });
     socket.resume();
   }
 
-  private async take(frame: RequestFrame): Promise<void> {
-    try {
-      const effect = Object.hasOwn(VERBS, frame.verb) && VERBS[frame.verb as Known];
-      if (!effect)
-        throw new HoldfastError('invalid_input', {
-          what: 'A request from elsewhere',
-          got: String(frame.verb),
-          allowed: Object.keys(VERBS).join(', '),
-        });
-      const isTypist = frame.verb === 'attach' && (frame.body as Verbs['attach']['request']).typist !== null;
-      this.options.access.check('somebody who types', isTypist ? 'mutates' : effect);
-      // Not awaited: it may wait for long, and what comes behind it does not wait for it.
-      if ((frame.verb as Known) === 'read')
-        void this.read(frame.id, frame.body as HostVerbs['read']['request']);
-      else await this.handOn(frame, isTypist);
-    } catch (err) {
-      this.refuse(frame.id, err);
+  /** One after the other: what is typed keeps its order. */
+  private async takeAll(frames: readonly RequestFrame[]): Promise<void> {
+    for (const frame of frames) {
+      const taken = this.take(frame);
+      // It may wait for long, and what comes behind it does not wait for it.
+      if (!WAITING.includes(frame.verb)) await taken;
     }
   }
 
-  private async handOn(frame: RequestFrame, isTypist: boolean): Promise<void> {
-    if (!this.holder) {
-      if (frame.verb !== 'attach') throw noTerminal(this.ref);
-      this.holder = await this.connect();
+  private async take(frame: RequestFrame): Promise<void> {
+    const { id, verb, body } = frame;
+    const over = new AbortController();
+    try {
+      this.check(frame);
+      if (WAITING.includes(verb)) this.admit(id, over);
+      const ok = await this.perform(verb as Known, body, over.signal);
+      if (!over.signal.aborted) this.send({ id, ok });
+    } catch (err) {
+      if (over.signal.aborted) return;
+      // The terminal is gone with its holder.
+      if (err instanceof HolderGone) this.socket.destroySoon();
+      else this.refuse(id, err);
+    } finally {
+      if (this.waiting.get(id) === over) this.waiting.delete(id);
     }
+  }
+
+  private check({ verb, body }: RequestFrame): void {
+    const effect = Object.hasOwn(VERBS, verb) && VERBS[verb as Known];
+    if (!effect)
+      throw new HoldfastError('invalid_input', {
+        what: 'A request from elsewhere',
+        got: String(verb),
+        allowed: Object.keys(VERBS).join(', '),
+      });
+    const isTypist = verb === 'attach' && (body as Verbs['attach']['request']).typist !== null;
+    this.options.access.check('somebody who types', isTypist ? 'mutates' : effect);
     if (isTypist) this.types = true;
-    const body = frame.verb === 'attach' ? this.named(frame.body as Verbs['attach']['request']) : frame.body;
-    const { socket, token } = this.holder;
-    if (!socket.write(encodeFrame({ ...frame, body, token }))) readOnceWritten(this.socket, socket);
+  }
+
+  private admit(id: number, over: AbortController): void {
+    if (this.waiting.size >= MAX_WAITING) throw new HoldfastError('attach_refused', this.tooMany());
+    if (this.waiting.has(id))
+      throw new HoldfastError('invalid_input', {
+        what: 'The id of a request',
+        got: id,
+        allowed: 'a new one',
+      });
+    this.waiting.set(id, over);
+  }
+
+  private async perform(verb: Known, body: unknown, signal: AbortSignal): Promise<unknown> {
+    const { connections, ref } = this;
+    if (verb === 'read') return this.read(body as HostVerbs['read']['request'], signal);
+    if (verb === 'cancel') return this.cancel((body as Verbs['cancel']['request']).id);
+    if (verb === 'attach')
+      return (await attachTo(connections, ref, this.named(body as Verbs['attach']['request']))).state;
+    const holder = await connections.made(ref);
+    if (!holder) throw noTerminal(ref);
+    return holder.request(verb, body as Verbs[typeof verb]['request'], signal);
   }
 
   /** Others are shown who types: what somebody says of themselves, and where they are. */
@@ -119,50 +157,29 @@ export class AttachConnection {
     return { typist: { who: `${said} at ${this.from}`, take: typist.take === true }, size };
   }
 
-  private connect(): Promise<{ socket: Socket; token: string }> {
-    const record = readJson<HolderRecord>(this.paths.holder);
-    if (!record || !isAlive(record.identity)) return Promise.reject(noTerminal(this.ref));
-    return new Promise((resolve, reject) => {
-      const holder = createConnection(record.socketPath);
-      holder.once('error', () => reject(noTerminal(this.ref)));
-      holder.once('connect', () => {
-        holder.removeAllListeners('error').on('error', () => holder.destroy());
-        // Whole frames: ours go the same way. The terminal is gone with it.
-        const decoder = new FrameDecoder<AnswerFrame>();
-        holder.on('data', (chunk: Buffer) => {
-          for (const answer of decoder.push(chunk)) this.send(answer);
-        });
-        holder.on('close', () => this.socket.destroySoon());
-        resolve({ socket: holder, token: record.token });
-      });
-    });
+  private cancel(id: number): Verbs['cancel']['answer'] {
+    this.waiting.get(id)?.abort();
+    return {};
   }
 
-  private async read(id: number, body: HostVerbs['read']['request']): Promise<void> {
-    const { log } = this.paths;
-    this.waiting += 1;
-    try {
-      const { from, waitMs } = body;
-      if (from !== null && !(Number.isSafeInteger(from) && from >= 0))
-        throw new HoldfastError('invalid_input', {
-          what: 'The offset',
-          got: String(from),
-          allowed: 'a number',
-        });
-      if (this.waiting > MAX_WAITING) throw new HoldfastError('attach_refused', this.tooMany());
-      const until = Date.now() + Math.min(MAX_WAIT_MS, waitMs);
-      while (from !== null && logEnd(log) <= from && Date.now() < until && !this.socket.destroyed)
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-      const end = logEnd(log);
-      const at = from ?? end;
-      const kept = readKept(log, at, Math.min(end, at + MAX_READ_BYTES));
-      const data = kept.data.toString('base64');
-      this.send({ id, ok: { data, end, ...(kept.from > at && { from: kept.from }) } });
-    } catch (err) {
-      this.refuse(id, err);
-    } finally {
-      this.waiting -= 1;
-    }
+  private async read(
+    { from, waitMs }: HostVerbs['read']['request'],
+    signal: AbortSignal,
+  ): Promise<HostVerbs['read']['answer']> {
+    const { log } = sessionPaths(this.options.dataDir, this.ref);
+    if (from !== null && !(Number.isSafeInteger(from) && from >= 0))
+      throw new HoldfastError('invalid_input', {
+        what: 'The offset',
+        got: String(from),
+        allowed: 'a number',
+      });
+    const until = Date.now() + Math.min(MAX_WAIT_MS, waitMs);
+    while (from !== null && logEnd(log) <= from && Date.now() < until && !signal.aborted)
+      await delay(LOOK_EVERY_MS);
+    const end = logEnd(log);
+    const at = from ?? end;
+    const { data, missing } = nextPiece(log, at, Math.min(end, at + MAX_READ_BYTES));
+    return { data: data.toString('base64'), end, ...(missing && { missing }) };
   }
 
   /** A host that is closed, or closed for typing, is so for those who are there already. */
@@ -175,8 +192,8 @@ export class AttachConnection {
     const known = err instanceof HoldfastError ? err : undefined;
     const code: ErrorCode = known?.code ?? 'internal';
     const facts: ErrorFacts = known?.facts ?? { reason: reasonOf(err) };
-    // That there is no terminal yet is no refusal: whoever waits for it asks again and again.
-    if (code !== 'not_found')
+    // That there is no terminal yet is no refusal: callers that wait for one ask again and again.
+    if (code !== 'not_found' && !isPassing(err))
       this.options.audit.write({
         what: 'attach',
         outcome: 'refused',

@@ -2,27 +2,18 @@
 // is typed, straight to the holder. Knows no Temporal and needs none.
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
-import { HolderClient, HolderGone, type HolderRecord } from './holder-client';
-import { readJson } from './json-file';
-import { readKept } from './log-reader';
-import { isAlive } from './process-identity';
+import { HolderGone } from './holder-client';
+import { HolderConnections } from './holder-connections';
+import type { HolderPulse } from './holder-pulse';
+import { nextPiece, shownPiece, type Piece } from './log-reader';
 import type { AttachedState, TerminalSize, Verbs } from './protocol';
 import type { RemoteTerminal } from './remote-terminal';
 import { sessionPaths } from './session-paths';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What came: a piece of the output, that a piece is not kept any more, or that something beside it is different. */
-export type Change =
-  | { kind: 'output'; data: Buffer; to: number }
-  | { kind: 'dropped'; bytes: number; to: number }
-  | { kind: 'state'; state: AttachedState };
-
-/** Of the log, from where it was asked for or from where the log begins now. */
-interface Piece {
-  data: Buffer;
-  from: number;
-}
+/** What came: a piece of the output, that a part of it is missing, or that something beside it is different. */
+export type Change = ({ kind: 'output' | 'missing' } & Piece) | { kind: 'state'; state: AttachedState };
 
 type TerminalVerbs = Pick<Verbs, 'watch' | 'type' | 'resize'>;
 
@@ -41,7 +32,7 @@ export class Attachment {
 
   private constructor(
     private readonly client: Terminal,
-    /** What the log has from one offset on, or from where it begins now. */
+    /** The log's next piece. */
     private readonly log: (from: number, to: number) => Piece | Promise<Piece>,
     /** As it was last told. */
     public state: AttachedState,
@@ -49,26 +40,21 @@ export class Attachment {
 
   /**
    * Attaches to a session on this machine. With `typist` this connection may type.
-   * Throws `not_found` when no holder lives, or one of a release without attach, `typist_busy` when somebody else types.
+   * Throws `not_found` when no holder lives, or one of a release without attach, `typist_busy` when somebody else types,
+   * and `session_unreachable`, as all that follows, when the holder lives and does not answer.
    */
   static async open(
     dataDir: string,
     ref: SessionRef,
     request: Verbs['attach']['request'],
   ): Promise<Attachment> {
-    const paths = sessionPaths(dataDir, ref);
-    const record = readJson<HolderRecord>(paths.holder);
-    if (!record || !isAlive(record.identity)) throw noTerminal(ref);
-    const client = await HolderClient.connect(record).catch((err: unknown) => {
-      throw err instanceof HolderGone ? noTerminal(ref) : err;
-    });
+    const connections = new HolderConnections(dataDir);
     try {
-      // Holders before 0.2 answer a verb that they do not know with nothing.
-      const state = (await client.request('attach', request)) as AttachedState | undefined;
-      if (!state) throw olderRelease(ref);
-      return new Attachment(client, (from, to) => readKept(paths.log, from, to), state);
+      const { state, holder } = await attachTo(connections, ref, request);
+      const { log } = sessionPaths(dataDir, ref);
+      return new Attachment(holder, (from, to) => nextPiece(log, from, to), state);
     } catch (err) {
-      client.close();
+      connections.closeAll();
       throw err;
     }
   }
@@ -82,35 +68,36 @@ export class Attachment {
     if (!state) throw olderRelease(terminal.ref);
     const read = async (from: number, to: number): Promise<Piece> => {
       const piece = await terminal.read(from);
-      return { ...piece, data: piece.data.subarray(0, to - from) };
+      return piece.missing || piece.to <= to ? piece : { data: piece.data.subarray(0, to - from), from, to };
     };
     return new Attachment(terminal.client, read, state);
   }
 
-  /** What the log still has between two offsets. */
+  /** What the log has between two offsets; a note stands for what is missing. */
   async read(from: number, to: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let at = from; at < to;) {
-      const piece = await this.log(at, Math.min(to, at + CHUNK_BYTES));
-      if (piece.data.length === 0 || piece.from >= to) break;
-      pieces.push(piece.data.subarray(0, to - piece.from));
-      at = piece.from + piece.data.length;
+      const piece = await this.piece(at, to);
+      if (piece.to === at) break;
+      pieces.push(shownPiece(piece));
+      at = piece.to;
     }
     return Buffer.concat(pieces);
+  }
+
+  private async piece(at: number, to: number): Promise<Piece> {
+    return this.log(at, Math.min(to, at + CHUNK_BYTES));
   }
 
   /** Everything from byte `from` on as it comes, until the session's terminal is gone or `close`. */
   async *changes(from: number): AsyncGenerator<Change> {
     for (this.printedTo = from; ;) {
       while (this.printedTo < this.state.end) {
-        const piece = await this.next().catch(endOfTerminal);
+        const piece = await this.piece(this.printedTo, this.state.end).catch(endOfTerminal);
         if (!piece) return;
-        const { data, from: at } = piece;
-        const to = at + data.length;
-        if (at > this.printedTo) yield { kind: 'dropped', bytes: at - this.printedTo, to: at };
-        if (data.length > 0) yield { kind: 'output', data, to };
-        if (to === this.printedTo) break;
-        this.printedTo = to;
+        if (piece.to === this.printedTo) break;
+        yield { kind: piece.missing ? 'missing' : 'output', ...piece };
+        this.printedTo = piece.to;
       }
       const seen = this.state;
       const next = await this.client.request('watch', { from: this.printedTo, seen }).catch(endOfTerminal);
@@ -118,11 +105,6 @@ export class Attachment {
       this.state = next;
       if (isDifferent(seen, next)) yield { kind: 'state', state: next };
     }
-  }
-
-  private async next(): Promise<Piece> {
-    const at = this.printedTo;
-    return this.log(at, Math.min(this.state.end, at + CHUNK_BYTES));
   }
 
   /** False where nothing runs, or somebody else has taken the keyboard over: then nothing was typed. */
@@ -141,6 +123,19 @@ export class Attachment {
   close(): void {
     this.client.close();
   }
+}
+
+/** The holder, attached to, by a connection that stands for one person. Throws as `Attachment.open`. */
+export async function attachTo(
+  connections: HolderConnections,
+  ref: SessionRef,
+  request: Verbs['attach']['request'],
+): Promise<{ state: AttachedState; holder: HolderPulse }> {
+  // Holders before 0.2 answer a verb that they do not know with nothing.
+  const state = await connections.ask(ref, 'attach', request);
+  const holder = await connections.made(ref);
+  if (state && holder) return { state, holder };
+  throw connections.holderOf(ref) ? olderRelease(ref) : noTerminal(ref);
 }
 
 function endOfTerminal(err: unknown): undefined {

@@ -88,6 +88,9 @@ export class CommandRecords {
   }
 }
 
+/** Up to where the log was written at the least, when this was recorded. */
+export const writtenTo = ({ from, to }: CommandRecord): number => Math.max(from, to ?? 0);
+
 /** The record of a command that begins now. */
 export const begunCommand = (
   known: Pick<CommandRecord, 'id' | 'contentHash' | 'runtime' | 'epoch' | 'freshShell' | 'from'>,

@@ -9,6 +9,7 @@ import { isAlive } from './process-identity';
 import type { Verb, Verbs } from './protocol';
 import { sessionPaths } from './session-paths';
 import { asStorageFailure } from './storage-failure';
+import { readTree } from './tree-record';
 
 const ATTEMPTS = 3;
 const GONE_MS = 1_000;
@@ -64,7 +65,7 @@ export class HolderConnections {
       return this.find(ref);
     }
     const record = this.holderOf(ref);
-    if (!record) return undefined;
+    if (!record) return (await this.isMadeAgain(ref)) ? this.find(ref) : undefined;
     const connecting = this.connect(ref, record);
     this.connections.set(key, connecting);
     try {
@@ -94,6 +95,17 @@ export class HolderConnections {
   closeAll(): void {
     for (const connecting of this.connections.values()) close(connecting);
     this.connections.clear();
+  }
+
+  /** A record that somebody has removed tells nothing of its holder, which makes it again: its shell lives. */
+  private async isMadeAgain(ref: SessionRef): Promise<boolean> {
+    const paths = sessionPaths(this.dataDir, ref);
+    const shell = readJson(paths.holder) ? undefined : readTree(paths)?.leader;
+    for (const until = Date.now() + CONNECT_MS; shell && isAlive(shell) && Date.now() < until;) {
+      if (this.holderOf(ref)) return true;
+      await delay(AGAIN_MS);
+    }
+    return false;
   }
 
   /** Its socket closes a moment before the process of a killed holder is gone. */

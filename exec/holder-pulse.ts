@@ -21,6 +21,8 @@ const MAY_BE_SENT = 'what was sent to it may still be carried out when it goes o
 
 /** What waits here for calls of scripts has no caller who has to be told. */
 const UNWATCHED: readonly Verb[] = ['calls'];
+/** Of people at a terminal: what they type keeps its order and is sent at once, as to any terminal. */
+const SENT_AT_ONCE: readonly Verb[] = ['watch', 'type', 'resize'];
 
 interface Question {
   askedAt: number;
@@ -59,8 +61,7 @@ export class HolderPulse {
   ): Promise<Verbs[V]['answer']> {
     if (UNWATCHED.includes(verb)) return this.client.request(verb, body, signal);
     // To one that is known to be stopped nothing is sent: it would be carried out behind the caller's back.
-    if ((this.question || isStopped(this.record)) && !(await this.answers()))
-      throw this.silence(NOTHING_SENT);
+    if (!SENT_AT_ONCE.includes(verb) && !(await this.mayBeSent())) throw this.silence(NOTHING_SENT);
     const given = new AbortController();
     const over = signal ? AbortSignal.any([signal, given.signal]) : given.signal;
     try {
@@ -68,6 +69,10 @@ export class HolderPulse {
     } finally {
       given.abort();
     }
+  }
+
+  private async mayBeSent(): Promise<boolean> {
+    return !(this.question || isStopped(this.record)) || this.answers();
   }
 
   /** A timer instead of a race: one that waits for days would gather the races it has lost. */

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { SessionRef } from '../contracts/ids';
-import { allSegments, endOf, removeSegment, segmentPath, segmentsOf, type Segment } from './log-segments';
+import { endOf, removeSegment, segmentPath, segmentsOf, type Segment } from './log-segments';
 import { listSessions, sessionPaths } from './session-paths';
 
 export interface LogQuotaOptions {
@@ -69,7 +69,7 @@ export class LogQuota {
         if (changedAt === undefined) return;
         if (!isClosed(ref)) return void found.open.push({ ref, path, ...sizeOf(segmentsOf(path)) });
         const known = before.get(directory);
-        const now = known?.changedAt === changedAt ? known : { ...sizeOf(allSegments(path)), changedAt };
+        const now = known?.changedAt === changedAt ? known : { ...sizeOf(segmentsOf(path)), changedAt };
         this.known.set(directory, now);
         if (now.bytes > 0) found.closed.push({ ref, path, ...now });
       });
@@ -106,7 +106,7 @@ const sizeOf = (segments: readonly Segment[]): Pick<SessionLog, 'bytes' | 'lastU
 
 /** Removes all of a log that nobody writes; the next output begins where it ended. */
 export function dropLog(path: string): void {
-  const segments = allSegments(path);
+  const segments = segmentsOf(path);
   const end = endOf(segments);
   const last = segments.pop();
   if (!last || last.from === end) return segments.forEach(removeSegment);
@@ -127,7 +127,7 @@ export interface LogUsage {
 export function logUsage(dataDir: string): LogUsage[] {
   const hosts = new Map<string, LogUsage>();
   for (const ref of listSessions(dataDir)) {
-    const { bytes } = sizeOf(allSegments(sessionPaths(dataDir, ref).log));
+    const { bytes } = sizeOf(segmentsOf(sessionPaths(dataDir, ref).log));
     const host = hosts.get(ref.host);
     if (!host) {
       hosts.set(ref.host, { host: ref.host, sessions: 1, bytes, largest: { ref, bytes } });

@@ -1,6 +1,6 @@
 // The files that a session's log lies in: `log`, and `log.OFFSET` for each that was begun later, named by the offset of
 // its first byte. The oldest ones are removed where a limit is reached, so that offsets stay true whatever is removed.
-import { readdirSync, statSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 export interface Segment {
@@ -14,6 +14,8 @@ export interface Segment {
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
 const SEGMENTS = 8;
+/** So often is a log looked at whose oldest file is removed meanwhile. */
+const ATTEMPTS = 10;
 
 /** How large each of them grows where a log may have `maxBytes`: it is dropped as a whole. */
 export const segmentBytesOf = (maxBytes: number): number =>
@@ -22,30 +24,34 @@ export const segmentBytesOf = (maxBytes: number): number =>
 export const segmentPath = (log: string, from: number): string => (from === 0 ? log : `${log}.${from}`);
 
 /**
- * Those that follow one another without a gap up to the end of the log, the oldest first; none where there is no log.
- * What lies before a gap cannot be told apart from what was removed, and counts as that.
+ * The oldest first; none where there is no log. A file that is shorter than up to where the next one begins has been
+ * truncated, and one that is not there between two others was removed from outside: the oldest goes first otherwise.
  */
 export function segmentsOf(log: string): Segment[] {
-  const found = allSegments(log);
-  const first = found.findLastIndex((segment, index) => {
-    const before = found[index - 1];
-    return before === undefined || before.from + before.bytes !== segment.from;
-  });
-  return found.slice(Math.max(0, first));
+  for (let attempt = 1; ; attempt++) {
+    const found = find(log);
+    const isWhole = found.every(
+      ({ from, bytes }, n) => from + bytes === (found[n + 1]?.from ?? from + bytes),
+    );
+    // Where the oldest one has gone meanwhile, another may have gone before it was looked at.
+    if (isWhole || attempt === ATTEMPTS || existsSync(found[0]?.path ?? log)) return found;
+  }
 }
 
-/** Also those before a gap. */
-export function allSegments(log: string): Segment[] {
+function find(log: string): Segment[] {
   const [folder, name] = [dirname(log), basename(log)];
-  return namesIn(folder)
+  const offsets = namesIn(folder)
     .flatMap((entry) => offsetIn(entry, name) ?? [])
-    .sort((a, b) => a - b)
-    .flatMap((from) => {
-      const path = segmentPath(log, from);
-      // It may be removed meanwhile.
-      const found = statSync(path, { throwIfNoEntry: false });
-      return found ? [{ path, from, bytes: found.size, writtenAt: found.mtimeMs }] : [];
-    });
+    .sort((a, b) => a - b);
+  return offsets.flatMap((from, n) => {
+    const path = segmentPath(log, from);
+    // It may be removed meanwhile.
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (!file) return [];
+    // What is appended from outside has another one's offset.
+    const bytes = Math.min(file.size, (offsets[n + 1] ?? Infinity) - from);
+    return [{ path, from, bytes, writtenAt: file.mtimeMs }];
+  });
 }
 
 function offsetIn(entry: string, name: string): number | undefined {

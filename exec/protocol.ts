@@ -13,6 +13,7 @@ import type {
   YieldSettings,
 } from '../contracts/session';
 import type { ErrorCode, ErrorFacts } from '../contracts/errors';
+import type { Part } from '../contracts/missing-output';
 import type { CodeImport, MissingPackage } from '../contracts/package-names';
 import type { JsonValue, ToolError } from '../contracts/tools';
 
@@ -58,6 +59,8 @@ export interface Snapshot {
   degraded?: string | null;
   /** Processes of ended epochs that could not be ended and still run. */
   survivors?: number[];
+  /** Present: the log lost its end, up to `end`, while no holder lived. What else is missing its files tell. */
+  lost?: Part;
   /** Where the next command begins; in answers to `status` alone, and of no holder before 0.3. */
   folder?: string | null;
 }

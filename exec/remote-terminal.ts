@@ -4,8 +4,10 @@ import { connect, type TLSSocket } from 'node:tls';
 import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import type { HostFacts } from '../contracts/remote-hosts';
+import type { MissingPart } from '../contracts/missing-output';
 import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
 import { HolderClient, HolderGone } from './holder-client';
+import type { Piece } from './log-reader';
 import type { Verbs } from './protocol';
 import { readLine } from './read-line';
 
@@ -15,12 +17,12 @@ export const MAX_READ_BYTES = 256 * 1024;
 /** What a host answers somebody elsewhere: its holder's answers, and the log, which lies there. */
 export interface HostVerbs extends Pick<Verbs, 'attach' | 'watch' | 'type' | 'resize' | 'cancel'> {
   /**
-   * Waits until the log is longer than `from`, which is null for its end: then `data` (base64) is empty. The answer has a
-   * `from` where what was asked for has been dropped: the data begin there.
+   * Waits until the log is longer than `from`, which is null for its end: then `data` (base64) is empty. It is so, too,
+   * where a part is `missing` at `from`.
    */
   read: {
     request: { from: number | null; waitMs: number };
-    answer: { data: string; end: number; from?: number };
+    answer: { data: string; end: number; missing?: MissingPart };
   };
 }
 
@@ -61,13 +63,11 @@ export class RemoteTerminal {
     return (await this.client.request('read', { from: null, waitMs: 0 })).end;
   }
 
-  /**
-   * What the log has from `from` on, or from where it begins now, at most 256 KiB; empty when nothing came within
-   * `waitMs`.
-   */
-  async read(from: number, waitMs = 0): Promise<{ data: Buffer; from: number }> {
-    const answer = await this.client.request('read', { from, waitMs });
-    return { data: Buffer.from(answer.data, 'base64'), from: answer.from ?? from };
+  /** The log's next piece, as `nextPiece` tells it, at most 256 KiB; empty when nothing came within `waitMs`. */
+  async read(from: number, waitMs = 0, signal?: AbortSignal): Promise<Piece> {
+    const { data, missing } = await this.client.request('read', { from, waitMs }, signal);
+    const bytes = Buffer.from(data, 'base64');
+    return { data: bytes, from, to: missing?.to ?? from + bytes.length, ...(missing && { missing }) };
   }
 
   close(): void {

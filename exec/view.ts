@@ -1,13 +1,14 @@
 // The bounded text of what a session printed between two offsets: the beginning and the end of long output,
 // with what is left out and where to read it.
-import { droppedNote } from '../contracts/dropped-output';
-import { countLines, logStart, readLog, wasDropped } from './log-reader';
+import { missingNote, type MissingPart, type Part } from '../contracts/missing-output';
+import { countLines, isMissing, logEnd, missingParts, readWhole } from './log-reader';
+import { partsWithin } from './lost-parts';
 import { renderText } from './render';
 
 /** A model sees at most so much of one answer; the rest is in the log, by offset. */
 const HEAD_BYTES = 4 * 1024;
 const TAIL_BYTES = 12 * 1024;
-/** The log may go on dropping its oldest part while that is read. */
+/** More of the log may be dropped, or truncated, while it is read. */
 const ATTEMPTS = 10;
 
 export interface OutputView {
@@ -19,42 +20,113 @@ export interface OutputView {
   droppedBytes?: number;
 }
 
-/** Head and tail of the bytes from `from` to `to`, as far as they are kept. Throws `offset_out_of_range`. */
-export const boundedView = (path: string, from: number, to: number): Promise<OutputView> =>
-  ofWhatIsKept(path, from, (kept) =>
-    kept > to ? Promise.resolve({ output: '', from: to, to, omittedBytes: 0 }) : headAndTail(path, kept, to),
-  );
+/**
+ * Head and tail of the bytes from `from` to `to`, with a note in the place of what is missing. `lost` is the end of the
+ * log where its files cannot tell that it is missing. Throws `offset_out_of_range`, and `storage_failed` where the log
+ * ends before.
+ */
+export const boundedView = (path: string, from: number, to: number, lost?: Part): Promise<OutputView> =>
+  behindDropped(path, from, lost, (kept, truncated) => {
+    if (kept > to) return Promise.resolve({ output: '', from: to, to, omittedBytes: 0 });
+    const gaps = partsWithin(truncated, { from: kept, to });
+    return gaps.length > 0 ? aroundGaps(path, { from: kept, to }, gaps) : headAndTail(path, kept, to);
+  });
 
 /**
- * The bytes from `from` to `to`, gapless. A character that `to` would cut is left for the next page. Where the first of
- * them are not kept any more, as many from where the log begins.
+ * The bytes from `from` to `to`, gapless but for what is missing. Where the first of them have been dropped, as many from
+ * where the log begins. A note stands for a truncated part, up to its end, also where that lies behind `to`. A character
+ * that `to` would cut is left for the next page. Throws as `boundedView`.
  */
-export const page = (path: string, from: number, to: number): Promise<OutputView> =>
-  ofWhatIsKept(path, from, (kept) => gapless(path, kept, kept + to - from));
+export const page = (path: string, from: number, to: number, lost?: Part): Promise<OutputView> =>
+  behindDropped(path, from, lost, (kept, truncated) => {
+    const end = kept === from ? to : Math.min(kept + to - from, Math.max(to, lost?.to ?? logEnd(path)));
+    return pageBetween(path, { from: kept, to: end }, truncated);
+  });
 
-/** What `show` makes of the log from `from` on; says what of it has been dropped. */
-async function ofWhatIsKept(
+/** Each stretch of text between two offsets that is not missing. Throws as `boundedView`. */
+export const keptTexts = (path: string, range: Part, lost?: Part): Promise<string[]> =>
+  asItIs(path, lost, (missing) => {
+    const ends = [...partsWithin(missing, range), { from: range.to, to: range.to }];
+    const starts = [range.from, ...ends.map(({ to }) => to)];
+    return Promise.all(ends.map(({ from }, n) => renderText(readWhole(path, starts[n] ?? from, from))));
+  });
+
+/** What `show` makes of the log from `from` on, or from where it begins now; says what of it has been dropped. */
+const behindDropped = (
   path: string,
   from: number,
-  show: (from: number) => Promise<OutputView>,
-): Promise<OutputView> {
+  lost: Part | undefined,
+  show: (from: number, truncated: readonly MissingPart[]) => Promise<OutputView>,
+): Promise<OutputView> =>
+  asItIs(path, lost, async (missing) => {
+    const truncated = missing.filter(({ cause }) => cause === 'truncated');
+    const dropped = missing.find(({ cause }) => cause === 'dropped');
+    if (from < 0 || !dropped || dropped.to <= from) return show(from, truncated);
+    const kept = await show(dropped.to, truncated);
+    const droppedBytes = kept.from - from;
+    return {
+      ...kept,
+      output: withLine('', missingNote(dropped, { bytes: droppedBytes })) + kept.output,
+      droppedBytes,
+    };
+  });
+
+/** Looks again where something has gone missing between the look and the read. */
+async function asItIs<T>(
+  path: string,
+  lost: Part | undefined,
+  show: (missing: MissingPart[]) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const start = logStart(path);
     try {
-      if (from < 0 || start <= from) return await show(from);
-      const kept = await show(start);
-      const droppedBytes = kept.from - from;
-      return { ...kept, output: droppedNote(droppedBytes, start) + kept.output, droppedBytes };
+      return await show(missingParts(path, lost));
     } catch (err) {
-      if (!wasDropped(err) || attempt === ATTEMPTS) throw err;
+      if (!isMissing(err) || attempt === ATTEMPTS) throw err;
     }
   }
 }
 
+/** What lies before the first gap and behind the last, each bounded. */
+async function aroundGaps(
+  path: string,
+  { from, to }: Part,
+  gaps: readonly MissingPart[],
+): Promise<OutputView> {
+  const [first, last] = [gaps[0], gaps.at(-1)];
+  if (!first || !last) return headAndTail(path, from, to);
+  const before = await headAndTail(path, from, first.from);
+  const after = await headAndTail(path, last.to, to);
+  const bytes = gaps.reduce((sum, gap) => sum + gap.to - gap.from, 0);
+  const between = last.to - first.from - bytes;
+  const more = between > 0 ? `; ${between} bytes between omitted, read from offset ${first.to}` : '';
+  const output = withLine(before.output, missingNote(first, { bytes, more })) + after.output;
+  const omittedBytes = before.omittedBytes + bytes + between + after.omittedBytes;
+  return { output, from, to: after.to, omittedBytes };
+}
+
+async function pageBetween(
+  path: string,
+  { from, to }: Part,
+  truncated: readonly MissingPart[],
+): Promise<OutputView> {
+  const view = { output: '', from, to: from, omittedBytes: 0 };
+  for (const gap of partsWithin(truncated, { from, to: Infinity })) {
+    if (gap.from >= to) break;
+    view.output += await renderText(readWhole(path, view.to, gap.from));
+    view.output = withLine(view.output, missingNote(gap));
+    view.omittedBytes += gap.to - gap.from;
+    view.to = gap.to;
+  }
+  const data = cutAtCharacter(readWhole(path, view.to, to));
+  view.output += await renderText(data);
+  view.to += data.length;
+  return view;
+}
+
 async function headAndTail(path: string, from: number, to: number): Promise<OutputView> {
-  if (to - from <= HEAD_BYTES + TAIL_BYTES) return { ...(await gapless(path, from, to)), from };
-  const head = cutAtLine(readLog(path, from, from + HEAD_BYTES), 'end');
-  const tail = cutAtLine(readLog(path, to - TAIL_BYTES, to), 'start');
+  if (to - from <= HEAD_BYTES + TAIL_BYTES) return pageBetween(path, { from, to }, []);
+  const head = cutAtLine(readWhole(path, from, from + HEAD_BYTES), 'end');
+  const tail = cutAtLine(readWhole(path, to - TAIL_BYTES, to), 'start');
   const omittedBytes = to - from - head.length - tail.length;
   const behind = from + head.length;
   const lines = await countLines(path, behind, behind + omittedBytes);
@@ -63,10 +135,8 @@ async function headAndTail(path: string, from: number, to: number): Promise<Outp
   return { output: (await renderText(head)) + note + (await renderText(tail)), from, to, omittedBytes };
 }
 
-async function gapless(path: string, from: number, to: number): Promise<OutputView> {
-  const data = cutAtCharacter(readLog(path, from, to));
-  return { output: await renderText(data), from, to: from + data.length, omittedBytes: 0 };
-}
+const withLine = (text: string, line: string): string =>
+  `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
 
 function cutAtLine(data: Buffer, side: 'start' | 'end'): Buffer {
   if (side === 'end') {

@@ -22,9 +22,10 @@ execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', joi
   stdio: 'inherit',
 });
 
-/** What goes into the bundles: the compiled workflows and contracts, and the SDK's version. */
+/** What makes the bundles: the compiled workflows and contracts, the SDK's version and this script. */
 function sourcesHash() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  hash.update(readFileSync(__filename));
   for (const folder of ['contracts', 'workflows', 'encryption']) {
     for (const name of readdirSync(join(root, 'dist', folder), { recursive: true }).sort()) {
       if (String(name).endsWith('.js'))
@@ -53,6 +54,8 @@ async function bundle({ name, options }, hash) {
     logger: quiet,
     webpackConfigHook: (config) => ({
       ...config,
+      // Positions are enough for a stack trace; the sources twice over would be read and parsed at each start.
+      devtool: 'inline-nosources-source-map',
       resolve: { ...config.resolve, alias: { ...config.resolve?.alias, ...WITHOUT } },
     }),
   });

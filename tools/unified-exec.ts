@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import * as z from 'zod/mini';
 import type { SessionHandle } from '../client/session-handle';
-import { droppedNote } from '../contracts/dropped-output';
+import { missingNote } from '../contracts/missing-output';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { MAX_PAGE_BYTES, type CommandView, type YieldSettings } from '../contracts/session';
@@ -85,16 +85,32 @@ async function wholeOutput(session: SessionHandle, view: CommandView, maxBytes: 
   if (view.omittedBytes === 0 || maxBytes <= Buffer.byteLength(view.output)) return clipped(view.output);
   const half = Math.min(Math.floor(maxBytes / 2), MAX_PAGE_BYTES);
   // Without a reader: how far the agent has read stays as it is.
-  const page = async (from: number, bytes: number): Promise<string> =>
-    (await session.output({ from, maxBytes: Math.max(bytes, 4) })).output;
+  const page = (from: number, bytes: number): Promise<CommandView> =>
+    session.output({ from, maxBytes: Math.max(Math.min(bytes, half), 4) });
   const bytes = view.to - view.from;
-  // Said by the view, and not by pages that begin where the log does.
-  const told = view.droppedBytes === undefined ? '' : droppedNote(view.droppedBytes, view.from);
-  if (bytes <= 2 * half)
-    return told + (await page(view.from, half)) + (await page(view.from + half, bytes - half));
-  const [head, tail] = [await page(view.from, half), await page(view.to - half, half)];
-  return `${told}${head}\n[${bytes - 2 * half} bytes omitted, of ${bytes}]\n${tail}`;
+  const head = await page(view.from, half);
+  let output = droppedBefore(view) + head.output;
+  let at = head.to;
+  // A page may end before what was asked for, within a character, and behind it, where a part is missing.
+  if (at < view.to - half && bytes > 2 * half) {
+    const tail = view.to - half;
+    output += `\n[${tail - at} bytes omitted, of ${bytes}]\n`;
+    at = tail;
+  }
+  while (at < view.to) {
+    const next = await page(at, view.to - at);
+    output += next.output;
+    if (next.to === at) break;
+    at = next.to;
+  }
+  return output;
 }
+
+/** Said by the view, and not by pages that begin where the log does. */
+const droppedBefore = ({ droppedBytes, from }: CommandView): string =>
+  droppedBytes === undefined
+    ? ''
+    : `${missingNote({ cause: 'dropped', from: from - droppedBytes, to: from })}\n`;
 
 function exitCodeOf({ exitCode, signal }: CommandView): number {
   const number = signal ? constants.signals[signal as NodeJS.Signals] : undefined;

@@ -8,16 +8,13 @@ import type { CheckCode } from '../activities/command-gate';
 import { ToolRulings } from '../activities/tool-ruling';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
-import { LOCAL_HOST, checkedId, hostTaskQueue, isHostNamespace } from '../contracts/ids';
+import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../engine/node-version';
-import { Sandbox } from '../exec/sandbox/sandbox';
 import type { SessionHost } from '../exec/session-host';
-import { StubFolder } from '../exec/stub-folder';
 import { createDialects } from '../models/dialects/dialects';
 import { createProviders, type ModelProviders } from '../models/providers';
-import { createToolRegistry, type ToolRegistry } from '../tools/registry';
-import { stubFiles } from '../tools/stubs/stub-files';
+import { createToolRegistry } from '../tools/registry';
 import type { Tool } from '../tools/tool';
 import { builtInOptions, configurationSource } from './configuration';
 import { createAgentSide } from './agent-side';
@@ -25,8 +22,8 @@ import { claimHost } from './claim-host';
 import { secretStore } from './configured-secrets';
 import { configureTools } from './configured-tools';
 import { exposedNow, loadedPlaces, outsideProgram, trustedSecrets, type Exposed } from './exposed';
-import { HostClaim, ownFacts } from './host-claim';
-import { createHostWorker, type HostWorker } from './host-worker';
+import { ownFacts } from './host-claim';
+import { createHostSide } from './host-side';
 import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './open-sessions';
 import { publishRegistry } from './registry-record';
@@ -109,7 +106,7 @@ export async function composeWorkers(
   const { file } = configurationSource({ dataDir, config: options.config });
   const loaded = loadedPlaces(configuration, file, exposed);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // What was made is let go of where the rest cannot be: the last first.
+  // What was made is undone where the rest cannot be made: the last first.
   const made: (() => unknown)[] = [];
   try {
     const release = host === null ? (): void => undefined : await claimHost(dataDir, host);
@@ -122,73 +119,60 @@ export async function composeWorkers(
       await registerSearchAttributes(client.temporal).catch((err: unknown) =>
         log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
       );
+    const facts = ownFacts(dataDir);
     // Of each process its own: another one's open tasks are no orphans.
-    const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`));
+    const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`), facts.instance);
     made.push(() => journal.close());
     // A host's queue is this folder's alone; workers of other folders may poll that of the agents.
     const at = host === null ? client.server.queue : hostTaskQueue(host);
-    const { storage } = configuration;
-    const { blobs, closeBlobs } = openBlobs({ dataDir, at, client, limits: storage, log });
+    const { blobs, closeBlobs } = openBlobs({ dataDir, at, client, limits: configuration.storage, log });
     made.push(closeBlobs);
     made.push(() => configured.close());
     const policy = (): PolicySettings => configured.policy();
     const rulings = new ToolRulings(tools, policy, checks);
     made.push(() => checks.close());
     const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings };
-    const facts = ownFacts(dataDir);
     const warn = (message: string, given: object): void => log.warn(message, { ...given });
-    const given = { ...shared, facts, configuration, own, options, findProvider, findDialect, warn, made };
-    const agentSide = agents ? await createAgentSide(given) : undefined;
+    const given = { ...shared, facts, configuration, made };
+    const agentOptions = { ...given, own, options, findProvider, findDialect, warn };
+    const hostOptions = {
+      ...given,
+      dataDir,
+      secrets,
+      loaded,
+      policy,
+      checks,
+      listen: options.listen,
+      log: warn,
+    };
+    const openParts = (parts: SessionParts): Promise<SessionHost> => open({ ...options, log }, parts);
+    // At once: loading the workflows takes longer than all the rest, on another processor.
+    const [agentSide, hostSide] = await both(
+      agents ? createAgentSide(agentOptions) : undefined,
+      host === null ? undefined : createHostSide({ ...hostOptions, host, open: openParts }),
+    );
     // Not before others have let us in. MCP servers are where the agents are.
     configured.start(agents);
     const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
     const closeTools = (): Promise<void> => (closeBlobs(), unpublish(), checks.close(), configured.close());
-    let hostWorker: HostWorker | undefined;
-    let ownership: HostClaim | undefined;
-    if (host !== null) {
-      const { claims } = client;
-      const claim = await HostClaim.make({ claims, host, facts });
-      ownership = claim;
-      made.push(() => (claim.isNew ? claim.release() : undefined));
-      // In a trust domain of its own nobody would answer a script that calls a tool of ours.
-      const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
-      const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
-      const logBytes = storage.sessionLogBytes;
-      const parts = { client, stubs, secrets, sandbox: configuration.sandbox, loaded, logBytes };
-      const sessions = await open({ ...options, log }, parts);
-      made.push(() => sessions.endSpare());
-      const profile = sessions.options.sandbox;
-      const sandbox = profile && (await Sandbox.open(profile));
-      made.push(() => sandbox?.close());
-      const { listen } = options;
-      hostWorker = await createHostWorker({
-        ...shared,
-        policy,
-        host,
-        ownership,
-        sessions,
-        logBytes: storage.hostLogBytes,
-        sandbox,
-        checks,
-        listen,
-        log: warn,
-      });
-    }
+    const { hostWorker, ownership } = hostSide ?? {};
     const workers = new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
     if (ownership) ownership.onLost = (err) => workers.fail(err);
     return workers;
   } catch (err) {
-    for (const letGo of made.reverse()) await Promise.resolve(letGo()).catch(() => undefined);
+    for (const undo of made.reverse())
+      await Promise.resolve()
+        .then(undo)
+        .catch(() => undefined);
     throw err;
   }
 }
 
-/** Scripts load what the registry has now, whenever that changes. */
-function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
-  const stubs = new StubFolder(folder);
-  const publish = (): void => stubs.publish(stubFiles(tools.describe(), { node: process.execPath }));
-  publish();
-  tools.onChange(publish);
-  return stubs;
+/** Both results, or the first error once neither is under way any more. */
+async function both<A, B>(first: A, second: B): Promise<[Awaited<A>, Awaited<B>]> {
+  const [a, b] = await Promise.allSettled([first, second]);
+  if (a.status === 'rejected') throw a.reason;
+  if (b.status === 'rejected') throw b.reason;
+  return [a.value, b.value];
 }

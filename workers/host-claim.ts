@@ -2,8 +2,8 @@
 // was frozen or cut off finds out that it has lost the host.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
+import { askServer, FRESH_MS, PAUSE_MS } from '../client/ask-server';
 import type { Claim, QueueClaims } from '../client/queue-claims';
 import { placeOf, type ClaimFacts } from '../contracts/claims';
 import { HoldfastError } from '../contracts/errors';
@@ -11,12 +11,6 @@ import { WORKER_LOST } from '../contracts/failure';
 import { hostTaskQueue } from '../contracts/ids';
 import { dataFolderId } from '../exec/data-folder';
 import { identityOf } from '../exec/process-identity';
-
-/** What was confirmed so lately need not be asked again. */
-const FRESH_MS = 2_000;
-const PAUSE_MS = 250;
-/** A server that cannot be asked for so long: nothing is done, and that is told. */
-const PATIENCE_MS = 10_000;
 
 export interface HostClaimOptions {
   claims: QueueClaims;
@@ -60,6 +54,12 @@ export class HostClaim {
     return placeOf(this.claim.facts) !== placeOf(this.options.facts);
   }
 
+  /** What the host's worker polls as: of this process alone, though another may get its pid. */
+  get identity(): string {
+    const { host, facts } = this.options;
+    return `${process.pid}@${hostname()} host ${host} ${facts.instance}`;
+  }
+
   get folderId(): string {
     return this.options.facts.folderId;
   }
@@ -93,17 +93,13 @@ export class HostClaim {
   }
 
   private async ask(): Promise<Claim> {
-    for (const until = Date.now() + PATIENCE_MS; ;) {
+    const ask = async (): Promise<Claim> => {
       const askedAt = Date.now();
-      try {
-        this.claim = await claimOf(this.options);
-        this.confirmedAt = askedAt;
-        return this.claim;
-      } catch (err) {
-        if (err instanceof HoldfastError || Date.now() > until) throw err;
-        await delay(PAUSE_MS);
-      }
-    }
+      this.claim = await claimOf(this.options);
+      this.confirmedAt = askedAt;
+      return this.claim;
+    };
+    return askServer(ask, (err) => err instanceof HoldfastError);
   }
 }
 

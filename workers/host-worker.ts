@@ -104,6 +104,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     namespace,
     ...(dataConverter && { dataConverter }),
     taskQueue: hostTaskQueue(host),
+    identity: ownership.identity,
     activities: {
       ...createHostActivities({
         host,

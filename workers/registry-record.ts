@@ -1,9 +1,8 @@
 // The worker's tools, written into the data folder for the command line: MCP servers live in the worker alone.
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '../contracts/errors';
 import type { RegistryRecord } from '../contracts/registry-record';
-import { readJson, writeJson } from '../exec/json-file';
+import { readJson, removeQuietly, writeJson } from '../exec/json-file';
 import { identityOf, isAlive, type Identity } from '../exec/process-identity';
 import type { ToolRegistry } from '../tools/registry';
 import type { ConfiguredTools } from './configured-tools';
@@ -37,7 +36,7 @@ export function publishRegistry(
   const stop = registry.onChange(write);
   return () => {
     stop();
-    rmSync(recordPath(dataDir), { force: true });
+    removeQuietly(recordPath(dataDir));
   };
 }
 

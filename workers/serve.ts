@@ -1,7 +1,6 @@
 // A worker process: agents and one host's shells. `holdfast up` starts it detached; a team may run it as a
 // service. Says that it is ready by a record in the data folder.
 import '../engine/compile-cache';
-import { rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { Runtime, makeTelemetryFilterString, DefaultLogger } from '@temporalio/worker';
@@ -9,7 +8,8 @@ import { armCrashPoint } from '../activities/crash-point';
 import { resolveServer } from '../client/connect';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
-import { writeJson } from '../exec/json-file';
+import { removeQuietly, writeJson } from '../exec/json-file';
+import { outliveLog } from '../exec/outlive-log';
 import { identityOf } from '../exec/process-identity';
 import { asStorageFailure } from '../exec/storage-failure';
 import { usualWorkingFolder } from '../exec/working-folder';
@@ -22,6 +22,7 @@ import type { StartFailure } from './worker-process';
 import { startBeating, workerPaths, type WorkerRecord } from './worker-record';
 
 async function main(): Promise<void> {
+  outliveLog();
   const { values } = parseArgs({
     options: {
       data: { type: 'string' },
@@ -78,7 +79,7 @@ async function main(): Promise<void> {
     },
   });
   stopBeating();
-  rmSync(paths.record, { force: true });
+  removeQuietly(paths.record);
 }
 
 main().catch((err: unknown) => {

@@ -1,17 +1,27 @@
 // Remembers on disk which activities this worker is at, so that after a kill the next one can tell the
-// server at once. Without it each would be missed only after its heartbeat time-out.
+// server at once. Without it each would be missed only after its heartbeat time-out. What was on its way to the worker
+// is in no journal: the server is asked for it, by the name that the worker polled under.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import type { Context } from '@temporalio/activity';
+import { crashPoint } from '../activities/crash-point';
 import { WORKER_LOST } from '../contracts/failure';
-import { readJson, writeJson } from '../exec/json-file';
+import { readJson, removeQuietly, writeJson } from '../exec/json-file';
 import { identityOf, isAlive, type Identity } from '../exec/process-identity';
+import { forEachOpen } from './open-workflows';
 
 const PARTIAL = '.partial';
+/** temporal.api.enums.v1.PendingActivityState */
+const STARTED = 2;
+
+interface Owner extends Identity {
+  /** What the names end in that it polls under. Journals of releases before 0.2 have none. */
+  instance?: string;
+}
 
 interface Task {
   /** In base64. */
@@ -22,13 +32,16 @@ interface Task {
 export class TaskJournal {
   private readonly directory: string;
 
-  /** One folder per worker process below `root`. */
-  constructor(private readonly root: string) {
+  /** One folder per worker process below `root`; `instance` is in the names that its workers poll under. */
+  constructor(
+    private readonly root: string,
+    instance: string,
+  ) {
     this.directory = join(root, randomUUID());
     // By rename: a folder without an owner is an orphan to a worker that starts at the same time.
     const partial = `${this.directory}${PARTIAL}`;
     mkdirSync(partial, { recursive: true, mode: 0o700 });
-    writeJson(join(partial, 'owner.json'), identityOf(process.pid));
+    writeJson(join(partial, 'owner.json'), { ...identityOf(process.pid), instance } satisfies Owner);
     renameSync(partial, this.directory);
   }
 
@@ -44,13 +57,12 @@ export class TaskJournal {
         token: Buffer.from(taskToken).toString('base64'),
         workflowId: workflowExecution?.workflowId ?? null,
       };
-      // Tokens let whoever holds them answer for the activity.
-      writeFileSync(`${path}.partial`, JSON.stringify(task), { mode: 0o600 });
-      renameSync(`${path}.partial`, path);
+      crashPoint('activity-arrived');
+      keep(path, task);
       try {
         return await next(input);
       } finally {
-        rmSync(path, { force: true });
+        removeQuietly(path);
       }
     };
     return { inbound: { execute } };
@@ -61,15 +73,23 @@ export class TaskJournal {
     return this.orphans().length > 0;
   }
 
-  /** Fails what dead workers were at, for an immediate new attempt. Returns how many there were. */
-  async failOrphans(client: Client): Promise<number> {
+  /**
+   * Fails what dead workers were at, for an immediate new attempt. Returns how many there were. `taskQueue` is that of
+   * the workflows.
+   */
+  async failOrphans(client: Client, taskQueue: string): Promise<number> {
+    const orphans = this.orphans();
     let failed = 0;
-    for (const folder of this.orphans()) {
+    for (const folder of orphans) {
       for (const file of readdirSync(folder).filter((f) => f.endsWith('.token'))) {
         failed += (await failOne(client, taskOf(readFileSync(join(folder, file))))) ? 1 : 0;
       }
-      rmSync(folder, { recursive: true, force: true });
     }
+    const instances = orphans.flatMap(
+      (folder) => readJson<Owner>(join(folder, 'owner.json'))?.instance ?? [],
+    );
+    if (instances.length > 0) failed += await failHandedOut(client, taskQueue, instances);
+    for (const folder of orphans) removeQuietly(folder);
     return failed;
   }
 
@@ -78,14 +98,25 @@ export class TaskJournal {
       .filter((name) => !name.endsWith(PARTIAL))
       .map((name) => join(this.root, name))
       .filter((folder) => {
-        const owner = readJson<Identity>(join(folder, 'owner.json'));
+        const owner = readJson<Owner>(join(folder, 'owner.json'));
         return folder !== this.directory && !(owner && isAlive(owner));
       });
   }
 
   /** After a graceful end. */
   close(): void {
-    rmSync(this.directory, { recursive: true, force: true });
+    removeQuietly(this.directory);
+  }
+}
+
+/** A disk that takes nothing must not decide what becomes of an activity: one that is missed is so by its heartbeat. */
+function keep(path: string, task: Task): void {
+  try {
+    // A token lets its holder answer for the activity.
+    writeFileSync(`${path}.partial`, JSON.stringify(task), { mode: 0o600 });
+    renameSync(`${path}.partial`, path);
+  } catch {
+    removeQuietly(`${path}.partial`);
   }
 }
 
@@ -95,13 +126,19 @@ function taskOf(content: Buffer): Task {
   return { token: content.toString('base64'), workflowId: null };
 }
 
+const workerLost = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: WORKER_LOST,
+    message: 'the worker was killed while it was at this activity',
+    nextRetryDelay: 1,
+  });
+
 async function failOne(client: Client, { token, workflowId }: Task): Promise<boolean> {
   const { namespace } = client.options;
-  const message = 'the worker was killed while it was at this activity';
   try {
     await client.activity.fail(
       Buffer.from(token, 'base64'),
-      ApplicationFailure.create({ type: WORKER_LOST, message, nextRetryDelay: 1 }),
+      workerLost(),
       // For whom it is encrypted: the token does not tell.
       workflowId === null
         ? {}
@@ -113,4 +150,23 @@ async function failOne(client: Client, { token, workflowId }: Task): Promise<boo
     // found by its heartbeat time-out; a worker must start all the same.
     return false;
   }
+}
+
+/** Of open workflows: activities that the server has handed to one of the dead workers. Returns how many there were. */
+async function failHandedOut(
+  client: Client,
+  taskQueue: string,
+  instances: readonly string[],
+): Promise<number> {
+  let failed = 0;
+  await forEachOpen(client, taskQueue, async ({ workflowId, runId }) => {
+    const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+    for (const { activityId, lastWorkerIdentity, state } of raw.pendingActivities ?? []) {
+      const isLost = instances.some((instance) => lastWorkerIdentity?.endsWith(` ${instance}`));
+      if (Number(state) !== STARTED || !isLost || !activityId) continue;
+      await client.activity.fail({ workflowId, runId, activityId }, workerLost());
+      failed += 1;
+    }
+  });
+  return failed;
 }

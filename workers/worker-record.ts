@@ -1,5 +1,5 @@
 // What a worker process says of itself in the data folder: that it began, and that it still goes on.
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
 import { readJson } from '../exec/json-file';
@@ -54,7 +54,7 @@ export function startBeating(dataDir: string): () => void {
     try {
       utimesSync(beat, now, now);
     } catch {
-      // A folder that cannot be written, say: the work goes on, and those who look ask for the process alone.
+      // A folder that cannot be written, say: the work goes on, and those who look see that it cannot.
     }
   }, BEAT_MS).unref();
   return () => clearInterval(timer);
@@ -74,7 +74,18 @@ function silenceOf(dataDir: string, { identity }: WorkerRecord): string | undefi
   const since = lastBeat && `its last beat was at ${lastBeat.toISOString()}`;
   const state = livingStat(identity.pid)?.state;
   if (state === 'T' || state === 't') return `it is stopped by a signal${since ? `, ${since}` : ''}`;
-  return lastBeat && Date.now() - lastBeat.getTime() > SILENT_MS ? since : undefined;
+  const isLate = lastBeat && Date.now() - lastBeat.getTime() > SILENT_MS;
+  return isLate && canBeat(dataDir) ? since : undefined;
+}
+
+/** In a folder that cannot be written a worker beats in vain: then its process alone says how it is. */
+function canBeat(dataDir: string): boolean {
+  try {
+    accessSync(workerPaths(dataDir).beat, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function lastBeatOf(dataDir: string): Date | undefined {

@@ -11,7 +11,7 @@ import type { ServerConnection } from './server-connection';
 import type { SubAgentSweep } from './sub-agent-sweep';
 import type { TaskJournal } from './task-journal';
 
-const LEAVE_MS = 5_000;
+const LEAVE_MS = 2_500;
 
 /** Any logger that takes a message and its facts, the SDK's `Logger` among them. */
 export interface WorkersLog {
@@ -124,7 +124,7 @@ export class Workers {
       const adopted = hostWorker?.adopt() ?? 0;
       agentSide?.subAgents.looks.start();
       agentSide?.enrolled.start();
-      const orphans = await journal.failOrphans(temporal);
+      const orphans = await journal.failOrphans(temporal, this.client.server.queue);
       const ready = { pollingSince, adopted, orphans, open };
       onReady?.(ready);
       log.info('ready', { address: this.client.address, namespace: temporal.options.namespace, ...ready });
@@ -163,16 +163,13 @@ export class Workers {
   /** For others a claim of workers that are gone counts no more: a server that is away need not be waited for. */
   private async leaveQueues(): Promise<void> {
     const { agentSide, hostWorker, log } = this.parts;
-    const given = new AbortController();
-    const timer = setTimeout(() => given.abort(), LEAVE_MS);
     try {
-      await this.client.temporal.withAbortSignal(given.signal, () =>
+      // A deadline, because a signal does not end the pause before the next attempt of a call.
+      await this.client.temporal.withDeadline(Date.now() + LEAVE_MS, () =>
         Promise.all([agentSide?.claim.leave(), hostWorker?.leave()]),
       );
     } catch (err) {
       log.warn('the task queues could not be freed', { reason: reasonOf(err) });
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -30,7 +30,7 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
     message !== null && `“${inMarkdown(message, PARAGRAPH)}”`,
     state.status !== 'working' &&
       lastResult &&
-      `Turn ${turns} ended as **${lastResult.reason}** after ${lastResult.steps} steps:`,
+      `Turn ${turns} ended as **${inMarkdown(lastResult.reason)}** after ${lastResult.steps} steps:`,
     state.status !== 'working' && lastResult?.error && inMarkdown(lastResult.error.message, PARAGRAPH),
     state.status !== 'working' && lastResult?.answer && fenced(lastResult.answer, SHOWN_CHARACTERS),
     `All of it: ${listLink(namespace, query, 'agent, turns and sessions')}` +
@@ -51,7 +51,7 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
 
 function agentList({ agents }: AgentState, namespace: string): string {
   const lines = agents.map(({ agentId, role, status, since, result }) => {
-    const how = status === 'running' ? 'at work' : `ended as ${result?.reason ?? 'unknown'}`;
+    const how = status === 'running' ? 'at work' : `ended as ${inMarkdown(result?.reason ?? 'unknown')}`;
     const page = workflowLink(namespace, agentWorkflowId(agentId));
     return `- ${inMarkdown(role)}: ${page}, ${how} since ${atTime(new Date(since))}`;
   });
@@ -123,7 +123,7 @@ export function turnDetails(facts: TurnFacts): string {
 
 export const endedTurnDetails = ({ answer, reason, error, steps }: AgentResult): string =>
   paragraphs(
-    `### Ended as ${reason} after ${steps} steps`,
+    `### Ended as ${inMarkdown(reason)} after ${steps} steps`,
     error && inMarkdown(error.message, PARAGRAPH),
     answer && fenced(answer, SHOWN_CHARACTERS),
   );

@@ -10,7 +10,7 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import type { AgentInput, AgentSettings, Message, TurnResult } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { turnWorkflowId } from '../contracts/ids';
-import { inMarkdown, label } from '../contracts/labels';
+import { asSummary, inMarkdown } from '../contracts/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { interruptSignal } from './agent-definitions';
 import { turn } from './turn';
@@ -39,7 +39,7 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
       args: [{ agent, born, turn: number, message, settings, earlier }],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-      staticSummary: label(message),
+      staticSummary: asSummary(message),
       staticDetails: inMarkdown(message, 2_000),
       // So that the list of an agent's workflows shows its turns, too.
       typedSearchAttributes: [{ key: AGENT_KEY, value: agent }],

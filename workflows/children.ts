@@ -5,7 +5,7 @@ import type { AgentInput, AgentResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { fromFailure, toFailure } from '../contracts/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';
-import { label } from '../contracts/labels';
+import { asSummary } from '../contracts/labels';
 import { WORKFLOWS } from '../contracts/messages';
 import { sendSignal, stopSignal } from './agent-definitions';
 
@@ -68,9 +68,8 @@ function childOptions(
   input: AgentInput,
   options: AgentChildOptions,
 ): ChildWorkflowOptions & { workflowId: string; args: [AgentInput] } {
-  const summary = label(input.task ?? 'a conversation');
   return {
-    staticSummary: summary,
+    staticSummary: asSummary(input.task ?? 'a conversation'),
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     taskQueue: MAIN_TASK_QUEUE,
     ...options,

@@ -17,10 +17,11 @@ import {
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { reasonOf } from '../contracts/errors';
 import { hostTaskQueue, ID_PATTERN } from '../contracts/ids';
-import { atTime, inMarkdown, label } from '../contracts/labels';
+import { label } from '../contracts/labels';
 import { HOST_MESSAGES, SEARCH_ATTRIBUTES } from '../contracts/messages';
 import type { HostFacts, HostInput, HostState, PresenceActivities } from '../contracts/remote-hosts';
 import { hostFactsSchema, hostInputSchema } from '../contracts/schemas/remote-hosts';
+import { hostDetails } from './host-labels';
 import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
@@ -51,7 +52,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
   };
   let announced: HostFacts | null = null;
   let isForgotten = false;
-  const show = (): void => setCurrentDetails(detailsOf(state));
+  const show = (): void => setCurrentDetails(hostDetails(state));
   const refused = (err: unknown): void => {
     state.refused = [...state.refused, reasonOf(err)].slice(-REMEMBERED_REFUSALS);
   };
@@ -137,17 +138,4 @@ async function lease(name: string, instance: string): Promise<string> {
     const cause = err instanceof ActivityFailure ? err.cause : err;
     return cause instanceof TimeoutFailure ? 'it is silent' : reasonOf(cause);
   }
-}
-
-function detailsOf({ host: name, status, since, reason, facts }: HostState): string {
-  const lines = [`### Host ${inMarkdown(name)} is ${status}${reason ? `: ${inMarkdown(reason)}` : ''}`];
-  lines.push(`since ${atTime(new Date(since))}`);
-  if (facts) {
-    const { access, version, root, sandbox } = facts;
-    lines.push(
-      `access ${access}, Holdfast ${inMarkdown(version)}, shells begin in ${inMarkdown(root)}, ` +
-        (sandbox === null ? 'no sandbox' : `sandbox ${inMarkdown(sandbox)}`),
-    );
-  }
-  return lines.join('\n\n');
 }

@@ -1,9 +1,11 @@
 // What a session shows of itself in Temporal's web UI: what its command is at, and what to send it.
 import { atTime, fenced, inMarkdown, label, messageList } from '../contracts/labels';
+import { ownValue } from '../contracts/own';
 import type { CommandView } from '../contracts/session';
 import type { RunningCommand } from './session-record';
 
 const SHOWN_CHARACTERS = 2_000;
+const PARAGRAPH = 500;
 
 export const summaryOfCommand = ({ runtime, code }: RunningCommand): string =>
   `${runtime}: ${label(code.trim().split('\n')[0] ?? '', 80)}`;
@@ -39,7 +41,7 @@ export const detailsOfStart = (command: RunningCommand, isHeld = false): string 
     messageList(isHeld ? [RESET, CLOSE] : MESSAGES.running),
   ].join('\n\n');
 
-/** Markdown; `seenAt` is workflow time. */
+/** Markdown; `seenAt` is workflow time. The view is what a host says: its types are no promise. */
 export function detailsOf(view: CommandView, seenAt: Date = new Date()): string {
   const facts = [
     `as of ${atTime(seenAt)}, ${Math.round(view.durationMs / 1_000)} s after it began`,
@@ -49,18 +51,22 @@ export function detailsOf(view: CommandView, seenAt: Date = new Date()): string 
   ];
   return [
     `### ${stateOf(view)}`,
-    facts.filter((fact) => fact).join(', '),
+    inMarkdown(facts.filter((fact) => fact).join(', '), PARAGRAPH),
     ...troublesOf(view),
     fenced(view.output, SHOWN_CHARACTERS),
-    messageList(MESSAGES[view.state]),
+    messageList(ownValue(MESSAGES, view.state) ?? MESSAGES.running),
   ].join('\n\n');
 }
 
 /** A view that an older release recorded has neither field. */
 function troublesOf({ degraded, survivors }: Partial<CommandView>): string[] {
   return [
-    ...(degraded ? [`**The host's disk takes nothing, programs stall:** ${inMarkdown(degraded)}`] : []),
-    ...(survivors?.length ? [`**Still running after a reset:** process ${survivors.join(', ')}`] : []),
+    ...(degraded
+      ? [`**The host's disk takes nothing, programs stall:** ${inMarkdown(degraded, PARAGRAPH)}`]
+      : []),
+    ...(survivors?.length
+      ? [`**Still running after a reset:** process ${inMarkdown(survivors.join(', '), PARAGRAPH)}`]
+      : []),
   ];
 }
 
@@ -78,11 +84,12 @@ function stateOf(view: CommandView): string {
 }
 
 const certaintyOf = ({ waiting }: CommandView): string =>
-  waiting && waiting.certainty !== 'certain' ? ` (${waiting.certainty})` : '';
+  waiting && waiting.certainty !== 'certain' ? ` (${inMarkdown(waiting.certainty)})` : '';
 
 function endOf({ exitCode, signal, killedBy }: CommandView): string {
   if (killedBy && killedBy.by !== 'signal') {
-    return `Ended by ${killedBy.by.replace('_', ' ')}${killedBy.reason ? `: ${inMarkdown(killedBy.reason)}` : ''}`;
+    const { by, reason } = killedBy;
+    return `Ended by ${inMarkdown(by.replace('_', ' '))}${reason ? `: ${inMarkdown(reason)}` : ''}`;
   }
-  return `Ended with exit code ${exitCode ?? 'none'}${signal ? `, signal ${signal}` : ''}`;
+  return `Ended with exit code ${inMarkdown(String(exitCode ?? 'none'))}${signal ? `, signal ${inMarkdown(signal)}` : ''}`;
 }

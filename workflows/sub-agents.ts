@@ -20,7 +20,7 @@ import {
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId } from '../contracts/ids';
-import { label } from '../contracts/labels';
+import { asSummary } from '../contracts/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { contentHash, spawnContent } from '../contracts/message-content';
 import { fitText } from '../contracts/payload-size';
@@ -204,7 +204,7 @@ export class SubAgents {
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           parentClosePolicy: ParentClosePolicy.ABANDON,
           args: [this.inputOf(request, agent.grant)],
-          staticSummary: label(`${role}: ${prompt}`),
+          staticSummary: asSummary(`${role}: ${prompt}`),
         });
         // It says so itself, but for one that was terminated.
         child.result().catch((err: unknown) => this.ended(agentId, lostResult(agentId, err)));

@@ -5,7 +5,6 @@ import { HoldfastError } from '../../contracts/errors';
 import { checkedSession } from '../../contracts/ids';
 import { attach } from '../commands/attach';
 import type { CliContext } from '../context';
-import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 import { allWork } from '../work';
 import { family, forest } from '../work-lines';
@@ -101,7 +100,7 @@ export async function runChatCommand(chat: CommandedChat, line: string): Promise
   if (command) return command.run(chat, rest.trim());
   throw new HoldfastError('invalid_input', {
     what: 'The command of this chat',
-    got: inert(name),
+    got: name,
     allowed: COMMANDS.map((one) => one.name).join(', '),
     next: 'Type /help, or // to begin a message with a slash.',
   });

@@ -1,7 +1,8 @@
 // The terminal of a chat: what has been said scrolls up; below it, drawn again and again, what goes on now and the
 // line that a person types. Node's line editor draws all of that as its prompt, and so knows how many rows it is.
 import { createInterface, type Interface, type Key } from 'node:readline';
-import { styled } from '../terminal-style';
+import { draw, harmless, writingBy } from '../guarded-output';
+import { styled, wantsColour } from '../terminal-style';
 import { cut, plainText } from './plain-lines';
 
 /** A paste arrives between two marks (xterm, bracketed paste mode), so that its line ends send nothing. */
@@ -53,7 +54,7 @@ export class ChatScreen {
   open(): void {
     const editor = createInterface({
       input: process.stdin,
-      output: process.stdout,
+      output: writingBy(process.stdout, (text) => draw(text)),
       prompt: PROMPT,
       history: this.history(),
       historySize: 500,
@@ -72,7 +73,7 @@ export class ChatScreen {
       this.close();
       this.events.onEnd();
     });
-    process.stdout.write(PASTE_ON);
+    draw(PASTE_ON);
     for (const write of this.held.splice(0)) write();
     editor.write(this.kept);
     this.draw();
@@ -88,7 +89,7 @@ export class ChatScreen {
     process.stdin.off('keypress', this.onKey);
     process.stdout.off('resize', this.onResize);
     editor.close();
-    process.stdout.write(PASTE_OFF);
+    draw(PASTE_OFF);
   }
 
   /** For good, above what goes on now. */
@@ -104,7 +105,7 @@ export class ChatScreen {
 
   /** Draws what goes on now, where that has changed. */
   refresh(): void {
-    const lines = this.events.now();
+    const lines = this.now();
     if (lines.length === this.block.length && lines.every((line, index) => line === this.block[index]))
       return;
     this.draw();
@@ -118,16 +119,21 @@ export class ChatScreen {
     this.draw();
   }
 
+  /** The editor draws them as they are. */
+  private now(): string[] {
+    return this.events.now().map((line) => harmless(line, wantsColour(process.stdout)));
+  }
+
   private erase(editor: Editor): void {
     const up = editor.prevRows > 0 ? `\x1b[${editor.prevRows}A` : '';
-    process.stdout.write(`${up}\r\x1b[J`);
+    draw(`${up}\r\x1b[J`);
     editor.prevRows = 0;
   }
 
   private draw(): void {
     if (!this.editor) return;
     // Anew, also where only something above it is printed: what is recorded by then must not stand here too.
-    this.block = this.events.now();
+    this.block = this.now();
     const columns = process.stdout.columns - 1;
     const hidden = this.typed.length - SHOWN_TYPED;
     const typed = this.typed
@@ -159,7 +165,7 @@ export class ChatScreen {
   };
 
   private onLine(line: string): void {
-    process.stdout.write(`\x1b[${this.rowsOfLine}A\r\x1b[J`);
+    draw(`\x1b[${this.rowsOfLine}A\r\x1b[J`);
     const isContinued = this.isPasting || line.endsWith('\\');
     this.typed.push(isContinued && !this.isPasting ? line.slice(0, -1) : line);
     if (isContinued) {

@@ -1,18 +1,13 @@
 // Untrusted text as lines that fit into a part of the screen: no colour, nothing that moves the cursor.
-import { InertText } from '../inert-text';
+import { inert } from '../inert-text';
 
 /** Characters that most terminals draw two columns wide (Unicode TR 11: wide and fullwidth), and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 const NO_WIDTH = /\p{Mn}|\p{Me}|\p{Cf}/u;
 
-export function plainText(text: string): string {
-  const filter = new InertText({ colours: false, carriageReturns: false });
-  return (filter.push(Buffer.from(text)) + filter.end())
-    .replaceAll('\t', '  ')
-    .replaceAll('\r', '\n')
-    .replaceAll('\b', '');
-}
+/** No tabs: how wide they are depends on where they stand. */
+export const plainText = (text: string): string => inert(text).replaceAll('\t', '  ');
 
 export const widthOf = (text: string): number =>
   [...text].reduce((sum, char) => sum + (NO_WIDTH.test(char) ? 0 : WIDE.test(char) ? 2 : 1), 0);

@@ -2,6 +2,7 @@
 import type { AgentState, Message } from '../../contracts/agent';
 import { isScriptSession } from '../../contracts/script-sessions';
 import { age } from '../age';
+import { inertLine } from '../../contracts/inert';
 import { styled } from '../terminal-style';
 import { usageText } from '../usage-text';
 import type { Work } from '../work';
@@ -75,8 +76,8 @@ export function statusLines(status: ChatStatus, isWriting: boolean, columns: num
         `${waitText(one)}: /attach ${one.session}, or from elsewhere`,
         `  holdfast attach --agent ${id} --session ${one.session}`,
       ])
-      .map((line) => styled('yellow', cut(line, columns))),
-    styled('dim', cut(parts.filter((part) => part).join('; '), columns)),
+      .map((line) => styled('yellow', cut(inertLine(line), columns))),
+    styled('dim', cut(inertLine(parts.filter((part) => part).join('; ')), columns)),
   ];
 }
 

@@ -8,10 +8,12 @@ import type { AgentResult, AgentState, Message } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { parseSessionWorkflowId } from '../../contracts/ids';
 import type { CliContext } from '../context';
-import { inert, printMessage } from '../print-message';
+import { draw } from '../guarded-output';
+import { inert } from '../inert-text';
+import { printMessage } from '../print-message';
 import { reportError } from '../report-error';
 import { note, notesThrough, styled } from '../terminal-style';
-import { resultText } from '../turn-result';
+import { errorOf, resultText } from '../turn-result';
 import { allWork } from '../work';
 import { runChatCommand, COMMANDS, type CommandedChat } from './chat-commands';
 import { ChatScreen } from './chat-screen';
@@ -232,9 +234,7 @@ export class TerminalChat implements CommandedChat {
     this.screen.print(() => {
       printMessage(message, 'you');
       if (message.role !== 'assistant' || message.parsed.kind !== 'answer') return;
-      // Colours of its own end with it.
-      const end = process.stdout.isTTY && !process.env.NO_COLOR ? '\x1b[0m' : '';
-      process.stdout.write(`\n${inert(message.parsed.answer).trimEnd()}${end}\n\n`);
+      draw(`\n${inert(message.parsed.answer).trimEnd()}\n\n`);
     });
   }
 
@@ -242,7 +242,8 @@ export class TerminalChat implements CommandedChat {
     this.status.isInterrupting = false;
     this.reply.clear();
     if (!result) return;
-    if (result.error) this.tell(new HoldfastError(result.error.code, result.error.facts));
+    const error = errorOf(result);
+    if (error) this.tell(error);
     this.print(styled('dim', `[${resultText(result)}]`));
   }
 

@@ -13,7 +13,6 @@ import type { Verbs } from '../../exec/protocol';
 import type { RemoteTerminal } from '../../exec/remote-terminal';
 import { sessionPaths } from '../../exec/session-paths';
 import { dataDirOf, isLocal, openContext, type CliContext } from '../context';
-import { letDraw } from '../guarded-output';
 import { showTerminal, sizeOf, type Left, type Person } from '../person-at-terminal';
 import { showThroughTemporal } from '../person-through-temporal';
 import { note } from '../terminal-style';
@@ -30,7 +29,6 @@ export interface AttachOptions extends WayOptions {
 /** Exits with 0, after a signal with 128 and its number; with `--run` with the command's code, unless left. */
 export async function attach(options: AttachOptions): Promise<number> {
   if (!process.stdin.isTTY && !options.watch && !options.json) throw needsTerminal();
-  letDraw();
   const types = !options.watch && !options.json && process.stdin.isTTY && process.stdout.isTTY;
   const detachKey = { byte: detachByte(options.detachKey), name: options.detachKey };
   const person: Person = { types, detachKey, from: null, json: options.json ?? false };

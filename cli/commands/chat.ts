@@ -10,10 +10,8 @@ import { pipedChat } from '../chat/piped-chat';
 import { TerminalChat } from '../chat/terminal-chat';
 import { checkedId } from '../../contracts/ids';
 import { hostWorkers } from './host';
-import { letDraw } from '../guarded-output';
 import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
-import { inert } from '../print-message';
 import { note } from '../terminal-style';
 
 /** In a terminal 0 for who left, 130 by Ctrl-C; through a pipe the code of the last turn that failed. */
@@ -25,7 +23,6 @@ export async function chat(given: ChatOptions): Promise<number> {
     const options = host ? { ...given, remoteHost: host.name } : given;
     const opened = await openConversation(context, options);
     if (!isTerminal(options)) return await throughPipe(opened, options);
-    letDraw();
     await introduce(context, opened);
     const talk = new TerminalChat(context, options, opened.agent);
     const code = await talk.run();
@@ -68,7 +65,7 @@ async function throughPipe({ agent, how }: OpenedConversation, options: ChatOpti
 async function introduce(context: CliContext, { agent, how }: OpenedConversation): Promise<void> {
   const link = workflowLink(context, agent.workflowId);
   const { model, host } = await agent.state();
-  note(`${how} ${agent.id}, with ${inert(model)} on host ${host}${link ? `  ${link}` : ''}`);
+  note(`${how} ${agent.id}, with ${model} on host ${host}${link ? `  ${link}` : ''}`);
   note('/help lists the commands; ctrl-c interrupts, ctrl-d leaves');
 }
 

@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers';
 import { CodeChecks } from '../../checks/code-checks';
 import type { CheckReport } from '../../contracts/checks';
 import { HoldfastError } from '../../contracts/errors';
+import { inertLine } from '../../contracts/inert';
 import { ownValue } from '../../contracts/own';
 import type { Runtime } from '../../contracts/session';
 import type { GlobalOptions } from '../context';
 import { printJson } from '../print-json';
-import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 
 export interface CheckOptions extends GlobalOptions {
@@ -79,11 +79,11 @@ function runtimeOf(file: string, code: string): Runtime {
 
 function print(file: string, { verdicts, unparsed }: CheckReport): void {
   for (const { line, column, rule, reason, found } of verdicts) {
-    const place = inert(`${file}:${line}:${column}`);
+    const place = inertLine(`${file}:${line}:${column}`);
     process.stdout.write(
-      `${styled('bold', place)} ${styled('red', rule)} ${inert(reason)}\n    ${inert(found)}\n`,
+      `${styled('bold', place)} ${styled('red', inertLine(rule))} ${inertLine(reason)}\n    ${inertLine(found)}\n`,
     );
   }
-  if (unparsed !== null) note(`not checked: ${inert(unparsed)}`);
+  if (unparsed !== null) note(`not checked: ${unparsed}`);
   if (verdicts.length === 0 && unparsed === null) note('nothing found');
 }

@@ -10,7 +10,7 @@ import { enginePaths, readRecord } from '../../engine/record';
 import { readPrivateFile } from '../../exec/private-file';
 import { readEncryption } from '../../workers/read-encryption';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
-import { printJson } from '../print-json';
+import { printJson, visibleJson } from '../print-json';
 import { note } from '../terminal-style';
 
 export interface CodecOptions extends GlobalOptions {
@@ -121,7 +121,7 @@ export function newKey(options: NewKeyOptions): Promise<number> {
       next: 'Name another file; no key is written over.',
     });
   }
-  const line = `{ id = ${JSON.stringify(id)}, file = ${JSON.stringify(file)} }`;
+  const line = `{ id = ${JSON.stringify(id)}, file = ${visibleJson(file)} }`;
   if (options.json) printJson({ id, file, line });
   else {
     process.stdout.write(`[encryption]\nkeys = [\n  ${line},\n]\n`);

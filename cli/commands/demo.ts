@@ -12,7 +12,8 @@ import { sessionPaths } from '../../exec/session-paths';
 import { runningWorker } from '../../workers/worker-record';
 import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
-import { inert, printMessage } from '../print-message';
+import { inert } from '../inert-text';
+import { printMessage } from '../print-message';
 import { styled } from '../terminal-style';
 
 const TASK = 'Audit the sources of this checkout, and show that nothing is lost on the way.';

@@ -6,6 +6,7 @@ import * as pty from 'node-pty';
 import { connectTemporal, resolveServer } from '../../client/connect';
 import { hasPollers } from '../../client/deliver';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { inertLine } from '../../contracts/inert';
 import { MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { defaultCacheDir } from '../../engine/data-dir';
@@ -62,8 +63,10 @@ export async function doctor(options: GlobalOptions): Promise<number> {
 
 function print({ name, status, found, next }: Check): void {
   const colour = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
-  process.stdout.write(`${styled(colour[status], status.padEnd(4))}  ${name.padEnd(16)}  ${found}\n`);
-  if (next) process.stdout.write(`${' '.repeat(24)}next: ${next}\n`);
+  process.stdout.write(
+    `${styled(colour[status], status.padEnd(4))}  ${name.padEnd(16)}  ${inertLine(found)}\n`,
+  );
+  if (next) process.stdout.write(`${' '.repeat(24)}next: ${inertLine(next)}\n`);
 }
 
 function checkNode(): Check {

@@ -9,7 +9,6 @@ import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
 import { followLog, followRemote, followSession, type Follower } from '../follow-log';
 import { printJson } from '../print-json';
-import { inert } from '../print-message';
 import { note } from '../terminal-style';
 import { wayTo, type WayOptions } from '../way-to-host';
 
@@ -61,7 +60,7 @@ function tellOfApproval({ client }: CliContext, { workflowId }: SessionHandle): 
         if (!one) return;
         clearInterval(watch);
         const why = one.reasons.map(({ rule, found }) => `${rule}, ${found}`).join('; ');
-        note(inert(`It waits for an approval: ${why}`));
+        note(`It waits for an approval: ${why}`);
         note('Say yes with `holdfast approve`, no with `holdfast deny`.');
       },
       () => undefined,
@@ -124,7 +123,9 @@ export function exitCodeOf(
     case 'waiting_input': {
       const what =
         view.state === 'running' ? 'still runs' : 'waits for input: answer with `holdfast input TEXT`';
-      if (!json) note(`\nThe command ${what} (session ${session}, offset ${view.to}).`);
+      if (json) return 0;
+      process.stderr.write('\n');
+      note(`The command ${what} (session ${session}, offset ${view.to}).`);
       return 0;
     }
   }

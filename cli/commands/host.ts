@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { LOCAL_HOST } from '../../contracts/ids';
+import { inertLine } from '../../contracts/inert';
 import type { Access, HostState } from '../../contracts/remote-hosts';
 import { HoldfastError } from '../../contracts/errors';
 import { attachToken } from '../../exec/attach-keys';
@@ -9,7 +10,6 @@ import { HostAccess } from '../../exec/host-access';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
-import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 
 export interface ServeHostOptions extends GlobalOptions {
@@ -124,7 +124,7 @@ export async function showHost(host: string, options: GlobalOptions): Promise<nu
     );
   }
   for (const [name, value] of rows)
-    process.stdout.write(`${styled('bold', name.padEnd(14))}${inert(value)}\n`);
+    process.stdout.write(`${styled('bold', name.padEnd(14))}${inertLine(value)}\n`);
   return 0;
 }
 
@@ -161,5 +161,6 @@ function line({ host, status, since, reason, facts }: HostState): string {
   const access = facts ? `${facts.access}, ${facts.root}, Holdfast ${facts.version}` : '';
   const when = `since ${since}${reason ? `: ${reason}` : ''}`;
   const colour = status === 'online' ? 'green' : 'yellow';
-  return `${styled('bold', host)}  ${styled(colour, status)}  ${inert(access)}  ${styled('dim', inert(when))}`;
+  const [name, is] = [styled('bold', inertLine(host)), styled(colour, inertLine(status))];
+  return `${name}  ${is}  ${inertLine(access)}  ${styled('dim', inertLine(when))}`;
 }

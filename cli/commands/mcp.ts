@@ -1,7 +1,8 @@
 // `holdfast mcp`: an MCP server over standard input and output, for whoever starts it as a program.
 import { once } from 'node:events';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
-import { letDraw } from '../guarded-output';
+import { escapeActive } from '../../contracts/inert';
+import { writingBy } from '../guarded-output';
 import { mcpServer } from '../mcp/serve-client';
 
 /** Serves until its input ends; what runs goes on. Standard output carries the protocol and nothing else. */
@@ -14,10 +15,9 @@ export async function mcp(options: GlobalOptions): Promise<number> {
       throw err;
     }));
   const server = await mcpServer(open);
-  letDraw();
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
   const ended = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close'), stopped()]);
-  await server.connect(new StdioServerTransport());
+  await server.connect(new StdioServerTransport(process.stdin, writingBy(process.stdout, visibleLines)));
   // The client's first call finds it started; what is wrong is told to that call.
   open().catch(() => undefined);
   await ended;
@@ -25,6 +25,9 @@ export async function mcp(options: GlobalOptions): Promise<number> {
   await opening?.then((context) => context[Symbol.asyncDispose]()).catch(() => undefined);
   return 0;
 }
+
+/** The same JSON, inert. */
+const visibleLines = (lines: string): boolean => process.stdout.write(escapeActive(lines));
 
 const stopped = (): Promise<unknown> =>
   Promise.race((['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => once(process, signal)));

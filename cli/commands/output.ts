@@ -3,9 +3,9 @@ import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors';
 import { KEYS, MAX_PAGE_BYTES, type CommandView, type Key, type Wait } from '../../contracts/session';
 import { openContext, type SessionOptions } from '../context';
-import { writeFiltered } from '../guarded-output';
+import { draw } from '../guarded-output';
+import { sessionText } from '../inert-text';
 import { printJson } from '../print-json';
-import { inert } from '../print-message';
 import { note } from '../terminal-style';
 import { factsOf } from '../view-facts';
 
@@ -35,7 +35,7 @@ export function output(options: OutputOptions): Promise<number> {
     if (from === undefined || options.json) return session.output(request);
     let view = await session.output({ ...request, maxBytes: MAX_PAGE_BYTES });
     for (let last = view; last.to > last.from; view = { ...last, from }) {
-      writeFiltered(inert(last.output));
+      draw(sessionText(last.output));
       last = await session.output({ from: last.to, maxBytes: MAX_PAGE_BYTES });
       if (last.to === last.from) return { ...last, output: '' };
     }
@@ -92,7 +92,7 @@ async function withSession(
 }
 
 function printView(view: CommandView): void {
-  writeFiltered(inert(view.output));
+  draw(sessionText(view.output));
   if (view.output !== '' && !view.output.endsWith('\n')) process.stdout.write('\n');
   note(factsOf(view));
 }

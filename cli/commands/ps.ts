@@ -1,6 +1,7 @@
 // `holdfast ps` and `holdfast tree`: agents, turns and sessions, what each waits for, and who ended what.
 import { HoldfastError } from '../../contracts/errors';
 import { openContext, type GlobalOptions } from '../context';
+import { visibleJson } from '../print-json';
 import { watch } from '../watch';
 import { allWork, type Work } from '../work';
 import { family, forest, table } from '../work-lines';
@@ -39,7 +40,7 @@ async function show(
   await using context = await openContext(options, { start: false, staysOnFullDisk: true });
   const render = async (): Promise<string> => {
     const work = select(await allWork(context, options.all ?? false));
-    return options.json ? `${JSON.stringify(work)}\n` : draw(work);
+    return options.json ? `${visibleJson(work)}\n` : draw(work);
   };
   if (options.watch) return await watch(render);
   process.stdout.write(await render());

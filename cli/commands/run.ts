@@ -4,9 +4,12 @@ import type { AgentHandle } from '../../client/agent-handle';
 import type { AgentInput, AgentResult } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
+import { inertLine } from '../../contracts/inert';
 import { checkModel, modelInFull } from '../check-model';
 import { openContext, workflowLink, type GlobalOptions } from '../context';
-import { inert, printMessage } from '../print-message';
+import { draw } from '../guarded-output';
+import { inert } from '../inert-text';
+import { printMessage } from '../print-message';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { printJson } from '../print-json';
 import { note, styled } from '../terminal-style';
@@ -34,7 +37,7 @@ export async function run(task: string, options: RunOptions): Promise<number> {
   leaveOnInterrupt(link);
   const result = await watch(agent, options.json ?? false);
   if (options.json) printJson({ agent: id, ...result });
-  else process.stdout.write(`${summary(result)}\n`);
+  else draw(`${summary(result)}\n`);
   return result.reason === 'answered' ? 0 : 75;
 }
 
@@ -73,6 +76,6 @@ async function printSteps(agent: AgentHandle, signal: AbortSignal): Promise<void
 }
 
 function summary({ answer, reason, steps }: AgentResult): string {
-  const end = styled('dim', `[${reason.replace('_', ' ')} after ${steps} steps]`);
+  const end = styled('dim', inertLine(`[${reason.replace('_', ' ')} after ${steps} steps]`));
   return answer === null ? end : `\n${inert(answer)}\n${end}`;
 }

@@ -1,5 +1,7 @@
 // `holdfast tools` and `tools show NAME`: what models and scripts may call, and what is missing and why.
 import { HoldfastError } from '../../contracts/errors';
+import { inertLine } from '../../contracts/inert';
+import { ownValue } from '../../contracts/own';
 import type { RegistryRecord } from '../../contracts/registry-record';
 import type { ToolDescription } from '../../contracts/tools';
 import { createToolRegistry } from '../../tools/registry';
@@ -10,7 +12,6 @@ import { publishedRegistry } from '../../workers/registry-record';
 import { loadTools } from '../../workers/tool-modules';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
-import { inert } from '../print-message';
 import { describeTool } from '../tool-page';
 import { note, styled } from '../terminal-style';
 
@@ -31,7 +32,7 @@ export async function showTool(name: string, options: GlobalOptions): Promise<nu
     throw new HoldfastError('unknown_tool', { got: name, allowed });
   }
   if (options.json) printJson(tool);
-  else process.stdout.write(inert(describeTool(tool)));
+  else process.stdout.write(describeTool(tool));
   return 0;
 }
 
@@ -53,20 +54,20 @@ async function registryOf(options: GlobalOptions): Promise<RegistryRecord> {
 }
 
 function print({ tools: all, servers, faults }: RegistryRecord): void {
-  const width = Math.max(...all.map(({ name }) => name.length));
+  const width = Math.max(...all.map(({ name }) => inertLine(name).length));
   for (const tool of [...all].sort((a, b) => a.name.localeCompare(b.name)))
     process.stdout.write(row(tool, width));
   for (const { name, state, tools: count, fault } of servers) {
     const told =
-      fault && state !== 'connected' ? `: ${inert(fault)}` : state === 'connected' ? `, ${count} tools` : '';
+      fault && state !== 'connected' ? `: ${fault}` : state === 'connected' ? `, ${count} tools` : '';
     note(`MCP server ${name}: ${state}${told}`);
   }
-  for (const fault of faults) note(inert(fault));
+  for (const fault of faults) note(fault);
 }
 
 function row({ name, effects, runsOn, description }: ToolDescription, width: number): string {
-  const facts = `${EFFECTS[effects].padEnd(10)}  ${runsOn.padEnd(8)}`;
-  return `${styled('bold', name.padEnd(width))}  ${facts}  ${firstSentence(inert(description))}\n`;
+  const facts = inertLine(`${(ownValue(EFFECTS, effects) ?? effects).padEnd(10)}  ${runsOn.padEnd(8)}`);
+  return `${styled('bold', inertLine(name).padEnd(width))}  ${facts}  ${inertLine(firstSentence(description))}\n`;
 }
 
 const MAX_SENTENCE = 100;

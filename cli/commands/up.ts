@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
+import { inertLine } from '../../contracts/inert';
 import { recordHost } from '../../workers/recorded-choice';
 import { openContext, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
@@ -57,8 +58,8 @@ export async function up(options: UpOptions): Promise<number> {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
         (uiLink ? `web UI           ${uiLink}\n` : '') +
-        `worker           pid ${facts.workerPid}, ${serves(facts, cwd)}\n` +
-        `data             ${dataDir}\n`,
+        `worker           pid ${facts.workerPid}, ${inertLine(serves(facts, cwd))}\n` +
+        `data             ${inertLine(dataDir)}\n`,
     );
   }
   return 0;

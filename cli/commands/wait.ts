@@ -2,9 +2,10 @@
 import { HoldfastError } from '../../contracts/errors';
 import type { Wait, WaitResult } from '../../contracts/session';
 import { openContext, type GlobalOptions } from '../context';
-import { writeFiltered } from '../guarded-output';
+import { inertLine } from '../../contracts/inert';
+import { draw } from '../guarded-output';
+import { inert } from '../inert-text';
 import { printJson } from '../print-json';
-import { inert } from '../print-message';
 import { note, styled } from '../terminal-style';
 import { factsOf } from '../view-facts';
 
@@ -41,12 +42,12 @@ export async function wait(sessions: number[], options: WaitOptions): Promise<nu
 
 function printResult({ met, sessions }: WaitResult): void {
   for (const { reason, view } of sessions) {
-    const came = reason === 'timeout' ? 'not yet' : reason.replace('_', ' ');
+    const came = reason === 'timeout' ? 'not yet' : inertLine(reason.replace('_', ' '));
     process.stdout.write(
       `${styled('bold', `session ${view.session}`)}  ${came}  ${styled('dim', factsOf(view))}\n`,
     );
     const last = inert(view.output).trimEnd().split('\n').slice(-3);
-    for (const line of last) if (line !== '') writeFiltered(`  ${line}\n`);
+    for (const line of last) if (line !== '') draw(`  ${line}\n`);
   }
   if (!met) note('The time-out came first; what runs goes on.');
 }

@@ -1,7 +1,7 @@
 // The holder itself: carries out what is asked of it, says who it is and stays findable, ends when it is told to.
-import { fstatSync, openSync, statSync } from 'node:fs';
+import { fstatSync, openSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors';
-import { removeQuietly, writeJson } from '../json-file';
+import { readJson, removeQuietly, writeJson } from '../json-file';
 import { identityOf } from '../process-identity';
 import { PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
@@ -69,7 +69,7 @@ export class Holder {
     try {
       // Somebody has deleted the session: its terminal goes with it.
       if (fstatSync(this.folder).nlink === 0) return void this.end('the folder of the session was deleted');
-      if (!statSync(this.paths.holder, { throwIfNoEntry: false })) this.record();
+      if (!readJson(this.paths.holder)) this.record();
       this.session.snapshot();
     } catch {
       // Tried again in a second.

@@ -3,6 +3,7 @@
 import { basename, dirname } from 'node:path';
 import { HoldfastError } from '../../contracts/errors';
 import { readJson, writeJson } from '../json-file';
+import { outliveLog } from '../outlive-log';
 import { identityOf } from '../process-identity';
 import type { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
@@ -17,6 +18,7 @@ import { openSpareShell, type SpareShell } from './spare-shell';
 /** Its starter was killed: the next worker opens the session anew, and one session has one holder. */
 const leave = (): never => process.exit(0);
 process.once('disconnect', leave);
+outliveLog();
 // The shell outlives the terminal and the command line it was started from.
 for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
 // A fault in here must not end somebody's terminal: it is written down, and the next request goes on. Before there is

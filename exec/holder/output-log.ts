@@ -1,11 +1,12 @@
 // The session's append-only output log. A full disk stalls the terminal and loses nothing, and a log that somebody
-// deletes is written back: what the descriptor leads to stays whole as long as it is open. Where the log has reached its
-// limit, its oldest part is dropped; offsets go on counting, and readers are told.
+// deletes is written back: what the descriptor leads to stays whole as long as it is open. What somebody truncates is
+// lost, and where the log has reached its limit, its oldest part is dropped: offsets stay what they are all the same.
 import {
   close,
   closeSync,
   fdatasync,
   fstatSync,
+  ftruncateSync,
   open,
   openSync,
   readSync,
@@ -15,14 +16,8 @@ import {
 } from 'node:fs';
 import { DEFAULT_QUOTAS } from '../../contracts/quotas';
 import { removeQuietly } from '../json-file';
-import {
-  allSegments,
-  removeSegment,
-  segmentBytesOf,
-  segmentPath,
-  segmentsOf,
-  type Segment,
-} from '../log-segments';
+import { removeSegment, segmentBytesOf, segmentPath, segmentsOf, type Segment } from '../log-segments';
+import { recordLoss } from '../lost-parts';
 import { storageReason } from '../storage-failure';
 
 const RETRY_MS = 250;
@@ -34,30 +29,30 @@ export class OutputLog {
   /** The file that is written now, and the offset at which it begins. */
   private current: { path: string; from: number };
   /** Those before it, the oldest first. */
-  private readonly older: Pick<Segment, 'path' | 'from' | 'bytes'>[];
+  private readonly older: Pick<Segment, 'path' | 'from'>[];
   private readonly segmentBytes: number;
   private unsynced: string[] = [];
   private backlog: Buffer[] = [];
   private onSpace: () => void = () => undefined;
   private why: string | null = null;
-  /** Why it could not be written back. */
-  private goneWhy: string | null = null;
+  /** Why it could not be made whole. */
+  private harm: string | null = null;
 
+  /** @param knownEnd up to where it was written, by the records of its commands */
   constructor(
     private readonly path: string,
     private readonly maxBytes = DEFAULT_QUOTAS.sessionLogBytes,
+    knownEnd = 0,
   ) {
     this.segmentBytes = segmentBytesOf(maxBytes);
     const segments = segmentsOf(path);
     const last = segments.pop() ?? { path, from: 0 };
-    // Before a gap nobody can read.
-    for (const segment of allSegments(path))
-      if (segment.from < (segments[0] ?? last).from) removeSegment(segment);
     this.older = segments;
     this.current = last;
     // Read, too: what was deleted is read through it.
     this.fd = openSync(last.path, 'a+', 0o600);
-    this.size = last.from + fstatSync(this.fd).size;
+    this.size = Math.max(last.from + fstatSync(this.fd).size, knownEnd);
+    this.restore();
   }
 
   /** The offset at which the next output begins. */
@@ -77,24 +72,47 @@ export class OutputLog {
 
   /** Why the disk takes nothing; null while it does. */
   get fault(): string | null {
-    return this.why ?? this.goneWhy;
+    return this.why ?? this.harm;
   }
 
   /**
-   * Writes the log back under its name where it was deleted, moved away or replaced. Where that cannot be done, `fault`
-   * tells why, and the next call tries it again; what is printed meanwhile is kept.
+   * Writes the log back under its name where it was deleted, moved away or replaced, and makes it as long again as it was
+   * where it was truncated. Where that cannot be done, `fault` tells why, and the next call tries it again; what is
+   * printed meanwhile is kept.
    */
-  restoreIfGone(): void {
-    const { path } = this.current;
+  restore(): void {
+    let what = 'was truncated and cannot be filled up';
     try {
-      if (!this.isGone()) return void (this.goneWhy = null);
-      const fd = this.copy();
-      closeSync(this.fd);
-      this.fd = fd;
-      this.goneWhy = null;
+      this.fillUp();
+      what = 'was deleted and cannot be written back';
+      this.writeBack();
+      this.harm = null;
     } catch (err) {
-      this.goneWhy = `the log ${path} was deleted and cannot be written back: ${storageReason(err)}`;
+      this.harm = `the log ${this.current.path} ${what}: ${storageReason(err)}`;
     }
+  }
+
+  /**
+   * Makes it as long as it was. What others have appended is no output, and goes.
+   * @param misplaced bytes at its end that were written at another offset than theirs
+   */
+  private fillUp(misplaced = 0): void {
+    const { from } = this.current;
+    const kept = from + Math.max(0, fstatSync(this.fd).size - misplaced);
+    if (kept === this.size) return;
+    if (kept < this.size) {
+      // First: readers who find zeros look there.
+      recordLoss(this.path, { from: kept, to: this.size }, this.older[0]?.from ?? from);
+      ftruncateSync(this.fd, kept - from);
+    }
+    ftruncateSync(this.fd, this.size - from);
+  }
+
+  private writeBack(): void {
+    if (!this.isGone()) return;
+    const fd = this.copy();
+    closeSync(this.fd);
+    this.fd = fd;
   }
 
   private isGone(): boolean {
@@ -139,8 +157,14 @@ export class OutputLog {
   private write(): void {
     try {
       for (let head = this.backlog[0]; head; head = this.backlog[0]) {
+        this.fillUp();
         if (this.room <= 0) this.beginSegment();
         const written = writeSync(this.fd, head, 0, Math.min(head.length, this.room));
+        // Truncated in this very moment, it has another offset: it is written again.
+        if (this.current.from + fstatSync(this.fd).size !== this.size + written) {
+          this.fillUp(written);
+          continue;
+        }
         this.size += written;
         if (written < head.length) this.backlog[0] = head.subarray(written);
         else this.backlog.shift();
@@ -163,12 +187,14 @@ export class OutputLog {
   /** Throws where that cannot be done: a log without a bound would fill the disk of all. */
   private beginSegment(): void {
     this.dropOldest();
+    // Behind its descriptor nobody finds it any more.
+    this.writeBack();
     const { path, from } = this.current;
     const next = { path: segmentPath(this.path, this.size), from: this.size };
     const fd = openSync(next.path, 'a+', 0o600);
     closeSync(this.fd);
     this.fd = fd;
-    this.older.push({ path, from, bytes: this.size - from });
+    this.older.push({ path, from });
     this.unsynced.push(path);
     this.current = next;
   }
@@ -177,7 +203,7 @@ export class OutputLog {
   private dropOldest(): void {
     const kept = this.maxBytes - 2 * this.segmentBytes;
     for (let [oldest] = this.older; oldest; [oldest] = this.older) {
-      const rest = this.size - (oldest.from + oldest.bytes);
+      const rest = this.size - (this.older[1] ?? this.current).from;
       if (rest < kept) return;
       removeSegment(oldest);
       this.older.shift();

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { KilledBy, Waiting } from '../../contracts/session';
-import { begunCommand, CommandRecords } from '../command-records';
+import { begunCommand, CommandRecords, writtenTo } from '../command-records';
 import { readJson, writeJson } from '../json-file';
 import { identitiesOf, isAlive, type Identity } from '../process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
@@ -72,10 +72,10 @@ export class Session {
     /** Opened before the session was, so that its first command need not wait for it. */
     private spare: SpareShell | null = null,
   ) {
-    this.log = new OutputLog(paths.log, config.logBytes);
     this.records = new CommandRecords(paths.commands);
     this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
     this.command = this.records.latest() ?? null;
+    this.log = new OutputLog(paths.log, config.logBytes, this.command ? writtenTo(this.command) : 0);
     this.toolCalls = new ToolCalls(this.epoch, this.secrets.mask);
     this.inBand = new SessionInBand(config.session, this.toolCalls, {
       type: (bytes) => this.answer(bytes),
@@ -87,7 +87,7 @@ export class Session {
   folder = (): string | null => (this.shellLives && this.life ? this.life.shell.folder : this.config.cwd);
 
   snapshot(command = this.command): Snapshot {
-    this.log.restoreIfGone();
+    this.log.restore();
     return {
       command,
       epoch: this.epoch,

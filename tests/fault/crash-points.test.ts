@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrashPoint } from '../../activities/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
+import { WORKER_LOST } from '../../contracts/failure';
 import { isAlive } from '../../exec/process-identity';
 import { stopWorker } from '../../workers/worker-process';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
@@ -67,6 +68,25 @@ test.each(COMMAND_POINTS)(
     expect(shells()).toHaveLength(1);
   },
 );
+
+/** How activities of a workflow failed. */
+async function failuresOf(workflowId: string): Promise<unknown[]> {
+  const { events } = await engine.client.temporal.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap((event) => {
+    const ended = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
+    return ended ? [ended.failure?.applicationFailureInfo?.type ?? 'time-out'] : [];
+  });
+}
+
+test('an activity that a killed worker was handed and had not recorded is given back by the next worker, not by its time-out', async () => {
+  const code = 'echo ran >> effect; echo done';
+  expect(await crashingAt('activity-arrived', () => session.exec({ code }))).toMatchObject({
+    state: 'exited',
+    output: 'done\n',
+  });
+  expect(effect()).toBe('ran\n');
+  expect(await failuresOf(session.workflowId)).toEqual([WORKER_LOST]);
+});
 
 const YIELD_POINTS: [string, CrashPoint][] = [
   ['before the session is told of its yield', 'yield-due'],

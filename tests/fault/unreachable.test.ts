@@ -1,5 +1,5 @@
 // Sessions whose holder lives and does not answer, through the whole of it: command line, server, worker.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_AGENT, LOCAL_HOST } from '../../contracts/ids';
@@ -20,6 +20,11 @@ beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'holdfast-unreachable-'));
   await engine.start();
 }, 60_000);
+/** Holders that a test has stopped. */
+const stopped: HolderRecord['identity'][] = [];
+afterEach(() => {
+  for (const holder of stopped.splice(0)) if (isAlive(holder)) process.kill(holder.pid, 'SIGCONT');
+});
 afterAll(async () => {
   const left = await engine.end();
   rmSync(cwd, { recursive: true, force: true });
@@ -37,7 +42,9 @@ function holderOf(session: number): HolderRecord['identity'] {
 }
 
 async function stop(session: number): Promise<number> {
-  const { pid } = holderOf(session);
+  const holder = holderOf(session);
+  const { pid } = holder;
+  stopped.push(holder);
   process.kill(pid, 'SIGSTOP');
   await until(() => processStat(pid)?.state === 'T');
   return pid;
@@ -65,6 +72,9 @@ test('callers of a session whose holder is stopped are told within five seconds,
   const args = ['--id', 'the-command', '--cwd', cwd, code];
   const running = hf(n, 'exec', ...args);
   await until(ranOnce);
+  // What it takes to start three command lines at once on a machine that has other things to do.
+  const starts = await Promise.all([0, 1, 2].map(() => hf(n, 'exec', '--help')));
+  const startMs = Math.max(...starts.map(({ ms }) => ms));
   const pid = await stop(n);
   const stoppedAt = Date.now();
   const told = await Promise.all([
@@ -77,7 +87,7 @@ test('callers of a session whose holder is stopped are told within five seconds,
       75,
       { code: 'session_unreachable', facts: { session: n, pid, state: 'stopped by a signal (T)' } },
     ]);
-    expect(result.ms).toBeLessThan(TOLD_MS);
+    expect(result.ms - startMs).toBeLessThan(TOLD_MS);
   }
   // Of another command, too: not that the session is busy.
   expect(errorOf(await hf(n, 'exec', 'echo other')).code).toBe('session_unreachable');
@@ -133,6 +143,20 @@ test('close of the command line leaves no holder that is stopped', async () => {
   await stop(n);
   expect((await hf(n, 'close')).code).toBe(0);
   expect(isAlive(holder)).toBe(false);
+}, 60_000);
+
+test('a log that is truncated under a running command is told in its output, and the command ends as itself', async () => {
+  const n = sessions++;
+  const code = 'echo begun; until [ -e truncated ]; do sleep 0.02; done; echo ended; (exit 5)';
+  const running = hf(n, 'exec', '--cwd', cwd, code);
+  const { log } = pathsOf(n);
+  await until(() => existsSync(log) && readFileSync(log, 'utf8') === 'begun\r\n');
+  truncateSync(log);
+  writeFileSync(join(cwd, 'truncated'), '');
+  const result = await running;
+  expect(viewOf(result)).toMatchObject({ state: 'exited', exitCode: 5, from: 0, to: 14, omittedBytes: 7 });
+  expect(viewOf(result).output).toBe('[7 bytes are lost: the log was truncated or deleted]\nended\n');
+  expect(result.code).toBe(5);
 }, 60_000);
 
 test('doctor names sessions that do not answer, with the pid and why', async () => {

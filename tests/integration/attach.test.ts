@@ -7,13 +7,15 @@ import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { LEAVE, Person } from '../helpers/person';
 import { testHost, type TestHost } from '../helpers/session-host';
 import { until } from '../helpers/until';
+import { holderOf } from './exec/session-processes';
 
 describe('without a server, with the session alone', () => {
   let t: TestHost;
   beforeEach(() => (t = testHost()));
   afterEach(() => t.end());
   const attach = (...args: string[]): Person => new Person(t.dataDir, ['--agent', 'test', ...args]);
-  const background = (code: string): Promise<unknown> => t.run(code, { yield: { firstOutputMs: 0 } });
+  const background = (code: string): Promise<unknown> =>
+    t.run(code, { yield: { firstOutputMs: 0, betweenOutputMs: 0 } });
 
   test('what is typed reaches the program, what it prints is seen, and the detach key leaves it running', async () => {
     await background('echo hello; read -r answer; echo "got $answer"; sleep 1000');
@@ -190,6 +192,28 @@ describe('without a server, with the session alone', () => {
     await t.host.close(t.ref, 'enough');
     expect(await person.exits()).toBe(0);
     expect(person.text).toContain('the terminal is gone');
+  });
+
+  test('a session that does not answer is told, to who is attached and to who comes, and goes on without them', async () => {
+    await background('echo hello; sleep 1000');
+    const person = attach();
+    await person.sees('hello');
+    const pid = holderOf(t);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const late = attach();
+      for (const each of [person, late]) {
+        expect(await each.exits()).toBe(75);
+        expect(each.text).toContain('session_unreachable');
+        expect(each.text).toContain(`kill -CONT ${pid}`);
+      }
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    const again = attach();
+    await again.sees('attached;');
+    again.types(LEAVE);
+    expect(await again.exits()).toBe(0);
   });
 
   test.each(['</dev/null', '< <(echo words)', '<&-'])(

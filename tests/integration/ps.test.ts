@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentWorkflowId } from '../../contracts/ids';
+import type { HolderRecord } from '../../exec/holder-client';
+import { readJson } from '../../exec/json-file';
+import { sessionPaths } from '../../exec/session-paths';
 import { toolCall } from '../../testing';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
@@ -61,6 +64,17 @@ test('whoever ended a command is shown, with the reason and when', async () => {
   expect((await engine.cli(['ps'])).stdout).toMatch(
     /exec\/cli\/local\/5 .*last ended by reset \(too slow\) \w+ ago/,
   );
+});
+
+test('a session whose holder is stopped does not answer, and says so with the pid', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 9 }, { cwd });
+  await session.exec({ code: 'sleep 1000', yield: background });
+  const { pid } = readJson<HolderRecord>(sessionPaths(engine.dataDir, session.ref).holder)?.identity ?? {};
+  if (!pid) throw new Error('no holder');
+  process.kill(pid, 'SIGSTOP');
+  const row = await rowOf(session.workflowId).finally(() => process.kill(pid, 'SIGCONT'));
+  expect(row?.doing).toBe(`does not answer: pid ${pid} is stopped by a signal (T)`);
+  await session.close('test ended');
 });
 
 test('--all shows what has ended, and of what was terminated by whom and why', async () => {

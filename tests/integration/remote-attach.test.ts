@@ -1,5 +1,5 @@
 // People at terminals of another machine: straight, where it listens, else through Temporal.
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,9 @@ import { HoldfastError } from '../../contracts/errors';
 import type { SessionRef } from '../../contracts/ids';
 import { attachCertificate } from '../../exec/attach-keys';
 import { proofOf } from '../../exec/attach-proof';
+import type { HolderRecord } from '../../exec/holder-client';
+import { readJson } from '../../exec/json-file';
+import { sessionPaths } from '../../exec/session-paths';
 import { RemoteTerminal } from '../../exec/remote-terminal';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { LEAVE, Person } from '../helpers/person';
@@ -110,6 +113,24 @@ describe('a host that listens', () => {
     expect(state).toMatchObject({ exitCode: null });
   });
 
+  test('what is lost of a truncated log is told in its place, to who attaches and to exec', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo hello; until [ -e go ]; do sleep 0.02; done; echo behind');
+    const { log } = sessionPaths(pi.dataDir, { agent, host: 'pi', session: 0 });
+    truncateSync(log);
+    const watcher = person(agent, '--watch');
+    await watcher.sees('[7 bytes are lost: the log was truncated or deleted]');
+    watcher.types(LEAVE);
+    expect(await watcher.exits()).toBe(0);
+    await engine.client.session({ agent, host: 'pi', session: 0 }).reset({});
+    const way = ['--agent', agent, '--host', 'pi', '--token-file', tokenFile];
+    const code = `echo first; truncate -s 0 '${log}'; echo second; (exit 3)`;
+    const { stdout, code: exitCode } = await engine.cli(['exec', ...way, code]);
+    // What was read before it was lost is no loss.
+    expect(stdout).toMatch(/^(first|\n?\[7 bytes are lost: .*\])\nsecond\n$/);
+    expect(exitCode).toBe(3);
+  });
+
   test('code runs with the person at its terminal, and its exit code is theirs', async () => {
     const ann = person(newAgent(), '--run', 'read -r -p "name? " name; echo "hello $name"; exit 7');
     await ann.sees('name? ');
@@ -151,6 +172,27 @@ describe('a host that listens', () => {
     );
     expect(audit()).toMatch(/"why":"foreign_session".*"from":"127.0.0.1"/);
     expect(audit()).not.toContain(token);
+  });
+
+  test('a session whose holder is stopped is told as that to who is attached, and to who comes', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo hello; sleep 1234');
+    const ref = { agent, host: 'pi', session: 0 };
+    const { pid } = readJson<HolderRecord>(sessionPaths(pi.dataDir, ref).holder)?.identity ?? { pid: 0 };
+    const watcher = person(agent, '--watch');
+    await watcher.sees('hello');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const late = person(agent);
+      for (const each of [watcher, late]) {
+        expect(await each.exits()).toBe(75);
+        expect(each.text).toContain('session_unreachable');
+      }
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    // It was not that this host lets nobody in.
+    expect(audit()).not.toContain('session_unreachable');
   });
 
   test('to a machine with another certificate no token is shown', async () => {

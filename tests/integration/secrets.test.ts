@@ -1,8 +1,9 @@
 // A canary secret through the whole of it: a real server, its worker, an agent. An engine of its own, because its
 // worker knows secrets.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SessionHandle } from '../../client/session-handle';
 import { enginePaths } from '../../engine/record';
 import { uiToken } from '../../engine/ui-token';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
@@ -12,6 +13,9 @@ const CANARY = 'canary-of-the-host-4711';
 const HALVES = [CANARY.slice(0, 11), CANARY.slice(11)] as const;
 /** In the clear: it shows that the searches find what is there. */
 const CONTROL = 'control-of-the-host-4711';
+/** For one agent's commands alone. */
+const BOUND = 'bound-to-an-agent-4711';
+const BOUND_ALLOWED = 'agents bound*; hosts local; use command';
 const MASK = '{{secret:TOKEN}}';
 
 const engine = new EngineOfItsOwn();
@@ -20,9 +24,13 @@ let files: Scratch;
 beforeAll(async () => {
   files = scratch();
   const file = join(files.directory, 'secrets.toml');
-  writeFileSync(file, `TOKEN = "${CANARY}"\n`, { mode: 0o600 });
+  writeFileSync(file, `TOKEN = "${CANARY}"\nBOUND = "${BOUND}"\n`, { mode: 0o600 });
   mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), `[secrets]\nfile = ${JSON.stringify(file)}\n`);
+  writeFileSync(
+    join(engine.dataDir, 'holdfast.toml'),
+    `[secrets]\nfile = ${JSON.stringify(file)}\n[secrets.allow]\nTOKEN = {}\nNONE = {}\n` +
+      `BOUND = { agents = ["bound*"], hosts = ["local"], use = ["command"] }\n`,
+  );
   await engine.start();
 }, 60_000);
 afterAll(async () => {
@@ -98,3 +106,23 @@ test('a secret that is used in code, typed, printed whole and in halves and give
   expect(answers).toContain(`/tmp/${MASK}`);
   expect(answers).not.toContain(CANARY);
 }, 60_000);
+
+test('a secret that the configuration allows to one agent is refused to others and to what is typed, and nothing runs', async () => {
+  const length = 'v={{secret:BOUND}}; echo "${#v}"';
+  const of = (agent: string): SessionHandle => engine.client.session({ agent, session: 1 });
+  expect((await of('bound-one').exec({ code: length })).output.trim()).toBe(String(BOUND.length));
+  const marker = join(files.directory, 'ran');
+  await expect(of('other').exec({ code: `touch ${marker}; ${length}` })).rejects.toMatchObject({
+    code: 'secret_not_allowed',
+    facts: { got: 'BOUND', use: 'command of agent other on host local', allowed: BOUND_ALLOWED },
+  });
+  expect(existsSync(marker)).toBe(false);
+  expect(await of('bound-one').exec({ code: 'read x; echo "got $x"' })).toMatchObject({
+    state: 'waiting_input',
+  });
+  await expect(of('bound-one').input({ keyboard: '{{secret:BOUND}}' })).rejects.toMatchObject({
+    code: 'secret_not_allowed',
+    facts: { use: 'input of agent bound-one on host local' },
+  });
+  expect((await of('bound-one').input({ keyboard: 'plain' })).output).toContain('got plain');
+});

@@ -1,36 +1,21 @@
 // What the system refuses is told as what it is, within seconds, runs nothing, and is over when its cause is.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../../contracts/errors';
 import { SessionHost } from '../../../exec/session-host';
 import { sessionPaths } from '../../../exec/session-paths';
 import { runDist } from '../../helpers/dist-process';
 import { testHost, type TestHost } from '../../helpers/session-host';
+import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/unwritable';
 import { endWithoutTrace, holderOf, logOf, otherSession } from './session-processes';
-import { smallDisk } from './small-disk';
 
 const TOLD_MS = 5_000;
 
-const isPossible = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
-const probe = mkdtempSync(join(tmpdir(), 'holdfast-probe-'));
-const immutable = isPossible('chattr', '+i', probe) && isPossible('chattr', '-i', probe);
-rmSync(probe, { recursive: true });
-const disk = smallDisk(1);
-disk?.unmount();
+const immutable = isPossible(immutableFiles);
 
 let t: TestHost;
-/** What is to be taken away behind its sessions. */
-let unmount: () => void = () => undefined;
-afterEach(async () => {
-  try {
-    await endWithoutTrace(t);
-  } finally {
-    unmount();
-    unmount = (): void => undefined;
-  }
-});
+afterEach(() => endWithoutTrace(t));
 
 async function expectRefused(
   run: Promise<unknown>,
@@ -74,19 +59,12 @@ async function expectRefusedAndRecovered(
   expect((await t.run('echo "kept $KEPT"')).output).toBe('kept 1\n');
 }
 
-(disk ? describe : describe.skip)('a folder on a read-only mount', () => {
+(isPossible(readOnlyMount) ? describe : describe.skip)('a folder on a read-only mount', () => {
   test('refuses commands as storage_failed, says that it is read-only, and takes the same ids later', async () => {
-    const mounted = smallDisk(8);
-    if (!mounted) throw new Error('no disk');
-    t = testHost({ dataDir: join(mounted.path, 'data') });
-    const { path } = mounted;
-    unmount = (): void => mounted.unmount();
+    t = testHost();
     await expectRefusedAndRecovered(
-      () => {
-        execFileSync('mount', ['--bind', path, path]);
-        execFileSync('mount', ['-o', 'remount,bind,ro', path]);
-      },
-      () => execFileSync('umount', [path]),
+      () => readOnlyMount.forbid(t.dataDir),
+      () => readOnlyMount.allow(t.dataDir),
       {
         code: 'storage_failed',
         says: /the file system is read-only \(.*EROFS.*; nothing was run\. Next: Mount it/s,

@@ -1,7 +1,9 @@
 // A holder that lives and does not answer, or that nobody finds: told as that, waited out, or ended by the host itself.
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
+import { armSession } from '../../../exec/arm-session';
+import { Attachment } from '../../../exec/attachment';
 import { HolderClient, type HolderRecord } from '../../../exec/holder-client';
 import { contentHash } from '../../../exec/command-records';
 import { readJson } from '../../../exec/json-file';
@@ -54,6 +56,11 @@ async function stop(): Promise<number> {
   return pid;
 }
 const go = (): boolean => process.kill(holderOf(t), 'SIGCONT');
+
+/** Follows the terminal until it ends. */
+async function consume(place: Attachment): Promise<void> {
+  for await (const change of place.changes(place.state.end)) if (change.kind === 'output') continue;
+}
 
 const SURVIVES_HANGUP = 'trap "" HUP; nohup setsid sleep 4000 >/dev/null 2>&1 & sleep 4000';
 
@@ -120,6 +127,28 @@ describe('a holder that is stopped', () => {
     client.close();
   });
 
+  test('is told within five seconds to people who are attached, attach or arm it, and what they typed stays in order', async () => {
+    await t.run('cat > typed', { yield: { firstOutputMs: 20 } });
+    const attach = (): Promise<Attachment> =>
+      Attachment.open(t.dataDir, t.ref, { typist: { who: 'ada', take: true }, size: null });
+    const ada = await attach();
+    const watched = refusal(consume(ada));
+    const pid = await stop();
+    const typed = ['one\r', 'two\r', 'three\r'].map((line) => refusal(ada.type(Buffer.from(line))));
+    const sent = await Promise.all([watched, ...typed]);
+    const refused = await Promise.all([attach(), armSession(t.dataDir, t.ref, 'print')].map(refusal));
+    for (const { error, ms } of [...sent, ...refused]) {
+      expect(error).toMatchObject({ code: 'session_unreachable', facts: { pid, session: 0 } });
+      expect(ms).toBeLessThan(TOLD_MS);
+    }
+    for (const { error } of sent) expect(error.message).toContain('may still be carried out');
+    for (const { error } of refused) expect(error.message).toContain('nothing was sent to it');
+    go();
+    await until(() => readFileSync(`${t.cwd}/typed`, 'utf8') === 'one\ntwo\nthree\n');
+    (await attach()).close();
+    ada.close();
+  });
+
   test('of one session keeps no other from being opened or ended', async () => {
     await t.run(':');
     await stop();
@@ -138,7 +167,8 @@ describe.each(kinds)('with %s', (treeKill) => {
   });
 
   test('a reset ends the whole tree of a holder that is stopped, once for its id, and the next command has a fresh epoch', async () => {
-    await t.run(`echo begun; ${SURVIVES_HANGUP}`, { id: 'lost', yield: { firstOutputMs: 50 } });
+    const quick = { firstOutputMs: 50, betweenOutputMs: 50 };
+    await t.run(`echo begun; ${SURVIVES_HANGUP}`, { id: 'lost', yield: quick });
     await until(() => logOf(t).toString() === 'begun\r\n');
     const holder = recordOf();
     await stop();
@@ -211,15 +241,35 @@ describe('what a holder is found by', () => {
     expect(logOf(t).toString()).toBe('kept 1\r\n');
   });
 
+  test.each([
+    ['removed', (path: string) => rmSync(path)],
+    ['emptied', (path: string) => truncateSync(path)],
+  ])('is waited for when its record was %s just now, and no second holder is started', async (_how, harm) => {
+    await t.run('KEPT=1; echo $BASHPID');
+    const { identity } = recordOf();
+    harm(sessionPaths(t.dataDir, t.ref).holder);
+    const host = anew();
+    await host.run(t.ref, { id: 'after', runtime: 'terminal', code: 'echo "kept $KEPT"' });
+    expect(await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({
+      snapshot: { epoch: 1, command: { id: 'after', exitCode: 0 } },
+    });
+    host.detach();
+    expect(recordOf().identity).toEqual(identity);
+    expect(logOf(t).toString()).toMatch(/kept 1\r\n$/);
+  });
+
   test('is told as missing where it is not made again', async () => {
     await t.run(':');
     const { socketPath } = recordOf();
     const pid = await stop();
     rmSync(socketPath);
     const host = anew();
-    const { error, ms } = await refusal(host.status(t.ref));
-    expect(error).toMatchObject({ code: 'session_unreachable', facts: { pid } });
-    expect(ms).toBeLessThan(TOLD_MS);
+    const person = Attachment.open(t.dataDir, t.ref, { typist: null, size: null });
+    const calls = [host.status(t.ref), person, armSession(t.dataDir, t.ref, 'print')];
+    for (const { error, ms } of await Promise.all(calls.map(refusal))) {
+      expect(error).toMatchObject({ code: 'session_unreachable', facts: { pid } });
+      expect(ms).toBeLessThan(TOLD_MS);
+    }
     host.detach();
   });
 
@@ -229,27 +279,5 @@ describe('what a holder is found by', () => {
     rmSync(sessionPaths(t.dataDir, t.ref).directory, { recursive: true });
     await until(() => !isAlive(identity), 10_000);
     await until(() => processesMarked(t.cwd, t.dataDir).length === 0, 5_000);
-  });
-});
-
-describe('a log', () => {
-  const NUMBERS = Array.from({ length: 3_000 }, (_, i) => `${i + 1}\r\n`).join('');
-
-  test.each([
-    ['deleted', (log: string) => rmSync(log)],
-    ['moved away', (log: string) => renameSync(log, `${log}.old`)],
-  ])('that is %s under a running session is whole again, and no byte is lost', async (_how, harm) => {
-    await t.run('seq 1000; until [ -e go ]; do sleep 0.02; done; seq 1001 3000', {
-      yield: { firstOutputMs: 50, betweenOutputMs: 50 },
-    });
-    await until(() => logOf(t).toString().endsWith('\r\n1000\r\n'));
-    harm(t.host.logPath(t.ref));
-    expect((await t.host.status(t.ref)).degraded).toBeNull();
-    expect(logOf(t).toString()).toMatch(/^1\r\n2\r\n.*1000\r\n$/s);
-    harm(t.host.logPath(t.ref));
-
-    writeFileSync(`${t.cwd}/go`, '');
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
-    expect(logOf(t).toString()).toBe(NUMBERS);
   });
 });

@@ -1,50 +1,100 @@
 // What reaches the person's terminal, whoever wrote it.
 import { Writable } from 'node:stream';
-import type { CommandView } from '../../../contracts/session';
-import { guardOutput, harmless, letDraw } from '../../../cli/guarded-output';
+import { draw, guardOutput, harmless, writingBy } from '../../../cli/guarded-output';
+import { reportError } from '../../../cli/report-error';
 import { factsOf } from '../../../cli/view-facts';
+import { ERROR_CODES, HoldfastError, type ErrorFacts } from '../../../contracts/errors';
+import { runDist } from '../../helpers/dist-process';
+import { VIEW } from '../../helpers/hostile-answers';
+import { active, hostile, HOSTILE, HOSTILE_NAME, MARK } from '../../helpers/hostile-texts';
 
-const HOSTILE = 'x\x1b]0;title\x07\x1b[2J\x9b1m\u202egnp.exe\u2069\u200b\r\x7f';
-/* eslint-disable no-control-regex -- control characters are the point */
-const ACTIVE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]/;
+interface Guarded {
+  stream: NodeJS.WriteStream;
+  written: () => string;
+}
 
-const view: CommandView = {
-  session: 0,
-  commandId: 'c',
-  state: 'exited',
-  exitCode: null,
-  signal: 'SIGKILL',
-  killedBy: { by: 'reset', reason: HOSTILE },
-  output: '',
-  from: 0,
-  to: 0,
-  omittedBytes: 0,
-  epoch: 1,
-  freshShell: false,
-  yielded: null,
-  waiting: null,
-  treeKill: 'pid-namespace',
-  degraded: null,
-  survivors: [],
-  durationMs: 1,
-};
+function guarded(isTTY: boolean): Guarded {
+  let text = '';
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => ((text += chunk.toString()), done()),
+  });
+  const guarded = Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream;
+  guardOutput([guarded]);
+  return { stream: guarded, written: () => text };
+}
 
 test('the reason of an end that a host tells is one line of inert text', () => {
-  expect(factsOf(view)).toContain('ended by reset (x\\u{1b}]0;title');
-  expect(factsOf(view)).not.toMatch(ACTIVE);
+  const facts = factsOf(hostile(VIEW, 'untyped'));
+  expect(facts).toContain('ended by evil\\u{200b}');
+  expect(active(facts, { tty: false })).toBe('');
+  expect(facts).not.toContain('\n');
 });
 
-test('whatever is written to a guarded stream comes out inert, with colours and line ends as they are', () => {
-  const written: string[] = [];
-  const stream = new Writable({
-    write: (chunk: Buffer, _encoding, done) => (written.push(chunk.toString()), done()),
-  });
-  guardOutput([stream as unknown as NodeJS.WriteStream]);
-  stream.write(`${HOSTILE}\n`);
-  stream.write('\x1b[31mred\x1b[39m\n');
-  letDraw();
+test.each([true, false])(
+  'whatever is written to a guarded stream comes out inert, with line ends as they are (a terminal: %s)',
+  (isTTY) => {
+    const { stream, written } = guarded(isTTY);
+    stream.write(`${HOSTILE_NAME.replaceAll('\n', ' ')}\n`);
+    stream.write(Buffer.from('\x1b[2J'));
+    expect(active(written(), { tty: isTTY })).toBe('');
+    expect(written()).toMatch(/^evil\\u\{200b\}.*\n\\u\{1b\}\[2J$/);
+  },
+);
+
+test('our colours reach a terminal that wants them; what conceals, and all colours elsewhere, are written out', () => {
+  expect(harmless('\x1b[31mred\x1b[39m \x1b[1mbold\x1b[22m', true)).toBe(
+    '\x1b[31mred\x1b[39m \x1b[1mbold\x1b[22m',
+  );
+  expect(harmless('\x1b[8m\x1b[30m\x1b[47m\x1b[38;5;0m', true)).not.toContain('\x1b');
+  expect(harmless('\x1b[31mred', false)).toBe('\\u{1b}[31mred');
+});
+
+test('what draws goes by, and only that', () => {
+  const { stream, written } = guarded(true);
+  const editor = writingBy(stream, (text) => draw(text, stream));
+  draw('\x1b[2J', stream);
+  editor.write('\x1b[K');
+  expect(editor.isTTY).toBe(true);
   stream.write('\x1b[2J');
-  expect(written[0]).not.toMatch(ACTIVE);
-  expect(written.slice(1)).toEqual(['\x1b[31mred\x1b[39m\n', '\x1b[2J']);
-  expect(harmless('\x1b[1;31mx')).toBe('\x1b[1;31mx');
+  expect(written()).toBe('\x1b[2J\x1b[K\\u{1b}[2J');
+});
+
+/** Whatever is asked of it, it is hostile. */
+const FACTS = new Proxy<Record<string, string>>({}, { get: () => HOSTILE }) as ErrorFacts;
+
+test.each(ERROR_CODES)('the error %s is inert, whatever it tells of', (code) => {
+  for (const [tty, json] of [
+    [true, false],
+    [false, false],
+    [true, true],
+  ] as const) {
+    const { stream, written } = guarded(tty);
+    const stderr = Object.getOwnPropertyDescriptor(process, 'stderr') as PropertyDescriptor;
+    Object.defineProperty(process, 'stderr', { value: stream, configurable: true });
+    try {
+      reportError(new HoldfastError(code, FACTS), json);
+    } finally {
+      Object.defineProperty(process, 'stderr', stderr);
+    }
+    expect(active(written(), { tty })).toBe('');
+    if (json) expect(JSON.parse(written())).toMatchObject({ error: { code } });
+    else
+      expect(
+        written()
+          .split('\n')
+          .filter((line) => /^\S/.test(line)),
+      ).toHaveLength(1);
+  }
+});
+
+test('an error that nobody caught is told as one, inert, and ends the process', async () => {
+  const thrown = JSON.stringify(`${MARK}\x1b[2J\u202e\x9b2J`);
+  const child = runDist(
+    `load('cli/main'); process.nextTick(() => { throw new Error(${thrown}); });`,
+    '--version',
+  );
+  await child.ended;
+  expect(child.child.exitCode).toBe(70);
+  expect(child.stderr()).toMatch(/^holdfast: internal: .*evil\\u\{1b\}\[2J/);
+  expect(active(child.stderr(), { tty: false })).toBe('');
 });

@@ -6,14 +6,14 @@ const E = '\x1b';
 const CONTROL = /[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 // eslint-disable-next-line no-control-regex -- control characters are the point
 const COLOURS = /\x1b\[[0-9;:]*m/g;
-const OPTIONS = { colours: false, carriageReturns: false };
+const OPTIONS = { colours: false, carriageReturns: false, inOrder: false };
 
 /** What the reader's terminal gets when `chunks` go in. */
 function inert(
-  options: { colours: boolean; carriageReturns: boolean },
+  options: { colours: boolean; carriageReturns: boolean; inOrder?: boolean },
   ...chunks: (string | Buffer)[]
 ): string {
-  const filter = new InertText(options);
+  const filter = new InertText({ inOrder: false, ...options });
   return chunks.map((chunk) => filter.push(Buffer.from(chunk as string))).join('') + filter.end();
 }
 
@@ -67,6 +67,18 @@ test.each([
   ['stay inside a line, and go at its end, otherwise', false, '1%\r2%\n'],
 ])('carriage returns %s', (_title, carriageReturns, output) => {
   expect(inert({ colours: false, carriageReturns }, '1%\r2%\r\n')).toBe(output);
+});
+
+test.each([
+  ['is written out where a terminal shows it', true, 'a\\u{202e}b\\u{2066}c\\u{2028}d'],
+  ['stays as it was written elsewhere', false, 'a\u202eb\u2066c\u2028d'],
+])('what shows text in another order or breaks its lines %s', (_title, inOrder, output) => {
+  expect(inert({ ...OPTIONS, inOrder }, 'a\u202eb\u2066c\u2028d')).toBe(output);
+});
+
+test('joiners, selectors and marks of other scripts and of emoji stay, in order', () => {
+  const text = 'می‌خواهم 👩‍💻 ❤️ ‏א';
+  expect(inert({ ...OPTIONS, inOrder: true }, text)).toBe(text);
 });
 
 describe.each([

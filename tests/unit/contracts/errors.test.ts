@@ -81,6 +81,7 @@ const FACTS: Record<ErrorCode, ErrorFacts> = {
     reason: 'too many open files',
     done: 'nothing was run',
   },
+  log_lost: { from: 0, to: 4_000 },
   session_unreachable: {
     session: 3,
     pid: 77,

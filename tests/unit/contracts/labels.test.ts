@@ -1,4 +1,12 @@
-import { fenced, inMarkdown, label, listLink, messageList, workflowLink } from '../../../contracts/labels';
+import {
+  asSummary,
+  fenced,
+  inMarkdown,
+  label,
+  listLink,
+  messageList,
+  workflowLink,
+} from '../../../contracts/labels';
 
 test.each([
   ['colours and titles', '\u001b[31mred\u001b[0m \u001b]0;title\u0007text', 'red text'],
@@ -29,9 +37,35 @@ test('inside Markdown, what others wrote means nothing', () => {
   );
 });
 
+test.each([
+  [
+    '*a* _b_ [c](d) <e> `f` \\\\ ~g~ &h; $i$',
+    '\\*a\\* \\_b\\_ \\[c](d) \\<e> \\`f\\` \\\\\\\\ \\~g\\~ \\&h; \\$i\\$',
+  ],
+  ['Fix it (now), or: #12!', 'Fix it (now), or: #12!'],
+  ['# a', '\\# a'],
+  ['- a', '\\- a'],
+  ['12. a', '12\\. a'],
+  ['> a', '\\> a'],
+  ['see https://x.example', 'see https\\://x.example'],
+])('in a summary, %j means nothing, and no more is escaped than must be', (text, expected) => {
+  expect(asSummary(text)).toBe(expected);
+});
+
+test.each(['\\', '*', '語', '😀'])('a summary of many %j takes less than 400 bytes as JSON', (text) => {
+  expect(Buffer.byteLength(JSON.stringify(asSummary(text.repeat(1_000))))).toBeLessThan(400);
+});
+
 test('a fence is longer than any run of backquotes in its text, and shows the end', () => {
   expect(fenced('a ``` b ```` c', 100)).toBe('`````\na ``` b ```` c\n`````');
   expect(fenced('0123456789', 3)).toBe('```\n789\n```');
+});
+
+test('a link ends where we end it, whatever is in its names', () => {
+  expect(workflowLink('a)b', 'x](http://y)')).toBe(
+    '[x\\]\\(http\\://y\\)](/namespaces/a%29b/workflows/x%5D%28http%3A%2F%2Fy%29)',
+  );
+  expect(workflowLink('a', '\ud800')).toContain('/workflows/%EF%BF%BD)');
 });
 
 test('links lead to a workflow’s page and to a list, whatever the address of the web UI', () => {

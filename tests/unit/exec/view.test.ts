@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { boundedView, page } from '../../../exec/view';
+import { nextPiece, readLog, shownPiece } from '../../../exec/log-reader';
+import { lostParts, recordLoss } from '../../../exec/lost-parts';
+import { boundedView, keptTexts, page } from '../../../exec/view';
 
 let folder: string;
 let log: string;
@@ -181,18 +183,30 @@ describe('pages', () => {
     expect(from).toBe(1_000);
   });
 
-  test.each([-1, 4])('from offset %i, outside of the log, are refused with what is allowed', async (from) => {
+  test('from offset -1 are refused with what is allowed', async () => {
     write('abc');
-    await expect(page(log, from, from + 10)).rejects.toMatchObject({
+    await expect(page(log, -1, 9)).rejects.toMatchObject({
       code: 'offset_out_of_range',
-      facts: { got: from, allowed: 3 },
+      facts: { got: -1, allowed: 3 },
     });
   });
 
   test('at the end of the log are empty', async () => {
     write('abc');
-    expect(await page(log, 3, 10)).toEqual({ output: '', from: 3, to: 3, omittedBytes: 0 });
+    expect(await page(log, 3, 3)).toEqual({ output: '', from: 3, to: 3, omittedBytes: 0 });
   });
+
+  test.each([0, 2, 4])(
+    'from %i on, up to where the log no longer reaches, are refused as truncated',
+    async (from) => {
+      write('abc');
+      for (const read of [page, boundedView])
+        await expect(read(log, from, 6)).rejects.toMatchObject({
+          code: 'storage_failed',
+          message: expect.stringContaining('truncated: it ends at offset 3, before') as string,
+        });
+    },
+  );
 
   test('of a log that is not there are refused behind 0, and of one that was deleted they say so', async () => {
     await expect(page(join(folder, 'never-opened', 'log'), 1, 2)).rejects.toMatchObject({
@@ -200,5 +214,95 @@ describe('pages', () => {
       facts: { allowed: 0 },
     });
     await expect(page(join(folder, 'none'), 1, 2)).rejects.toMatchObject({ code: 'storage_failed' });
+  });
+});
+
+describe('a log of which a part is lost', () => {
+  /** `one\n` and `five\n` are there; where `two`, `three` and `four` stood are zeros. */
+  beforeEach(() => {
+    write(`one\n${'\0'.repeat(14)}five\n`);
+    recordLoss(log, { from: 4, to: 18 });
+  });
+  const NOTE = '[14 bytes are lost: the log was truncated or deleted]';
+
+  test('is shown with a note in the place of that part, by views and pages alike', async () => {
+    const whole = { output: `one\n${NOTE}\nfive\n`, from: 0, to: 23, omittedBytes: 14 };
+    expect(await boundedView(log, 0, 23)).toEqual(whole);
+    expect(await page(log, 0, 23)).toEqual(whole);
+    expect(await boundedView(log, 0, 10)).toMatchObject({
+      output: expect.stringMatching(/^one\n\[6 bytes/) as string,
+      to: 10,
+    });
+  });
+
+  test('is read on by pages, each at most one note, and the offsets are those of the bytes', async () => {
+    expect(await page(log, 0, 6)).toMatchObject({ output: `one\n${NOTE}\n`, to: 18 });
+    expect(await page(log, 10, 12)).toMatchObject({
+      output: '[8 bytes are lost: the log was truncated or deleted]\n',
+      to: 18,
+    });
+    expect(await page(log, 18, 23)).toEqual({ output: 'five\n', from: 18, to: 23, omittedBytes: 0 });
+  });
+
+  test('is bounded, however many parts are lost', async () => {
+    const text = 'x'.repeat(40_000);
+    const log = join(folder, 'long');
+    writeFileSync(log, text);
+    for (let at = 20_000; at < 25_000; at += 100) recordLoss(log, { from: at, to: at + 50 });
+    const { output, omittedBytes } = await boundedView(log, 0, text.length);
+    expect(output.length).toBeLessThan(2 * 17 * 1024);
+    expect(output).toContain(
+      '[2500 bytes are lost: the log was truncated or deleted; 2450 bytes between omitted, read from offset 20050]',
+    );
+    expect(output.replaceAll(/[^x]/g, '').length + omittedBytes).toBe(text.length);
+  });
+
+  test('is never read as zeros: raw reads end before that part, and say in it where it goes on', async () => {
+    expect(readLog(log, 0, 23).toString()).toBe('one\n');
+    const lost = { code: 'log_lost', facts: { from: 4, to: 18 } };
+    for (const from of [4, 17])
+      expect(() => readLog(log, from, 23)).toThrow(expect.objectContaining(lost) as Error);
+    expect(readLog(log, 18, 23).toString()).toBe('five\n');
+    const pieces: string[] = [];
+    for (let at = 0; at < 23;) {
+      const piece = nextPiece(log, at, 23);
+      pieces.push(shownPiece(piece).toString());
+      at = piece.to;
+    }
+    expect(pieces).toEqual(['one\n', `\r\n${NOTE}\r\n`, 'five\n']);
+  });
+
+  test('is told with the end that it lost while no holder lived, where its reader knows of that', async () => {
+    const told = `one\n${NOTE}\nfive\n[7 bytes are lost: the log was truncated or deleted]\n`;
+    expect(await page(log, 0, 30, { from: 23, to: 30 })).toEqual({
+      output: told,
+      from: 0,
+      to: 30,
+      omittedBytes: 21,
+    });
+    expect((await page(log, 25, 28, { from: 23, to: 30 })).output).toMatch(/^\[5 bytes are lost/);
+    await expect(boundedView(log, 0, 30)).rejects.toMatchObject({ code: 'storage_failed', retryable: true });
+  });
+
+  test('gives patterns the texts around that part, and no text that lies across it', async () => {
+    expect(await keptTexts(log, { from: 0, to: 23 })).toEqual(['one\n', 'five\n']);
+    expect(await keptTexts(log, { from: 6, to: 20 })).toEqual(['', 'fi']);
+  });
+
+  test('keeps one list of such parts in order, of no more than 64', () => {
+    recordLoss(log, { from: 18, to: 30 });
+    expect(lostParts(log)).toEqual([{ from: 4, to: 30 }]);
+    recordLoss(log, { from: 10, to: 50 });
+    expect(lostParts(log)).toEqual([{ from: 4, to: 50 }]);
+    recordLoss(log, { from: 60, to: 70 });
+    expect(lostParts(log)).toEqual([
+      { from: 4, to: 50 },
+      { from: 60, to: 70 },
+    ]);
+    recordLoss(log, { from: 2, to: 90 });
+    expect(lostParts(log)).toEqual([{ from: 2, to: 90 }]);
+    for (let at = 100; at < 1_100; at += 10) recordLoss(log, { from: at, to: at + 5 });
+    expect(lostParts(log)).toHaveLength(64);
+    expect(lostParts(log).at(-1)?.to).toBe(1_095);
   });
 });

@@ -1,12 +1,12 @@
 // The log of a session within its limit: what is kept stays under its offsets, and what is not is told.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastError } from '../../../../contracts/errors';
 import { OutputLog } from '../../../../exec/holder/output-log';
-import { logEnd, logStart, readKept, readLog } from '../../../../exec/log-reader';
+import { logEnd, logStart, nextPiece, readLog, type Piece } from '../../../../exec/log-reader';
 import { segmentPath, segmentsOf } from '../../../../exec/log-segments';
-import { boundedView, page } from '../../../../exec/view';
+import { boundedView, keptTexts, page } from '../../../../exec/view';
 import { until } from '../../../helpers/until';
 
 const MAX_BYTES = 80_000;
@@ -70,8 +70,8 @@ test('an offset that is not kept any more is refused with those that are, and ne
     expect(() => readLog(path, from, from + 10)).toThrow(
       new HoldfastError('offset_out_of_range', { got: from, from: start, allowed: text.length }),
     );
-  const kept = readKept(path, 7, 107);
-  expect([kept.from, kept.data.toString()]).toEqual([start, text.slice(start, start + 100)]);
+  const dropped = { from: 7, to: start, data: Buffer.alloc(0) };
+  expect(nextPiece(path, 7, 107)).toEqual({ ...dropped, missing: { from: 7, to: start, cause: 'dropped' } });
 });
 
 test('views say how many bytes are not kept any more, and begin at the first that is', async () => {
@@ -121,15 +121,103 @@ test('a log that an earlier release let grow is kept until as much has come afte
   expect(onDisk()).toBeGreaterThanOrEqual(MAX_BYTES - 2 * SEGMENT_BYTES);
 });
 
-test('what lies before a part that somebody removed counts as dropped', () => {
+/** All of a log as its readers get it, piece by piece from 0 on: each byte once, or told as missing once. */
+function pieces(log: OutputLog): Piece[] {
+  const all: Piece[] = [];
+  for (let at = 0; at < log.end;) {
+    const piece = nextPiece(path, at, Math.min(at + 4_000, log.end));
+    expect(piece.from).toBe(at);
+    expect(piece.to).toBeGreaterThan(at);
+    all.push(piece);
+    at = piece.to;
+  }
+  return all;
+}
+const missing = (log: OutputLog): unknown[] => pieces(log).flatMap((piece) => piece.missing ?? []);
+
+test('what somebody removes or truncates of its older files is told as lost, and all around it is kept', () => {
   const text = flood(new OutputLog(path, MAX_BYTES), 6_000);
-  const [, , third, fourth] = segmentsOf(path);
+  const [, second, third, , fifth] = segmentsOf(path);
   rmSync(third?.path ?? '');
-  expect(logStart(path)).toBe(fourth?.from);
-  expect(readLog(path, fourth?.from ?? 0, text.length).toString()).toBe(text.slice(fourth?.from));
+  truncateSync(fifth?.path ?? '', 300);
+  truncateSync(second?.path ?? '', 9_000);
   const log = new OutputLog(path, MAX_BYTES);
   expect(log.end).toBe(text.length);
-  expect(readdirSync(folder)).toHaveLength(segmentsOf(path).length);
+  expect(missing(log)).toEqual([
+    { from: 19_000, to: 30_000, cause: 'truncated' },
+    { from: 40_300, to: 50_000, cause: 'truncated' },
+  ]);
+  for (const { missing, data, from, to } of pieces(log))
+    if (!missing) expect(data.toString()).toBe(text.slice(from, to));
+});
+
+test('a log whose head was dropped and that is truncated behind that tells each part once, with its cause', async () => {
+  const log = new OutputLog(path, MAX_BYTES);
+  let text = flood(log, 20_000);
+  const begun = logEnd(path);
+  const [, older] = segmentsOf(path);
+  truncateSync(older?.path ?? '', 5_000);
+  const active = segmentsOf(path).at(-1);
+  truncateSync(active?.path ?? '', 10);
+  text += flood(log, 700);
+  expect(log.fault).toBeNull();
+
+  const start = logStart(path);
+  const [one, two] = [
+    { from: (older?.from ?? 0) + 5_000, to: (older?.from ?? 0) + SEGMENT_BYTES },
+    { from: (active?.from ?? 0) + 10, to: begun },
+  ];
+  const expected = [
+    { from: 0, to: start, cause: 'dropped' },
+    { ...one, cause: 'truncated' },
+    { ...two, cause: 'truncated' },
+  ];
+  expect(start).toBeGreaterThan(0);
+  expect(missing(log)).toEqual(expected);
+  for (const { missing, data, from, to } of pieces(log))
+    if (!missing) expect(data.toString()).toBe(text.slice(from, to));
+  // Its next holder, and what reads it meanwhile, know the same.
+  expect(missing(new OutputLog(path, MAX_BYTES))).toEqual(expected);
+
+  const lost = ({ from, to }: { from: number; to: number }): string =>
+    `[${to - from} bytes are lost: the log was truncated or deleted]\n`;
+  const view = await page(path, 0, text.length);
+  const line = (kept: string): string => (kept.endsWith('\n') ? kept : `${kept}\n`);
+  expect(view).toEqual({
+    output:
+      `[${start} bytes dropped by the limits of the log, which now begins at offset ${start}]\n` +
+      line(text.slice(start, one.from)) +
+      lost(one) +
+      line(text.slice(one.to, two.from)) +
+      lost(two) +
+      text.slice(two.to),
+    from: start,
+    to: text.length,
+    omittedBytes: one.to - one.from + two.to - two.from,
+    droppedBytes: start,
+  });
+  const short = await boundedView(path, 0, text.length);
+  expect(short).toMatchObject({ from: start, to: text.length, droppedBytes: start });
+  expect(short.output.match(/bytes dropped by/g)).toHaveLength(1);
+  expect(short.output.match(/bytes are lost/g)).toHaveLength(1);
+  expect(await keptTexts(path, { from: 0, to: text.length })).toEqual([
+    '',
+    text.slice(start, one.from),
+    text.slice(one.to, two.from),
+    text.slice(two.to),
+  ]);
+
+  // What is dropped at last is no loss any more.
+  flood(log, 20_000);
+  expect(missing(log)).toEqual([{ from: 0, to: logStart(path), cause: 'dropped' }]);
+});
+
+test('a file that is deleted just before it is full is written back before the next one begins', () => {
+  const log = new OutputLog(path, MAX_BYTES);
+  log.append(Buffer.from('a'.repeat(SEGMENT_BYTES - 1)), () => undefined);
+  rmSync(path);
+  log.append(Buffer.from('bcd'), () => undefined);
+  expect(readLog(path, 0, SEGMENT_BYTES + 2).toString()).toBe(`${'a'.repeat(SEGMENT_BYTES - 1)}bcd`);
 });
 
 test('a part that cannot be begun stalls the terminal, says why, and loses nothing', async () => {

@@ -46,7 +46,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   script.destroy();
-  // Heard later, it would be taken for the next one's.
+  // Told late it would count for the next test.
   await until(() => isClosed);
   socket.close();
   holder.close();

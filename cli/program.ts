@@ -1,0 +1,304 @@
+// The command line `holdfast`: what it understands, and which file does what each command says.
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { DIALECTS } from '../contracts/agent';
+import { HoldfastError } from '../contracts/errors';
+import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedQueue, checkedSession } from '../contracts/ids';
+import { RUNTIMES } from '../contracts/session';
+import { packageVersion } from '../exec/package-root';
+import type { ForkOptions, ReasonOptions, SendOptions } from './commands/agents';
+import type { PsOptions } from './commands/ps';
+import type { WaitOptions } from './commands/wait';
+import type { GlobalOptions } from './context';
+import { EXAMPLES } from './examples';
+import { addHostCommands } from './host-commands';
+import {
+  approve,
+  arm,
+  attach,
+  chat,
+  check,
+  close,
+  codec,
+  demo,
+  deny,
+  doctor,
+  down,
+  exec,
+  fork,
+  input,
+  mcp,
+  newKey,
+  output,
+  ps,
+  recover,
+  reset,
+  run,
+  send,
+  showTool,
+  stop,
+  tools,
+  tree,
+  up,
+  wait,
+} from './lazy-commands';
+import { oneOf } from './one-of';
+import { reportError } from './report-error';
+
+const wholeNumber = (text: string): number => {
+  if (!/^\d{1,15}$/.test(text))
+    throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 0.`);
+  return Number(text);
+};
+const port = (text: string): number => {
+  if (wholeNumber(text) > 65_535 || Number(text) === 0)
+    throw new InvalidArgumentError(`got ${text}, allowed 1 to 65535.`);
+  return Number(text);
+};
+const sessionNumber = (text: string): number => checkedSession(/^\d+$/.test(text) ? Number(text) : text);
+const collect = (value: string, all: string[] | false = []): string[] => [...(all || []), value];
+const collectNames = (value: string, all: string[] = []): string[] => [
+  ...all,
+  ...value.split(',').filter((name) => name !== ''),
+];
+const hostName = (id: string): string => checkedId('host', id);
+const agentId = (id: string): string => checkedId('agent', id);
+const dialect = oneOf('--dialect', DIALECTS);
+const runtime = oneOf('--runtime', RUNTIMES);
+
+const TOKEN_FILE = 'token of a host that listens (default: HOLDFAST_HOST_TOKEN)';
+
+let exitCode = 0;
+type Action<A extends unknown[]> = (...args: A) => Promise<number>;
+const action =
+  <A extends unknown[]>(work: Action<A>) =>
+  async (...args: A): Promise<void> => {
+    exitCode = await work(...args);
+  };
+
+/** All commands; what they do is loaded when they are given. */
+export function program(): Command {
+  const root = new Command('holdfast')
+    .description('Agents whose turns and shells hold fast, on Temporal.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    // Where nobody names one, the host of the data folder is meant: by then it is known which folder that is.
+    .hook('preAction', async (_root, chosen) => {
+      if (chosen.getOptionValueSource('host') !== 'default') return;
+      const { ownHost } = await import('./context');
+      chosen.setOptionValue('host', ownHost(chosen.optsWithGlobals<GlobalOptions>()));
+    });
+  const command = (name: string, description: string): Command =>
+    root
+      .command(name)
+      .description(description)
+      .option('--data <dir>', 'data folder (default: HOLDFAST_DATA, else the user’s state folder)')
+      .option(
+        '--address <host:port>',
+        'Temporal server (default: TEMPORAL_ADDRESS, a Temporal profile, else the embedded one)',
+      )
+      .option('--namespace <name>', 'Temporal namespace')
+      .option('--profile <name>', 'profile of the Temporal configuration file')
+      .option('--config <file>', 'holdfast.toml, kept for later starts (default: that of the data folder)')
+      .option('--json', 'one JSON value on stdout')
+      .exitOverride()
+      .configureOutput({ outputError: () => undefined });
+  const sessionCommand = (name: string, description: string): Command =>
+    command(name, description)
+      .option('--agent <id>', 'whose session', (id) => checkedId('agent', id), DEFAULT_AGENT)
+      .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
+      .option('--session <n>', 'which session', sessionNumber, 0);
+
+  command('up', 'start the embedded Temporal server and its worker; with --address only the worker')
+    .option('--port <n>', 'port of the server', port)
+    .option('--ui-port <n>', 'port of the web UI', port)
+    .option('--workdir <dir>', 'where new shells begin, kept for later starts')
+    .option('--no-workdir', 'in the usual folder again')
+    .option('--tools <file>', 'module of own tools, kept for later starts; may be repeated', collect)
+    .option('--no-tools', 'no own tools any more')
+    .option(
+      '--host <name>',
+      'what this machine is called on a server of others (default: its own name)',
+      hostName,
+    )
+    .option('--agents-only', 'serve agents and no shells')
+    .option('--queue <name>', 'task queue of the agents, kept for later starts', checkedQueue)
+    .option('--no-queue', 'the usual task queue again')
+    .option('--join', 'serve agents although other workers of the queue offer something else')
+    .option('--replace', 'end a worker that does not answer, and start another')
+    .option('--no-config', 'the configuration of the data folder again')
+    .action(action(up));
+  command('down', 'stop the embedded server and the worker')
+    .option('--sessions', 'end the shells too')
+    .action(action(down));
+  command('run <task>', 'give an agent a task and watch it')
+    .requiredOption('--model <provider:name>', 'for example scripted:replies.yaml')
+    .option('--agent <id>', 'id of the new agent', (id) => checkedId('agent', id))
+    .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
+    .option('--remote-host <name>', 'host of code_execution_remote', hostName)
+    .option('--cwd <dir>', 'where its shells begin')
+    .option('--keep', 'leave its sessions open')
+    .option('--max-steps <n>', 'most model calls', wholeNumber)
+    .action(action(run));
+  command('chat', 'talk with an agent: its steps as they happen, its answers as they are written')
+    .option('--agent <id>', 'the conversation; joined where it runs, else started', (id) =>
+      checkedId('agent', id),
+    )
+    .option('--model <provider:name>', 'for a new conversation, for example openai:gpt-5')
+    .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
+    .option('--cwd <dir>', 'where its shells begin')
+    .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
+    .option('--serve-host [name]', 'be the host of code_execution_remote, as long as you are here')
+    .option('--remote-host <name>', 'host of code_execution_remote', hostName)
+    .option('--tools <names>', 'the tools that it may call, with commas; may be repeated', collectNames)
+    .option('--resume', 'the last conversation that runs; with --agent also one that has ended')
+    .addHelpText('after', EXAMPLES.chat)
+    .action(action(chat));
+  command('send <agent> <message>', 'one more message to an agent; prints the answer (- reads stdin)')
+    .option('--interrupt', 'in place of the turn at work')
+    .option('--no-wait', 'only send it')
+    .addHelpText('after', EXAMPLES.send)
+    .action(action((id: string, text: string, options: SendOptions) => send(agentId(id), text, options)));
+  command('stop <agent>', 'end an agent, its turn and its sessions')
+    .option('--reason <text>', 'recorded and shown')
+    .addHelpText('after', EXAMPLES.stop)
+    .action(action((id: string, options: ReasonOptions) => stop(agentId(id), options)));
+  command('recover <agent>', 'end the turn and what runs in the sessions; the conversation goes on')
+    .option('--reason <text>', 'recorded and shown')
+    .addHelpText('after', EXAMPLES.recover)
+    .action(action((id: string, options: ReasonOptions) => recover(agentId(id), options)));
+  command('fork <agent> <new-id> [message]', 'another conversation with the beginning of this one')
+    .option('--at <n>', 'how many messages it begins with (default: all)', wholeNumber)
+    .option('--model <provider:name>', 'another model (default: the same)')
+    .addHelpText('after', EXAMPLES.fork)
+    .action(
+      action((id: string, newId: string, text: string | undefined, options: ForkOptions) =>
+        fork(agentId(id), agentId(newId), text, options),
+      ),
+    );
+  sessionCommand('exec <code>', 'run code in a session; its exit code is passed on')
+    .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
+    .option('--yield-ms <ms>', 'answer after so long without an end', wholeNumber)
+    .option('--cwd <dir>', 'where a new session begins')
+    .option('--id <id>', 'the same id again gives the same result and runs nothing; other code is refused')
+    .option('--token-file <file>', TOKEN_FILE)
+    .action(action(exec));
+  sessionCommand('output', 'show the output of a session')
+    .option('--from <offset>', 'all of it from this byte on', wholeNumber)
+    .option('--wait <what>', 'exit, output, idle, needs_input or pattern:RE')
+    .option('--wait-ms <ms>', 'the longest wait', wholeNumber)
+    .action(action(output));
+  sessionCommand('input [text]', 'type text and Enter into the running process')
+    .option('--key <name>', 'press a key, for example ctrl-c; may be repeated', collect)
+    .option('--yield-ms <ms>', 'how long to wait for the reaction', wholeNumber)
+    .option('--id <id>', 'the same id again types nothing; other text is refused')
+    .action(action(input));
+  sessionCommand('reset', 'end everything that runs in a session')
+    .option('--reason <text>', 'recorded and shown')
+    .action(action(reset));
+  sessionCommand('attach', 'the terminal of a session in your own; ctrl-] leaves')
+    .option('--run <code>', 'run this with you at the terminal; its exit code is passed on')
+    .option('--watch', 'only look')
+    .option('--take', 'type, even where somebody else does')
+    .option('--detach-key <key>', 'the key that leaves', 'ctrl-]')
+    .option('--token-file <file>', TOKEN_FILE)
+    .action(action(attach));
+  sessionCommand(
+    'arm',
+    'let scripts call tools where only the terminal reaches (ssh): prints a line to paste there',
+  )
+    .option('--type', 'type it into what runs in the session')
+    .option('--off', 'let nobody call any more')
+    .action(action(arm));
+  sessionCommand('close', 'end everything in a session, and the session')
+    .option('--reason <text>', 'recorded and shown')
+    .action(action(close));
+  for (const [name, description, work] of [
+    ['approve', 'say yes to what waits for an approval; without an id to the only one', approve],
+    ['deny', 'say no to what waits for an approval; without an id to the only one', deny],
+  ] as const) {
+    const answer = command(`${name} [id]`, description)
+      .option('--agent <id>', 'only what is of this agent', agentId)
+      .option('--list', 'only show what waits')
+      .option('--show', 'only show all of one, however long it is');
+    if (name === 'approve') answer.option('--for-session', 'the same rules are not asked about again there');
+    else answer.option('--reason <text>', 'the model reads it');
+    answer.addHelpText('after', EXAMPLES.approve).action(action(work));
+  }
+  command('wait <sessions...>', 'wait for what runs in sessions; exits with 75 at the time-out')
+    .option('--agent <id>', 'whose sessions', (id) => checkedId('agent', id), DEFAULT_AGENT)
+    .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
+    .option('--for <what>', 'exit, output, idle, needs_input or pattern:RE', 'exit')
+    .option('--any', 'one of them is enough')
+    .option('--timeout-ms <ms>', 'the longest wait', wholeNumber, 3_600_000)
+    .action(action((sessions: string[], options: WaitOptions) => wait(sessions.map(sessionNumber), options)));
+  command('ps', 'agents, turns and sessions: what each is at, what it waits for, who ended what')
+    .option('--all', 'also what has ended lately, and who ended it')
+    .option('--watch', 'again and again')
+    .action(action(ps));
+  command('tree [agent]', 'the same, each agent with its turns, sessions and sub-agents, and their tokens')
+    .option('--all', 'also what has ended lately, and who ended it')
+    .option('--watch', 'again and again')
+    .addHelpText('after', EXAMPLES.tree)
+    .action(action((id: string | undefined, options: PsOptions) => tree(id && agentId(id), options)));
+  command('tools', 'the tools of models and scripts, and what is amiss with those that are missing')
+    .action(action(tools))
+    .command('show <name>')
+    .description('one tool: its arguments, its result, how a script calls it')
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .action(
+      action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
+    );
+  addHostCommands(command('host', 'machines whose shells agents use: serve this one, look at all'), action);
+  root
+    .command('check <file>')
+    .description(
+      'look for placeholders, destructive commands and the like in code; runs nothing (- reads stdin)',
+    )
+    .option('--runtime <name>', `${RUNTIMES.join(', ')} (default: by the file’s name or first line)`, runtime)
+    .option('--json', 'one JSON value on stdout')
+    .addHelpText('after', EXAMPLES.check)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .action(action(check));
+  command('mcp', 'an MCP server over stdio: sessions and agents for any MCP client').action(action(mcp));
+  command('codec', 'let Temporal’s web UI and command line read encrypted payloads; Ctrl-C ends it')
+    .option('--port <n>', 'port of the endpoint', port, 8234)
+    .option('--listen <address>', 'address to listen at', '127.0.0.1')
+    .option('--origin <url>', 'web page that may ask; may be repeated (default: our own web UI)', collect)
+    .option('--token-file <file>', 'file of the token that who asks must have')
+    .action(action(codec))
+    .command('new-key')
+    .description('make a key, and say what to write into holdfast.toml')
+    .option('--file <file>', 'where to (default: keys/DATE.key in the data folder)')
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .action(action((_options: object, self: Command) => newKey(self.optsWithGlobals())));
+  command('doctor', 'check each part and say what is missing').action(action(doctor));
+  command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));
+  return root;
+}
+
+/** One command line, to its exit code; what goes wrong is told on stderr. */
+export async function runCommandLine(argv: string[]): Promise<number> {
+  const json = argv.includes('--json');
+  exitCode = 0;
+  try {
+    await program().parseAsync(argv);
+    return exitCode;
+  } catch (err) {
+    if (err instanceof CommanderError) return usageError(err, json);
+    return reportError(err, json);
+  }
+}
+
+function usageError(err: CommanderError, json: boolean): number {
+  if (err.exitCode === 0) return 0;
+  const got = err.message.replace(/^error: /, '');
+  const next = 'See `holdfast --help`.';
+  return reportError(
+    new HoldfastError('invalid_input', { what: 'The command line', got, allowed: 'what --help lists', next }),
+    json,
+  );
+}

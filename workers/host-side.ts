@@ -1,0 +1,79 @@
+// What serves a host: its claim, its sessions, their sandbox and the host's worker.
+import { join } from 'node:path';
+import { isHostNamespace } from '../contracts/ids';
+import type { ClaimFacts } from '../contracts/claims';
+import { Sandbox } from '../exec/sandbox/sandbox';
+import type { SessionHost } from '../exec/session-host';
+import { StubFolder } from '../exec/stub-folder';
+import { stubFiles } from '../tools/stubs/stub-files';
+import type { ToolRegistry } from '../tools/registry';
+import type { Configuration } from './configuration';
+import { endUnused } from './end-unused';
+import { HostClaim } from './host-claim';
+import { createHostWorker, type HostWorker, type HostWorkerOptions } from './host-worker';
+import type { SessionParts } from './open-sessions';
+
+export interface HostSideOptions extends Omit<
+  HostWorkerOptions,
+  'ownership' | 'sessions' | 'sandbox' | 'logBytes'
+> {
+  facts: ClaimFacts;
+  dataDir: string;
+  configuration: Configuration;
+  /** Real sessions, or those that a test wants in their place. */
+  open: (parts: SessionParts) => Promise<SessionHost>;
+  secrets: SessionParts['secrets'];
+  loaded: SessionParts['loaded'];
+  /** Takes what is to be undone where the rest cannot be made. */
+  made: (() => unknown)[];
+}
+
+export interface HostSide {
+  ownership: HostClaim;
+  hostWorker: HostWorker;
+}
+
+/** Throws `host_taken` where the host belongs to another data folder. */
+export async function createHostSide({
+  facts,
+  dataDir,
+  configuration,
+  open,
+  secrets,
+  loaded,
+  made,
+  ...shared
+}: HostSideOptions): Promise<HostSide> {
+  const { client, host, namespace, tools } = shared;
+  const ownership = await HostClaim.make({ claims: client.claims, host, facts });
+  made.push(() => (ownership.isNew ? ownership.release() : undefined));
+  // In a trust domain of its own nobody would answer a script that calls a tool of ours.
+  const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
+  const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
+  const { sandbox: choice, storage } = configuration;
+  const logBytes = storage.sessionLogBytes;
+  const sessions = await open({ client, stubs, secrets, sandbox: choice, loaded, logBytes });
+  made.push(() => sessions.endSpare());
+  const profile = sessions.options.sandbox;
+  const sandbox = profile && (await Sandbox.open(profile));
+  made.push(() => sandbox?.close());
+  const hostWorker = await createHostWorker({
+    ...shared,
+    ownership,
+    sessions,
+    logBytes: storage.hostLogBytes,
+    sandbox,
+  });
+  made.push(() => hostWorker.detach());
+  made.push(() => endUnused(hostWorker.worker));
+  return { ownership, hostWorker };
+}
+
+/** Scripts load what the registry has now, whenever that changes. */
+function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
+  const stubs = new StubFolder(folder);
+  const publish = (): void => stubs.publish(stubFiles(tools.describe(), { node: process.execPath }));
+  publish();
+  tools.onChange(publish);
+  return stubs;
+}
