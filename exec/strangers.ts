@@ -1,5 +1,5 @@
-// Connections whose other side has not said yet who it is. There may be so many of them, and each has so long. One too many
-// ends the oldest: whoever is let in says so at once, and a flood does not. They take no place of those who are known.
+// Connections whose other side has not said yet who it is. Their number and their time are limited. One too many ends the
+// oldest: a client that has a token shows it at once, and a flood does not. They take no place of those that are known.
 import type { Socket } from 'node:net';
 
 interface StrangersOptions {

@@ -1,5 +1,5 @@
-// The connections by which a session's scripts call tools. There may be so many of them; one that has no call open gives
-// its place to one that has.
+// The connections by which a session's scripts call tools. Their number is limited; one that has no call open makes room for
+// one that has.
 import type { Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors';
 

@@ -1,7 +1,7 @@
 // The tool socket as a sandboxed shell sees it: in its own folder, because the socket of its session lies among those
 // of others, and because a spare's shell is open before it is known which session it will be. It hands on calls of
-// tools and nothing else: whatever code inside may learn, it steers no session. Who only connects costs the holder one
-// descriptor, and not for long.
+// tools and nothing else: whatever code inside may learn, it steers no session. A connection without a call costs the
+// holder one descriptor, for ten seconds at most.
 import { closeSync, constants, openSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors';

@@ -54,7 +54,11 @@ beforeEach(() => {
 async function printed(code: string): Promise<string> {
   const head =
     'import codex_tools, os\ndef told(f):\n  try:\n    return f()\n  except codex_tools.ToolError as err:\n    return err.code + ": " + err.message\n';
-  const { output, state } = await session.exec({ runtime: 'python', code: `${head}${code}` });
+  const { output, state } = await session.exec({
+    runtime: 'python',
+    code: `${head}${code}`,
+    yield: { firstOutputMs: 60_000, betweenOutputMs: 60_000 },
+  });
   expect(state).toBe('exited');
   return output.trim().replaceAll('\r', '');
 }
@@ -90,15 +94,15 @@ test('large values of an agent above its share are refused as that, and are take
   const code = `
 import threading
 place = "p" * 5_000_000
-waiting = threading.Thread(target=lambda: print(codex_tools.meet(place=place, count=2)))
+waiting = threading.Thread(target=lambda: print(codex_tools.meet_here(place=place, count=2)))
 waiting.start()
 while not os.path.exists("${pi.root}/waits-for-both"): time.sleep(0.02)
 print(told(lambda: codex_tools.echo(value="e" * 5_000_000)))
 print(told(lambda: codex_tools.echo(value="small")))
 # The same arguments once more take nothing more.
-print(codex_tools.meet(place=place, count=2))
+print(codex_tools.meet_here(place=place, count=2))
 waiting.join()
-while told(lambda: codex_tools.meet(place="e" * 5_000_000, count=1)) != "met": time.sleep(0.1)`;
+while told(lambda: codex_tools.meet_here(place="e" * 5_000_000, count=1)) != "met": time.sleep(0.1)`;
   const said = printed(`import time\n${code}`);
   const kept = join(pi.dataDir, 'blobs', session.ref.agent);
   await until(() => existsSync(kept) && readdirSync(kept).some((name) => !name.includes('.')));

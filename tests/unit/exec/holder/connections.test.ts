@@ -113,7 +113,7 @@ test('scripts have as many connections as they may, and one too many is told so;
   await until(() => host.answers.length === 1);
   endCall[0]?.();
   await until(() => scripts[0]?.answers.length === 1);
-  // That one has no call open any more: it gives way, and those that have do not.
+  // That one has no call open any more: it makes room, and those that have one do not.
   const next = comes();
   next.ask('call', 'script');
   await until(() => endCall.length === BOUNDS.scripts + 1);

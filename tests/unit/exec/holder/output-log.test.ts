@@ -223,7 +223,7 @@ test('a file that is deleted just before it is full is written back before the n
 test('a part that cannot be begun stalls the terminal, says why, and loses nothing', async () => {
   const log = new OutputLog(path, MAX_BYTES);
   const inTheWay = segmentPath(path, SEGMENT_BYTES);
-  // Opened as a file it is refused, whoever asks.
+  // It cannot be opened as a file, not even by root.
   mkdirSync(inTheWay);
   const text = 'z'.repeat(SEGMENT_BYTES + 500);
   let hasSpace = false;
