@@ -11,6 +11,7 @@ import { processStat } from '../../../exec/proc';
 import { isAlive } from '../../../exec/process-identity';
 import { SessionHost } from '../../../exec/session-host';
 import { sessionPaths } from '../../../exec/session-paths';
+import { readTree } from '../../../exec/tree-record';
 import type { TreeKill } from '../../../contracts/session';
 import { detectTreeKill } from '../../../exec/holder/process-tree';
 import { testHost, type TestHost } from '../../helpers/session-host';
@@ -86,9 +87,12 @@ describe('a holder that is stopped', () => {
   test('while a command is watched is told within five seconds, and nothing of the command is lost', async () => {
     await t.run('until [ -e go ]; do sleep 0.02; done; seq 2000; (exit 3)', { yield: { firstOutputMs: 20 } });
     const watched = refusal(t.host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 60_000 }));
+    // Answered behind it on the same connection: the holder waits with it.
+    await t.host.status(t.ref);
     await stop();
     const { error, ms } = await watched;
     expect(error).toMatchObject({ code: 'session_unreachable', facts: { state: 'stopped by a signal (T)' } });
+    expect(error.message).toContain('what was sent to it may still be carried out');
     expect(ms).toBeLessThan(TOLD_MS);
     go();
 
@@ -195,6 +199,18 @@ describe.each(kinds)('with %s', (treeKill) => {
     await t.host.reset(t.ref, reset);
     expect(await t.host.status(t.ref)).toMatchObject({ epoch: 2, command: { endedAt: null } });
     expect(logOf(t).toString()).toBe('begun\r\n');
+  });
+
+  test('a reset ends what has outlived its shell, while its holder is stopped', async () => {
+    await t.run(SURVIVES_HANGUP, { yield: { firstOutputMs: 50 } });
+    const shell = readTree(sessionPaths(t.dataDir, t.ref))?.leader;
+    await stop();
+    process.kill(shell?.pid ?? 0, 'SIGKILL');
+    await until(() => shell !== undefined && !isAlive(shell));
+    expect(await t.host.reset(t.ref, { id: 'r', reason: null, by: 'reset' })).toMatchObject({
+      survivors: [],
+    });
+    expect(processesMarked(t.cwd, t.dataDir)).toEqual([]);
   });
 
   test('a close ends the whole tree of a holder that is stopped', async () => {
