@@ -160,10 +160,11 @@ export class OutputLog {
         this.fillUp();
         if (this.room <= 0) this.beginSegment();
         const written = writeSync(this.fd, head, 0, Math.min(head.length, this.room));
-        // Truncated in this very moment, it has another offset: it is written again.
+        // Truncated in this very moment, it has another offset: it is written again, after a pause in which requests are
+        // served, should somebody truncate it without end.
         if (this.current.from + fstatSync(this.fd).size !== this.size + written) {
           this.fillUp(written);
-          continue;
+          throw new Error(`the log ${this.path} was changed while it was written`);
         }
         this.size += written;
         if (written < head.length) this.backlog[0] = head.subarray(written);

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../../../exec/holder-client';
 import { readJson } from '../../../exec/json-file';
+import { segmentsOf } from '../../../exec/log-segments';
 import { listNumeric, readLink } from '../../../exec/proc';
 import { sessionPaths } from '../../../exec/session-paths';
 import type { TestHost } from '../../helpers/session-host';
@@ -52,7 +53,9 @@ export async function endWithoutTrace(t: TestHost): Promise<void> {
 }
 
 /** All bytes of a session's log. */
-export const logOf = (t: TestHost, ref = t.ref): Buffer => readFileSync(t.host.logPath(ref));
+/** The bytes of the log's files, one behind the other. */
+export const logOf = (t: TestHost, ref = t.ref): Buffer =>
+  Buffer.concat(segmentsOf(t.host.logPath(ref)).map(({ path }) => readFileSync(path)));
 
 /** Ends what runs in the session and begins a new epoch. */
 export async function reset(t: TestHost, ref = t.ref, reason: string | null = null): Promise<void> {
