@@ -80,7 +80,7 @@ describe('in a terminal', () => {
     );
     ann.types('/stop\r');
     expect(await ann.exits()).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test('ctrl-c ends the turn and not the program, what was typed meanwhile comes next; once more leaves, and the conversation goes on', async () => {
     const model = files.model([
@@ -103,7 +103,7 @@ describe('in a terminal', () => {
     expect(ann.text).toContain('Come back: `holdfast chat --agent pressed`');
     expect(await stateOf('pressed')).toMatchObject({ mode: 'conversation' });
     await engine.client.agent('pressed').stop();
-  }, 30_000);
+  }, 60_000);
 
   test('pasted lines are one message, two people at one conversation see the same, and what a model writes drives neither terminal', async () => {
     const model = files.model([{ expect: 'one\ntwo\n  three', text: 'Three lines.\x1b]0;title\x07\x1b[2J' }]);
@@ -122,7 +122,7 @@ describe('in a terminal', () => {
       person.types('\x04');
       expect(await person.exits()).toBe(0);
     }
-  }, 30_000);
+  }, 60_000);
 
   test('a script that waits for a person is named with the way to it, and after it the chat is there again', async () => {
     const code = 'name = input("who? ")\nprint("hello", name)';
@@ -146,7 +146,7 @@ describe('in a terminal', () => {
     await ann.sees('got /nonsense, allowed /interrupt, /attach');
     ann.types('/quit\r');
     expect(await ann.exits()).toBe(0);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('through a pipe', () => {

@@ -52,7 +52,8 @@ test('100 MB are bounded in the holder and in its readers, other sessions live, 
     ended = view.state === 'exited';
   }
   expect(answers).toBeGreaterThan(3);
-  expect(slowest).toBeLessThan(2_000);
+  // Kept waiting until the flood was over it would be far more, however busy the machine is.
+  expect(slowest).toBeLessThan(10_000);
   const { command } = await t.host.status(t.ref);
   expect(command).toMatchObject({ exitCode: 9, from: 0, to: LINES * line(1).length });
   expect((command?.to ?? 0) / MB).toBeGreaterThan(95);
