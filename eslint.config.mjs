@@ -8,7 +8,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './tests/tsconfig.json'],
+        project: ['./tsconfig.json', './tests/tsconfig.json', './examples/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },

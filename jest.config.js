@@ -3,6 +3,8 @@ module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
+  // See jest.package.config.js.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/tests/package/'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

@@ -34,11 +34,11 @@ import type { LiveTokens } from './live-tokens';
 import type { ToolRulings } from './tool-ruling';
 import { TranscriptCache } from './transcript-cache';
 
-/** An agent ends when its shells are gone; where their host is offline it does not wait for ever. */
+/** An agent ends when its shells are gone; if their host is offline, it does not wait for ever. */
 const CLOSE_MS = 20_000;
-/** The calls of a reply run at once: the server allows 2,000 activities, a history 50 MB. */
+/** The calls of a reply run in parallel: the server allows 2,000 activities, and a history 50 MB. */
 const MAX_CALLS = 100;
-/** Of one page of a conversation that another one begins with. */
+/** Messages per page when a conversation is copied from another. */
 const COPIED_MESSAGES = 200;
 
 export interface AgentDependencies {
@@ -93,7 +93,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         );
         const { text: written, usage } = await provider.reply({ system, messages, signal });
         const text = withoutThinking(written);
-        // In its place nothing would be left of the conversation, and providers refuse a message without text.
+        // It would replace the whole conversation with nothing, and providers refuse a message without text.
         if (text === '') throw new HoldfastError('model_failed', { reason: 'its summary was empty' });
         return { text: fitText(text, MAX_SUMMARY_BYTES), ...(usage && { usage }) };
       }),
@@ -123,7 +123,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
   };
 }
 
-/** Says of each call where it is to be run, and whether: workflows know neither the registry nor the policy. */
+/** Adds to each call where it will run, and whether it may: workflows know neither the registry nor the policy. */
 async function withPlaces(
   reply: ParsedReply,
   tools: ToolRegistry,
@@ -144,7 +144,7 @@ async function withPlaces(
   return { ...reply, calls };
 }
 
-/** What is amiss with a call, or that its tool is not allowed, its tool's activity says. */
+/** Invalid or forbidden calls pass here: the tool's activity reports those. */
 function isForTurn({ tool: name, args }: ToolCall, tools: ToolRegistry): boolean {
   try {
     const tool = tools.find(name);
@@ -163,7 +163,7 @@ const closeSession = (session: SessionHandle, reason: string): Promise<void> =>
     await Promise.race([session.closed(), delay(CLOSE_MS, undefined, { ref: false })]);
   });
 
-/** A session may be named by a call that opened nothing, or be closed already. */
+/** The session may never have been opened, or may be closed already. */
 async function ifItIsThere(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -174,8 +174,8 @@ async function ifItIsThere(work: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * Those that its turns named, and those that one opened but could not report, because it was terminated, or that lie
- * on other hosts.
+ * The sessions that its turns named, and those that a turn opened but could not report, because it was terminated or
+ * they are on other hosts.
  */
 async function sessionsOf(
   client: HoldfastClient,

@@ -1,4 +1,4 @@
-// What every long activity does: heartbeats while it works, and gives its failures their code.
+// Shared by all long activities: sends heartbeats while it works, and gives failures their code.
 import { Context } from '@temporalio/activity';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure, toRetryableFailure } from '../contracts/failure';

@@ -1,30 +1,30 @@
-// The files of the blob store: one folder for each agent, with what its calls have made here, and one of copies of what
-// lies on other machines. Where they lie, how many there are, and which of them nobody can ask for any more.
+// The files of the blob store: one folder per agent for values created here, and one for copies from other machines.
+// Knows where they are, how many there are, and which of them can no longer be requested.
 import { rmSync, statSync, utimesSync, type Stats } from 'node:fs';
 import { lstat, readdir, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { checkedId } from '../contracts/ids';
 import { HoldfastError } from '../contracts/errors';
 
-/** Named as no agent can be. */
+/** Not a possible agent name. */
 const COPIES = '.copies';
 const SHA256 = /^[0-9a-f]{64}$/;
 const HOUR_MS = 3_600_000;
-/** A call goes on for 31 days at the most; after that nobody asks for what it was given or gave. */
+/** A call lasts 31 days at most; after that nobody requests its arguments or result. */
 const KEPT_MS = 32 * 24 * HOUR_MS;
-/** What has been delivered may be asked for once more where its delivery was cut off, and copies can be had again. */
+/** A delivered value may be requested once more if its delivery was cut off; a copy can be fetched again. */
 const SPARE_MS = HOUR_MS;
 
 export interface BlobFile {
   path: string;
-  /** Null for copies, and for what a release before 0.3 has left. */
+  /** Null for copies, and for files from releases before 0.3. */
   agent: string | null;
   bytes: number;
-  /** After that nobody can ask for it; in milliseconds. */
+  /** After that nobody can request it; in milliseconds. */
   expiresAt: number;
-  /** It is not known to be needed: it may go before. */
+  /** Not known to be needed, so it may be removed earlier. */
   isSpare: boolean;
-  /** It is being written, or a write was cut off. */
+  /** It is being written, or a write was interrupted. */
   isDraft: boolean;
 }
 
@@ -39,13 +39,13 @@ export class BlobFolder {
     return join(this.folder, COPIES, checkedHash(sha256));
   }
 
-  /** Everywhere where it may lie for this agent. */
+  /** All places where it may be for this agent. */
   placesOf(agent: string, sha256: string): string[] {
-    // At the top is what a release before 0.3 has left.
+    // Releases before 0.3 kept files at the top.
     return [this.own(agent, sha256), this.copy(sha256), join(this.folder, sha256)];
   }
 
-  /** The agents' own files of this content: of whose calls it is, a reference does not say. */
+  /** The agents' own files with this content: a reference does not say whose call it is from. */
   async allOf(sha256: string): Promise<string[]> {
     const name = checkedHash(sha256);
     const paths = (await namesIn(this.folder)).map((entry) =>
@@ -58,7 +58,7 @@ export class BlobFolder {
   async list(now = Date.now()): Promise<BlobFile[]> {
     const files: BlobFile[] = [];
     const look = async (path: string, within: string | null): Promise<void> => {
-      // It may be removed meanwhile.
+      // It may have been removed meanwhile.
       const found = await lstat(path).catch(() => undefined);
       if (found?.isFile()) files.push(describe(path, { ...sizeOf(found), within }, now));
       if (found?.isDirectory() && within === null)
@@ -68,37 +68,37 @@ export class BlobFolder {
     return files;
   }
 
-  // What decides about a file and changes it does so in one piece: others may begin to need it at any moment.
+  // Decisions about a file and their effects are synchronous: others may begin to need it at any moment.
 
-  /** Whether it is there; if so it is used from now on. */
+  /** Whether it exists; if so, it is in use from now on. */
   use(path: string, bytes: number): boolean {
     if (statSync(path, { throwIfNoEntry: false })?.size !== bytes) return false;
     this.setAge(path, 0);
     return true;
   }
 
-  /** It has been delivered: it is among the first to go, and gone in an hour. */
+  /** It has been delivered: it may be removed first, and will be in an hour. */
   markSpare(path: string): void {
     this.setAge(path, KEPT_MS - SPARE_MS);
   }
 
-  /** Whether it was there. */
+  /** Whether it existed. */
   remove(path: string): boolean {
     if (!statSync(path, { throwIfNoEntry: false })) return false;
     rmSync(path, { force: true });
     return true;
   }
 
-  /** False where it is needed again by now. */
+  /** False if it is needed again by now. */
   removeSpare(path: string): boolean {
     return this.describe(path)?.isSpare === true && this.remove(path);
   }
 
-  /** Removes what no call can ask for any more, and what a write that was cut off has left. */
+  /** Removes values that no call can request any more, and leftovers of interrupted writes. */
   async prune(now = Date.now()): Promise<void> {
     for (const { path } of await this.list(now))
       if ((this.describe(path, now)?.expiresAt ?? Infinity) < now) this.remove(path);
-    // Those that are empty now; others stay.
+    // Removes only empty folders.
     for (const entry of await namesIn(this.folder))
       await rmdir(join(this.folder, entry)).catch(() => undefined);
   }
@@ -121,7 +121,7 @@ export class BlobFolder {
 }
 
 interface Found {
-  /** Of its folder: an agent, or copies; null at the top. */
+  /** Name of its folder: an agent, or copies; null at the top. */
   within: string | null;
   size: number;
   mtimeMs: number;

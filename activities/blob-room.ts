@@ -1,4 +1,4 @@
-// How much of the disk the blob store takes, and whether there is room for more: in all, and for each agent.
+// How much of the disk the blob store uses, and whether there is room for more: in total, and for each agent.
 import { HoldfastError } from '../contracts/errors';
 import { MIB, type Quotas } from '../contracts/quotas';
 import { MAX_VALUE_BYTES } from '../exec/protocol';
@@ -6,36 +6,36 @@ import type { BlobFile, BlobFolder } from './blob-folder';
 
 export type BlobLimits = Pick<Quotas, 'valueBytes' | 'agentValueBytes'>;
 
-/** Looked at anew after so long: other processes may share the folder. */
+/** Refresh interval: other processes may share the folder. */
 const LOOK_EVERY_MS = 10_000;
 
 interface Held {
   bytes: number;
-  /** What calls of each agent need. */
+  /** Bytes that calls of each agent need. */
   agents: Map<string, number>;
 }
 
 export interface BlobUsage extends Held {
   at: number;
-  /** What nobody is known to need, those first that would go first anyway. */
+  /** Files not known to be needed, in the order in which they would expire. */
   spare: BlobFile[];
 }
 
-/** Room for something that is being written. */
+/** Space reserved for a file that is being written. */
 interface Room {
-  /** It is written. */
+  /** The file has been written. */
   fill(): void;
-  /** It was not. */
+  /** Writing failed. */
   giveBack(): void;
 }
 
-/** Why not; undefined where there is room. */
+/** Why there is no room; undefined if there is. */
 type Refusal = (usage: BlobUsage) => string | undefined;
 
 export class BlobRoom {
   private usage: BlobUsage | undefined;
   private looking: Promise<BlobUsage> | undefined;
-  /** What is being written. */
+  /** Space for files that are being written. */
   private readonly taken: Held = { bytes: 0, agents: new Map() };
 
   constructor(
@@ -43,27 +43,27 @@ export class BlobRoom {
     private readonly limits: BlobLimits,
   ) {}
 
-  /** Throws `values_full` where the agent's calls hold as much as they may. */
+  /** Throws `values_full` if the agent's calls have used up their share. */
   async checkAgent(agent: string): Promise<void> {
     await this.refuseBy((usage) => this.fullFor(agent, usage, 1), 0);
   }
 
-  /** Throws `values_full` where no large value fits. */
+  /** Throws `values_full` if no large value fits. */
   async checkAll(): Promise<void> {
     const bytes = Math.min(MAX_VALUE_BYTES, this.limits.valueBytes / 8);
     await this.refuseBy((usage) => this.full(usage, bytes), bytes);
   }
 
   /**
-   * What may go for it goes. Throws `values_full`. What a tool has made already may take twice its agent's share: it has
-   * had its effect.
+   * Reserves space, removing spare files as needed. Throws `values_full`. A tool's result may exceed the agent's share
+   * by a factor of two, because the tool has already taken effect.
    */
   async take(agent: string | null, bytes: number, kind: 'arguments' | 'result' | 'copy'): Promise<Room> {
     const share = kind === 'result' ? 2 : 1;
     await this.refuseBy((usage) => {
       const reason =
         (agent === null ? undefined : this.fullFor(agent, usage, bytes, share)) ?? this.full(usage, bytes);
-      // In one piece with the look: many may ask at once.
+      // Synchronous with the check: many may ask at once.
       if (reason === undefined) count(this.taken, agent, bytes);
       return reason;
     }, bytes);
@@ -71,12 +71,12 @@ export class BlobRoom {
     return { giveBack, fill: () => (giveBack(), this.add(agent, bytes)) };
   }
 
-  /** It is removed. */
+  /** The file has been removed. */
   remove(agent: string | null, bytes: number): void {
     this.add(agent, -bytes);
   }
 
-  /** No call of the agent needs it any more, and it lies there for a while. */
+  /** No call of the agent needs the file any more, but it is kept for a while. */
   markSpare(agent: string, bytes: number): void {
     this.add(agent, -bytes);
     this.add(null, bytes);
@@ -104,7 +104,7 @@ export class BlobRoom {
     return tooMuch('calls of all agents', held + this.taken.bytes, bytes, this.limits.valueBytes);
   }
 
-  /** Those that ask at the same time share a look. */
+  /** Concurrent callers share a look. */
   private async look(): Promise<BlobUsage> {
     this.looking ??= this.folder
       .list()
@@ -136,7 +136,7 @@ function tooMuch(whose: string, held: number, bytes: number, allowed: number): s
 
 export function usageOf(files: readonly BlobFile[]): BlobUsage {
   const usage: BlobUsage = { at: Date.now(), bytes: 0, agents: new Map(), spare: [] };
-  // Those that are being written have taken their room already.
+  // Files that are being written have already reserved their space.
   for (const { agent, bytes, isSpare, isDraft } of files)
     if (!isDraft || isSpare) count(usage, isSpare ? null : agent, bytes);
   usage.spare = files.filter(({ isSpare }) => isSpare).sort((a, b) => a.expiresAt - b.expiresAt);

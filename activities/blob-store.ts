@@ -1,5 +1,5 @@
-// Where values lie that are too large for history: files that are named by the hash of their content. What lies on
-// another machine is fetched from there when it is read. A value is kept while a call needs it, and then removed.
+// Stores values that are too large for history, in files named by the hash of their content. A value on another machine
+// is fetched from there when it is read. A value is kept while a call needs it, and then removed.
 import { createHash, randomUUID } from 'node:crypto';
 import { access, constants, mkdir, open, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -11,12 +11,12 @@ import { storageReason } from '../exec/storage-failure';
 import { BlobFolder } from './blob-folder';
 import { BlobRoom, type BlobLimits } from './blob-room';
 
-/** A value above this goes by file: the server warns at 512 KiB, and every replay reads history again. */
+/** Larger values are stored as files: the server warns at 512 KiB, and every replay reads the history again. */
 const INLINE_BYTES = 65_536;
-/** As base64 and encrypted it stays below what a payload may be, 2 MiB. */
+/** In base64 and encrypted, it stays below the payload limit of 2 MiB. */
 const PART_BYTES = 1_000_000;
 
-/** This machine, for others: where they find what lies here, and how it gets what lies elsewhere. */
+/** This machine as others see it: where they fetch values stored here, and how it fetches values stored elsewhere. */
 export interface BlobPlace {
   /** Task queue. */
   at: string;
@@ -26,7 +26,7 @@ export interface BlobPlace {
 export class BlobStore {
   private readonly files: BlobFolder;
   private readonly room: BlobRoom;
-  /** How many calls that this process serves need a file: as their arguments, as their result. */
+  /** How many calls served by this process need a file: as arguments, as result. */
   private readonly needed = { arguments: new Map<string, number>(), result: new Map<string, number>() };
 
   constructor(
@@ -39,8 +39,8 @@ export class BlobStore {
   }
 
   /**
-   * The value for history: itself, or where it lies until `releaseResult`. Throws `storage_failed`, `values_full`, and
-   * `result_too_large` for what no connection carries.
+   * The value for history: itself, or a reference that is valid until `releaseResult`. Throws `storage_failed`,
+   * `values_full`, and `result_too_large` for a value that no connection can carry.
    */
   async fit(agent: string, tool: string, value: JsonValue | undefined): Promise<ToolOutcome> {
     const content = Buffer.from(JSON.stringify(value ?? null), 'utf8');
@@ -50,7 +50,10 @@ export class BlobStore {
     return { ok: true, blob: await this.keep(agent, content, 'result') };
   }
 
-  /** Arguments for history: themselves, or where they lie until `releaseArgs`. Throws `storage_failed` and `values_full`. */
+  /**
+   * Arguments for history: themselves, or a reference that is valid until `releaseArgs`. Throws `storage_failed` and
+   * `values_full`.
+   */
   async fitArgs(
     agent: string,
     args: Record<string, unknown>,
@@ -60,12 +63,12 @@ export class BlobStore {
     return { args: {}, blob: await this.keep(agent, content, 'arguments') };
   }
 
-  /** Throws `values_full` where the agent's calls hold as much as they may. */
+  /** Throws `values_full` if the agent's calls have used up their share. */
   checkQuota(agent: string): Promise<void> {
     return this.room.checkAgent(agent);
   }
 
-  /** Throws `storage_failed` and `values_full` where a large value could not be kept now. */
+  /** Throws `storage_failed` and `values_full` if a large value could not be stored now. */
   async checkRoom(): Promise<void> {
     try {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
@@ -78,17 +81,17 @@ export class BlobStore {
     await this.room.checkAll();
   }
 
-  /** Throws why it cannot be had: it is not there any more, is not what it was, or its machine does not answer. */
+  /** Throws the reason if it is unavailable: it is gone or has changed, or its machine does not answer. */
   async read(agent: string, ref: BlobRef, signal: AbortSignal): Promise<JsonValue> {
     const content = (await this.readHere(agent, ref)) ?? (await this.fetch(ref, signal));
     return JSON.parse(content.toString('utf8')) as JsonValue;
   }
 
-  /** Bytes from an offset, empty behind the end. Throws `not_found`. */
+  /** Bytes from an offset, empty beyond the end. Throws `not_found`. */
   async part(sha256: string, from: number): Promise<Buffer> {
     const paths = await this.files.allOf(sha256);
     const file = await open(paths[0] ?? this.files.copy(sha256)).catch(() => {
-      throw new HoldfastError('not_found', { what: 'The value', got: sha256, next: 'Make it anew.' });
+      throw new HoldfastError('not_found', { what: 'The value', got: sha256, next: 'Create it again.' });
     });
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES, from);
@@ -105,17 +108,17 @@ export class BlobStore {
     this.release(agent, ref, 'arguments');
   }
 
-  /** Its script has it. */
+  /** The script has received it. */
   releaseResult(agent: string, ref: BlobRef): void {
     this.release(agent, ref, 'result');
   }
 
-  /** What was fetched from elsewhere has been read; where it lies here itself, nothing changes. */
+  /** A fetched copy has been read; a value stored here is not affected. */
   releaseCopy({ sha256, bytes }: BlobRef): void {
     if (this.files.remove(this.files.copy(sha256))) this.room.remove(null, bytes);
   }
 
-  /** Removes what no call can ask for any more. */
+  /** Removes values that no call can request any more. */
   prune(now = Date.now()): Promise<void> {
     return this.files.prune(now);
   }
@@ -130,10 +133,10 @@ export class BlobStore {
 
   private async fetch(ref: BlobRef, signal: AbortSignal): Promise<Buffer> {
     const { at } = ref;
-    if (at === undefined || at === this.place.at) throw new Error('it is not there any more, or has changed');
+    if (at === undefined || at === this.place.at) throw new Error('it no longer exists, or has changed');
     const content = await this.place.fetch({ ...ref, at }, signal);
-    if (!isOf(content, ref)) throw new Error('what came is not what was sent');
-    // For the next attempt; where it cannot be kept, it is fetched again.
+    if (!isOf(content, ref)) throw new Error('the received value differs from the one that was sent');
+    // For the next attempt; if it cannot be stored, it is fetched again.
     await this.write(null, content, 'copy').catch(() => undefined);
     return content;
   }
@@ -142,7 +145,7 @@ export class BlobStore {
     const ref = { sha256: hash(content), bytes: content.length, at: this.place.at };
     const path = this.files.own(agent, ref.sha256);
     const needed = this.needed[kind];
-    // Before it is looked for: from here on nobody removes it.
+    // Before the file is looked up: from here on nobody removes it.
     needed.set(path, (needed.get(path) ?? 0) + 1);
     try {
       await this.write(agent, content, kind);
@@ -157,12 +160,12 @@ export class BlobStore {
   private async write(agent: string | null, content: Buffer, kind: Kind | 'copy'): Promise<void> {
     const sha256 = hash(content);
     const path = agent === null ? this.files.copy(sha256) : this.files.own(agent, sha256);
-    // What is used again was counted when it came.
+    // A file that is used again was counted when it was created.
     if (this.files.use(path, content.length)) return;
     const room = await this.room.take(agent, content.length, kind);
     const draft = `${path}.${randomUUID()}`;
     try {
-      // A folder that is empty may be removed meanwhile.
+      // An empty folder may be removed meanwhile.
       await writeInto(draft, content).catch(() => writeInto(draft, content));
       await rename(draft, path);
       room.fill();
@@ -183,20 +186,20 @@ export class BlobStore {
       if (this.files.remove(path)) this.room.remove(agent, ref.bytes);
       return;
     }
-    // Made before this process began, or by another one: it is not known who else needs it.
+    // Created before this process started, or by another one: others may still need it.
     this.files.markSpare(path);
     this.room.markSpare(agent, ref.bytes);
   }
 
-  /** Another machine has all of it: nobody asks for a result again, unless its way there was cut off. */
+  /** Another machine has all of it: nobody requests a result again, unless the transfer was interrupted. */
   private delivered(paths: readonly string[]): void {
     const [path] = paths;
-    // Of several agents with the same value it is not known whose was fetched.
+    // If several agents have the same value, it is unknown whose was fetched.
     if (path === undefined || paths.length > 1 || this.needed.arguments.has(path)) return;
     if (this.isLast(path, 'result')) this.files.markSpare(path);
   }
 
-  /** Whether no other call needs the file as that. */
+  /** Whether no other call needs the file for this purpose. */
   private isLast(path: string, kind: Kind): boolean {
     const needed = this.needed[kind];
     const others = (needed.get(path) ?? 1) - 1;
@@ -206,7 +209,7 @@ export class BlobStore {
   }
 }
 
-/** As what a call needs it. */
+/** What a call needs it for. */
 type Kind = 'arguments' | 'result';
 
 async function writeInto(path: string, content: Buffer): Promise<void> {
@@ -214,7 +217,7 @@ async function writeInto(path: string, content: Buffer): Promise<void> {
   await writeFile(path, content, { mode: 0o600 });
 }
 
-/** Of errors of the catalogue the code alone: what their messages say of an effect is not about the tool. */
+/** For catalogue errors only the code: what their messages say about an effect does not refer to the tool. */
 export const whyUnreachable = (err: unknown): string =>
   err instanceof HoldfastError ? err.code : reasonOf(err);
 

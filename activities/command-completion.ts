@@ -1,5 +1,5 @@
-// Completes `runCommand` activities from outside the worker's slots: each is observed at its holder until
-// the command has ended. What is needed to go on after a kill lies in a journal on the host's disk.
+// Completes `runCommand` activities outside the worker's slots: each is observed at its holder until the command has
+// ended. A journal on the host's disk holds what is needed to continue after a kill.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,21 +26,21 @@ import { crashPoint } from './crash-point';
 const HEARTBEAT_MS = 4_000;
 const KEEP_AGAIN_MS = 1_000;
 const LOOK_AGAIN_MS = 250;
-/** `exit` has no time-out of its own: the largest that a timer takes. */
+/** `exit` has no timeout of its own: this is the maximum for a timer. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 
 interface JournalEntry {
   token: string;
   input: Omit<RunCommandInput, 'code'>;
   yielded: boolean;
-  /** Its workflow was told that nobody can say how it is. */
+  /** Its workflow was told that the command's state is unknown. */
   troubled?: boolean;
 }
 
 export interface CompletionOptions {
-  /** Folder of what the next worker needs. */
+  /** Folder of the journal for the next worker. */
   journal: string;
-  /** Of the data folder, for the session's workflow. */
+  /** Id of the data folder, for the session's workflow. */
   folderId: string;
   log: (message: string, facts: object) => void;
 }
@@ -56,7 +56,7 @@ export class CommandCompletion {
     mkdirSync(options.journal, { recursive: true, mode: 0o700 });
   }
 
-  /** Takes over all commands that an earlier worker of this host left running; returns how many. */
+  /** Takes over all commands that an earlier worker of this host left running; returns their number. */
   adopt(): number {
     const entries = readdirSync(this.options.journal)
       .filter((name) => name.endsWith('.json'))
@@ -66,12 +66,12 @@ export class CommandCompletion {
     return entries.length;
   }
 
-  /** Sees one command to its end. A newer token for the same command replaces the older. */
+  /** Follows one command to its end. A newer token for the same command replaces the older one. */
   start(
     token: Uint8Array,
     { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput,
   ): void {
-    // Without the code: the holder has it, and a journal of secrets is none.
+    // Without the code: the holder has it, and the journal must not contain secrets.
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
     const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false };
     this.watch(entry);
@@ -98,15 +98,15 @@ export class CommandCompletion {
   }
 
   /**
-   * Writes the entry for the next worker. A disk that takes nothing must not decide what becomes of a command that
-   * was handed over: it is tried again; a worker that dies meanwhile is missed by its heartbeat.
+   * Writes the entry for the next worker. A full disk must not decide the fate of a command that was handed over: the
+   * write is retried, and if the worker dies meanwhile, the heartbeat timeout reveals it.
    */
   private keep(entry: JournalEntry): void {
     const path = this.path(entry.input);
     try {
       writeJson(path, entry);
     } catch (err) {
-      this.options.log('the journal takes nothing, trying again', { error: reasonOf(err) });
+      this.options.log('the journal cannot be written, trying again', { error: reasonOf(err) });
       const isWatched = this.watched.get(path);
       setTimeout(() => {
         if (isWatched && this.watched.get(path) === isWatched) this.keep(entry);
@@ -135,8 +135,8 @@ export class CommandCompletion {
   }
 
   /**
-   * A holder that does not answer, a log that cannot be read: none of it ends the command. Its callers are told, and it is
-   * looked at again until it can be.
+   * An unresponsive holder or an unreadable log does not end the command. Its callers are told, and the look is
+   * repeated until it succeeds.
    */
   private async patiently<T>(entry: JournalEntry, signal: AbortSignal, look: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -150,8 +150,8 @@ export class CommandCompletion {
         const err = asStorageFailure(caught);
         if (signal.aborted || !isPassing(err)) throw caught;
         if (!entry.troubled) {
-          this.options.log('a command cannot be looked at for now', { error: err.message });
-          const { code, facts } = ofLookBehind(err, 'its command had begun before');
+          this.options.log('a command cannot be observed for now', { error: err.message });
+          const { code, facts } = ofLookBehind(err, 'its command had already begun');
           await this.tellTrouble(entry, { code, facts }, signal);
         }
         await delay(LOOK_AGAIN_MS, undefined, { signal });
@@ -183,12 +183,12 @@ export class CommandCompletion {
       crashPoint('yield-due');
       await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, { commandId, view }), signal);
       crashPoint('yield-told');
-      // Recorded after the signal: said twice it is ignored, said never it would leave the caller waiting.
+      // Recorded after the signal: a repeated signal is ignored, but a missing one would leave the caller waiting.
       entry.yielded = true;
       this.keep(entry);
       while (reason !== 'exit') ({ reason, snapshot } = await this.sessions.observe(ref, exit, signal));
     }
-    // A later command may have begun in the same session since: the record tells of ours.
+    // A later command may have begun in the same session since: the record is that of ours.
     const command =
       snapshot.command?.id === commandId ? snapshot.command : this.sessions.commandRecord(ref, commandId);
     return { ...snapshot, command: command ?? null };
@@ -226,7 +226,7 @@ export class CommandCompletion {
     }
   }
 
-  /** A token tells nobody whose the activity is; what is encrypted is encrypted for its workflow. */
+  /** A token does not identify the activity's workflow, for which the payload is encrypted. */
   private owner({ workflowId }: JournalEntry['input']): AsyncCompletionOperationOptions {
     const { namespace } = this.client.options;
     return { serializationContext: { type: 'activity', namespace, workflowId, isLocal: false } };
@@ -238,19 +238,19 @@ export class CommandCompletion {
     if (!abort.signal.aborted) this.forget(entry, abort);
   }
 
-  /** A server that is away must not make an end of a command that goes on: it is told when it is back. */
+  /** An unreachable server must not end a running command: the result is sent when the server is back. */
   private async untilTaken(say: () => Promise<void>, signal: AbortSignal): Promise<void> {
     for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(pauseMs * 2, 5_000)) {
       try {
         return await say();
       } catch (err) {
-        // The server knows the activity no more: this token's attempt is over, or its workflow is.
+        // The server no longer knows the activity: this token's attempt is over, or its workflow is.
         if (err instanceof ActivityNotFoundError || err instanceof WorkflowNotFoundError) return;
-        this.options.log('the server takes no answer, trying again', { error: reasonOf(err), pauseMs });
+        this.options.log('the server accepts no answer, trying again', { error: reasonOf(err), pauseMs });
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
-    // Nothing was said: who takes over must not believe that it was.
+    // Nothing was sent: the next worker must not assume that it was.
     signal.throwIfAborted();
   }
 
@@ -259,7 +259,7 @@ export class CommandCompletion {
     const path = this.path(entry.input);
     if (this.watched.get(path) !== abort) return;
     this.watched.delete(path);
-    // Where it stays, the next worker finds that the server knows the activity no more.
+    // If it stays, the next worker finds that the server no longer knows the activity.
     removeQuietly(path);
   }
 

@@ -1,4 +1,4 @@
-// The host's look at a command before its shell gets it: what the checks find, and what the policy says of that.
+// The host's check of a command before its shell gets it: the findings of the checks, and the policy's ruling on them.
 import { createHash } from 'node:crypto';
 import type { CheckReport } from '../contracts/checks';
 import type { HeldCommand } from '../contracts/approvals';
@@ -8,10 +8,10 @@ import { reasonsText, rulingOn, type PolicySettings } from '../contracts/policy'
 import type { Runtime } from '../contracts/session';
 import type { AuditLog } from '../exec/audit-log';
 
-/** Finds what is to be found in a command's code. */
+/** Produces the findings for a command's code. */
 export interface CheckCode {
   check(command: { runtime: Runtime; code: string }): Promise<CheckReport>;
-  /** Lets go of what it needs for that. */
+  /** Releases its resources. */
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export class CommandGate {
   }
 }
 
-/** As JSON, so that no two of them are written alike. */
+/** As JSON, so that different values never have the same text. */
 export const hashOf = (what: object): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.entries(what).sort(([a], [b]) => (a < b ? -1 : 1))))

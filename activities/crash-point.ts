@@ -1,5 +1,5 @@
-// Named points in a command's life at which a worker process can be told to die, for tests of what a kill at the
-// worst moment does. Does nothing unless the process has armed one.
+// Named points in a command's life at which a worker process can be made to crash, for tests of a kill at the worst
+// moment. Does nothing unless the process has armed one.
 
 export type CrashPoint =
   | 'activity-arrived'
@@ -22,12 +22,12 @@ export type CrashPoint =
 
 let armed: string | undefined;
 
-/** The process ends when it comes to the point of this name. For the worker process alone, never an embedder's. */
+/** The process crashes when it reaches the named point. Only for the worker process, never an embedder's. */
 export function armCrashPoint(name: string | undefined): void {
   armed = name;
 }
 
-/** SIGKILL to this very process where this point is armed: nothing after it runs, no handler either. */
+/** Sends SIGKILL to this process if this point is armed: nothing after it runs, not even handlers. */
 export function crashPoint(name: CrashPoint): void {
   if (armed === name) process.kill(process.pid, 'SIGKILL');
 }

@@ -1,12 +1,12 @@
-// Cuts what a model or a tool gives to what may be recorded, before it is: afterwards it would be too late.
+// Cuts the output of a model or a tool to the recordable size, before it is recorded: afterwards would be too late.
 import type { ModelReply, ToolResult } from '../contracts/agent';
 import { fitText, jsonBytes, MAX_REPLY_BYTES, MAX_TOOL_RESULT_BYTES } from '../contracts/payload-size';
 
 const SHOWN_BYTES = 4_000;
 
 /**
- * The reply as it is recorded: its text only where it is malformed. In place of one that is too large a malformed one:
- * nothing of it runs, the model is told why. An answer counts twice, because the turn's result holds it twice.
+ * The reply as recorded; its text is kept only if it is malformed. A reply that is too large becomes a malformed one:
+ * nothing of it runs, and the model is told why. An answer counts twice, because the turn's result contains it twice.
  */
 export function fitReply({ text, parsed, ...rest }: ModelReply & { text: string }): ModelReply {
   const bytes = jsonBytes({ text, parsed });
@@ -19,7 +19,7 @@ export function fitReply({ text, parsed, ...rest }: ModelReply & { text: string 
   return { ...rest, ...(parsed.kind === 'malformed' && { text }), parsed };
 }
 
-/** The result, of one that is too large its beginning and end; a value that is too large is left out. */
+/** The result; of one that is too large, its beginning and end. A value that is too large is omitted. */
 export const fitToolResult = ({ value, ...result }: ToolResult): ToolResult => ({
   ...result,
   content: fitText(result.content, MAX_TOOL_RESULT_BYTES),

@@ -34,12 +34,12 @@ import { refuseLate } from './late-delivery';
 import type { ToolChannel } from './tool-channel';
 import { waitForOutput, waitForSessions } from './wait-for-output';
 
-/** That this host's task queue is this data folder's, and no other's. */
+/** Confirms that this host's task queue belongs to this data folder only. */
 export interface HostOwnership {
   folderId: string;
   /** Since when, in milliseconds by the server's clock. */
   since: number;
-  /** Throws what makes the server hand the task to somebody else, where it is no more. */
+  /** Otherwise throws an error that makes the server give the task to another worker. */
   confirm(): Promise<void>;
 }
 
@@ -59,13 +59,13 @@ const HEARTBEAT_MS = 3_000;
 const LAST_BYTES = 1_000;
 const REPLACED = 'another command takes its place';
 
-/** What is left of a wait when an earlier attempt has waited already; both times are the server's. */
+/** The rest of a wait that an earlier attempt began; both times are the server's. */
 function leftOf(waitMs: number): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
   return Math.max(0, waitMs - (currentAttemptScheduledTimestampMs - scheduledTimestampMs));
 }
 
-/** What a script needs before it may begin. Python's own parser finds the imports of Python, where the script runs. */
+/** The imports that a script needs before it may begin. For Python, its own parser finds them where the script runs. */
 function importsToCheck(runtime: Runtime, code: string): CodeImport[] | undefined {
   if (runtime === 'terminal') return undefined;
   return runtime === 'nodejs' ? importsOf(code) : [];
@@ -93,7 +93,7 @@ export function createHostActivities({
     return { ...(await commandView(shown)), folderId };
   };
 
-  /** Many of them must fit one answer: of each the last lines. */
+  /** Many of them must fit into one answer: only the last lines of each. */
   const lastLines = (ref: SessionRef, snapshot: Snapshot): Promise<CommandView> => {
     const from = Math.max(snapshot.command?.from ?? 0, snapshot.end - LAST_BYTES);
     return view({ ref, from }, snapshot);
@@ -112,20 +112,20 @@ export function createHostActivities({
     async runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand> {
       const { ref, commandId: id, runtime, code, cwd } = input;
       crashPoint('command-arrived');
-      // One that has begun is only found again, whatever the policy says by now.
+      // A command that has begun is only looked up, whatever the policy says by now.
       if (!sessions.commandRecord(ref, id)) {
         refuseInherited(input, ownership);
         const held = await gate.held(input, () => folderOf(sessions, input));
         if (held) return held;
         if (input.reset) {
-          // One that is not there refuses the command before anything is ended for it.
+          // A missing secret refuses the command before anything is ended for it.
           await sessions.secretsOf(ref, 'command', code);
           await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
         }
       }
       const command = { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) };
       await sessions.run(ref, command).catch((err: unknown) => {
-        // One that has begun goes on, however its holder is now: it is seen to its end.
+        // A command that has begun continues, whatever its holder's state: it is followed to its end.
         if (!isPassing(err) || !sessions.commandRecord(ref, id)) throw err;
       });
       channel.serve(ref);
@@ -157,7 +157,7 @@ export function createHostActivities({
       if (!settings) return view({ ref, from: start }, typed.snapshot);
       const until = { kind: 'yield', settings, sinceMs: Date.now() } as const;
       const { cancellationSignal } = Context.current();
-      const { reason, snapshot } = await behind('the input was typed before', () =>
+      const { reason, snapshot } = await behind('the input had already been typed', () =>
         sessions.observe(ref, until, cancellationSignal),
       );
       return view({ ref, from: start }, snapshot, reason);
@@ -173,7 +173,7 @@ export function createHostActivities({
           refused.push(asFarAsKnown(err, 'the input').message);
         }
       }
-      const snapshot = await behind('the inputs were typed before, where none was refused', () =>
+      const snapshot = await behind('the inputs had already been typed, unless refused', () =>
         sessions.status(ref),
       );
       return { view: await view({ ref, from: null }, snapshot), refused };
@@ -214,7 +214,7 @@ export function createHostActivities({
   return guarded({ host, ownership, sessions, access, audit, client }, activities);
 }
 
-/** What was handed to the data folder that served the host before may have run there. */
+/** A command handed to the data folder that served the host before may have run there. */
 function refuseInherited({ ref, resentSince }: RunCommandInput, { since }: HostOwnership): void {
   if (resentSince === undefined || resentSince >= since) return;
   throw new HoldfastError('unknown_outcome', {
@@ -223,7 +223,7 @@ function refuseInherited({ ref, resentSince }: RunCommandInput, { since }: HostO
   });
 }
 
-/** A look behind what was done: where it fails, the caller is told so, and never that nothing was. */
+/** A look after an action: if the look fails, the error must not say that nothing was done. */
 async function behind<T>(done: string, look: () => Promise<T>): Promise<T> {
   try {
     return await look();
@@ -232,19 +232,19 @@ async function behind<T>(done: string, look: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `commandId` of a command alone. */
+/** `commandId` is set only for commands. */
 interface Input {
   ref: SessionRef;
   commandId?: string;
 }
 
-/** Where a command would begin; null where a holder of an earlier release does not say. */
+/** Where a command would begin; null if a holder of an earlier release does not say. */
 async function folderOf(sessions: SessionHost, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
   if (reset || !sessions.isOpen(ref)) return cwd ?? sessions.options.cwd;
   return (await sessions.status(ref)).folder ?? null;
 }
 
-/** What each of them is, in people's words, and does to a session: the host's access decides. */
+/** What each activity is called, and its effect on a session: the host's access decides by that. */
 const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effect]> = {
   openSession: ['a session', 'mutates'],
   runCommand: ['a command', 'mutates'],
@@ -257,8 +257,8 @@ const EFFECTS: Record<keyof HostActivities, readonly [what: string, effect: Effe
 };
 
 /**
- * What an attempt is refused for says that nothing was done; an earlier attempt, whose worker has died, may have done
- * it all the same: its terminal is gone since, or the host's access has changed.
+ * A refusal says that nothing was done, but an earlier attempt, whose worker has died, may have done it all the same:
+ * its terminal may be gone since, or the host's access may have changed.
  */
 function asFarAsKnown(err: HoldfastError, what: string): HoldfastError {
   if (Context.current().info.attempt === 1 || err.effect !== 'none') return err;
@@ -267,8 +267,8 @@ function asFarAsKnown(err: HoldfastError, what: string): HoldfastError {
 }
 
 /**
- * Refuses sessions of other hosts and what the host's access does not allow, both on record; heartbeats while one
- * waits, and gives failures their code.
+ * Refuses sessions of other hosts and anything that the host's access does not allow, and audits both; sends heartbeats
+ * while one waits, and gives failures their code.
  */
 function guarded(
   {
@@ -281,7 +281,7 @@ function guarded(
   }: Pick<HostDependencies, 'host' | 'ownership' | 'sessions' | 'access' | 'audit' | 'client'>,
   activities: HostActivities,
 ): HostActivities {
-  /** A command that runs is seen to its end: to refuse it would say that nothing of it was run. */
+  /** A running command is followed to its end: a refusal would say that it was not run. */
   const effectNow = ({ ref, commandId }: Input, effect: Effect): Effect => {
     const begun = commandId === undefined ? undefined : sessions.commandRecord(ref, commandId);
     if (!begun) return effect;
@@ -306,14 +306,14 @@ function guarded(
       const heartbeat = setInterval(() => Context.current().heartbeat(), HEARTBEAT_MS);
       try {
         const { info, cancellationSignal } = Context.current();
-        // First: a worker that has lost the host does not know which sessions are there.
+        // First: a worker that has lost the host does not know which sessions exist.
         await ownership.confirm();
         check(what, input);
         if (EFFECTS[what][1] !== 'looks') await refuseLate(client, info, cancellationSignal);
         const { agent, session } = input.ref;
         return await run({ ...input, ref: { agent, host, session } });
       } catch (err) {
-        // What the system refuses is told, where Temporal would try it again for days.
+        // System failures are reported; Temporal would retry for days otherwise.
         const known = asStorageFailure(err);
         if (!(known instanceof HoldfastError)) throw known;
         const [named, effect] = EFFECTS[what];

@@ -1,5 +1,5 @@
-// Hands what a model writes to whoever watches its agent, over a private socket beside history. Nobody is waited for:
-// a watcher that reads too slowly loses its connection, and begins again with what is there by then.
+// Passes on what a model writes to the watchers of its agent, over a private socket outside history. It never waits: a
+// watcher that reads too slowly loses its connection, and starts again from the current text.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { readJson, removeQuietly, writeJson } from '../exec/json-file';
 import { isRunning } from '../exec/proc';
 import { socketPathFor } from '../exec/session-paths';
 
-/** What a watcher may leave unread. */
+/** How much a watcher may leave unread. */
 const MAX_UNREAD_BYTES = 1_048_576;
 const MAX_REQUEST_BYTES = 4_096;
 const MAX_WATCHERS = 256;
@@ -25,7 +25,7 @@ export interface WatchedCall {
   turn: string;
 }
 
-/** What a provider is handed while somebody watches. */
+/** What a provider receives while somebody watches. */
 interface Watched {
   onText?: (piece: string) => void;
 }
@@ -33,7 +33,7 @@ interface Watched {
 export class LiveTokens {
   private readonly sockets = new Set<Socket>();
   private readonly watchers = new Map<Socket, string>();
-  /** What is written now, by agent: for who begins to watch in the midst of it. */
+  /** Text being written, by agent: for watchers that join in the middle. */
   private readonly calls = new Map<string, { call: WatchedCall; text: string }>();
 
   private constructor(
@@ -69,7 +69,7 @@ export class LiveTokens {
     if (existsSync(folder)) removeLeft(folder);
   }
 
-  /** Makes a call; what it writes goes to those who watch the agent now. Watched by nobody, it is not asked for. */
+  /** Makes a call and sends its text to the agent's current watchers. Without watchers, no text is requested. */
   async during<T>(call: WatchedCall, work: (watched: Watched) => Promise<T>): Promise<T> {
     if (![...this.watchers.values()].includes(call.agent)) return work({});
     const current = { call, text: '' };
@@ -115,7 +115,7 @@ export class LiveTokens {
     });
     let request = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
-      // Nothing is expected behind the first line.
+      // Nothing is expected after the first line.
       if (this.watchers.has(socket)) return;
       request += chunk;
       const end = request.indexOf('\n');
@@ -150,7 +150,7 @@ function send(socket: Socket, token: LiveToken): void {
   else socket.write(`${JSON.stringify(token)}\n`);
 }
 
-/** Of workers that were killed. */
+/** Leftovers of killed workers. */
 function removeLeft(folder: string): void {
   for (const name of readdirSync(folder)) {
     const record = readJson<LiveTokensRecord>(join(folder, name));

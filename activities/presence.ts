@@ -5,18 +5,18 @@ import type { LeaseEnd, LeaseInput, PresenceActivities } from '../contracts/remo
 const BEAT_MS = 2_000;
 
 export class Presence {
-  /** Two for a moment, where the server has given one up and this process has not heard of it yet. */
+  /** Briefly two, when the server has given one up and this process has not heard of it yet. */
   private held = 0;
   private ended: (() => void) | undefined;
 
   constructor(readonly instance: string) {}
 
-  /** Whether the server counts on this process. */
+  /** Whether the server holds a lease with this process. */
   get holdsLease(): boolean {
     return this.held > 0;
   }
 
-  /** The host is about to go: its lease ends at once, and not by silence. */
+  /** The host is shutting down: its lease ends at once, not by timeout. */
   end(): void {
     this.ended?.();
   }
@@ -26,13 +26,13 @@ export class Presence {
   }
 
   private async hold({ instance }: LeaseInput): Promise<LeaseEnd> {
-    if (instance !== this.instance) return { reason: 'another process of the host took its place' };
+    if (instance !== this.instance) return { reason: 'another process of the host replaced it' };
     const context = Context.current();
     context.heartbeat();
     const beat = setInterval(() => context.heartbeat(), BEAT_MS);
     this.held += 1;
     try {
-      // Cancelled when the worker stops, or when the server has given the lease up meanwhile.
+      // Cancelled when the worker stops, or when the server has given up the lease.
       await new Promise<void>((resolve) => {
         this.ended = resolve;
         context.cancellationSignal.addEventListener('abort', () => resolve());

@@ -1,5 +1,5 @@
-// Reads files that a model is to have in view, such as AGENTS.md; of a folder of skills only their names and what they
-// are for, so that the model reads the one it needs.
+// Reads files into a model's context, such as AGENTS.md; of a folder of skills only names and descriptions, so that the
+// model reads the one it needs.
 import { constants, type Stats } from 'node:fs';
 import { open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -9,20 +9,20 @@ import { isWithin } from '../exec/sandbox/profile';
 
 const MAX_FILE_BYTES = 64_000;
 const MAX_BYTES = 250_000;
-/** Of a file that is larger its beginning is read. */
+/** Only the beginning of a larger file is read. */
 const MAX_READ_BYTES = 1_000_000;
 
-/** What a sandbox says of paths; all of them lead through no link. */
+/** What a sandbox knows about paths; none of its paths contains a link. */
 export interface ContextSandbox {
   /** Folders that code in it may write. */
   roots: readonly string[];
-  /** Whether code in it sees what lies there. */
+  /** Whether code in it can see the path. */
   shows: (path: string) => boolean;
 }
 
 /**
- * One text, each file in tags that name it; null where none of them is there.
- * @param sandbox of the host: links that were made in it lead to nothing that it hides, and to nothing outside
+ * One text, with each file in tags that name it; null if none of the files exists.
+ * @param sandbox of the host: links created in it cannot reveal hidden or outside files
  */
 export async function readContext(
   cwd: string,
@@ -32,7 +32,7 @@ export async function readContext(
   const parts = await Promise.all(paths.map((path) => readOne(cwd, path, sandbox)));
   const found = parts.filter((part) => part !== null);
   if (found.length === 0) return null;
-  return fitText(`These files hold for the whole conversation.\n\n${found.join('\n\n')}`, MAX_BYTES);
+  return fitText(`These files apply to the whole conversation.\n\n${found.join('\n\n')}`, MAX_BYTES);
 }
 
 async function readOne(cwd: string, path: string, sandbox?: ContextSandbox): Promise<string | null> {
@@ -42,20 +42,20 @@ async function readOne(cwd: string, path: string, sandbox?: ContextSandbox): Pro
     const text = fitText(await readBeginning(place, sandbox), MAX_FILE_BYTES);
     return `<file path=${JSON.stringify(path)}>\n${text.trim()}\n</file>`;
   } catch {
-    // Missing or not to be read: context is an offer.
+    // Missing or unreadable: context is optional.
     return null;
   }
 }
 
-/** Throws for what is no file: a pipe would be waited for, a device read, for ever. */
+/** Throws unless it is a regular file: reading a pipe or a device could last for ever. */
 async function readBeginning(place: string, sandbox?: ContextSandbox): Promise<string> {
   const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    // Asked of the file that is open: a path could lead elsewhere by the next look.
+    // Checks the open file: the path could lead elsewhere by the next look.
     if (sandbox && (await leadsOut(place, await readlink(`/proc/self/fd/${file.fd}`), sandbox)))
-      throw new Error('a link leads out of what the sandbox may write');
+      throw new Error('a link leads out of the folders that the sandbox may write');
     const found: Stats = await file.stat();
-    if (!found.isFile()) throw new Error('it is no file');
+    if (!found.isFile()) throw new Error('it is not a file');
     const bytes = Buffer.alloc(MAX_READ_BYTES);
     let length = 0;
     for (let more = 1; more > 0 && length < MAX_READ_BYTES; length += more)
@@ -68,9 +68,9 @@ async function readBeginning(place: string, sandbox?: ContextSandbox): Promise<s
   }
 }
 
-/** Whether `place` lies where code in the sandbox makes links, and `file` is none that this code may write. */
+/** Whether `place` is where code in the sandbox can create links, and `file` is not one that this code could write. */
 async function leadsOut(place: string, file: string, { roots, shows }: ContextSandbox): Promise<boolean> {
-  // By its folder's real place, too: the working folder may be named through a link.
+  // Also by its folder's real path: the working folder may be named through a link.
   const named = [place, join(await realpath(dirname(place)), basename(place))];
   const lies = (path: string): boolean => roots.some((root) => isWithin(path, root));
   return named.some(lies) && !(lies(file) && shows(file));
@@ -83,10 +83,10 @@ async function readSkills(folder: string, path: string, sandbox?: ContextSandbox
     if (text !== null) lines.push(`- ${join(path, name, 'SKILL.md')}: ${describe(text) || name}`);
   }
   if (lines.length === 0) return null;
-  return `<skills>\nRead the file of a skill before you do what it is for.\n${lines.join('\n')}\n</skills>`;
+  return `<skills>\nRead a skill's file before you use the skill.\n${lines.join('\n')}\n</skills>`;
 }
 
-/** Of the front matter, as the Agent Skills format has it: `name` and `description`. */
+/** From the front matter in the Agent Skills format: `name` and `description`. */
 function describe(text: string): string {
   const [, matter = ''] = /^---\n([^]*?)\n---/.exec(text) ?? [];
   try {

@@ -1,11 +1,11 @@
-// So many at a time; the others wait in their order.
+// Limits concurrency; others wait in order.
 
 export class Slots {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
-  /** Does the work when a slot is free. Throws when `over` aborts before. */
+  /** Does the work when a slot is free. Throws if `over` aborts first. */
   async with<T>(over: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.free === 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
     else this.free -= 1;

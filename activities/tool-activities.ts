@@ -1,4 +1,4 @@
-// The activities that run tools, beside the agents and on hosts alike: for the model, and for scripts.
+// The activities that run tools, both next to the agents and on hosts: for models, and for scripts.
 import { Context } from '@temporalio/activity';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { ToolActivities } from '../contracts/activities';
@@ -21,11 +21,13 @@ export interface ToolDependencies {
   client: HoldfastClient;
   tools: ToolRegistry;
   blobs: BlobStore;
-  /** The machine of the shells, for a worker that serves one; `cwd` where neither script nor agent names a folder. */
+  /**
+   * The machine of the shells, for a worker that serves one; `cwd` is used if neither script nor agent names a folder.
+   */
   host: ToolHost | null;
-  /** Looks once more before a tool is run. */
+  /** Checked once more before a tool runs. */
   rulings: ToolRulings;
-  /** Of a host: as `HostOwnership.confirm`. */
+  /** For a host: like `HostOwnership.confirm`. */
   confirm?: (() => Promise<void>) | undefined;
 }
 
@@ -50,13 +52,13 @@ export function createToolActivities({
     const left = { callsLeft, budgetLeft };
     return { agent, key, attempt, settings, client, signal, ...left, caller: caller ?? null, host: place };
   };
-  /** All that can fail before a tool is run: the error says that it was not. */
+  /** Everything that can fail before a tool is run: the error says that it was not. */
   const readiness = async (
     { agent, call, blob }: ToolInvocation,
     signal: AbortSignal,
   ): Promise<Pick<ToolCall, 'args'> | HoldfastError> => {
     try {
-      // Later it may have begun: then it is seen to its end.
+      // A later attempt may have begun: then it is followed to its end.
       if (Context.current().info.attempt === 1) await blobs.checkQuota(agent);
       if (tools.find(call.tool).effects === 'once') await blobs.checkRoom();
     } catch (err) {
@@ -105,7 +107,7 @@ export function createToolActivities({
         try {
           return await blobs.fit(input.agent, call.tool, outcome.value);
         } catch (err) {
-          // It has had its effect: another attempt would repeat that, and a script would wait for it for ever.
+          // The tool has taken effect: a retry would repeat that, and a script would wait for it for ever.
           if (err instanceof HoldfastError && err.code === 'result_too_large') return err.toOutcome();
           const reason = `it could not be kept: ${err instanceof HoldfastError ? String(err.facts.reason) : reasonOf(err)}`;
           return new HoldfastError('result_undelivered', { tool: call.tool, reason }).toOutcome();
@@ -122,7 +124,7 @@ export function createToolActivities({
   };
 }
 
-/** As it was when somebody was asked. */
+/** The place as it was when approval was requested. */
 const placeOf = ({ settings, caller }: ToolInvocation): Place => ({
   host: settings.host ?? LOCAL_HOST,
   cwd: caller?.cwd ?? settings.cwd ?? null,

@@ -1,5 +1,5 @@
-// Carries the calls of a host's scripts to their sessions' workflows and the outcomes back. What is open stays with
-// the holder: a worker that comes after this one sends it again under the same id and gets the recorded outcome.
+// Carries the calls of a host's scripts to their sessions' workflows and the outcomes back. Open calls stay with the
+// holder: the next worker sends them again under the same id and gets the recorded outcome.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
@@ -15,12 +15,12 @@ import type { ToolRulings } from './tool-ruling';
 import { crashPoint } from './crash-point';
 import { Slots } from './slots';
 
-/** The server takes ten updates of a run at a time: control messages must not wait behind calls. */
+/** The server accepts ten updates of a run at a time: control messages must not wait behind calls. */
 const OPEN_UPDATES = 6;
 const AGAIN_MS = 500;
 const UNKNOWN_AGAIN = 10;
 const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
-/** Ids in one message: as many as its schema takes ten times. */
+/** Ids per message: a tenth of what its schema allows. */
 const MAX_ANSWERED = 1_000;
 
 export interface ToolChannelOptions {
@@ -37,7 +37,7 @@ export class ToolChannel {
 
   constructor(private readonly options: ToolChannelOptions) {}
 
-  /** Serves the scripts of a session until `detach`, or until its terminal is gone; once, however often it is asked. */
+  /** Serves the scripts of a session until `detach`, or until its terminal is gone; repeated requests are ignored. */
   serve(ref: SessionRef): void {
     const key = sessionWorkflowId(ref);
     if (this.served.has(key)) return;
@@ -56,7 +56,7 @@ export class ToolChannel {
       } catch (err) {
         if (signal.aborted) return;
         log('the scripts of a session are not served', { session: key, error: reasonOf(err) });
-        // A holder of a release that knows no calls will not learn them.
+        // A holder of a release without tool calls will never support them.
         if (err instanceof HoldfastError && err.code === 'invalid_input') return;
       }
       await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
@@ -64,7 +64,7 @@ export class ToolChannel {
     }
   }
 
-  /** Lets go of all; what is open stays at the holders for the next worker. */
+  /** Disconnects all; open calls stay at the holders for the next worker. */
   detach(): void {
     for (const abort of this.served.values()) abort.abort();
     this.served.clear();
@@ -78,11 +78,11 @@ class SessionChannel {
   /** Aborts when nobody waits for the call any more. */
   private readonly open = new Map<string, AbortController>();
   private readonly slow = new Map<string, (outcome: ToolOutcome) => void>();
-  /** Calls that the session has on record, until their scripts have the outcome. */
+  /** Calls that the session has recorded, until their scripts have the outcome. */
   private readonly recorded = new Set<string>();
-  /** Arguments of open calls that lie in files here. */
+  /** Arguments of open calls that are stored in files here. */
   private readonly args = new Map<string, BlobRef>();
-  /** Outcomes that their scripts have, and that the session may forget. */
+  /** Ids of calls whose scripts have the outcome, so the session may forget them. */
   private readonly answered: string[] = [];
 
   constructor(
@@ -118,12 +118,12 @@ class SessionChannel {
     } finally {
       this.open.delete(call.id);
       this.release(call.id);
-      // Its record came after its cancellation was said to be known.
+      // It was recorded after its cancellation had been acknowledged.
       if (abort.signal.aborted) this.forget(call.id);
     }
   }
 
-  /** Bad input costs no history. What is only a passing trouble is waited out: the script waits, too. */
+  /** Invalid input costs no history. Passing trouble is waited out, since the script waits too. */
   private async outcomeOf(call: ScriptCall, over: AbortSignal): Promise<ToolOutcome> {
     let request: ToolCallRequest;
     try {
@@ -138,7 +138,7 @@ class SessionChannel {
       } catch (err) {
         if (over.aborted) throw err;
         if (err instanceof HoldfastError && !err.retryable) return err.toOutcome();
-        // What nobody knows may pass, too; not for ever, or the script would hang. The same id runs nothing again.
+        // Unknown errors may pass too, but the script must not hang for ever. The same id runs nothing twice.
         if (!(err instanceof HoldfastError) && ++unknown > UNKNOWN_AGAIN) throw err;
         this.options.log('a call is sent again', { call: call.id, error: whyOf(err) });
         await delay(AGAIN_MS, undefined, { signal: over });
@@ -173,7 +173,7 @@ class SessionChannel {
     const answer = await this.slots.with(over, () => this.send(request));
     if (!answer.pending) return answer.outcome;
     if (over.aborted && !this.signal.aborted) {
-      // The cancellation came to the session before the call did.
+      // The cancellation reached the session before the call did.
       await this.session.cancelTools({ ids: [request.id], reason: 'nobody waits for it any more' });
     }
     over.throwIfAborted();
@@ -187,13 +187,13 @@ class SessionChannel {
       this.recorded.add(request.id);
       return answer;
     } catch (err) {
-      // A message that is refused is not read: the next one says it again.
+      // A refused message was not read: the next one repeats it.
       this.answered.unshift(...answered);
       throw err;
     }
   }
 
-  /** With the next message: the session need not know the call any more. */
+  /** Sent with the next message; the session may not know the call any more. */
   private forget(id: string): void {
     if (this.recorded.delete(id)) this.answered.push(id);
   }
@@ -234,20 +234,20 @@ class SessionChannel {
       const answer = await this.answerOf(call, outcome, over);
       if (!over.aborted) await this.give(call.id, answer);
     } finally {
-      // Where this worker goes, the next one delivers it.
+      // If this worker stops, the next one delivers it.
       if ('blob' in outcome && !this.signal.aborted)
         this.options.blobs.releaseResult(this.ref.agent, outcome.blob);
     }
   }
 
-  /** The call is over: nobody asks for its arguments. Where this worker goes, it is open still. */
+  /** The call is over: nobody needs its arguments. If this worker stops, it is still open. */
   private release(id: string): void {
     const blob = this.args.get(id);
     this.args.delete(id);
     if (blob && !this.signal.aborted) this.options.blobs.releaseArgs(this.ref.agent, blob);
   }
 
-  /** With the value itself, which may lie on another machine. The tool has run: what fails here does not undo that. */
+  /** With the value itself, which may be on another machine. The tool has run: a failure here does not undo that. */
   private async answerOf({ tool }: ScriptCall, outcome: ToolOutcome, over: AbortSignal): Promise<Answer> {
     if (!('blob' in outcome)) return outcome;
     const { blob } = outcome;
@@ -264,12 +264,12 @@ class SessionChannel {
     this.forget(id);
   }
 
-  /** Whatever fails is told to the script, which would wait for ever. */
+  /** Reports any failure to the script, which would wait for ever otherwise. */
   private async giveFailure(id: string, err: unknown): Promise<void> {
     const reason = whyOf(err);
     this.options.log('a call could not be answered', { call: id, error: reason });
     const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason });
-    // Its holder is gone where this fails, and the script with it.
+    // A failure here means that its holder is gone, and the script with it.
     await this.give(id, known.toOutcome()).catch(() => undefined);
   }
 
@@ -284,14 +284,17 @@ class SessionChannel {
     this.forget(id);
   }
 
-  /** A call goes on while its session does not know: it is told as soon as it can be. False where we are let go of. */
+  /**
+   * A call continues until its session hears of the cancellation: it is told as soon as possible. False if this channel
+   * is detached.
+   */
   private async isCancelled(id: string, reason: string): Promise<boolean> {
     while (!this.signal.aborted) {
       try {
         await this.session.cancelTools({ ids: [id], reason });
         return true;
       } catch (err) {
-        // A session that has ended has none of its calls running.
+        // A session that has ended runs none of its calls.
         if (err instanceof HoldfastError && !err.retryable) return true;
         this.options.log('a call could not be cancelled yet', { call: id, error: reasonOf(err) });
         await delay(AGAIN_MS, undefined, { signal: this.signal }).catch(() => undefined);
@@ -301,11 +304,11 @@ class SessionChannel {
   }
 }
 
-/** What a script gets. */
+/** What a script receives. */
 type Answer = Exclude<ToolOutcome, { blob: BlobRef }>;
 
-/** The SDK wraps what the other side says. */
+/** The SDK wraps the other side's error. */
 const whyOf = (err: unknown): string => reasonOf((err instanceof Error && err.cause) || err);
 
 const notKnown = (id: string): HoldfastError =>
-  new HoldfastError('unknown_outcome', { what: `call ${id}`, reason: 'its session knows it no more' });
+  new HoldfastError('unknown_outcome', { what: `call ${id}`, reason: 'its session no longer knows it' });

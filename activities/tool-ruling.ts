@@ -1,5 +1,5 @@
-// What the policy says of tool calls. It is written into a call where the call is taken in, because workflows know no
-// policy; the host of a tool looks once more before it runs it.
+// The policy's ruling on tool calls. It is written into a call when the call is accepted, because workflows know no
+// policy; the tool's host checks once more before it runs the tool.
 import type { Place, ToolHold } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
 import { label } from '../contracts/labels';
@@ -15,7 +15,7 @@ export class ToolRulings {
     private readonly checks: CheckCode,
   ) {}
 
-  /** Nothing where it may run. */
+  /** Empty if the call may run. */
   async of(name: string, args: unknown, place: Place): Promise<{ hold?: ToolHold; denied?: string }> {
     const code = this.commandLine(name, args);
     const { verdicts } =
@@ -30,7 +30,7 @@ export class ToolRulings {
     return { hold: { what: this.shown(name, args), ...rest } };
   }
 
-  /** Why it may not run here: what the policy forbids, and what nobody has approved as it is to be run. */
+  /** Why it may not run here: the policy forbids it, or nobody has approved it in exactly this form. */
   async refusal(
     name: string,
     args: unknown,
@@ -43,12 +43,12 @@ export class ToolRulings {
     return new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
   }
 
-  /** Without the arguments of a tool that may be given a password. */
+  /** Without the arguments of a tool that may receive a password. */
   private shown(name: string, args: unknown): string {
     return label(this.find(name)?.secret ? name : `${name} ${JSON.stringify(args)}`, SHOWN_CHARACTERS);
   }
 
-  /** Undefined for a tool that runs none, and for arguments that the tool itself will refuse. */
+  /** Undefined for a tool that runs no command, and for arguments that the tool itself will refuse. */
   private commandLine(name: string, args: unknown): string | undefined {
     const tool = this.find(name);
     return tool?.commandLine && known(() => tool.commandLine?.(this.tools.check(tool, args)));
@@ -70,4 +70,4 @@ function known<T>(work: () => T): T | undefined {
 
 const SHOWN_CHARACTERS = 300;
 const NOTHING = { verdicts: [] };
-const NOT_ASKED = 'it has to be approved with the arguments that it is run with, not with references';
+const NOT_ASKED = 'it must be approved with the arguments that it will run with, not with references';

@@ -1,5 +1,5 @@
-// Messages that this worker has seen, so that a model call pulls only what is new. Keyed by run: a
-// transcript only ever grows within one.
+// Messages that this worker has seen, so that a model call fetches only the new ones. Keyed by run: within one, a
+// transcript only grows.
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { Message, TranscriptPage } from '../contracts/agent';
 import { AGENT_MESSAGES } from '../contracts/messages';
@@ -29,7 +29,7 @@ export class TranscriptCache {
       const page = await handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from, limit });
       if (page.messages.length === 0)
         throw new Error(`transcript of ${workflowId} ends at ${from}, expected ${count}`);
-      // Two calls may have asked for the same page: only what follows is new.
+      // Two calls may have requested the same page: append only what follows.
       if (messages.length === from) messages.push(...page.messages);
     }
     return messages.slice(0, count);

@@ -1,5 +1,5 @@
-// Waits until sessions have what their reader asked for, at their holders; patterns are matched here, so that
-// a slow expression stalls no terminal.
+// Waits at the holders until sessions have what their reader asked for. Patterns are matched here, so that a slow
+// expression stalls no terminal.
 import vm from 'node:vm';
 import { HoldfastError } from '../contracts/errors';
 import type { ReadOutputInput, WaitForSessionsInput } from '../contracts/host';
@@ -10,7 +10,7 @@ import type { ObserveReason, Snapshot, Until } from '../exec/protocol';
 import type { SessionHost } from '../exec/session-host';
 import { keptTexts } from '../exec/view';
 
-/** A pattern is searched in so many bytes at a time. */
+/** Window size for searching a pattern. */
 const PATTERN_WINDOW_BYTES = 65_536;
 const OVERLAP_BYTES = 4_096;
 const PATTERN_MS = 200;
@@ -23,7 +23,7 @@ export interface Waited {
   snapshot: Snapshot;
 }
 
-/** Waits for several sessions at once: until all, or any, have what they are waited for, or the time is over. */
+/** Waits for several sessions at once: until all, or any, meet their conditions, or the time is up. */
 export async function waitForSessions(
   sessions: SessionHost,
   { ref, targets, wait, mode, waitMs }: WaitForSessionsInput,
@@ -39,7 +39,7 @@ export async function waitForSessions(
       return waited;
     } catch (err) {
       if (signal.aborted || !enough.signal.aborted) throw err;
-      // Another one was enough: this one is only looked at.
+      // Another one was enough: report this one's current state.
       return { ref: target, reason: 'timeout', snapshot: await sessions.status(target) };
     }
   };
@@ -81,7 +81,7 @@ async function waitForPattern(
   const start = from ?? snapshot.command?.from ?? 0;
   for (let scanned = start; ;) {
     do {
-      // Windows overlap, so that what lies across an edge is found.
+      // Windows overlap, so that a match across an edge is found.
       const log = sessions.logPath(ref);
       scanned = Math.min(Math.max(scanned, logStart(log)), snapshot.end);
       const begin = Math.max(start, scanned - OVERLAP_BYTES);
@@ -91,14 +91,14 @@ async function waitForPattern(
     } while (scanned < snapshot.end);
     const next: Until = { kind: 'output', from: snapshot.end, timeoutMs: Math.max(0, until - Date.now()) };
     const { reason, snapshot: now } = await sessions.observe(ref, next, signal);
-    // Between the last look and the end more may have come: it is looked at once more.
+    // More may have arrived between the last look and the end: look once more.
     if (reason === 'timeout' || (reason === 'exit' && now.end === snapshot.end))
       return { reason: waitReason(reason), snapshot: now };
     snapshot = now;
   }
 }
 
-/** An observer's reason in the words of waiting: of the yields only `waiting_input` can be one. */
+/** An observer's reason as a wait reason: the only possible yield is `waiting_input`. */
 const waitReason = (reason: ObserveReason): WaitReason =>
   reason === 'exit' || reason === 'output' || reason === 'idle' || reason === 'timeout'
     ? reason
@@ -114,7 +114,7 @@ function matches(pattern: string, text: string): boolean {
     throw new HoldfastError('invalid_input', {
       what: 'The pattern',
       got,
-      allowed: 'a regular expression that is fast',
+      allowed: 'a fast regular expression',
     });
   }
 }

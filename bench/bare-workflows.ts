@@ -1,4 +1,4 @@
-// Bare Temporal: the same durable steps as Holdfast's, with nothing around them. What ours are measured against.
+// Bare Temporal: the same durable steps as Holdfast's, with nothing around them. The baseline.
 import {
   condition,
   defineSignal,
@@ -19,7 +19,7 @@ interface BareActivities {
 const PLAIN = { startToCloseTimeout: '1 minute' } as const;
 const options = { startToCloseTimeout: '1 minute', heartbeatTimeout: '10s' } as const;
 const { work, callSession } = proxyActivities<BareActivities>(options);
-/** Nothing here heartbeats: a hundred at once may each wait longer than such a time-out. */
+/** No heartbeats here: a hundred at once may each wait longer than such a timeout. */
 const patient = proxyActivities<BareActivities>(PLAIN);
 const onHost = proxyActivities<BareActivities>({ ...options, taskQueue: 'bare-host' });
 
@@ -43,7 +43,7 @@ export async function bareTurn({ steps, session }: { steps: number; session: str
   await work({ code: 'answer' });
 }
 
-/** The same of an agent that opens a session of its own with its first step, and closes it at its end. */
+/** The same for an agent that opens its own session with its first step, and closes it at the end. */
 export async function bareAgent({ steps }: { steps: number }): Promise<void> {
   const session = { workflowId: `${workflowInfo().workflowId}-session` };
   for (let step = 0; step < steps; step++) {
@@ -54,7 +54,7 @@ export async function bareAgent({ steps }: { steps: number }): Promise<void> {
   if (steps > 0) await patient.endSession(session);
 }
 
-/** An agent whose one turn starts others and waits for them: nothing but the workflows and the calls of the model. */
+/** An agent whose only turn starts others and waits for them: just the workflows and the model calls. */
 export async function bareParent({ children }: { children: number }): Promise<void> {
   await executeChild(bareParentTurn, { workflowId: below('turn'), args: [{ children }] });
 }

@@ -1,11 +1,11 @@
-// What checking a command costs before it runs, once thread and parsers are warm: each language, by length.
+// The cost of checking a command before it runs, once thread and parsers are warm: each language, by length.
 import type { Runtime } from '../contracts/session';
 import { CodeChecks } from '../checks/code-checks';
 import { below, median, plain, timed, type Row } from './measure';
 
 const ROUNDS = 60;
 const WARMING = 40;
-/** What issue 7 asks of a script of 200 lines. */
+/** The target of issue 7 for a script of 200 lines. */
 const LIMIT_MS = 10;
 
 const SNIPPETS: Record<'bash' | 'python' | 'javascript', { runtime: Runtime; code: string[] }> = {
@@ -56,7 +56,7 @@ const SNIPPETS: Record<'bash' | 'python' | 'javascript', { runtime: Runtime; cod
   },
 };
 
-/** A script of so many lines, no two of its parts alike. */
+/** A script of this many lines, with no two parts alike. */
 const script = (snippet: string[], lines: number): string =>
   Array.from({ length: lines / snippet.length }, (_value, at) =>
     snippet.join('\n').replace(/(?<=[_-])N\b/g, String(at)),

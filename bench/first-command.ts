@@ -1,4 +1,4 @@
-// The first command of a session against one in an open session, and how much of the difference is Temporal's own.
+// The first command of a session against one in an open session, and how much of the difference comes from Temporal.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { atMost, explaining, inTurn, timed, type Row } from './measure';
 import { uniqueId, until, type Bench } from './setting';
 
 const ROUNDS = 20;
-/** A spare says that its process is there; its shell reads its settings a moment longer. */
+/** A spare reports that its process exists; its shell reads its settings a moment longer. */
 const SHELL_MS = 400;
 
 export async function firstCommand(bench: Bench): Promise<Row[]> {
@@ -78,7 +78,7 @@ async function bareStart({ client }: Bench): Promise<{ ours: number; base: numbe
   return result;
 }
 
-/** Without Temporal: what the host itself needs for a session's first command. */
+/** Without Temporal: the host's own time for a session's first command. */
 async function onHost({ dataDir: below }: Bench): Promise<{ ours: number; base: number }> {
   const dataDir = join(below, 'host');
   mkdirSync(dataDir);
@@ -106,13 +106,13 @@ async function onHost({ dataDir: below }: Bench): Promise<{ ours: number; base: 
   return result;
 }
 
-/** Sessions are not opened one right after the other: the host has its next holder ready by then. */
+/** In practice sessions are not opened back to back: the host has its next holder ready by then. */
 async function untilSpare(dataDir: string): Promise<void> {
   const folder = join(dataDir, 'spares');
   await until(() => existsSync(folder) && readdirSync(folder).some((name) => isWaiting(folder, name)), 20);
   await delay(SHELL_MS);
 }
 
-/** One that has opened its shell has a folder; one that was given away has no configuration. */
+/** A spare that has opened its shell has a folder; one already used has no configuration. */
 const isWaiting = (folder: string, name: string): boolean =>
   !name.includes('.') && existsSync(join(folder, `${name}.json`));

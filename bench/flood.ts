@@ -1,11 +1,11 @@
-// 100 MB of output as fast as a program can print it, and what that costs the worker and the holder in memory.
+// 100 MB of output as fast as a program can print it, and its cost in memory for the worker and the holder.
 import * as pty from 'node-pty';
 import { inTurn, below, timed, type Row } from './measure';
 import { holderPid, peakMb, residentMb } from './processes';
 import { uniqueId, type Bench } from './setting';
 
 const BYTES = 100_000_000;
-/** Each line's end takes one byte more on a terminal. */
+/** A terminal adds one byte to each line end. */
 const ON_TERMINAL = BYTES * 1.01;
 /** Lines of 100 bytes. */
 const FLOOD = `yes ${'x'.repeat(99)} | head -c ${BYTES}`;

@@ -1,4 +1,4 @@
-// What workflows leave in the server's history.
+// The sizes of workflows' histories on the server.
 import type { Bench } from './setting';
 
 export interface HistorySize {

@@ -1,5 +1,5 @@
-// What turns leave in history: of one step and of five, in each workflow that takes part; and of a conversation of a
-// hundred calls of the model at the size of its window.
+// What turns add to history: with one step and with five, in each workflow involved; and for a conversation of a
+// hundred model calls at the size of its window.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, LOCAL_HOST, sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
@@ -17,7 +17,7 @@ export async function history(bench: Bench): Promise<Row[]> {
   return [...(await turns(bench)), ...(await longConversation(bench))];
 }
 
-/** Turns of one conversation, each step one `true`; what its start and its first session cost is not in it. */
+/** Turns of one conversation, each step one `true`; the cost of its start and first session is excluded. */
 async function turns(bench: Bench): Promise<Row[]> {
   const id = uniqueId('history');
   const replies = [1, 1, 5].flatMap((steps) => [
@@ -55,7 +55,7 @@ function rowsOf(what: string, sizes: [string, HistorySize | undefined][]): Row[]
   ]);
 }
 
-/** Reads files until the window of the model is full, as far as the number of its calls lets it. */
+/** Reads files until the model's window is full, as far as its number of calls allows. */
 async function longConversation(bench: Bench): Promise<Row[]> {
   const id = uniqueId('long');
   const folder = join(bench.dataDir, 'pages');
@@ -92,7 +92,7 @@ function scripted({ dataDir }: Bench, name: string, replies: object[]): string {
   return `scripted:${file}`;
 }
 
-/** As the model reads them, but for a few names. */
+/** As the model reads them, except for a few names. */
 const textBytes = (messages: Message[]): number =>
   messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(shown(message))), 0);
 

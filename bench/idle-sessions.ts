@@ -1,4 +1,4 @@
-// What a hundred open sessions cost while nobody uses them.
+// The cost of a hundred open sessions that nobody uses.
 import { setTimeout as delay } from 'node:timers/promises';
 import { LOCAL_HOST, type SessionRef } from '../contracts/ids';
 import { below, explaining, plain, type Row } from './measure';
@@ -9,7 +9,7 @@ const SESSIONS = 100;
 /** An agent may have 64. */
 const PER_AGENT = 25;
 const AT_ONCE = 8;
-/** As often the worker looks at all open sessions: one look is in the figure. */
+/** The worker looks at all open sessions this often: the figure includes one look. */
 const SECONDS = 15;
 const QUIET_SECONDS = 2;
 

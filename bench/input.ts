@@ -1,4 +1,4 @@
-// From what is typed to what is seen: by an input's update and its answer, and by a person's own terminal.
+// From typing to visible output: through an input's update and its answer, and through a person's own terminal.
 import * as pty from 'node-pty';
 import { Attachment } from '../exec/attachment';
 import { logEnd, readLog } from '../exec/log-reader';
@@ -66,7 +66,7 @@ async function byAttachment({ dataDir }: Bench, ref: Ref): Promise<Pair> {
   return result;
 }
 
-/** Output that comes by pieces, and somebody who waits for a reaction in it. */
+/** Output that arrives in pieces, and a waiter for a reaction in it. */
 class Output {
   private text = '';
   private waiting: { text: string; seen: () => void } | null = null;

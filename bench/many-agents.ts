@@ -1,11 +1,11 @@
 // Agents that all work at the same time against as many bare workflows with as many durable steps. Ours are two
-// workflows each, agent and turn, and open a real shell; bare have neither.
+// workflows each, agent and turn, and open a real shell; the bare ones do neither.
 import { explaining, inTurn, timed, type Row } from './measure';
 import { uniqueId, type Bench } from './setting';
 import { scriptedModel } from './steps';
 
 const STEPS = 3;
-/** One hundred take long enough for the noise to level out. */
+/** One hundred take long enough for noise to average out. */
 const ROUNDS = { 16: 3, 100: 1 } as const;
 
 export async function manyAgents(bench: Bench): Promise<Row[]> {

@@ -4,7 +4,7 @@ export interface Row {
   name: string;
   /** Ours in the row's unit, the median. */
   ours: number;
-  /** What it is measured against; null for a plain figure. */
+  /** The baseline; null for a plain figure. */
   base: number | null;
   unit: 'ms' | 'MB/s' | '1/s' | 'MB' | 'kB' | '%' | 'events';
   /** Null for a row that only explains another. */
@@ -26,7 +26,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** The medians of two works, taken in turn so that noise falls on both. */
+/** The medians of two workloads, run alternately so that noise affects both. */
 export async function inTurn(
   rounds: number,
   ours: () => Promise<number>,

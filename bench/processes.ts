@@ -1,4 +1,4 @@
-// What processes cost, from Linux's /proc (proc(5)).
+// The cost of processes, from Linux's /proc (proc(5)).
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../exec/holder-client';
@@ -8,7 +8,7 @@ import { descendantsOf, isRunning } from '../exec/proc';
 import { sessionPaths } from '../exec/session-paths';
 
 const SAMPLE_MS = 20;
-/** Clock ticks in a second: what the kernel counts processor time in for user space. */
+/** Clock ticks per second: the kernel's unit of processor time for user space. */
 const TICKS = 100;
 
 export function holderPid(dataDir: string, ref: SessionRef): number {
@@ -17,7 +17,7 @@ export function holderPid(dataDir: string, ref: SessionRef): number {
   return record.identity.pid;
 }
 
-/** The holder and all that runs in its session. */
+/** The holder and everything running in its session. */
 export function sessionProcesses(dataDir: string, ref: SessionRef): number[] {
   const holder = holderPid(dataDir, ref);
   return [holder, ...descendantsOf(holder)];
@@ -26,7 +26,7 @@ export function sessionProcesses(dataDir: string, ref: SessionRef): number[] {
 /** Resident memory in MB. */
 export const residentMb = (pid: number): number => kilobytes(`/proc/${pid}/status`, 'VmRSS') / 1e3;
 
-/** Memory in MB, of which shared pages count by their share. */
+/** Memory in MB; shared pages count proportionally. */
 export const proportionalMb = (pids: number[]): number =>
   pids.reduce((sum, pid) => sum + kilobytes(`/proc/${pid}/smaps_rollup`, 'Pss'), 0) / 1e3;
 
@@ -51,7 +51,7 @@ export async function peakMb(pids: number[], work: () => Promise<unknown>): Prom
   const peaks = pids.map(residentMb);
   const sample = (): void =>
     pids.forEach((pid, index) => {
-      // An interrupted bench ends them while they are looked at.
+      // An interrupted bench ends them during the measurement.
       if (isRunning(pid)) peaks[index] = Math.max(peaks[index] ?? 0, residentMb(pid));
     });
   const timer = setInterval(sample, SAMPLE_MS);
@@ -64,7 +64,7 @@ export async function peakMb(pids: number[], work: () => Promise<unknown>): Prom
   return peaks;
 }
 
-/** Percent of one core that each group of processes takes in so many seconds. */
+/** Percentage of one core that each group of processes takes over this many seconds. */
 export async function cpuPercent(seconds: number, groups: number[][]): Promise<number[]> {
   const before = groups.map(cpuSeconds);
   const began = performance.now();

@@ -1,5 +1,5 @@
-// How long a script that calls a tool again and again waits for its next answer when the worker is killed and another
-// is started at once. The kill falls at any moment: between two calls, or in the middle of a workflow task.
+// How long a script that calls a tool in a loop waits for its next answer when the worker is killed and another is
+// started at once. The kill comes at any moment: between two calls, or in the middle of a workflow task.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,15 +35,15 @@ export async function recovery({ client, dataDir, worker }: Bench): Promise<Row[
   for (let kill = 0; kill < KILLS; kill++) {
     const started = Date.now();
     await until(() => answeredSince(started) !== undefined);
-    // Anywhere between two calls and within one.
+    // Anywhere between two calls or within one.
     await delay((kill * 37) % 250);
     const { identity } = await worker();
     const killedAt = Date.now();
     process.kill(identity.pid, 'SIGKILL');
-    // Until then it looks as if it served.
+    // Until then it seems to be serving.
     await until(() => !isAlive(identity));
     const { pollingSince } = await worker();
-    // An answer that was on its way already does not count.
+    // An answer that was already on its way does not count.
     await until(() => answeredSince(pollingSince) !== undefined);
     const next = answeredSince(pollingSince) ?? NaN;
     fromKill.push(next - killedAt);

@@ -1,4 +1,4 @@
-// A command on a host that is a process and a data folder of its own, beside one on the local host.
+// A command on a host with its own process and data folder, against one on the local host.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -46,7 +46,7 @@ async function commands({ client }: Bench): Promise<{ ours: number; base: number
   return result;
 }
 
-/** Beside a query of a workflow, which is what it is made of. */
+/** Against a workflow query, which is what it consists of. */
 async function choosing({ client }: Bench): Promise<{ ours: number; base: number }> {
   const choose = (): Promise<number> => timed(() => client.hosts.choose(undefined));
   const query = (): Promise<number> =>

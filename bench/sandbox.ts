@@ -1,4 +1,4 @@
-// A sandboxed session against a plain one: its start, and each command in it. Without Temporal, and without a spare.
+// A sandboxed session against a plain one: its start, and each command in it. Without Temporal or a spare.
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

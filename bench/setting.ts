@@ -1,5 +1,5 @@
-// What everything is measured in: a server, Holdfast's worker and a worker of the bare workflows, in processes and
-// a data folder of their own.
+// The environment of all measurements: a server, Holdfast's worker and a worker for the bare workflows, in separate
+// processes with their own data folder.
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ import type { Row } from './measure';
 export interface Bench {
   client: HoldfastClient;
   dataDir: string;
-  /** Holdfast's worker, started where none runs. */
+  /** Holdfast's worker, started if none runs. */
   worker: () => Promise<WorkerRecord>;
 }
 
@@ -39,7 +39,7 @@ export async function withBench(
     (ending ??= (async () => {
       for (const each of stop.reverse()) await each();
     })());
-  // Server, worker and shells are detached: they would outlive a bench that is interrupted.
+  // Server, worker and shells are detached: they would outlive an interrupted bench.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void end().finally(() => process.exit(1)));
   try {
@@ -73,14 +73,14 @@ function startBareWorker(address: string): Promise<ChildProcess> {
 
 export const uniqueId = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
 
-/** Starts a workflow that answers updates by one activity; the signal `end` ends it. */
+/** Starts a workflow that answers updates with one activity; the signal `end` ends it. */
 export async function bareSession({ client }: Bench): Promise<string> {
   const workflowId = uniqueId('bare-session');
   await client.temporal.workflow.start('bareSession', { workflowId, taskQueue: 'bare' });
   return workflowId;
 }
 
-/** Waits for a fact that nobody announces. */
+/** Polls for a condition that nothing announces. */
 export async function until(fact: () => boolean, everyMs = 5): Promise<void> {
   while (!fact()) await delay(everyMs);
 }

@@ -1,4 +1,4 @@
-// Single steps in what is open already: a quick command, and a step of a turn.
+// Single steps in open sessions and turns: a quick command, and a step of a turn.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atMost, inTurn, timed, type Row } from './measure';
@@ -50,7 +50,7 @@ async function turnStep(bench: Bench): Promise<Row> {
   return atMost('turn step / bare workflow with as many durable steps', result, 1.5);
 }
 
-/** A model that runs `true` in session 0 for so many steps and then answers. */
+/** A model that runs `true` in session 0 for this many steps and then answers. */
 export function scriptedModel({ dataDir }: Bench, count: number): string {
   const replies = Array.from({ length: count }, () => ({ text: runTrue }));
   const file = join(dataDir, `replies-${count}.yaml`);

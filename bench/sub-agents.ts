@@ -1,5 +1,5 @@
-// Four sub-agents that a model spawns and waits for in one block, against bare child workflows: as many workflows,
-// as deep, and as many calls of a model.
+// Four sub-agents that a model spawns and waits for in one block, against bare child workflows: the same number of
+// workflows, depth and model calls.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
@@ -23,7 +23,7 @@ export async function subAgents(bench: Bench): Promise<Row[]> {
   return [explaining(name, pair), ...(await sizes(bench, last))];
 }
 
-/** From the start to the parent's result. Answers with its id. */
+/** From the start to the parent's result. Returns its id. */
 async function family({ client }: Bench, model: string): Promise<string> {
   const id = uniqueId('family');
   const agent = client.agent(id);
@@ -60,7 +60,7 @@ function parentModel({ dataDir }: Bench): string {
   return `scripted:${file}`;
 }
 
-/** Of the last family of each kind; sub-agents and their turns are alike, so one stands for all. */
+/** Of the last family of each kind; sub-agents and their turns are alike, so one represents all. */
 async function sizes(bench: Bench, { ours, base }: { ours: string; base: string }): Promise<Row[]> {
   const { agents } = await bench.client.agent(ours).state();
   const child = agents[0]?.agentId ?? '';

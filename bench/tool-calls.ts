@@ -1,4 +1,4 @@
-// Scripts that call tools: one call, many, large ones, and what those pay that call none.
+// Scripts that call tools: one call, many, large ones, and the cost for scripts that call none.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const ROUNDS = 6;
 const CALLS = 20;
 const IN_A_ROW = 200;
 const AT_ONCE = 8;
-/** A script that is measured prints nothing before its end. */
+/** A measured script prints nothing before its end. */
 const PATIENCE_MS = 300_000;
 
 export async function toolCalls(bench: Bench): Promise<Row[]> {
@@ -61,7 +61,7 @@ async function inSequence(count: number, work: () => Promise<number>): Promise<n
   return times;
 }
 
-/** Milliseconds that a call takes, as the script itself sees them: the median. */
+/** The median time of a call in milliseconds, measured by the script itself. */
 const perCall = (session: SessionHandle, calls: number, file = 'small'): Promise<number> =>
   printed(
     session,
@@ -73,7 +73,7 @@ once()
 print(statistics.median(once() for _ in range(${calls})))`,
   );
 
-/** Calls a second. */
+/** Calls per second. */
 const rate = (session: SessionHandle, atOnce: number): Promise<number> =>
   printed(
     session,

@@ -1,28 +1,32 @@
 #!/usr/bin/env node
-// Ends up on a Node that loses no terminal bytes: this one if it is new enough, else the one that `npm ci`
-// brought along. Plain old JavaScript, because any Node may read it.
+// Plain old JavaScript, so that any Node can read it and say which one is needed.
 'use strict';
-const MIN_NODE = 24;
+const MIN_NODE = [22, 13];
 
-if (Number(process.versions.node.split('.')[0]) >= MIN_NODE) {
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) {
   require('../dist/engine/compile-cache.js');
   require('../dist/cli/main.js');
 } else {
+  runByCheckout();
+}
+
+/** A checkout has a Node of its own, among its packages for development. */
+function runByCheckout() {
   const { existsSync } = require('node:fs');
   const { join } = require('node:path');
   const { spawn } = require('node:child_process');
-  const bundled = join(__dirname, '..', 'node_modules', 'node', 'bin', 'node');
-  if (existsSync(bundled)) {
-    const child = spawn(bundled, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' });
-    // Ctrl-C reaches the child from the terminal; this process only waits for it.
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-      process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
-    child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code)));
-  } else {
+  const own = join(__dirname, '..', 'node_modules', 'node', 'bin', 'node');
+  if (!existsSync(own)) {
     console.error(
-      `holdfast: node_too_old: Holdfast needs a newer Node: got ${process.versions.node}, allowed ${MIN_NODE} or newer. ` +
-        'Next: Install that Node, or run `npm ci` in the checkout, which brings one along.',
+      `holdfast: node_too_old: Holdfast needs a newer Node: got ${process.versions.node}, allowed ${MIN_NODE.join('.')} or ` +
+        'newer. Next: Install a newer Node, for example from https://nodejs.org or with `nvm install --lts`.',
     );
     process.exit(69);
   }
+  const child = spawn(own, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // From a terminal Ctrl-C reaches the child, too.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));
+  child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code)));
 }

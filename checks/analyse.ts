@@ -1,5 +1,5 @@
-// The checks of one piece of code, in one thread and without waiting: bash and JavaScript are parsed here, Python's
-// trees are given.
+// Checks one piece of code, synchronously in one thread: bash and JavaScript are parsed here, Python's trees are passed
+// in.
 import type { CheckReport } from '../contracts/checks';
 import { runBash } from './bash/shell';
 import { Check, TooMuch, type EmbeddedPython } from './check';
@@ -7,13 +7,13 @@ import { runJavaScript, runPython, type PythonTree } from './code/run';
 import { Findings, type Language } from './findings';
 import { withoutMarks } from './text';
 
-/** Code that one piece may hold in Python. */
+/** Maximum number of embedded pieces of Python in one piece of code. */
 const MAX_EMBEDDED = 20;
 
-/** Parses Python, elsewhere. */
+/** Parses Python in another process. */
 export type ParsePython = (code: string) => Promise<PythonTree>;
 
-/** Never throws for what the code is. `loadBash` comes before. */
+/** Never throws because of the code. Await `loadBash` first. */
 export async function analyse(
   language: Language,
   code: string,
@@ -38,14 +38,14 @@ export async function analyse(
   return { verdicts: findings.verdicts, unparsed: findings.unparsed };
 }
 
-/** What was found before it became too much counts. */
+/** Findings made before the limit was reached still count. */
 function bounded(findings: Findings, work: () => unknown): void {
   try {
     work();
   } catch (err) {
     if (err instanceof TooMuch) findings.skip(err.message);
-    // The stack's end: how deep code is nested is up to whoever wrote it.
-    else if (err instanceof RangeError) findings.skip('the code is nested too deep');
+    // Stack overflow: the code's author decides how deeply it is nested.
+    else if (err instanceof RangeError) findings.skip('the code is nested too deeply');
     else throw err;
   }
 }

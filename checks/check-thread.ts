@@ -1,4 +1,4 @@
-// A thread that checks code: whatever the code is, it can be ended from outside, and nobody else waits.
+// A thread that checks code: whatever the code is, the thread can be ended from outside, and nothing else is blocked.
 import { parentPort } from 'node:worker_threads';
 import type { CheckReport } from '../contracts/checks';
 import { analyse } from './analyse';
@@ -12,7 +12,7 @@ export type ThreadRequest = { check: { language: Language; code: string } } | { 
 export type ThreadAnswer = { report: CheckReport } | { parse: string };
 
 const port = parentPort;
-if (!port) throw new Error('runs as a thread only');
+if (!port) throw new Error('runs only as a thread');
 let parsed: (answer: string) => void = () => undefined;
 
 const parsePython = async (code: string): Promise<PythonTree> => {

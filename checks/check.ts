@@ -1,28 +1,28 @@
-// One check of one piece of code: what it found, what it may still spend, and how code in code is followed.
+// One check of one piece of code: its findings, its remaining budget, and how nested code is followed.
 import type { Findings, Language, Place, Placing } from './findings';
 import { UNKNOWN, isRemote, unquoted } from './text';
 import type { Scope } from './bash/scope';
 
-/** Code in code in code. */
+/** Levels of code in code. */
 const MAX_DEPTH = 6;
 const MAX_NESTED = 200;
-/** Of functions: real scripts make far more, through all their branches; each body is followed once in any case. */
+/** Function calls: real scripts make far more, through all their branches; each body is followed once in any case. */
 const MAX_CALLS = 200;
-/** For one check, without the parsing of Python. */
+/** For one check, without parsing Python. */
 const CHECK_MS = 4_000;
 
-/** Thrown where a check has cost enough: what was found so far counts. */
+/** Thrown when a check has used up its budget: findings so far count. */
 export class TooMuch extends Error {
   override readonly name = 'TooMuch';
 }
 
-/** Where nested code comes from. `exact` is the offset of its first character, where it stands there unchanged. */
+/** Where nested code comes from. `exact` is the offset of its first character, if the code contains it unchanged. */
 export interface Site {
   place: Place;
   exact: Place['start'] | null;
 }
 
-/** Python that another language holds: parsed outside, after the rest. */
+/** Python inside another language: parsed in another process, after the rest. */
 export interface EmbeddedPython {
   code: string;
   placing: Placing;
@@ -36,12 +36,12 @@ export interface NestedCode {
   site: Site;
   placing: Placing;
   depth: number;
-  /** For bash that shares the variables of what runs it. */
+  /** For bash that shares the variables of its caller. */
   scope?: Scope | undefined;
   stdin?: string | undefined;
 }
 
-/** Follows code, and returns what it prints. */
+/** Follows code, and returns its output. */
 export type Runner = (check: Check, code: string, placing: Placing, nested: NestedCode) => string;
 
 export class Check {
@@ -56,7 +56,7 @@ export class Check {
     private readonly runners: Record<Exclude<Language, 'python'>, Runner>,
   ) {}
 
-  /** Throws `TooMuch` where there is nothing left. */
+  /** Throws `TooMuch` when the budget is used up. */
   spend(): void {
     if (++this.steps % 64 === 0 && Date.now() > this.until) throw new TooMuch('it is too much to follow');
   }
@@ -66,7 +66,7 @@ export class Check {
     return ++this.calls <= MAX_CALLS;
   }
 
-  /** Follows what another interpreter is given. */
+  /** Follows code that is passed to another interpreter. */
   nested(nested: NestedCode): string {
     const { language, site, depth, placing } = nested;
     const code = unquoted(nested.text);
@@ -75,7 +75,7 @@ export class Check {
       return UNKNOWN;
     }
     if (depth >= MAX_DEPTH || ++this.nestings > MAX_NESTED) {
-      this.findings.skip('code in code is nested too deep');
+      this.findings.skip('code in code is nested too deeply');
       return UNKNOWN;
     }
     const { exact } = site;

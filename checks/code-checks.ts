@@ -1,5 +1,5 @@
-// Checks code before it runs, by parsing it. Advice that stops mistakes: who wants to get past it does, and the sandbox
-// is the boundary.
+// Checks code before it runs, by parsing it. Advice that prevents mistakes: it is easy to bypass on purpose, and the
+// sandbox is the boundary.
 import { Worker } from 'node:worker_threads';
 import type { CheckReport } from '../contracts/checks';
 import { reasonOf } from '../contracts/errors';
@@ -9,7 +9,7 @@ import type { ThreadAnswer, ThreadRequest } from './check-thread';
 import type { Language } from './findings';
 import { PythonParser } from './python-parser';
 
-/** Longer than everything in a check may take by itself. */
+/** Longer than everything in a check may take in total. */
 const CHECK_MS = 10_000;
 const MAX_HEAP_MB = 512;
 
@@ -23,11 +23,11 @@ const LANGUAGES: Record<Runtime, Language> = {
 export interface CodeChecksOptions {
   /** The interpreter whose parser is used. Default `python3`. */
   python?: string | undefined;
-  /** Where that looks for what it runs, as the shims of version managers do. Default: the PATH of this process. */
+  /** PATH for the interpreter, as shims of version managers need it. Default: this process's. */
   path?: string | undefined;
 }
 
-/** One thread and, once there is Python, one process; both start with the first check that needs them. */
+/** Uses one thread and, once there is Python, one process; both start with the first check that needs them. */
 export class CodeChecks {
   private readonly python: PythonParser;
   private thread: Worker | undefined;
@@ -37,7 +37,7 @@ export class CodeChecks {
     this.python = new PythonParser(python, path);
   }
 
-  /** Never rejects: what cannot be checked is said in `unparsed`. One at a time. */
+  /** Never rejects: `unparsed` says what could not be checked. One check at a time. */
   check({ runtime, code }: { runtime: Runtime; code: string }): Promise<CheckReport> {
     if (Buffer.byteLength(code) > MAX_CODE_BYTES) {
       return Promise.resolve(unchecked(`the code is longer than ${MAX_CODE_BYTES} bytes`));
@@ -47,7 +47,7 @@ export class CodeChecks {
     return report;
   }
 
-  /** Ends the thread and the process; a later check starts them anew. */
+  /** Ends the thread and the process; a later check starts them again. */
   close(): void {
     void this.thread?.terminate();
     this.thread = undefined;
@@ -84,7 +84,7 @@ export class CodeChecks {
     const thread = new Worker(compiledEntry('checks/check-thread.js'), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
-    // Heard here too: one that fails between two checks must not end the process.
+    // Also handled between checks: an error then must not end the process.
     thread.on('error', () => this.drop(thread)).on('exit', () => this.drop(thread));
     return thread;
   }

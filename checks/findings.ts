@@ -1,21 +1,21 @@
-// Collects what a check finds, at its place in the code that was given.
+// Collects the findings of a check, with their places in the given code.
 import type { CheckRule, Verdict } from '../contracts/checks';
 import { UNKNOWN } from './text';
 
 const EXCERPT = 120;
-/** Of each rule; whoever has so many need not know of more, but those of one rule must not hide another's. */
+/** Per rule: nobody needs to know of more, but findings of one rule must not hide another's. */
 const MAX_VERDICTS = 25;
 const MAX_UNPARSED = 5;
 
 export type Language = Verdict['language'];
 
-/** A stretch of the code that was given, as offsets. */
+/** A range of the given code, as offsets. */
 export interface Place {
   start: number;
   end: number;
 }
 
-/** Tells where a stretch of nested code lies in the code that was given. */
+/** Maps a range of nested code to the given code. */
 export type Placing = (start: number, end: number) => Place;
 
 export class Findings {
@@ -42,7 +42,7 @@ export class Findings {
     this.found.set(key, { rule, language: this.language, line, column, found, reason, start });
   }
 
-  /** Says why something was not looked at. */
+  /** Records why something was not checked. */
   skip(reason: string): void {
     if (this.reasons.size < MAX_UNPARSED) this.reasons.add(excerpt(reason));
   }
@@ -84,6 +84,6 @@ export function excerpt(text: string): string {
   return line.length <= EXCERPT ? line : `${sliceWell(line, EXCERPT - 1)}…`;
 }
 
-/** Does not cut a pair of surrogates. */
+/** Does not split a surrogate pair. */
 const sliceWell = (text: string, length: number): string =>
   text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,14 +1,14 @@
-// What JavaScript imports whatever happens: what has to be there before it runs.
+// The unconditional imports of JavaScript, which must be installed before it runs.
 import { isBuiltin } from 'node:module';
 import type { CodeImport } from '../contracts/package-names';
 import { parseEs, type EsNode } from './code/parse-javascript';
 
-/** Of one script; more nobody installs one by one. */
+/** Per script; nobody installs more one by one. */
 const MOST = 100;
 
 /**
- * Packages that the code imports at its top: by `import`, `export … from`, or `require` outside of functions, conditions
- * and `try`. Without Node's own modules, paths and addresses. None where the code does not parse.
+ * Packages that the code imports at its top level: by `import`, `export … from`, or `require` outside of functions,
+ * conditions and `try`. Without Node's own modules, paths and URLs. Empty if the code does not parse.
  */
 export function importsOf(code: string): CodeImport[] {
   let tree: EsNode;
@@ -36,7 +36,7 @@ const isPackage = (name: string): boolean =>
 const CONDITIONAL =
   /Function|^(?:If|Try|Switch|While|DoWhile|For|ForOf|ForIn|Labeled)Statement$|^(?:Conditional|Logical|Class)Expression$|^ClassDeclaration$/;
 
-/** The texts that name modules. */
+/** The nodes with module names. */
 function sourcesOf(statement: EsNode): EsNode[] {
   if (/^(?:Import|Export)\w*Declaration$/.test(statement.type) && isNode(statement.source))
     return [statement.source];

@@ -49,7 +49,7 @@ const SYSTEM = new Set([
   '/private/etc',
   '/private/var',
 ]);
-/** Taking these over is how people set up a machine. */
+/** People change the owner of these when they set up a machine. */
 const FOR_OWNERS = new Set([
   '/home',
   '/media',
@@ -60,7 +60,7 @@ const FOR_OWNERS = new Set([
   '/usr/local/bin',
   '/usr/local/lib',
 ]);
-/** Without one of these nobody logs in, or nothing starts. */
+/** Without one of these nobody can log in, or nothing starts. */
 const CRITICAL = new Set([
   '/etc/passwd',
   '/etc/shadow',
@@ -116,8 +116,8 @@ const SECRET_NAME =
   /^(?:id_(?:rsa|dsa|ecdsa|ed25519)|\.env|\.env\.(?!example$|sample$|template$|dist$)[\w.-]+|wallet\.dat)$/;
 
 /**
- * A path with `~` for the home folder and without `.`, `..` and doubled slashes. Relative ones count from `cwd`, and
- * stay relative where nobody knows it.
+ * A path with `~` for the home folder and without `.`, `..` and doubled slashes. Relative paths are resolved against
+ * `cwd`, and stay relative if it is unknown.
  */
 export function resolvePath(text: string, cwd: string | null): string {
   let path = text;
@@ -140,11 +140,11 @@ export function resolvePath(text: string, cwd: string | null): string {
   return whole.replace(/^\/home\/\uE000~/, '~');
 }
 
-/** With the homes of this machine as `~`, whosever they are. */
+/** Replaces any home folder on this machine by `~`, whoever owns it. */
 const fromHomes = (path: string): string =>
   path.replace(/^(?:\/root|\/home\/[^/]+|\/Users\/[^/]+)(?=\/|$)/, '~');
 
-/** What a removal or a change of everything there would ruin: the folder itself, or all that lies in it. */
+/** Whether removing or changing everything there would be ruinous: the folder itself, or everything in it. */
 export function isVital(path: string): boolean {
   const below = path.indexOf(BELOW);
   const whole = below >= 0 ? path.slice(0, below).replace(/(?<=.)\/$/, '') : path;
@@ -156,7 +156,7 @@ export function isVital(path: string): boolean {
     target = target.slice(0, Math.max(0, target.lastIndexOf('/'))) || '/';
     if (isVitalFolder(target)) return true;
   }
-  // A pattern that hits one of them, such as /b*.
+  // A pattern that matches one of them, such as /b*.
   return /[*?[]/.test(pattern) && [...SYSTEM].some((folder) => matches(pattern, folder));
 }
 
@@ -172,7 +172,7 @@ function matches(pattern: string, path: string): boolean {
   return parts.length === others.length && parts.every((part, at) => matchesName(part, others[at] ?? ''));
 }
 
-/** A shell's pattern, without a regular expression that could take for ever. */
+/** Matches a shell pattern, without a regular expression that could backtrack for ever. */
 function matchesName(pattern: string, name: string): boolean {
   if (!/[*?[]/.test(pattern)) return pattern === name;
   if (pattern.length > 32) return false;
@@ -189,14 +189,14 @@ function matchesName(pattern: string, name: string): boolean {
   }
 }
 
-/** Whom `chown -R` may give to somebody without harm. */
+/** Folders whose owner `chown -R` may change without harm. */
 export const isForOwners = (path: string): boolean =>
   FOR_OWNERS.has(path.replace(/\/\*$/, '')) || fromHomes(path).startsWith('~');
 
-/** A disk or the memory, by its device. */
+/** A device file of a disk or of the memory. */
 export const isDisk = (path: string): boolean => DISK.test(path);
 
-/** A file whose loss or overwriting ends the machine's service. */
+/** A file whose loss or overwriting would disable the machine. */
 export const isCritical = (path: string): boolean => CRITICAL.has(path) || path.startsWith('/dev/mem');
 
 /** A file, or a folder of such files, that holds keys or passwords. */

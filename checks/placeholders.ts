@@ -1,11 +1,11 @@
-// Gaps that were left for somebody to fill in: `[YOUR_API_KEY]`, `<INSERT_FILENAME_HERE>` and the like.
+// Placeholders left for somebody to fill in: `[YOUR_API_KEY]`, `<INSERT_FILENAME_HERE>` and similar.
 import type { SyntaxNode } from './bash/tree';
 import type { Check } from './check';
 import type { Placing } from './findings';
 
-/** With more words around it, a line speaks of a placeholder and does not hold one. */
+/** With more words around it, a line mentions a placeholder rather than containing one. */
 const MOST_WORDS = 5;
-/** What such a name begins with, and what it speaks of. */
+/** How such a name begins, and what it refers to. */
 const THING =
   '(?:API|ACCESS|AUTH|SECRET|PRIVATE|PUBLIC|CLIENT|USER|ACCOUNT|PROJECT|BUCKET|HOST|SERVER|DB|DATABASE|FILE|FOLDER|OPENAI|ANTHROPIC|AWS|GITHUB|BOT|APP|TENANT|ORG|REPO|EMAIL|DOMAIN|MODEL|BASE|URL|KEY|TOKEN|PASSWORD|NAME|USERNAME|PATH|ID)';
 const UPPER = new RegExp(
@@ -27,10 +27,10 @@ export interface Gap {
   text: string;
 }
 
-/** The placeholders of one text that the code holds; a line that is prose has none. */
+/** The placeholders in one text of the code; a line of prose has none. */
 export function placeholdersIn(text: string): Gap[] {
   const gaps: Gap[] = [];
-  // Most words have none of the characters that each of them has.
+  // Fast path: every placeholder contains one of these, most words do not.
   if (!/[[<]|[A-Za-z0-9][_-][A-Za-z]/.test(text)) return gaps;
   let start = 0;
   for (const line of text.split('\n')) {
@@ -46,7 +46,7 @@ function inLine(line: string): Gap[] {
   const links: Gap[] = [];
   for (const match of bracketed(line)) {
     const name = match.text.slice(1, -1).trim().replace(/[ -]+/g, '_');
-    // A link of Markdown, an index, a variable, or the argument of a generic type.
+    // Not a Markdown link, an index, a variable, or a generic type argument.
     if (line.charAt(match.at + match.text.length) === '(') links.push(match);
     else if (/[\w$)\]]/.test(line.charAt(match.at - 1))) continue;
     else if (UPPER.test(name) || IN_BRACKETS.test(name) || LOWER.test(name)) gaps.push(match);
@@ -54,7 +54,7 @@ function inLine(line: string): Gap[] {
   if (isProse) return gaps;
   for (const { 0: word, index } of line.matchAll(/[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+/g)) {
     const isInside = [...gaps, ...links].some(({ at, text }) => index >= at && index < at + text.length);
-    // `$YOUR_KEY`, `${YOUR_KEY}` and `your_key=` are names of variables; `YOUR_KEY(` is a function.
+    // `$YOUR_KEY`, `${YOUR_KEY}` and `your_key=` are variable names; `YOUR_KEY(` is a function.
     if (
       isInside ||
       /[$.\w-]$|\$\{$|\{\{\s*$/.test(line.slice(0, index)) ||
@@ -66,7 +66,7 @@ function inLine(line: string): Gap[] {
   return gaps;
 }
 
-/** What stands in one pair of square or angle brackets. */
+/** The text in one pair of square or angle brackets. */
 function bracketed(line: string): Gap[] {
   const gaps: Gap[] = [];
   for (const { 0: text, index } of line.matchAll(/\[[A-Za-z][\w -]{2,60}\]|<[A-Za-z][\w -]{2,60}>/g))
@@ -74,15 +74,15 @@ function bracketed(line: string): Gap[] {
   return gaps;
 }
 
-/** Whether a name that is never defined stands for something to fill in. */
+/** Whether an undefined name is meant to be filled in. */
 export const isPlaceholderName = (name: string): boolean => UPPER.test(name);
 
 const REASON = 'a placeholder that was not filled in';
-/** They speak of text, or look for it. */
+/** These programs mention texts, or search for them. */
 const SEARCHES = /^(?:e?grep|fgrep|rg|ag|ack|sed|awk|gawk|perl|find|fd|tr|test|\[|\[\[|envsubst|man)$/;
 const PRINTS = /^(?:echo|printf)$/;
 
-/** Adds what it finds in the words of a shell and in texts. */
+/** Adds findings for shell words and texts. */
 export class PlaceholderRules {
   constructor(
     private readonly check: Check,
@@ -105,12 +105,12 @@ export class PlaceholderRules {
     const [program, ...args] = nodes.map(({ start, end }) => code.slice(start, end));
     if (program === undefined || SEARCHES.test(program)) return;
     if (program === 'git' && /^(?:grep|commit|log|tag)$/.test(args[0] ?? '')) return;
-    // What is printed for somebody to read.
+    // Output for somebody to read.
     if (PRINTS.test(program) && args.join(' ').split(/\s+/).length > 2) return;
     for (const node of nodes) this.word(code, node);
   }
 
-  /** `<INSERT_FILE>` without quotes is two redirections to the shell. */
+  /** To the shell, `<INSERT_FILE>` without quotes is two redirections. */
   redirection(code: string, target: SyntaxNode): void {
     const [start, end] = [target.start - 1, target.end + 1];
     if (code.charAt(start) !== '<' || code.charAt(target.end) !== '>') return;

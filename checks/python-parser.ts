@@ -1,11 +1,11 @@
-// CPython's own parser, in one warm process: lines of JSON in, lines of JSON out. It never runs what it parses.
+// CPython's own parser, in one long-lived process: lines of JSON in, lines of JSON out. It never runs what it parses.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { packageRoot } from '../exec/package-root';
 
 const PARSE_MS = 3_000;
-/** The tree of the longest code is some megabytes. */
+/** The tree of the longest allowed code has some megabytes. */
 const MAX_ANSWER = 64 * 1024 * 1024;
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
@@ -19,7 +19,7 @@ export class PythonParser {
     private readonly path: string | undefined,
   ) {}
 
-  /** The answer as JSON text: the tree, or why there is none. */
+  /** The answer as JSON text: the tree, or the reason why there is none. */
   parse(code: string): Promise<string> {
     const answer = this.queue.then(() => this.ask(code));
     this.queue = answer;
@@ -49,11 +49,11 @@ export class PythonParser {
         chunks.push(chunk);
         size += chunk.length;
         if (chunk.at(-1) === 0x0a) end(Buffer.concat(chunks).toString('utf8'), false);
-        else if (size > MAX_ANSWER) fault('the Python parser answered too much');
+        else if (size > MAX_ANSWER) fault('the answer of the Python parser was too long');
       };
       const onError = (err: Error): void =>
         fault(`${this.python} cannot be run, so Python is not checked: ${err.message}`);
-      const onClose = (): void => fault('the Python parser ended over it');
+      const onClose = (): void => fault('the Python parser crashed');
       const timer = setTimeout(() => fault('the Python parser took too long'), PARSE_MS);
       holdOpen(child, true);
       child.stdout.on('data', onData);
@@ -64,7 +64,7 @@ export class PythonParser {
 
   private start(): Child {
     const script = join(packageRoot(), 'checks', 'code', 'parse-python.py');
-    // Isolated: no modules of the folder or the user, and none of our environment.
+    // Isolated: no modules from the folder or the user, and no other variables of our environment.
     const child = spawn(this.python, ['-I', '-B', script], {
       cwd: '/',
       env: { PATH: this.path },
@@ -72,7 +72,7 @@ export class PythonParser {
     });
     child.on('error', () => this.drop(child));
     child.on('close', () => this.drop(child));
-    // Gone before it has read: told by its end.
+    // It exited before reading its input: its end is reported separately.
     child.stdin.on('error', () => undefined);
     child.unref();
     return child;
@@ -84,7 +84,7 @@ export class PythonParser {
   }
 }
 
-/** Whether this process stays for it: an idle parser keeps nobody. */
+/** Whether the child keeps this process alive: an idle parser must not. */
 function holdOpen(child: Child, hold: boolean): void {
   for (const pipe of [child.stdin, child.stdout] as unknown as { ref(): void; unref(): void }[]) {
     if (hold) pipe.ref();

@@ -1,26 +1,26 @@
-// What is known of a text that a program will have when it runs. Marks stand for what is not written out; they are
-// characters of Unicode's private use area, which `withoutMarks` keeps out of what comes from outside.
+// What is known about a text that a program will have at run time. Marks stand for parts that are not literal; they are
+// Unicode private use characters, which `withoutMarks` removes from outside input.
 import { secretNames } from '../contracts/secrets';
 
-/** Anything, also nothing. */
+/** Any text, possibly empty. */
 export const UNKNOWN = '\uE000';
-/** The home folder of whoever runs the code. */
+/** The home folder of the user who runs the code. */
 export const HOME = '\uE001';
-/** Something that lies below what stands before it. */
+/** Something below the preceding path. */
 export const BELOW = '\uE002';
 /** Where an unquoted expansion becomes several words. */
 export const SPLIT = '\uE004';
-/** What the network sent. */
+/** Data from the network. */
 export const REMOTE = '\uE005';
 /** A key, a password or the whole environment. */
 export const SECRET = '\uE006';
 
-/** Longer texts are known by their marks alone. */
+/** Of longer texts only the marks are kept. */
 const MAX_LENGTH = 262_144;
 const QUOTED = 0xe100;
 const SPECIAL = /[*?[\]{},~]/g;
 
-/** Same length, so that places stay. */
+/** Keeps the length, so that offsets stay valid. */
 export const withoutMarks = (code: string): string => code.replace(/[\uE000-\uE1FF]/g, '?');
 
 /** Text in quotes: the shell gives its characters no other meaning. */
@@ -31,15 +31,15 @@ export const quoted = (text: string): string =>
 export const unquoted = (text: string): string =>
   text.replace(/[\uE100-\uE1FF]/g, (char) => String.fromCharCode(char.charCodeAt(0) - QUOTED));
 
-/** Whether all of a text is known. */
+/** Whether the whole text is known. */
 export const isKnown = (text: string): boolean => !/[\uE000-\uE006]/.test(text);
 
 export const isRemote = (text: string): boolean => text.includes(REMOTE);
-/** A secret that is named, `{{secret:NAME}}`, is one once its host has filled it in. */
+/** A named secret, `{{secret:NAME}}`, becomes one once its host has filled it in. */
 export const isSecret = (text: string): boolean =>
   text.includes(SECRET) || (text.includes('secret:') && secretNames(unquoted(text)).length > 0);
 
-/** Where something came from, when nothing else is known of it: what is made of the texts. */
+/** Only the origin of texts, for a result of which nothing else is known. */
 export const marksOf = (...texts: string[]): string => {
   const remote = texts.some(isRemote) ? REMOTE : '';
   const secret = texts.some(isSecret) ? SECRET : '';
@@ -48,7 +48,7 @@ export const marksOf = (...texts: string[]): string => {
 
 export const bounded = (text: string): string => (text.length > MAX_LENGTH ? marksOf(text) : text);
 
-/** The words that an unquoted expansion and braces make of one. */
+/** The words that result from unquoted expansion and braces. */
 export function wordsOf(text: string): string[] {
   const words = text.includes(SPLIT) ? text.split(SPLIT).filter((word) => word !== '') : [text];
   return words.flatMap((word) => withBraces(word, 3));
@@ -78,7 +78,7 @@ const ESCAPES: Record<string, string> = {
   v: '\v',
 };
 
-/** `$'…'`, also what `printf` and `echo -e` make of their escapes. */
+/** `$'…'`; also the escapes of `printf` and `echo -e`. */
 export const ansiText = (text: string): string =>
   text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,6})|0?([0-7]{1,3})|([^]))/g,

@@ -1,4 +1,4 @@
-// Times as a person reads them beside what they look at.
+// Durations for people.
 
 /** How long ago, in the two largest units. */
 export function age(since: string): string {

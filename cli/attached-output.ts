@@ -1,6 +1,6 @@
-// A session's output on its way to the terminal of a person who is attached: drawing passes, whatever reads or
-// changes that terminal beyond drawing (clipboard, titles, device strings, window reports) does not, nor what
-// would have its keys arrive in another form (the detach key must stay what it is).
+// Filters a session's output for the terminal of an attached person: drawing passes. Sequences that read or change the
+// terminal beyond drawing (clipboard, titles, device strings, window reports) do not, nor do those that change how keys
+// arrive (the detach key must stay what it is).
 import { TerminalSequences } from './terminal-sequences';
 
 /* eslint-disable no-control-regex -- control characters are the point */
@@ -10,15 +10,15 @@ const CONTROL = /[\x07\x08\x0b\x0c\x0e\x0f]/;
 const ESCAPE = /^\x1b(?:[6-9=>DEHMc]|#[3-68]|[()*+][ -/]?[0-~])$/;
 /** Cursor, erasing, inserting, scrolling, colours; also selective erase, cursor shape, soft reset. */
 const DRAWING = /^\x1b\[(?:[0-9;:]*[@-MPSTXZ`abdefgmrsu]|4[hl]|\?[0-9;]*[JK]|[0-9]* q|!p)$/;
-/** What makes a terminal answer by typing: device status, attributes, modes, version. */
+/** Queries that a terminal answers by typing: device status, attributes, modes, version. */
 const QUERY = /^\x1b(?:\[(?:\??[0-9;]*n|[>=]?[0-9;]*c|[0-9;]*x|\??[0-9;]*\$p|>[0-9;]*q)|Z)$/;
 const PRIVATE_MODES = /^\x1b\[\?([0-9;]*)([hl])$/;
-/** The screen of full-screen programs. */
+/** The alternate screen of full-screen programs. */
 const ALTERNATE_SCREEN = ['47', '1047', '1049'];
-/** DEC private modes that are off in a terminal that nobody has changed: cursor keys, mouse, pasting, margins. */
+/** DEC private modes that are off by default: cursor keys, mouse, pasting, margins. */
 const OFF = '1 5 9 66 69 1000 1002 1003 1005 1006 1015 1016 2004 2026 2027'.split(' ');
 const MODES = new Set([...OFF, ...ALTERNATE_SCREEN, '7', '12', '25', '1007', '1048']);
-/** Ends what a program may have set, the last the cursor that it hid. 1004: reports of focus, as a precaution. */
+/** Undoes what a program may have set, last of all a hidden cursor. 1004: focus reports, as a precaution. */
 const RESTORE =
   [...OFF, '1004'].map((mode) => `\x1b[?${mode}l`).join('') +
   '\x1b[?7h\x1b[4l\x1b>\x1b[0m\x0f\x1b(B\x1b7\x1b[r\x1b8\x1b[0 q\x1b[?25h';
@@ -33,14 +33,14 @@ export class AttachedOutput {
     maxStringLength: MAX_STRING_LENGTH,
   });
 
-  /** @param answers whether what the terminal answers reaches the program; a watcher's answers would reach nobody */
+  /** @param answers whether the terminal's answers reach the program; a watcher's would reach nobody */
   constructor(private readonly answers: boolean) {}
 
   push(chunk: Buffer): string {
     return this.sequences.push(chunk);
   }
 
-  /** What gives the person's terminal back as it was. */
+  /** Restores the person's terminal. */
   restore(): string {
     return (this.isAlternate ? '\x1b[?1049l' : '') + RESTORE;
   }

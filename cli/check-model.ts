@@ -17,7 +17,7 @@ export async function checkModel(options: GlobalOptions, model: string): Promise
     const { models } = readConfiguration(configurationSource({ dataDir, config }));
     await createProviders({}, models)(model).check?.();
   } catch (err) {
-    // A worker that runs already, here or elsewhere, has an environment of its own and the configuration it began with.
+    // A running worker, here or elsewhere, has its own environment and the configuration it started with.
     const hasWorker =
       runningWorker(dataDir) !== undefined || resolveServer(options, process.env).isConfigured;
     const isWorkers = err instanceof HoldfastError && ['model_auth', 'config_invalid'].includes(err.code);
@@ -25,8 +25,20 @@ export async function checkModel(options: GlobalOptions, model: string): Promise
   }
 }
 
-/** The worker has another working folder than we: the file of a scripted model must be named in full. */
+/** The worker has a different working folder: a scripted model's file must be an absolute path. */
 export function modelInFull(model: string): string {
   const file = /^scripted:(.+)$/s.exec(model)?.[1];
   return file ? `scripted:${resolve(file)}` : model;
 }
+
+/** @param otherwise what else the command takes in place of a model */
+export const noModel = (otherwise = ''): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: '--model',
+    got: 'nothing',
+    allowed: 'PROVIDER:NAME',
+    next:
+      'Name a model: `--model anthropic:NAME` (needs ANTHROPIC_API_KEY), `--model openai:NAME` (OPENAI_API_KEY), a server of ' +
+      'your own ([model_providers] in holdfast.toml), or `--model scripted:FILE` to try it without one' +
+      `${otherwise}. More: docs/models.md.`,
+  });

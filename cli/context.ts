@@ -1,4 +1,4 @@
-// What every command starts from: where the data lie, which server is meant, and a client for it.
+// Common to all commands: the data folder, the server, and a client for it.
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectTemporal, resolveServer } from '../client/connect';
@@ -15,6 +15,7 @@ import { ensureWorker } from '../workers/worker-process';
 import { findSilentWorker, lastWorker, runningWorker, type WorkerRecord } from '../workers/worker-record';
 import { keepRunning, stopMarker } from './keep-running';
 import { ownHostName } from './own-host-name';
+import { tellIfSlow, tellOfWait } from './tell-if-slow';
 import { note } from './terminal-style';
 import { watchDisk } from './watch-disk';
 
@@ -34,24 +35,24 @@ export interface SessionOptions extends GlobalOptions {
   session: number;
 }
 
-/** To be opened with `await using`: it watches over the server and the worker as long as it lives. */
+/** Open with `await using`: until disposed, it keeps the server and the worker running. */
 export interface CliContext extends AsyncDisposable {
   client: HoldfastClient;
   dataDir: string;
   namespace: string;
-  /** Temporal's web UI, where it is ours; it answers browsers that were let in. */
+  /** Our own Temporal web UI, if any; it answers browsers that were admitted. */
   uiUrl: string | null;
-  /** A link that lets a browser in, to a path of the web UI; for people only, because the token is in it. */
+  /** A link to a path of the web UI that admits a browser; for people only, because it contains the token. */
   uiLink: (path?: string) => string | null;
   worker: WorkerRecord | undefined;
-  /** The host that is meant where none is named. */
+  /** The default host. */
   host: string;
 }
 
 export const dataDirOf = (options: GlobalOptions): string =>
   options.data ? resolve(options.data) : defaultDataDir(process.env);
 
-/** Flag over environment; null where none is wanted any more, undefined where nobody says. */
+/** Flag over environment; null to go back to the default, undefined if not given. */
 export function configOf({ config }: GlobalOptions): string | null | undefined {
   if (config === false) return null;
   const named = config ?? process.env.HOLDFAST_CONFIG;
@@ -59,27 +60,27 @@ export function configOf({ config }: GlobalOptions): string | null | undefined {
 }
 
 export interface OpenOptions {
-  /** Starts the embedded server and its worker where no server is named and none runs. */
+  /** Starts the embedded server and its worker if no server is named and none runs. */
   start: boolean;
-  /** Also starts a worker for a server that was named. */
+  /** Also starts a worker for a named server. */
   startWorker?: boolean;
-  /** A disk on which the server cannot write is only told: what is waited for goes on when the disk does. */
+  /** Only reports a disk on which the server cannot write: the wait resumes when the disk does. */
   staysOnFullDisk?: boolean;
   port?: number | undefined;
   uiPort?: number | undefined;
-  /** By absolute path; null: the usual one again. */
+  /** Absolute path; null: the default again. */
   workdir?: string | null | undefined;
-  /** Modules of own tools, by absolute path; default: as before. */
+  /** Modules with the user's own tools, as absolute paths; default: as before. */
   tools?: string[] | undefined;
   /** The host whose shells run here; null for agents alone. */
   host?: string | null | undefined;
-  /** Task queue of the agents; null: the usual one again. */
+  /** Task queue of the agents; null: the default again. */
   queue?: string | null | undefined;
   join?: boolean | undefined;
   replace?: boolean | undefined;
 }
 
-/** Throws `no_server` when nothing is named, nothing runs and nothing may be started. */
+/** Throws `no_server` when no server is named, none runs and none may be started. */
 export async function openContext(options: GlobalOptions, open: OpenOptions): Promise<CliContext> {
   const dataDir = dataDirOf(options);
   if (open.start) rmSync(stopMarker(dataDir), { force: true });
@@ -92,7 +93,8 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const address = engine?.address ?? server.address;
   const { namespace } = server;
   const encryption = encryptedPayloads(readEncryption(dataDir, configOf(options)));
-  const temporal = await connectTemporal({ ...server, address }, encryption);
+  const connecting = connectTemporal({ ...server, address }, encryption);
+  const temporal = await tellIfSlow(`the Temporal server at ${address}`, connecting);
   const startsWorker = engine ? open.start : open.startWorker;
   const choice = {
     dataDir,
@@ -108,7 +110,9 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     replace: open.replace,
     env: process.env,
   };
-  const worker = startsWorker ? await ensureWorker(choice) : runningWorker(dataDir);
+  const worker = startsWorker
+    ? await tellIfSlow('the worker to start', ensureWorker(choice))
+    : runningWorker(dataDir);
   const restart = {
     server: async () => {
       const next = await embeddedServer(dataDir, { start: true });
@@ -123,6 +127,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,
+    onDelay: tellOfWait,
     // Of this server: the data folder's worker may serve another one.
     findSilentWorker: () =>
       runningWorker(dataDir)?.address === address ? findSilentWorker(dataDir) : undefined,
@@ -171,17 +176,17 @@ async function embeddedServer(
 const workflowPath = ({ namespace }: CliContext, workflowId: string): string =>
   `/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
 
-/** Link to a workflow in Temporal's web UI, which lets a browser in: for people. */
+/** Link to a workflow in Temporal's web UI that admits a browser: for people. */
 export const workflowLink = (context: CliContext, workflowId: string): string | null =>
   context.uiLink(workflowPath(context, workflowId));
 
-/** The same without the token: for models and records. */
+/** The link without the token: for models and records. */
 export const workflowAddress = (context: CliContext, workflowId: string): string | null =>
   context.uiUrl && context.uiUrl + workflowPath(context, workflowId);
 
 /**
- * Whether this machine holds the shells that are spoken of: then the log can be read directly. The embedded server
- * is this data folder's own, also while its worker is dead.
+ * Whether this machine holds the shells in question: then the log can be read directly. The embedded server is this
+ * data folder's own, even while its worker is dead.
  */
 export const isLocal = (context: CliContext, host: string): boolean =>
   context.uiUrl === null

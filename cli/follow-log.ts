@@ -1,5 +1,5 @@
-// Prints a session's output as it comes: from the log where it lies on this machine or on one that listens, else page
-// by page through Temporal.
+// Prints a session's output as it arrives: from the log, if it is on this machine or on a listening host, else page by
+// page through Temporal.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors';
@@ -11,7 +11,7 @@ import { inertFor } from './inert-text';
 
 const LOOK_EVERY_MS = 25;
 const CHUNK_BYTES = 1024 * 1024;
-/** A connection that is there is told at once. */
+/** An open connection reports new bytes at once. */
 const REMOTE_WAIT_MS = 10_000;
 /** Each look is recorded in the session's history. */
 export const LOOK_THROUGH_TEMPORAL_MS = 1_000;
@@ -19,7 +19,7 @@ export const PAGE = { maxBytes: MAX_PAGE_BYTES };
 export const NEXT = { wait: 'output', waitMs: 5_000 } as const;
 
 export interface Follower {
-  /** Prints the rest of the command that this view is of, and ends. */
+  /** Prints the rest of this view's command, and ends. */
   finish(view: Pick<CommandView, 'from' | 'to'>): Promise<void>;
   stop(): void;
 }
@@ -52,7 +52,7 @@ export function followLog(path: string, from: number): Follower {
   return { finish, stop: () => stopped.abort() };
 }
 
-/** For hosts that listen: the log, over a connection that is this follower's to close. */
+/** For listening hosts: the log, over a connection that this follower closes. */
 export async function followRemote(terminal: RemoteTerminal): Promise<Follower> {
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
@@ -67,10 +67,10 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
   const loop = (async (): Promise<void> => {
     while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS, stopped.signal);
   })().catch((err: unknown) => {
-    // Its last wait is for nothing: what is left is read by `finish`.
+    // Its last wait may go unanswered: `finish` reads the rest.
     if (!stopped.signal.aborted) throw err;
   });
-  // Told by `finish`: unheard until then, a rejection would end the process with a stack.
+  // `finish` reports it: an unhandled rejection would end the process with a stack trace.
   loop.catch(() => undefined);
   const finish = async ({ to }: { to: number }): Promise<void> => {
     stopped.abort();
@@ -86,12 +86,12 @@ export async function followRemote(terminal: RemoteTerminal): Promise<Follower> 
   return { finish, stop: () => (stopped.abort(), terminal.close()) };
 }
 
-/** For other hosts: the text of each page of one command, once a second at most. */
+/** For other hosts: the text of each page of one command, at most once a second. */
 export function followSession(session: SessionHandle, commandId: string): Follower {
-  // A page is text that a host has sent: whether it is harmless is not for that host to say.
+  // A page is text from a host: do not trust that host to have made it harmless.
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
-  // Null until the command has begun: what is there before is another's.
+  // Null until the command has begun: earlier output belongs to another command.
   let at: number | null = null;
   const look = async (): Promise<void> => {
     const view = await session.output(at === null ? {} : { ...PAGE, from: at, ...NEXT });

@@ -1,15 +1,15 @@
-// The one way of text to the person: whatever is written to stdout and stderr is inert, wherever it came from. What
-// draws, speaks a protocol or has been filtered already says so for each write, and goes by.
+// All text for people goes through here: whatever is written to stdout and stderr is inert, wherever it came from.
+// Writes that draw, speak a protocol or were already filtered declare so one by one, and bypass it.
 import { inertText } from '../contracts/inert';
 import { wantsColour } from './terminal-style';
 
 /* eslint-disable no-control-regex -- control characters are the point */
-/** Those that `styled` makes. Foreign text that holds some hides nothing by them: concealing and backgrounds go. */
+/** The colours of `styled`. Foreign text cannot hide anything with them: concealing and backgrounds are removed. */
 const OWN_COLOURS = /(\x1b\[(?:[0-2]|22|3[1-36]|39)m)/;
 
 let isBypassed = false;
 
-/** Everything but line ends and tabs is written out, `\u{1b}`, `\u{202e}`; where they are wanted, our colours stay. */
+/** Everything but line ends and tabs is written out (`\u{1b}`, `\u{202e}`); our colours stay if wanted. */
 export const harmless = (text: string, colours: boolean): string =>
   colours
     ? text
@@ -18,7 +18,7 @@ export const harmless = (text: string, colours: boolean): string =>
         .join('')
     : inertText(text);
 
-/** From now on. Called once, where the command line begins. */
+/** Call once, at the start of the command line. */
 export function guardOutput(streams: readonly NodeJS.WriteStream[] = [process.stdout, process.stderr]): void {
   for (const stream of streams) {
     const write = stream.write.bind(stream) as (chunk: unknown, ...rest: unknown[]) => boolean;
@@ -30,7 +30,7 @@ export function guardOutput(streams: readonly NodeJS.WriteStream[] = [process.st
 const textOf = (chunk: string | Uint8Array): string =>
   typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
 
-/** What we draw ourselves, and what a filter has let through: it is written as it is. */
+/** For what we draw ourselves and for filtered output: written as it is. */
 export function draw(
   text: string,
   stream: NodeJS.WriteStream = process.stdout,
@@ -39,7 +39,7 @@ export function draw(
   return bypassing(() => stream.write(text, done));
 }
 
-/** The same stream for what writes by itself: its text goes through `write`. */
+/** The same stream for code that writes by itself: its text goes through `write`. */
 export const writingBy = (stream: NodeJS.WriteStream, write: (text: string) => boolean): NodeJS.WriteStream =>
   new Proxy(stream, {
     get(target, key) {

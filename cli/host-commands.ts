@@ -22,7 +22,7 @@ const accessLevel = oneOf('The access', ACCESS);
 
 const hostName = (name: string): string => checkedId('host', name);
 
-/** @param action hands on the exit code */
+/** @param action passes on the exit code */
 export function addHostCommands(host: Command, action: Action): void {
   const below = (name: string, description: string): Command =>
     host
@@ -31,10 +31,10 @@ export function addHostCommands(host: Command, action: Action): void {
       .exitOverride()
       .configureOutput({ outputError: () => undefined });
   host.addHelpText('after', EXAMPLES.host);
-  below('serve <name>', 'serve the shells of this machine until ctrl-c; what runs in them goes on')
+  below('serve <name>', 'serve the shells of this machine until ctrl-c; programs in them keep running')
     .option('--access <level>', 'read-write, read-only or off; kept for later starts', accessLevel)
-    .option('--root <dir>', 'where shells begin (default: this folder)')
-    .option('--listen <address:port>', 'take connections for attach and live output there (TLS, token)')
+    .option('--root <dir>', 'where shells start (default: this folder)')
+    .option('--listen <address:port>', 'accept connections there for attach and live output (TLS, token)')
     .action(
       action((name: string, _own: object, self: Command) =>
         serveHost(hostName(name), self.optsWithGlobals<ServeHostOptions>()),
@@ -57,17 +57,17 @@ export function addHostCommands(host: Command, action: Action): void {
       ),
     ),
   );
-  below('enrol <name>', 'a namespace of its own for a host that must not reach the agents').action(
+  below('enrol <name>', 'make a separate namespace for a host that must not reach the agents').action(
     action((name: string, _own: object, self: Command) =>
       enrolHost(hostName(name), self.optsWithGlobals<GlobalOptions>()),
     ),
   );
-  below('token <name>', 'on the host itself: the token that lets people in where it listens').action(
+  below('token <name>', 'on the host itself: print the token that admits people when it listens').action(
     action((name: string, _own: object, self: Command) =>
       hostToken(hostName(name), self.optsWithGlobals<GlobalOptions>()),
     ),
   );
-  below('forget <name>', 'take a host that will not come back off the list').action(
+  below('forget <name>', 'remove a host that will not come back').action(
     action((name: string, _own: object, self: Command) =>
       forgetHost(hostName(name), self.optsWithGlobals<GlobalOptions>()),
     ),

@@ -1,19 +1,19 @@
-// Makes what sessions and models have written harmless for the reader's own terminal: line ends, tabs and (where wanted)
-// colours stay; titles, clipboard, cursor reports and every other sequence go.
+// Makes text from sessions and models harmless for the reader's terminal: line ends, tabs and (if wanted) colours stay;
+// titles, clipboard, cursor reports and every other sequence are removed.
 import { inOrder } from '../contracts/inert';
 import { TerminalSequences } from './terminal-sequences';
 import { wantsColour } from './terminal-style';
 
 /* eslint-disable no-control-regex -- control characters are the point */
 const COLOUR = /^\x1b\[[0-9;:]*m$/;
-/** A title that does not end within so much is none. */
+/** A title that does not end within this length is not one. */
 const MAX_STRING_LENGTH = 4_096;
 
 interface InertOptions {
   colours: boolean;
-  /** Backspaces, too: as in a terminal, later text may take the place of earlier text in its line. */
+  /** Backspaces, too: as in a terminal, later text may overwrite earlier text in its line. */
   carriageReturns: boolean;
-  /** What shows text in another order is written out; else it stays, for programs. */
+  /** Characters that reorder text are written out; else they stay, for programs. */
   inOrder: boolean;
 }
 
@@ -35,7 +35,7 @@ export class InertText {
     return this.shown(this.sequences.push(chunk));
   }
 
-  /** What was held back, at the end of the output. */
+  /** The text held back, at the end of the output. */
   end(): string {
     const rest = this.shown(this.sequences.end()) + this.held;
     this.held = '';
@@ -64,10 +64,10 @@ export const inertFor = (stream: NodeJS.WriteStream): InertText =>
 
 const whole = (filter: InertText, text: string): string => filter.push(Buffer.from(text)) + filter.end();
 
-/** The output of a session that is there as a whole. */
+/** For a session's complete output. */
 export const sessionText = (text: string): string => whole(inertFor(process.stdout), text);
 
-/** What models and tools have said: no colours, and nothing takes the place of what stands before it. */
+/** For text from models and tools: no colours, and nothing overwrites earlier text. */
 export const inert = (text: string): string =>
   whole(
     new InertText({ colours: false, carriageReturns: false, inOrder: Boolean(process.stdout.isTTY) }),

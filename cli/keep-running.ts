@@ -1,5 +1,5 @@
-// While a command watches, the embedded server and its worker are started again when they die: whoever
-// killed them, the work goes on.
+// While a command watches, the embedded server and its worker are restarted when they die: whatever killed them, the
+// work continues.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { enginePaths, readRecord } from '../engine/record';
@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 250;
 /** EX_TEMPFAIL of sysexits. */
 const STOPPED = 75;
 
-/** There while `holdfast down` means it: whoever watches then stops watching, and restarts nothing. */
+/** Exists while `holdfast down` applies: watching commands then stop watching, and restart nothing. */
 export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
 
 export interface Restarts {
@@ -27,20 +27,20 @@ export function keepRunning(dataDir: string, restart: Restarts): () => void {
   let isSilenceTold = false;
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
-      note('Stopped by `holdfast down`. The work is kept: it goes on with the next `holdfast up`.');
+      note('Stopped by `holdfast down`. The work is kept: it continues with the next `holdfast up`.');
       process.exit(STOPPED);
     }
     const server = readRecord(enginePaths(dataDir));
     if (!server || !isAlive(server.identity)) {
-      note('The Temporal server is gone; starting it again on the same database.');
+      note('The Temporal server is gone; restarting it on the same database.');
       await restart.server();
     }
     if (!runningWorker(dataDir)) {
-      note('The worker is gone; starting another, which takes over what it was at.');
+      note('The worker is gone; starting another, which takes over its work.');
       await restart.worker();
     }
     const silent = findSilentWorker(dataDir);
-    // Not ended by us: somebody may have stopped it to look at it.
+    // Not ended by us: someone may have stopped it to inspect it.
     if (silent && !isSilenceTold) note(silent.message);
     isSilenceTold = silent !== undefined;
   };
@@ -49,10 +49,10 @@ export function keepRunning(dataDir: string, restart: Restarts): () => void {
     busy = true;
     look()
       .catch((err: unknown) => {
-        // This command's client still speaks to the old address, where somebody else may answer by now.
+        // This command's client still uses the old address, where something else may answer by now.
         if (err instanceof HoldfastError && err.code === 'engine_moved')
           process.exit(reportError(err, false));
-        note(`It could not be started again: ${reasonOf(err)}`);
+        note(`It could not be restarted: ${reasonOf(err)}`);
       })
       .finally(() => (busy = false));
   }, LOOK_EVERY_MS);

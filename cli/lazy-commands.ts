@@ -1,4 +1,4 @@
-// What each command does, loaded when it is given: a client of Temporal alone takes a fifth of a second.
+// Loads each command's code when it is given: a Temporal client alone takes a fifth of a second.
 
 /** The function of that name, which is called as what it is. */
 function lazy<M, N extends keyof M>(load: () => Promise<M>, name: N): M[N] {

@@ -4,7 +4,7 @@ import { guardOutput } from './guarded-output';
 import { runCommandLine } from './program';
 import { reportError } from './report-error';
 
-/** As a program that SIGPIPE ends: whoever read has read enough. A command in a session goes on. */
+/** Like a program that SIGPIPE ends: the reader has read enough. A command in a session keeps running. */
 const PIPE_CLOSED = 128 + 13;
 process.stdout.on('error', (err: NodeJS.ErrnoException) => {
   if (err.code === 'EPIPE') process.exit(PIPE_CLOSED);
@@ -15,7 +15,7 @@ process.stderr.on('error', () => undefined);
 guardOutput();
 process.on('uncaughtException', (err) => process.exit(reportError(err, process.argv.includes('--json'))));
 void runCommandLine(process.argv).then((code) => {
-  // Written out first: a pipe may still hold output.
+  // Flush first: a pipe may still hold output.
   process.exitCode = code;
   process.stdout.write('', () => process.exit());
 });

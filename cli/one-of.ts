@@ -1,7 +1,7 @@
-// Words of which a command line takes some and no others.
+// Options that accept only certain words.
 import { HoldfastError } from '../contracts/errors';
 
-/** Reads one of `values`; what it reads throws `invalid_input` for any other, with `what` it was for. */
+/** A parser that accepts one of `values` and throws `invalid_input` for `what` otherwise. */
 export const oneOf =
   <const Value extends string>(what: string, values: readonly Value[]) =>
   (text: string): Value => {

@@ -1,8 +1,8 @@
-// What this machine is called as a host.
+// This machine's name as a host.
 import { hostname } from 'node:os';
 import { ID_PATTERN, LOCAL_HOST } from '../contracts/ids';
 
-/** What this machine is called where nobody says: its own name, as an id. */
+/** The default: the machine's own name, as an id. */
 export function ownHostName(): string {
   const name =
     hostname()

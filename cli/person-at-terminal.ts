@@ -1,4 +1,4 @@
-// Connects a person's terminal with a session's: keys there, drawing here, until one of the two is gone or the
+// Connects a person's terminal to a session's: keys go there, drawing comes back, until one of the two is gone or the
 // person leaves.
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
@@ -13,10 +13,10 @@ import { inertFor } from './inert-text';
 import { printJson } from './print-json';
 import { note } from './terminal-style';
 
-/** So much of the log is drawn again, for the screen that a person finds. */
+/** How much of the log is redrawn, for the person's first screen. */
 const REPAINT_BYTES = 256 * 1024;
 
-/** Each is leaving; what runs in the session goes on. */
+/** Each means leaving; programs in the session keep running. */
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 export interface Person {
@@ -28,12 +28,12 @@ export interface Person {
   json: boolean;
 }
 
-/** That the person left: by the key with code 0, by a signal with the code that a shell gives it. */
+/** The person left: by the key with code 0, by a signal with the exit code that a shell gives it. */
 export interface Left {
   exitCode: number;
 }
 
-/** Resolves with null when the terminal is gone or `leave` aborted: then nobody left. */
+/** Resolves with null when the terminal is gone or `leave` aborted: the person did not leave. */
 export async function showTerminal(
   place: Attachment,
   person: Person,
@@ -57,7 +57,7 @@ export async function showTerminal(
   };
   const onResize = (): void => {
     const size = sizeOf(process.stdout);
-    // Where it fails the program goes on in the size that it has.
+    // If it fails, the program keeps its current size.
     if (size) place.resize(size).catch(() => undefined);
   };
   leave?.addEventListener('abort', close, { once: true });
@@ -79,7 +79,7 @@ export async function showTerminal(
   return left;
 }
 
-/** Null for a terminal without one, as many libraries make them. */
+/** Null for a terminal without a size, as many libraries make them. */
 export const sizeOf = ({ columns, rows }: NodeJS.WriteStream): TerminalSize | null =>
   columns >= 1 && rows >= 1 ? { cols: columns, rows } : null;
 
@@ -93,7 +93,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
     const data = await place.read(Math.max(0, from - REPAINT_BYTES), from);
     if (screen) await write(screen.push(Buffer.from(await repaint(data, place.state.size))));
   }
-  // Who has just started a command knows where they are.
+  // A person who has just started a command knows where they are.
   if (screen && person.from === null) {
     remark(`attached${person.types ? '' : ' to watch'}; ${person.detachKey.name} leaves`);
     if (place.state.running === null) remark(IDLE);
@@ -109,7 +109,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   }
 }
 
-const IDLE = 'nothing runs here now; what is typed goes nowhere';
+const IDLE = 'nothing runs here now; typing has no effect';
 
 function tell(
   before: AttachedState,
@@ -122,7 +122,7 @@ function tell(
     remark(typist ? `${inertLine(typist)} types now` : 'nobody types now');
 }
 
-/** Beside the session's own output, on lines of their own. */
+/** Beside the session's own output, on separate lines. */
 function remark(text: string): void {
   draw('\r\n', process.stderr);
   note(`[${text}]`);

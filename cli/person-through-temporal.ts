@@ -1,5 +1,5 @@
-// A person at the terminal of a session that no connection leads to: its text once a second, and what they type line by
-// line, as inputs.
+// A person at the terminal of a session without a direct connection: they see its text once a second, and what they
+// type is sent line by line, as inputs.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError, reasonOf, type ErrorCode } from '../contracts/errors';
@@ -12,7 +12,7 @@ import { printJson } from './print-json';
 import { note } from './terminal-style';
 
 const AT_ONCE = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0, promptMs: 0 };
-/** What a key that is pressed alone does there. */
+/** Keys that are sent at once, without Enter. */
 const KEYS: Record<string, InputRequest> = {
   '\x03': { keys: ['ctrl-c'] },
   '\x04': { keys: ['ctrl-d'] },
@@ -22,7 +22,7 @@ const KEYS: Record<string, InputRequest> = {
 const ERASE = ['\x7f', '\b'];
 const GONE: readonly ErrorCode[] = ['not_found', 'session_closed'];
 
-/** Resolves with null when the session is gone: then nobody left. */
+/** Resolves with null when the session is gone: the person did not leave. */
 export async function showThroughTemporal(
   session: SessionHandle,
   { types, detachKey, json }: Person,
@@ -33,7 +33,7 @@ export async function showThroughTemporal(
   const onInterrupt = (): void => left.abort();
   if (!json) {
     note(`[host ${session.ref.host} is followed through Temporal, once a second: ${why}]`);
-    note(`[${types ? 'a line goes there with Enter; ' : ''}${types ? detachKey.name : 'ctrl-c'} leaves]`);
+    note(`[${types ? 'Enter sends a line; ' : ''}${types ? detachKey.name : 'ctrl-c'} leaves]`);
   }
   process.once('SIGINT', onInterrupt);
   keyboard?.open();
@@ -60,7 +60,7 @@ async function print(
   for (let at: number | null = null; !left.aborted;) {
     try {
       const looking = session.output(at === null ? {} : { ...PAGE, from: at, ...NEXT });
-      // Nobody waits for it any more once the person has left.
+      // Nobody waits for it once the person has left.
       looking.catch(() => undefined);
       const view = await Promise.race([looking, leaving]);
       if (!view) return true;
@@ -77,12 +77,12 @@ async function print(
   return true;
 }
 
-/** A terminal in raw mode goes to the line's begin only where it is told to. */
+/** A terminal in raw mode returns to the start of the line only on request. */
 const lines = (text: string): string => (process.stdin.isRaw ? text.replaceAll(/\r?\n/g, '\r\n') : text);
 
-/** Keys, held back until their line is whole. */
+/** Keys, held back until their line is complete. */
 class LineKeyboard {
-  /** Whether what is held back may be seen; else dots are: it may be a password. */
+  /** Whether to show the line being typed; else dots, as it may be a password. */
   echoes = false;
   private line = '';
   private sending: Promise<unknown> = Promise.resolve();
@@ -105,7 +105,7 @@ class LineKeyboard {
   private take(keys: Buffer): void {
     const at = keys.indexOf(this.detachByte);
     const text = (at < 0 ? keys : keys.subarray(0, at)).toString('utf8');
-    // Arrow keys and their like mean nothing to a line that is not there yet.
+    // Arrow keys and the like mean nothing to a line that has not been sent.
     if (text.startsWith('\x1b')) return ring();
     for (const char of text) this.key(char);
     if (at >= 0) this.leave();
@@ -134,7 +134,7 @@ class LineKeyboard {
   }
 }
 
-/** Beside the line that is being typed, in a terminal in raw mode. */
+/** Beside the line being typed, in a terminal in raw mode. */
 function tellFailure(err: unknown): void {
   draw('\r', process.stderr);
   note(`[${reasonOf(err)}]`);

@@ -1,4 +1,4 @@
-// One message of a conversation, as a person wants to see it go by.
+// One message of a conversation, printed for people.
 import type { Message, ToolCall } from '../contracts/agent';
 import { inertText } from '../contracts/inert';
 import { draw } from './guarded-output';
@@ -7,7 +7,7 @@ import { styled } from './terminal-style';
 
 const SHOWN_LINES = 12;
 
-/** @param user what the messages of people are called */
+/** @param user the label of people's messages */
 export function printMessage(message: Message, user = 'task'): void {
   switch (message.role) {
     case 'user':
@@ -21,12 +21,12 @@ export function printMessage(message: Message, user = 'task'): void {
     case 'tool':
       return print(message.isError ? 'red' : 'dim', message.isError ? 'error' : 'result', message.content);
     case 'assistant':
-      // The answer is printed at the end, by itself.
+      // The answer is printed separately, at the end.
       if (message.parsed.kind === 'malformed') print('yellow', 'malformed', message.text ?? '');
       if (message.parsed.kind === 'calls') {
         if (message.parsed.headline) print('bold', 'step', message.parsed.headline);
         for (const call of message.parsed.calls)
-          // It is about to run: what is not seen in it is written out.
+          // It is about to run: invisible characters are written out.
           print('green', 'call', inertText(describeCall(call)));
       }
   }
@@ -49,7 +49,7 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
 function describeCall({ tool, args }: ToolCall): string {
   const { runtime, session, code, keyboard, ...rest } = args;
   const where = typeof session === 'number' ? ` session ${session}` : '';
-  // What is typed may be a password.
+  // Typed text may be a password.
   const typed = typeof keyboard === 'string' ? `(${keyboard.length} characters)` : '';
   const what = code ?? typed;
   const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';

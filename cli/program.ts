@@ -1,4 +1,4 @@
-// The command line `holdfast`: what it understands, and which file does what each command says.
+// The command line `holdfast`: its commands and options, and which file implements each command.
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { DIALECTS } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
@@ -42,6 +42,7 @@ import {
   wait,
 } from './lazy-commands';
 import { oneOf } from './one-of';
+import type { GivenOptions } from './next-step';
 import { reportError } from './report-error';
 
 const wholeNumber = (text: string): number => {
@@ -65,7 +66,7 @@ const agentId = (id: string): string => checkedId('agent', id);
 const dialect = oneOf('--dialect', DIALECTS);
 const runtime = oneOf('--runtime', RUNTIMES);
 
-const TOKEN_FILE = 'token of a host that listens (default: HOLDFAST_HOST_TOKEN)';
+const TOKEN_FILE = 'token of a listening host (default: HOLDFAST_HOST_TOKEN)';
 
 let exitCode = 0;
 type Action<A extends unknown[]> = (...args: A) => Promise<number>;
@@ -75,14 +76,14 @@ const action =
     exitCode = await work(...args);
   };
 
-/** All commands; what they do is loaded when they are given. */
+/** All commands; the code of each is loaded when it is given. */
 export function program(): Command {
   const root = new Command('holdfast')
     .description('Agents whose turns and shells hold fast, on Temporal.')
     .version(packageVersion())
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
-    // Where nobody names one, the host of the data folder is meant: by then it is known which folder that is.
+    // The default is the data folder's host; only here is the folder known.
     .hook('preAction', async (_root, chosen) => {
       if (chosen.getOptionValueSource('host') !== 'default') return;
       const { ownHost } = await import('./context');
@@ -99,7 +100,7 @@ export function program(): Command {
       )
       .option('--namespace <name>', 'Temporal namespace')
       .option('--profile <name>', 'profile of the Temporal configuration file')
-      .option('--config <file>', 'holdfast.toml, kept for later starts (default: that of the data folder)')
+      .option('--config <file>', 'holdfast.toml, kept for later starts (default: the one in the data folder)')
       .option('--json', 'one JSON value on stdout')
       .exitOverride()
       .configureOutput({ outputError: () => undefined });
@@ -110,64 +111,72 @@ export function program(): Command {
       .option('--session <n>', 'which session', sessionNumber, 0);
 
   command('up', 'start the embedded Temporal server and its worker; with --address only the worker')
-    .option('--port <n>', 'port of the server', port)
+    .option('--port <n>', 'port of the Temporal server', port)
     .option('--ui-port <n>', 'port of the web UI', port)
-    .option('--workdir <dir>', 'where new shells begin, kept for later starts')
-    .option('--no-workdir', 'in the usual folder again')
-    .option('--tools <file>', 'module of own tools, kept for later starts; may be repeated', collect)
-    .option('--no-tools', 'no own tools any more')
+    .option('--workdir <dir>', 'where new shells start, kept for later starts')
+    .option('--no-workdir', 'start shells in the default folder again')
+    .option('--tools <file>', 'module with your own tools, kept for later starts; may be repeated', collect)
+    .option('--no-tools', 'stop loading your own tools')
     .option(
       '--host <name>',
-      'what this machine is called on a server of others (default: its own name)',
+      'name of this machine on a server that others share (default: its own name)',
       hostName,
     )
-    .option('--agents-only', 'serve agents and no shells')
+    .option('--agents-only', 'serve agents but no shells')
     .option('--queue <name>', 'task queue of the agents, kept for later starts', checkedQueue)
-    .option('--no-queue', 'the usual task queue again')
-    .option('--join', 'serve agents although other workers of the queue offer something else')
-    .option('--replace', 'end a worker that does not answer, and start another')
-    .option('--no-config', 'the configuration of the data folder again')
+    .option('--no-queue', 'use the default task queue again')
+    .option('--join', 'serve agents even if other workers on the queue offer something else')
+    .option('--replace', 'end a worker that does not respond, and start another')
+    .option('--no-config', 'use the configuration in the data folder again')
     .action(action(up));
   command('down', 'stop the embedded server and the worker')
     .option('--sessions', 'end the shells too')
     .action(action(down));
   command('run <task>', 'give an agent a task and watch it')
-    .requiredOption('--model <provider:name>', 'for example scripted:replies.yaml')
+    .option('--model <provider:name>', 'for example anthropic:NAME, openai:NAME or scripted:replies.yaml')
+    .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
     .option('--agent <id>', 'id of the new agent', (id) => checkedId('agent', id))
     .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
     .option('--remote-host <name>', 'host of code_execution_remote', hostName)
-    .option('--cwd <dir>', 'where its shells begin')
+    .option('--cwd <dir>', 'where its shells start')
     .option('--keep', 'leave its sessions open')
-    .option('--max-steps <n>', 'most model calls', wholeNumber)
+    .option('--max-steps <n>', 'maximum number of model calls', wholeNumber)
     .action(action(run));
-  command('chat', 'talk with an agent: its steps as they happen, its answers as they are written')
-    .option('--agent <id>', 'the conversation; joined where it runs, else started', (id) =>
+  command('chat', 'talk to an agent: see its steps as they happen, its answers as they are written')
+    .option('--agent <id>', 'the conversation: joined if it runs, else started', (id) =>
       checkedId('agent', id),
     )
     .option('--model <provider:name>', 'for a new conversation, for example openai:gpt-5')
     .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
-    .option('--cwd <dir>', 'where its shells begin')
+    .option('--cwd <dir>', 'where its shells start')
     .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
-    .option('--serve-host [name]', 'be the host of code_execution_remote, as long as you are here')
+    .option('--serve-host [name]', 'be the host of code_execution_remote while this chat is open')
     .option('--remote-host <name>', 'host of code_execution_remote', hostName)
-    .option('--tools <names>', 'the tools that it may call, with commas; may be repeated', collectNames)
-    .option('--resume', 'the last conversation that runs; with --agent also one that has ended')
+    .option(
+      '--tools <names>',
+      'the tools that it may call, separated by commas; may be repeated',
+      collectNames,
+    )
+    .option('--resume', 'the latest running conversation; with --agent, also one that has ended')
     .addHelpText('after', EXAMPLES.chat)
     .action(action(chat));
-  command('send <agent> <message>', 'one more message to an agent; prints the answer (- reads stdin)')
-    .option('--interrupt', 'in place of the turn at work')
-    .option('--no-wait', 'only send it')
+  command('send <agent> <message>', 'send a message to an agent and print the answer (- reads stdin)')
+    .option('--interrupt', 'interrupt the current turn')
+    .option('--no-wait', 'send without waiting for the answer')
     .addHelpText('after', EXAMPLES.send)
     .action(action((id: string, text: string, options: SendOptions) => send(agentId(id), text, options)));
   command('stop <agent>', 'end an agent, its turn and its sessions')
     .option('--reason <text>', 'recorded and shown')
     .addHelpText('after', EXAMPLES.stop)
     .action(action((id: string, options: ReasonOptions) => stop(agentId(id), options)));
-  command('recover <agent>', 'end the turn and what runs in the sessions; the conversation goes on')
+  command(
+    'recover <agent>',
+    'end the turn and everything running in the sessions; the conversation continues',
+  )
     .option('--reason <text>', 'recorded and shown')
     .addHelpText('after', EXAMPLES.recover)
     .action(action((id: string, options: ReasonOptions) => recover(agentId(id), options)));
-  command('fork <agent> <new-id> [message]', 'another conversation with the beginning of this one')
+  command('fork <agent> <new-id> [message]', 'start another conversation with the beginning of this one')
     .option('--at <n>', 'how many messages it begins with (default: all)', wholeNumber)
     .option('--model <provider:name>', 'another model (default: the same)')
     .addHelpText('after', EXAMPLES.fork)
@@ -178,70 +187,73 @@ export function program(): Command {
     );
   sessionCommand('exec <code>', 'run code in a session; its exit code is passed on')
     .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
-    .option('--yield-ms <ms>', 'answer after so long without an end', wholeNumber)
-    .option('--cwd <dir>', 'where a new session begins')
-    .option('--id <id>', 'the same id again gives the same result and runs nothing; other code is refused')
+    .option('--yield-ms <ms>', 'return after this long if it has not ended', wholeNumber)
+    .option('--reset', 'end what runs in the session first')
+    .option('--cwd <dir>', 'where a new session starts')
+    .option('--id <id>', 'repeating an id returns the same result and runs nothing; other code is refused')
     .option('--token-file <file>', TOKEN_FILE)
     .action(action(exec));
   sessionCommand('output', 'show the output of a session')
-    .option('--from <offset>', 'all of it from this byte on', wholeNumber)
+    .option('--from <offset>', 'all output from this byte on', wholeNumber)
     .option('--wait <what>', 'exit, output, idle, needs_input or pattern:RE')
     .option('--wait-ms <ms>', 'the longest wait', wholeNumber)
     .action(action(output));
-  sessionCommand('input [text]', 'type text and Enter into the running process')
-    .option('--key <name>', 'press a key, for example ctrl-c; may be repeated', collect)
+  sessionCommand('input [text]', 'type text and Enter into the running process; "" is Enter alone')
+    .option('--key <name>', 'press a key, for example ctrl-c, f5 or y; may be repeated', collect)
+    .option('--no-enter', 'type the text without Enter')
     .option('--yield-ms <ms>', 'how long to wait for the reaction', wholeNumber)
-    .option('--id <id>', 'the same id again types nothing; other text is refused')
+    .option('--id <id>', 'repeating an id types nothing; other text is refused')
     .action(action(input));
   sessionCommand('reset', 'end everything that runs in a session')
     .option('--reason <text>', 'recorded and shown')
     .action(action(reset));
   sessionCommand('attach', 'the terminal of a session in your own; ctrl-] leaves')
-    .option('--run <code>', 'run this with you at the terminal; its exit code is passed on')
-    .option('--watch', 'only look')
-    .option('--take', 'type, even where somebody else does')
+    .option('--run <code>', 'run this code with you at the terminal; its exit code is passed on')
+    .option('--watch', 'watch without typing')
+    .option('--take', 'take over the keyboard from someone else')
     .option('--detach-key <key>', 'the key that leaves', 'ctrl-]')
     .option('--token-file <file>', TOKEN_FILE)
     .action(action(attach));
   sessionCommand(
     'arm',
-    'let scripts call tools where only the terminal reaches (ssh): prints a line to paste there',
+    'let scripts call tools in places that only the terminal reaches (ssh): prints a line to paste there',
   )
-    .option('--type', 'type it into what runs in the session')
-    .option('--off', 'let nobody call any more')
+    .option('--type', 'type the line into the session')
+    .option('--off', 'allow no more calls')
     .action(action(arm));
-  sessionCommand('close', 'end everything in a session, and the session')
+  sessionCommand('close', 'end a session and everything in it')
     .option('--reason <text>', 'recorded and shown')
     .action(action(close));
   for (const [name, description, work] of [
-    ['approve', 'say yes to what waits for an approval; without an id to the only one', approve],
-    ['deny', 'say no to what waits for an approval; without an id to the only one', deny],
+    ['approve', 'approve a pending command or call; the id may be omitted if only one is pending', approve],
+    ['deny', 'deny a pending command or call; the id may be omitted if only one is pending', deny],
   ] as const) {
     const answer = command(`${name} [id]`, description)
-      .option('--agent <id>', 'only what is of this agent', agentId)
-      .option('--list', 'only show what waits')
-      .option('--show', 'only show all of one, however long it is');
-    if (name === 'approve') answer.option('--for-session', 'the same rules are not asked about again there');
-    else answer.option('--reason <text>', 'the model reads it');
+      .option('--agent <id>', 'only those of this agent', agentId)
+      .option('--list', 'only show what is pending')
+      .option('--show', 'only show one in full, however long it is');
+    if (name === 'approve') answer.option('--for-session', 'do not ask about the same rules again there');
+    else answer.option('--reason <text>', 'shown to the model');
     answer.addHelpText('after', EXAMPLES.approve).action(action(work));
   }
-  command('wait <sessions...>', 'wait for what runs in sessions; exits with 75 at the time-out')
+  command('wait <sessions...>', 'wait for sessions; exits with 75 on timeout')
     .option('--agent <id>', 'whose sessions', (id) => checkedId('agent', id), DEFAULT_AGENT)
     .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
     .option('--for <what>', 'exit, output, idle, needs_input or pattern:RE', 'exit')
-    .option('--any', 'one of them is enough')
+    .option('--any', 'any one of them is enough')
     .option('--timeout-ms <ms>', 'the longest wait', wholeNumber, 3_600_000)
     .action(action((sessions: string[], options: WaitOptions) => wait(sessions.map(sessionNumber), options)));
-  command('ps', 'agents, turns and sessions: what each is at, what it waits for, who ended what')
+  command('ps', 'agents, turns and sessions: what each is doing, what it waits for, who ended what')
+    .alias('status')
     .option('--all', 'also what has ended lately, and who ended it')
-    .option('--watch', 'again and again')
+    .option('--watch', 'keep refreshing')
     .action(action(ps));
-  command('tree [agent]', 'the same, each agent with its turns, sessions and sub-agents, and their tokens')
+  command('tree [agent]', 'like ps, but each agent with its turns, sessions, sub-agents and their tokens')
     .option('--all', 'also what has ended lately, and who ended it')
-    .option('--watch', 'again and again')
+    .option('--watch', 'keep refreshing')
     .addHelpText('after', EXAMPLES.tree)
     .action(action((id: string | undefined, options: PsOptions) => tree(id && agentId(id), options)));
-  command('tools', 'the tools of models and scripts, and what is amiss with those that are missing')
+  command('tools', 'the tools of models and scripts, and why any are missing')
     .action(action(tools))
     .command('show <name>')
     .description('one tool: its arguments, its result, how a script calls it')
@@ -250,13 +262,17 @@ export function program(): Command {
     .action(
       action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
     );
-  addHostCommands(command('host', 'machines whose shells agents use: serve this one, look at all'), action);
+  addHostCommands(command('host', 'machines whose shells agents use: serve this one, list all'), action);
   root
     .command('check <file>')
     .description(
-      'look for placeholders, destructive commands and the like in code; runs nothing (- reads stdin)',
+      'check code for placeholders, destructive commands and the like; runs nothing (- reads stdin)',
     )
-    .option('--runtime <name>', `${RUNTIMES.join(', ')} (default: by the file’s name or first line)`, runtime)
+    .option(
+      '--runtime <name>',
+      `${RUNTIMES.join(', ')} (default: from the file’s name or first line)`,
+      runtime,
+    )
     .option('--json', 'one JSON value on stdout')
     .addHelpText('after', EXAMPLES.check)
     .exitOverride()
@@ -265,40 +281,56 @@ export function program(): Command {
   command('mcp', 'an MCP server over stdio: sessions and agents for any MCP client').action(action(mcp));
   command('codec', 'let Temporal’s web UI and command line read encrypted payloads; Ctrl-C ends it')
     .option('--port <n>', 'port of the endpoint', port, 8234)
-    .option('--listen <address>', 'address to listen at', '127.0.0.1')
-    .option('--origin <url>', 'web page that may ask; may be repeated (default: our own web UI)', collect)
-    .option('--token-file <file>', 'file of the token that who asks must have')
+    .option('--listen <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--origin <url>',
+      'origin of web pages that may use it; may be repeated (default: our own web UI)',
+      collect,
+    )
+    .option('--token-file <file>', 'file with the token that clients must send')
     .action(action(codec))
     .command('new-key')
-    .description('make a key, and say what to write into holdfast.toml')
-    .option('--file <file>', 'where to (default: keys/DATE.key in the data folder)')
+    .description('make a key, and print what to write into holdfast.toml')
+    .option('--file <file>', 'where to write it (default: keys/DATE.key in the data folder)')
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
     .action(action((_options: object, self: Command) => newKey(self.optsWithGlobals())));
   command('doctor', 'check each part and say what is missing').action(action(doctor));
-  command('demo', 'an agent at work, its worker killed, nothing lost').action(action(demo));
+  command('demo', 'watch an agent work while its worker is killed and nothing is lost').action(action(demo));
   return root;
 }
 
-/** One command line, to its exit code; what goes wrong is told on stderr. */
+/** Runs one command line and returns its exit code; errors go to stderr. */
 export async function runCommandLine(argv: string[]): Promise<number> {
   const json = argv.includes('--json');
   exitCode = 0;
+  let given: GivenOptions = {};
+  const root = program().hook('preAction', (_root, chosen) => {
+    given = chosen.optsWithGlobals<GivenOptions>();
+  });
   try {
-    await program().parseAsync(argv);
+    await root.parseAsync(argv);
     return exitCode;
   } catch (err) {
-    if (err instanceof CommanderError) return usageError(err, json);
-    return reportError(err, json);
+    if (err instanceof CommanderError) return usageError(root, err, json);
+    return reportError(err, json, given);
   }
 }
 
-function usageError(err: CommanderError, json: boolean): number {
+/** As commander words a value that an option does not take. */
+const WRONG_VALUE = /^option '(--[\w-]+).*' argument '.*' is invalid\. got (.*), allowed (.*?)\.?$/s;
+
+function usageError(root: Command, err: CommanderError, json: boolean): number {
   if (err.exitCode === 0) return 0;
-  const got = err.message.replace(/^error: /, '');
-  const next = 'See `holdfast --help`.';
-  return reportError(
-    new HoldfastError('invalid_input', { what: 'The command line', got, allowed: 'what --help lists', next }),
-    json,
-  );
+  const [got = '', guess = ''] = err.message.replace(/^error: /, '').split('\n');
+  const [, option, value, allowed] = WRONG_VALUE.exec(got) ?? [];
+  const [name = ''] = root.args;
+  const known = root.commands.some((one) => one.name() === name || one.aliases().includes(name));
+  const help = `See \`holdfast ${known ? `${name} ` : ''}--help\`.`;
+  const quoting = err.code === 'commander.excessArguments' ? 'Put a text of several words in quotes.' : '';
+  const next = [guess.replace(/^\((.*)\)$/, '$1'), quoting, help].filter(Boolean).join(' ');
+  const facts = option
+    ? { what: option, got: value, allowed, next }
+    : { what: 'The command line', got: got.replace(/\.$/, ''), allowed: 'what --help lists', next };
+  return reportError(new HoldfastError('invalid_input', facts), json);
 }

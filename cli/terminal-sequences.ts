@@ -1,13 +1,13 @@
-// Reads terminal output as a terminal does (ECMA-48 5.3 to 5.6), and gives out text and only those sequences
-// that it has read to their end and a policy lets through. What passes is for the policy to say.
+// Parses terminal output as a terminal does (ECMA-48 5.3 to 5.6), and returns text plus those complete sequences that a
+// policy lets through.
 import { StringDecoder } from 'node:string_decoder';
 
 export interface SequencePolicy {
   /** Whether a control character passes; tab, line feed and carriage return always do. */
   passesControl(char: string): boolean;
-  /** What becomes of an escape or control sequence, which holds no control characters but its first; '' drops it. */
+  /** Replaces an escape or control sequence, whose only control character is its first; '' drops it. */
   rewrite(sequence: string): string;
-  /** A string sequence (title, clipboard, device string) that does not end within so many characters is text again. */
+  /** A string sequence (title, clipboard, device string) that does not end within this many characters is text. */
   maxStringLength: number;
 }
 
@@ -18,11 +18,11 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 const STRING_END = /[\x07\x18\x1a\x1b\x9c]/g;
 const CONTROL_SEQUENCE = /^\x1b\[[0-?]*[ -/]*[@-~]$/;
 const ESC = '\x1b';
-/** CAN and SUB end a sequence that has no effect then. */
+/** CAN and SUB end a sequence and cancel it. */
 const ABORTS = '\x18\x1a';
 /** OSC, DCS, SOS, PM, APC, and the title of screen and tmux. */
 const BEGINS_STRING = ']PX^_k';
-/** No sequence that draws is nearly as long. */
+/** No drawing sequence is nearly this long. */
 const MAX_SEQUENCE_LENGTH = 1_024;
 
 export class TerminalSequences {
@@ -34,12 +34,12 @@ export class TerminalSequences {
 
   constructor(private readonly policy: SequencePolicy) {}
 
-  /** What passes of a chunk; a sequence that it does not end waits for the next. */
+  /** The part of a chunk that passes; an unfinished sequence waits for the next chunk. */
   push(chunk: Buffer): string {
     return this.read(this.decoder.write(chunk));
   }
 
-  /** What was held back and passes, at the end of the output. */
+  /** The held-back text that passes, at the end of the output. */
   end(): string {
     const rest = this.read(this.decoder.end());
     this.state = 'ground';
@@ -77,7 +77,7 @@ export class TerminalSequences {
   private next(char: string): string {
     if (char === ESC) return this.begin();
     if (ABORTS.includes(char)) this.state = 'ground';
-    // A terminal obeys these at once and reads on; here they go, so that they hide nothing.
+    // A terminal obeys these at once and reads on; they are dropped here, so that they hide nothing.
     else if (CONTROL.test(char)) return '';
     else if (this.held === ESC && BEGINS_STRING.includes(char)) {
       this.state = 'string';
@@ -98,7 +98,7 @@ export class TerminalSequences {
     return isWhole ? this.policy.rewrite(this.held) : '';
   }
 
-  /** Where reading goes on. */
+  /** Where reading continues. */
   private swallow(text: string, at: number): number {
     STRING_END.lastIndex = at;
     const end = STRING_END.exec(text)?.index ?? text.length;

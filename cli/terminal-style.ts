@@ -10,12 +10,12 @@ export function styled(style: Style, text: string, stream: NodeJS.WriteStream = 
   return wantsColour(stream) ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** Of several lines, all but the first are indented: no line of a foreign text looks like one of ours. */
+/** Indents all lines but the first: no line of foreign text looks like one of ours. */
 export const continued = (text: string): string => text.replaceAll('\n', '\n  ');
 
 let toScreen: ((write: () => void) => void) | null = null;
 
-/** Where a screen is drawn, what is written goes through it; null: straight to stderr again. */
+/** While a screen is drawn, remarks go through it; null: directly to stderr again. */
 export function notesThrough(screen: ((write: () => void) => void) | null): void {
   toScreen = screen;
 }

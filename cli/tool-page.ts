@@ -1,4 +1,4 @@
-// One tool on a page: what it takes and gives, and how a script calls it.
+// The page of one tool: its arguments and result, and how a script calls it.
 import { inertLine } from '../contracts/inert';
 import type { ToolDescription } from '../contracts/tools';
 
@@ -16,9 +16,9 @@ interface Schema {
 }
 
 const EFFECTS = {
-  read_only: 'it may be called again at will',
-  idempotent: 'a second call under the same key has no second effect',
-  once: 'never run twice; where it is unknown whether it had its effect, the caller is told so',
+  read_only: 'it may be called again freely',
+  idempotent: 'a second call with the same key has no further effect',
+  once: 'never run twice; if it is unknown whether it had its effect, the caller is told so',
 } as const;
 
 export function describeTool(tool: ToolDescription): string {
@@ -81,7 +81,7 @@ function typeName(schema: Schema): string {
   return type ?? 'anything';
 }
 
-/** With the arguments that must be there. */
+/** With the required arguments. */
 function calls(name: string, required: string[], properties: Record<string, Schema>): string[] {
   const identifier = name.replaceAll('-', '_');
   const sample = (key: string): string => JSON.stringify(sampleOf(properties[key] ?? {}));

@@ -7,7 +7,7 @@ import { reportError } from './report-error';
 import { note } from './terminal-style';
 import { usageText } from './usage-text';
 
-/** EX_TEMPFAIL of sysexits: it ended without an answer, and the next message goes on. */
+/** EX_TEMPFAIL of sysexits: it ended without an answer, and the next message continues. */
 const NO_ANSWER = 75;
 
 /** An agent of another release may know codes that this one does not. */
@@ -22,7 +22,7 @@ export function errorOf({ error }: AgentResult): HoldfastError | null {
 export const resultCode = (result: AgentResult): number =>
   result.reason === 'answered' ? 0 : (errorOf(result)?.exitCode ?? NO_ANSWER);
 
-/** The answer alone on stdout; how a turn without one ended on stderr. */
+/** Only the answer on stdout; how a turn without one ended on stderr. */
 export function printResult(result: AgentResult): void {
   if (result.answer !== null) draw(`${inert(result.answer).replace(/\n$/, '')}\n`);
   const error = errorOf(result);

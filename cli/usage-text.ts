@@ -1,7 +1,7 @@
-// What model calls took, for people.
+// Token usage of model calls, for people.
 import type { Usage } from '../contracts/agent';
 
-/** For example `1,200 tokens in (800 cached), 90 out, $0.0042`; '' where nobody knows. */
+/** For example `1,200 tokens in (800 cached), 90 out, $0.0042`; '' if unknown. */
 export function usageText(usage: Usage | null | undefined): string {
   if (!usage) return '';
   const { inputTokens, outputTokens, cachedTokens, costUsd } = usage;

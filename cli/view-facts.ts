@@ -1,4 +1,4 @@
-// What a person reads of a view beside its output.
+// A view's facts beside its output, for people.
 import { inertLine } from '../contracts/inert';
 import type { CommandView } from '../contracts/session';
 

@@ -1,5 +1,5 @@
-// While a command waits for the embedded server: a server whose disk refuses its writes answers nothing and says
-// nothing, and goes on by itself when the disk does. Only the disk can tell.
+// While a command waits for the embedded server: a server whose disk refuses writes neither answers nor reports it, and
+// recovers when the disk does. Only checking the disk can tell.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
@@ -12,10 +12,10 @@ import { note } from './terminal-style';
 const LOOK_EVERY_MS = 1_000;
 /** A few pages more than the server's database needs for a transaction. */
 const NEEDED_BYTES = 64 * 1024;
-const DONE = 'the server records nothing meanwhile; what runs in sessions goes on';
+const DONE = 'the server records nothing meanwhile; programs in sessions keep running';
 
 /**
- * Leaves with the error when two looks in a row find that the server cannot write; with `stay` it only says so, once.
+ * Exits with the error when two checks in a row find that the server cannot write; with `stay` it only says so, once.
  * Returns the function that ends the watch.
  */
 export function watchDisk(dataDir: string, { json, stay }: { json: boolean; stay: boolean }): () => void {

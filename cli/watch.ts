@@ -6,7 +6,7 @@ const EVERY_MS = 1_000;
 /** Cursor home, then clear to the end (ECMA-48 CUP, ED). */
 const CLEAR = '\x1b[H\x1b[J';
 
-/** In a terminal the screen is drawn anew; elsewhere each change is printed once. */
+/** In a terminal the screen is redrawn; elsewhere each change is printed once. */
 export async function watch(render: () => Promise<string>): Promise<never> {
   process.once('SIGINT', () => process.exit(130));
   if (process.stdout.isTTY) draw('\x1b[2J');

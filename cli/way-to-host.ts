@@ -1,5 +1,5 @@
-// How the command line gets at the terminals and logs of a host elsewhere: straight, where the host listens and a token
-// is at hand.
+// How the command line reaches the terminals and logs of a remote host: directly, if the host listens and a token is
+// given.
 import { readFileSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { LOCAL_HOST, type SessionRef } from '../contracts/ids';
@@ -11,10 +11,10 @@ export interface WayOptions extends SessionOptions {
   tokenFile?: string;
 }
 
-/** The connection is the caller's to close; without one it says why there is none. */
+/** The caller closes the connection; without one, `why` says the reason. */
 export type Way = { terminal: RemoteTerminal } | { terminal: null; why: string };
 
-/** Throws `unknown_host`, and `attach_refused` where the host lets nobody in. */
+/** Throws `unknown_host`, and `attach_refused` if the host refuses the connection. */
 export async function wayTo(context: CliContext, options: WayOptions): Promise<Way> {
   const { agent, host, session } = options;
   if (host === LOCAL_HOST) return { terminal: null, why: 'it is the machine of the agents' };
@@ -42,7 +42,7 @@ function tokenOf({ tokenFile }: WayOptions): string | undefined {
     throw new HoldfastError('invalid_input', {
       what: '--token-file',
       got: reasonOf(err),
-      allowed: 'a file that can be read',
+      allowed: 'a readable file',
     });
   }
 }

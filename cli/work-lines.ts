@@ -1,4 +1,4 @@
-// What is open as lines of text: a table, or each agent with what is below it.
+// Open work as lines of text: a table, or each agent with everything below it.
 import { inertLine } from '../contracts/inert';
 import { WORKFLOWS } from '../contracts/messages';
 import { age } from './age';
@@ -17,8 +17,8 @@ export function table(all: Work[]): string {
 }
 
 /**
- * Below each agent its turns, its sessions and its sub-agents with theirs; sessions whose agent is none stand below
- * its name. With `root` only that agent.
+ * Below each agent its turns, sessions and sub-agents with theirs; sessions of a name that is no agent are listed below
+ * that name. With `root` only that agent.
  */
 export function forest(all: Work[], root?: string): string {
   if (all.length === 0) return NOTHING;
@@ -28,7 +28,7 @@ export function forest(all: Work[], root?: string): string {
   return `${roots.flatMap((name) => agentLines(all, name)).join('\n')}\n`;
 }
 
-/** What is of an agent and of those below it. */
+/** Everything of an agent and of those below it. */
 export function family(all: Work[], agent: string): Work[] {
   const names = new Set([agent]);
   for (const name of names) {
@@ -83,6 +83,7 @@ function facts({ doing, waits, killed, end, usage }: Work): string {
   const parts = [
     inertLine(doing ?? 'no worker answers'),
     waits && styled('yellow', inertLine(`waits for ${waits.for} since ${age(waits.since)}`)),
+    waits?.trouble && styled('red', inertLine(waits.trouble)),
     killed && inertLine(endText(killed)),
     inertLine(usageText(usage)),
   ];

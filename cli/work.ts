@@ -1,18 +1,19 @@
-// What is open, or was lately: agents, turns and sessions, what each is at and waits for, and who ended what.
-// Reads only: nothing here costs history.
+// Open and recently ended work: agents, turns and sessions, what each is doing and waiting for, and who ended what.
+// Read-only: nothing here costs history.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { HoldfastClient } from '../client/holdfast-client';
+import { pendingActivities, type PendingActivity } from '../client/pending-activity';
 import { describeEnd } from '../client/workflow-end';
 import type { Approval } from '../contracts/approvals';
 import { HoldfastError } from '../contracts/errors';
 import { parseSessionWorkflowId, type SessionRef } from '../contracts/ids';
 import type { AgentState, EndReason, SubAgent, Usage } from '../contracts/agent';
+import { label } from '../contracts/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import type { KilledBy, SessionState, Waiting } from '../contracts/session';
-import { detectTreeKill } from '../exec/holder/process-tree';
 import type { Snapshot } from '../exec/protocol';
-import { SessionHost } from '../exec/session-host';
 import { isLocal, type CliContext } from './context';
+import { withLocalHost } from './local-host';
 
 /** One workflow, as `ps` and `tree` show it. Times are ISO 8601. */
 export interface Work {
@@ -22,16 +23,16 @@ export interface Work {
   since: string;
   /** Null while it is open. */
   end: { at: string | null; how: string } | null;
-  /** What it is at; null when nobody can say, because no worker answers. */
+  /** What it is doing; null if unknown, because no worker answers. */
   doing: string | null;
-  /** What it waits for, and since when. */
-  waits: { for: string; since: string } | null;
-  /** How the last thing that ran in it ended, where somebody or something ended it. */
+  /** What it waits for, and since when; `trouble`: why the last attempt failed, and when the next one begins. */
+  waits: { for: string; since: string; trouble?: string } | null;
+  /** How the last program in it was ended, if someone or something ended it. */
   killed: { at: string | null; by: KilledBy['by']; reason: string | null } | null;
   session: SessionState | null;
   /** Of an agent: those below it, ended ones too, without their answers. */
   subAgents: SubAgentWork[];
-  /** Of an agent: what it took so far, where its model tells. */
+  /** Of an agent: its usage so far, if its model reports it. */
   usage: Usage | null;
 }
 
@@ -49,8 +50,9 @@ type Told = Partial<Pick<Work, 'doing' | 'waits' | 'killed' | 'session' | 'subAg
 
 const QUERY_MS = 3_000;
 const ENDED_SHOWN = 50;
+const REASON_CHARACTERS = 200;
 
-/** Everything open, or what is of one agent, sorted by id; with `ended` also the last that have ended. */
+/** Everything open, or all of one agent, sorted by id; with `ended` also the latest that have ended. */
 export async function allWork(context: CliContext, ended: boolean, agent?: string): Promise<Work[]> {
   const { agent: agents, turn, execSession } = WORKFLOWS;
   const types = [agents, turn, execSession].map((type) => `"${type}"`);
@@ -79,7 +81,7 @@ export async function allWork(context: CliContext, ended: boolean, agent?: strin
   );
 }
 
-/** A turn without an activity whose agent has sub-agents at work probably waits for them: nothing else says so. */
+/** A turn without an activity whose agent has running sub-agents probably waits for them: nothing else says so. */
 function waitingForAgents(all: Work[]): Work[] {
   return all.map((work) => {
     if (work.type !== WORKFLOWS.turn || work.doing !== BETWEEN_STEPS) return work;
@@ -116,7 +118,7 @@ function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
 }
 
 async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
-  // Agents of earlier releases say nothing of those below them.
+  // Agents of earlier releases do not report those below them.
   const state: Partial<AgentState> = await client.agent(workflowId.replace(/^agent\//, '')).state();
   const { status, currentTurn, queued = 0, turns, agents = [], usage = null } = state;
   const more = queued > 0 ? `, ${queued} more messages wait` : '';
@@ -137,26 +139,29 @@ const subAgentWork = ({ agentId, role, status, since, result }: SubAgent): SubAg
 
 const BETWEEN_STEPS = 'between two steps';
 
-/** Told by the activities that it has open: its steps are model calls and tool calls. */
+/** Inferred from its open activities: its steps are model calls and tool calls. */
 async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExecutionInfo): Promise<Told> {
-  const { raw } = await client.temporal.workflow.getHandle(workflowId, runId).describe();
-  const open = (raw.pendingActivities ?? []).map((activity) => ({
-    what: activity.activityType?.name === 'callModel' ? 'the model' : 'a tool',
-    attempt: activity.attempt ?? 1,
-    since: new Date(
-      Number((activity.lastStartedTime ?? activity.scheduledTime)?.seconds ?? 0) * 1_000,
-    ).toISOString(),
-  }));
-  const first = open[0];
+  const open = await pendingActivities(client.temporal, workflowId, runId);
+  const [first] = open;
   if (!first) return (await approvalAt(client, workflowId)) ?? { doing: BETWEEN_STEPS };
-  const what = open.length > 1 ? `${open.length} tool calls` : first.what;
+  const what =
+    open.length > 1 ? `${open.length} tool calls` : first.type === 'callModel' ? 'the model' : 'a tool';
   return {
     doing: first.attempt > 1 ? `attempt ${first.attempt}` : 'at work',
-    waits: { for: what, since: first.since },
+    waits: { for: what, since: first.since.toISOString(), ...troubleOf(first) },
   };
 }
 
-/** A turn without an activity may wait for somebody's yes or no. */
+/** Why it is tried again, and when. */
+function troubleOf({ attempt, failure, nextAttemptAt }: PendingActivity): { trouble?: string } {
+  if (!failure) return {};
+  const failed = nextAttemptAt ? attempt : attempt - 1;
+  const next = nextAttemptAt ? `; next attempt at ${nextAttemptAt.toTimeString().slice(0, 8)}` : '';
+  const reason = label(failure.reason, REASON_CHARACTERS);
+  return { trouble: `attempt ${failed} failed: ${failure.code}: ${reason}${next}` };
+}
+
+/** A turn without an activity may wait for an approval. */
 async function approvalAt(client: HoldfastClient, workflowId: string): Promise<Told | undefined> {
   const [first] = await client.approvals.of(workflowId).catch(() => []);
   return first && { doing: 'waits', waits: approvalWait(first) };
@@ -174,39 +179,38 @@ async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
   ]);
   const held = session?.approvals?.[0];
   if (held) return { doing: 'waits', waits: approvalWait(held), session };
-  if (holder) return { ...holder, doing: `${holder.doing}${callsOf(session)}`, session: session ?? null };
+  const details = `${callsOf(session)}${lineOf(session)}`;
+  if (holder) return { ...holder, doing: `${holder.doing}${details}`, session: session ?? null };
   if (!session) return {};
   const { command, view, status, epoch } = session;
   const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
   const doing = [status.replace('_', ' '), command?.runtime, `epoch ${epoch}`].filter(Boolean).join(', ');
   const killed = view?.killedBy ? { at: null, ...view.killedBy } : null;
-  return { doing, waits, killed, session };
+  return { doing: `${doing}${details}`, waits, killed, session };
 }
 
 async function look(dataDir: string, ref: SessionRef): Promise<Told> {
-  const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: treeKill() });
   try {
-    return fromHolder(await host.status(ref));
+    return fromHolder(await withLocalHost(dataDir, (host) => host.status(ref)));
   } catch (err) {
     if (!(err instanceof HoldfastError) || err.code !== 'session_unreachable') throw err;
     return { doing: `does not answer: pid ${err.facts.pid} is ${err.facts.state}` };
-  } finally {
-    host.detach();
   }
 }
 
-/** Tool calls of its scripts that are open; older sessions know of none. */
+/** Open tool calls of its scripts; older sessions do not report any. */
 function callsOf(session: Partial<SessionState> | undefined): string {
   const open = session?.toolCalls?.open.map(({ tool }) => tool) ?? [];
   return open.length > 0 ? `, calls ${[...new Set(open)].join(', ')}` : '';
 }
 
-let found: ReturnType<typeof detectTreeKill> | undefined;
-const treeKill = (): ReturnType<typeof detectTreeKill> => (found ??= detectTreeKill());
+/** The first line of what runs; earlier releases do not tell it. */
+const lineOf = (session: SessionState | undefined): string =>
+  session?.command?.firstLine ? `: ${session.command.firstLine}` : '';
 
-/** What the holder itself knows: fresher than what the workflow was last told. */
+/** The holder's own state: fresher than the workflow's. */
 function fromHolder({ command, epoch, waiting, degraded }: Snapshot): Told {
-  if (!command) return { doing: 'nothing was run yet' };
+  if (!command) return { doing: 'nothing has run yet' };
   const since = new Date(command.startedAt).toISOString();
   const faults = degraded ? [`degraded: ${degraded}`] : [];
   if (command.endedAt === null) {

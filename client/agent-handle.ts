@@ -37,13 +37,13 @@ import { deliver, type Delivery, type ServerFacts } from './deliver';
 import { updateIdOf } from './update-id';
 
 const FOLLOW_MS = 150;
-/** Of the places that a fork may begin at. */
+/** How many possible fork places an error shows. */
 const SHOWN_BEGINNINGS = 20;
 const SHOWN_CHARACTERS = 48;
-/** In the agent's memo: which call started it. */
+/** Memo key: the call that started the agent. */
 const START_ID = 'startId';
 
-/** A message as it appears, with the number of its turn and its place in it. */
+/** A message of the conversation, with its turn's number and its place in the turn. */
 export interface FollowedMessage {
   turn: number;
   index: number;
@@ -53,21 +53,21 @@ export interface FollowedMessage {
 export interface SendOptions {
   /** Default `queue`. */
   mode?: 'queue' | 'interrupt' | undefined;
-  /** The same id again gets the recorded answer; with another message it throws `id_conflict`. */
+  /** Repeating the same id returns the recorded answer; with another message it throws `id_conflict`. */
   id?: string | undefined;
 }
 
 export interface FollowOptions {
-  /** The first turn to tell of. Default 1. */
+  /** The first turn to report. Default 1. */
   fromTurn?: number;
-  /** Told at every look. */
+  /** Called at every poll. */
   onState?: (state: AgentState) => void;
-  /** Told behind the last message of a turn; null where another turn has ended meanwhile. */
+  /** Called after a turn's last message; null if another turn has ended in the meantime. */
   onTurnEnd?: (turn: number, result: AgentResult | null) => void;
 }
 
 export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {
-  /** How many messages the fork begins with. */
+  /** How many messages the fork starts with. */
   at?: number | undefined;
 }
 
@@ -84,10 +84,10 @@ export class AgentHandle {
     this.delivery = { client, server, workflowId: this.workflowId, needsWorker: true, what: 'The agent' };
   }
 
-  /** Throws `invalid_input`, or `id_conflict` when an agent of this id runs. */
+  /** Throws `invalid_input`, or `id_conflict` if an agent with this id is running. */
   async start(input: AgentInput): Promise<void> {
     const checked = parseWith(agentInputSchema, 'The input of agent', input);
-    // Tells our own first attempt, whose answer was lost, from another agent of this id.
+    // Tells our own first attempt, whose answer was lost, from another agent with this id.
     const startId = randomUUID();
     await deliver(this.delivery, async () => {
       try {
@@ -107,7 +107,7 @@ export class AgentHandle {
     });
   }
 
-  /** The agent's result, however long that takes. Throws what a task failed with. */
+  /** The agent's result, however long that takes. Throws the error of a failed task. */
   async result(): Promise<AgentResult> {
     return deliver({ ...this.delivery, needsWorker: false }, async () => {
       try {
@@ -120,30 +120,30 @@ export class AgentHandle {
   }
 
   /**
-   * One more message; answers with its turn's result. While a turn is at work `queue`, the default, waits for its end;
-   * `interrupt` cancels its model call, lets its tools finish and takes its place.
+   * One more message; answers with its turn's result. While a turn is running, `queue`, the default, waits for its end;
+   * `interrupt` cancels its model call, lets its tools finish and replaces it.
    */
   async send(message: string, { mode, id = randomUUID() }: SendOptions = {}): Promise<AgentResult> {
     const request = sendRequest(message, mode, id);
     return this.update<AgentResult>(AGENT_MESSAGES.send, request, id, sendContent(request));
   }
 
-  /** One more message, without waiting for what comes of it. */
+  /** One more message, without waiting for the result. */
   async post(message: string, { mode }: Pick<SendOptions, 'mode'> = {}): Promise<void> {
-    // With an id, because a signal whose answer is lost is sent again.
+    // With an id, because a signal whose acknowledgement is lost is sent again.
     const request = sendRequest(message, mode, randomUUID());
     await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.send, request));
   }
 
   /**
-   * Ends the turn at work before its next step: cancels its model call, lets its tools finish. Messages that wait come
-   * next, the conversation goes on. Resolves when the turn has ended, at once where none is at work.
+   * Ends the running turn before its next step: cancels its model call, lets its tools finish. Queued messages come
+   * next; the conversation continues. Resolves when the turn has ended, at once if none is running.
    */
   async interrupt(id: string = randomUUID()): Promise<AgentState> {
     return this.update<AgentState>(AGENT_MESSAGES.interrupt, {}, id, ['interrupt']);
   }
 
-  /** Ends the turn and resets the sessions, whatever runs in them; the conversation goes on. Resolves when it is done. */
+  /** Ends the turn and resets the sessions and everything in them; the conversation continues. Resolves when done. */
   async recover(reason?: string, id: string = randomUUID()): Promise<AgentState> {
     const said = { id, ...(reason !== undefined && { reason }) };
     const request = parseWith(recoverSchema, 'The recover request', said);
@@ -152,7 +152,7 @@ export class AgentHandle {
 
   /**
    * Starts the agent `id` with the first `at` messages of this conversation, by default all of them, and with its
-   * settings, those that are given aside. Throws `invalid_input` where `at` is no beginning of a turn.
+   * settings, unless others are given. Throws `invalid_input` if `at` is not the beginning of a turn.
    */
   async fork(id: string, { at, ...own }: ForkOptions = {}): Promise<AgentHandle> {
     const { runId, messages, settings } = await this.state();
@@ -163,7 +163,7 @@ export class AgentHandle {
     return fork;
   }
 
-  /** Starts a sub-agent; the same key again finds it. Throws `agents_depth`, `agents_limit`, `tool_not_allowed`. */
+  /** Starts a sub-agent; repeating the key finds it. Throws `agents_depth`, `agents_limit`, `tool_not_allowed`. */
   async spawn(request: SpawnRequest): Promise<string> {
     const checked = parseWith(spawnSchema, 'The sub-agent', request);
     const { key } = request;
@@ -172,7 +172,7 @@ export class AgentHandle {
     return agentId;
   }
 
-  /** Waits for sub-agents. Throws `not_found` for one that is none of this agent's. */
+  /** Waits for sub-agents. Throws `not_found` for an agent that is not one of this agent's. */
   async waitForAgents(request: AgentsWaitRequest, id: string = randomUUID()): Promise<AgentsWaitResult> {
     const checked = parseWith(agentsWaitSchema, 'The wait', request);
     const content: MessageContent = ['waitForAgents', checked];
@@ -189,19 +189,19 @@ export class AgentHandle {
     return deliver(this.delivery, () => this.handle.query<AgentState>(AGENT_MESSAGES.state));
   }
 
-  /** The messages of the turns that have ended: `limit` of them, or as many as there are behind `from`. */
+  /** The messages of the turns that have ended: `limit` of them, or as many as there are after `from`. */
   async transcript(from = 0, limit = 100): Promise<TranscriptPage> {
     const messages: Message[] = [];
     for (;;) {
       const rest = { from: from + messages.length, limit: limit - messages.length };
       const page = await this.page(rest);
       messages.push(...page.messages);
-      // Pages end by bytes: a short one is no sign of the end, an empty one is.
+      // Pages are limited in bytes: a short page does not mean the end, an empty one does.
       if (page.messages.length === 0 || messages.length >= limit) return { messages, total: page.total };
     }
   }
 
-  /** One page, of the present run or of one before it. */
+  /** One page, from the current run or an earlier one. */
   page(request: TranscriptRequest, runId?: string): Promise<TranscriptPage> {
     const handle = this.client.workflow.getHandle(this.workflowId, runId);
     return deliver(this.delivery, () =>
@@ -209,7 +209,7 @@ export class AgentHandle {
     );
   }
 
-  /** Every message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
+  /** Yields each message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
   async *follow(
     signal?: AbortSignal,
     { fromTurn = 1, onState, onTurnEnd }: FollowOptions = {},
@@ -268,7 +268,7 @@ export class AgentHandle {
         handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from }),
       );
     } catch (err) {
-      // It is about to be started.
+      // It is only about to start.
       if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
       throw err;
     }
@@ -279,10 +279,10 @@ export class AgentHandle {
   }
 }
 
-/** The turn that `lastResult` is of. */
+/** The turn of `lastResult`. */
 const lastEnded = ({ turns, currentTurn }: AgentState): number => (currentTurn === null ? turns : turns - 1);
 
-/** How an agent ended that could not say so itself. */
+/** How an agent ended, if it could not report that itself. */
 function endOf({ cause, message }: WorkflowFailedError): string {
   if (cause instanceof CancelledFailure) return 'it was cancelled';
   if (cause instanceof TerminatedFailure) return `it was terminated: ${cause.message}`;

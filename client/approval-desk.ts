@@ -1,4 +1,4 @@
-// What waits for somebody's yes or no, in sessions and turns, and the answers.
+// Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Approval, ApprovalsRequest, ApproveRequest, DenyRequest } from '../contracts/approvals';
@@ -10,7 +10,7 @@ import { approveSchema, denySchema } from '../contracts/schemas/approvals';
 import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
 
-/** Something that waits, and the session or the turn in which it does. */
+/** A pending approval, and the session or the turn that waits for it. */
 export type WaitingApproval = OpenQuestion;
 
 export class ApprovalDesk {
@@ -19,7 +19,7 @@ export class ApprovalDesk {
     private readonly server: ServerFacts,
   ) {}
 
-  /** What waits, of all agents or of one; the first asked first. */
+  /** The pending approvals of all agents or of one, oldest first. */
   async list(agent?: string): Promise<WaitingApproval[]> {
     const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
     const query =
@@ -30,13 +30,13 @@ export class ApprovalDesk {
       for await (const { workflowId } of client.workflow.list({ query }))
         if (await this.namespaces.isHome(client, workflowId)) asked.push(this.of(workflowId));
     const found = (await Promise.allSettled(asked)).flatMap((one) =>
-      // One that has ended meanwhile, or of a release that asks nobody.
+      // A workflow that has ended in the meantime, or of a release without approvals.
       one.status === 'fulfilled' ? one.value : [],
     );
     return found.sort((a, b) => a.askedAt.localeCompare(b.askedAt));
   }
 
-  /** All of one, however long its code or its arguments are. */
+  /** One approval in full, however long its code or its arguments are. */
   async whole({ workflowId, id }: WaitingApproval): Promise<WaitingApproval | undefined> {
     const [one] = await this.deliver(workflowId, (handle) =>
       handle.query<Approval[], [ApprovalsRequest]>(APPROVAL_MESSAGES.approvals, { id }),
@@ -44,7 +44,7 @@ export class ApprovalDesk {
     return one?.id === id ? { ...one, workflowId } : undefined;
   }
 
-  /** What waits in one session or turn. */
+  /** The pending approvals of one session or turn. */
   async of(workflowId: string): Promise<WaitingApproval[]> {
     const waiting = await this.deliver(workflowId, (handle) =>
       handle.query<Approval[]>(APPROVAL_MESSAGES.approvals),
@@ -52,7 +52,7 @@ export class ApprovalDesk {
     return waiting.map((one) => ({ ...one, workflowId }));
   }
 
-  /** Says yes; the code runs. Throws `approval_unknown`, and `approval_changed` for another hash. */
+  /** Approves; the code runs. Throws `approval_unknown`, and `approval_changed` for another hash. */
   approve(workflowId: string, request: ApproveRequest = {}): Promise<Approval> {
     return this.answer(
       workflowId,
@@ -61,7 +61,7 @@ export class ApprovalDesk {
     );
   }
 
-  /** Says no; whoever asked is told why. Throws `approval_unknown`. */
+  /** Denies; the asker is told why. Throws `approval_unknown`. */
   deny(workflowId: string, request: DenyRequest = {}): Promise<Approval> {
     return this.answer(workflowId, APPROVAL_MESSAGES.deny, parseWith(denySchema, 'The refusal', request));
   }

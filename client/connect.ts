@@ -1,4 +1,4 @@
-// Connects to a Temporal server: the one that flags, environment or a Temporal profile name.
+// Connects to the Temporal server that flags, environment or a Temporal profile name.
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -9,14 +9,14 @@ export interface ServerChoice {
   /** `host:port`; default: TEMPORAL_ADDRESS or the profile. */
   address?: string | undefined;
   namespace?: string | undefined;
-  /** Profile of the Temporal configuration file, with TLS and API key where it has them. */
+  /** Profile in the Temporal configuration file, with TLS and API key if it has them. */
   profile?: string | undefined;
 }
 
 export interface ResolvedServer {
   address: string;
   namespace: string;
-  /** Whether anybody named a server at all: else the embedded one is meant. */
+  /** Whether a server was named at all: otherwise the embedded one is meant. */
   isConfigured: boolean;
   connection: Parameters<typeof Connection.connect>[0];
 }
@@ -45,7 +45,7 @@ export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): Res
   }
 }
 
-/** With `dataConverter` what it sends is encrypted. Throws `no_server` when nothing answers within ten seconds. */
+/** With `dataConverter`, payloads are encrypted. Throws `no_server` if nothing answers within ten seconds. */
 export async function connectTemporal(
   server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>,
   dataConverter?: DataConverter,

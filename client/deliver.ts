@@ -1,60 +1,70 @@
-// Sends a message until the server has answered: the same id again gives the recorded answer, so a server
-// that restarts or a session that continues as new costs the caller time and nothing else.
-import { isGrpcServiceError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+// Sends a message until the server has answered: repeating the id returns the recorded answer, so a server
+// that restarts or a session that continues as new costs the caller only time.
+import {
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 
-/** gRPC status codes of a server that is away for a moment. */
+/** gRPC status codes of a server that is briefly away. */
 const UNAVAILABLE = [4, 14];
 const PATIENCE_MS = 60_000;
-/** A worker that was killed in a task leaves it failed for so long at the most. */
+/** The longest that a task stays failed after its worker was killed. */
 const FAILING_MS = 12_000;
 const PAUSE_MS = 100;
-/** A call that waited this long was accepted: its patience begins anew. */
+/** A call that waited this long was accepted: its patience starts again. */
 const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
-/** A server that was just away knows no worker yet, and who starts it again starts a worker next. */
+/** Nobody likes to wait longer than this without a word. */
+const DELAY_MS = 2_000;
+/** A server that was just restarted knows no worker yet; whatever restarts it starts a worker next. */
 const RESTART_MS = 20_000;
-/** Two questions to a server that is there take less. */
+/** Two requests to a server that is up take less. */
 const RESTARTED_MS = 500;
 const POLLER_SECONDS = 75;
-/** A task that fails so often in a row is not a passing fault. */
+/** A task that fails this often in a row is not a temporary fault. */
 const STUCK_ATTEMPTS = 4;
-/** A task that was not answered in its time, and is still there so many looks on. */
+/** A task that timed out and is still pending after this many checks means that its worker is silent. */
 const SILENT_LOOKS = 3;
 const LAST_EVENTS = 10;
 /** An agent, its turn, a sub-agent of that, its turn. */
 const MAX_DEPTH = 3;
 
-/** The server that a client speaks to, and who serves there. */
+/** The server that a client talks to, and the workers there. */
 export interface ServerFacts {
   address: string;
-  /** Task queue of the agents that are started. */
+  /** Task queue for agents that are started. */
   queue: string;
-  /** For who sees the worker's process: the catalogue's error for one that is there and does not answer. */
+  /** For clients that can see the worker's process: the catalogue's error if it is there but does not answer. */
   findSilentWorker?: (() => HoldfastError | undefined) | undefined;
-  /** This process starts the queue's worker again when it dies, and tells its user where it cannot. */
+  /** This process restarts the queue's worker when it dies, and tells its user if it cannot. */
   keepsWorker?: boolean | undefined;
+  /** Called once for each message that waits longer than usual, with what it waits for. */
+  onDelay?: ((what: string) => void) | undefined;
 }
 
 export interface Delivery {
   client: Client;
-  /** Who is sent to, for errors. */
+  /** The recipient, for errors. */
   what: string;
   workflowId: string;
   server: ServerFacts;
-  /** Whether no answer can come without a worker; what waits for a result may wait for one. */
+  /** Whether an answer needs a worker; a call that waits for a result may wait for a worker, too. */
   needsWorker: boolean;
 }
 
 /**
- * Throws the catalogue's error that the other side answered with; `no_server` after a minute without one;
- * `no_worker` when nobody polls a task queue; `not_found` for a workflow that is not there.
+ * Throws the catalogue's error that the other side answered with; `no_server` after a minute without a server;
+ * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
-  // Patience begins with the first failure: what was sent may have been waited for much longer before.
+  // Patience starts with the first failure: the call may have waited much longer before that.
   let failingSince: number | undefined;
+  let isTold = false;
   for (;;) {
     const sentAt = Date.now();
     try {
@@ -63,30 +73,34 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
       const now = Date.now();
       if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
       if (now - failingSince > (await patienceMs(err, to))) throw explained(err, to);
+      if (!isTold && now - failingSince > DELAY_MS) {
+        isTold = true;
+        to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
+      }
       await delay(PAUSE_MS);
     }
   }
 }
 
-/** The workflow was there, and has sent us to its next run. */
+/** The workflow existed, and has sent us to its next run. */
 const wasSentOn = (err: unknown): boolean => fromFailure(err)?.code === 'draining' || wasCutOff(err);
 
-/** How long a failure may be a passing one; what it was sent with is not lost, the id finds it again. */
+/** How long a failure may be temporary; nothing that was sent is lost, since the id finds it again. */
 async function patienceMs(err: unknown, { client, workflowId }: Delivery): Promise<number> {
   const code = fromFailure(err)?.code;
   if (code === 'draining' || code === 'session_closed' || isAway(err) || wasCutOff(err)) return PATIENCE_MS;
   if (failsItsTasks(err)) return FAILING_MS;
-  // Sent to a run that ended at that moment to continue as new: the server says "not found" of that run.
-  return err instanceof WorkflowNotFoundError && (await isRunning(client, workflowId)) ? PATIENCE_MS : -1;
+  // Sent to a run that was just continuing as new: the server reports "not found" for that run.
+  if (!(err instanceof WorkflowNotFoundError)) return -1;
+  return (await describe(client, workflowId))?.status.name === 'RUNNING' ? PATIENCE_MS : -1;
 }
 
-async function isRunning(client: Client, workflowId: string): Promise<boolean> {
-  const found = await client.workflow
+/** Undefined if the server does not know the workflow, or cannot say. */
+const describe = (client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> =>
+  client.workflow
     .getHandle(workflowId)
     .describe()
     .catch(() => undefined);
-  return found?.status.name === 'RUNNING';
-}
 
 function explained(err: unknown, { server, what, workflowId }: Delivery): unknown {
   if (isAway(err)) return new HoldfastError('no_server', { address: server.address, reason: reasonOf(err) });
@@ -97,7 +111,7 @@ function explained(err: unknown, { server, what, workflowId }: Delivery): unknow
   return fromFailure(err) ?? err;
 }
 
-/** The server's own word for a workflow whose tasks fail again and again. */
+/** The server's own term for a workflow whose tasks fail repeatedly. */
 const failsItsTasks = (err: unknown): boolean => /Workflow Task in failed state/.test(messagesOf(err));
 
 const messagesOf = (err: unknown): string =>
@@ -109,18 +123,18 @@ const isAway = (err: unknown): boolean => {
 };
 
 /**
- * The workflow ended or continued as new under an update, accepted or not yet taken (server types of Temporal's
- * update registry): its id finds the outcome, or runs it in the next run.
+ * The workflow ended or continued as new during an update, accepted or not yet accepted (server types of Temporal's
+ * update registry): the update's id finds the outcome, or runs it in the next run.
  */
 const CUT_OFF = /AcceptedUpdateCompletedWorkflow|UnprocessedUpdate/;
 const wasCutOff = (err: unknown): boolean =>
   err instanceof Error && CUT_OFF.test(JSON.stringify(err.cause ?? {}));
 
-/** Without a worker, or with one that fails, Temporal waits for ever: after a few seconds we look. */
+/** Without a worker, or with a failing one, Temporal waits forever: after a few seconds we check. */
 async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>, graceMs: number): Promise<T> {
   const over = new AbortController();
   try {
-    // Both are aborted with it: a call that nobody waits for would go on being tried again, on a closed connection, too.
+    // Aborts both: a call that nobody waits for would otherwise be retried forever, even on a closed connection.
     return await to.client.withAbortSignal(over.signal, () =>
       Promise.race([send(), unableToAnswer(to, graceMs, over.signal)]),
     );
@@ -136,21 +150,29 @@ async function unableToAnswer(
 ): Promise<never> {
   let until = Date.now() + graceMs;
   let silentLooks = 0;
+  let lastTask: string | undefined;
+  let isTold = false;
   for (;;) {
     await delay(WORKER_CHECK_MS, undefined, { signal });
     const silent = needsWorker && server.findSilentWorker?.();
     if (silent) throw silent;
     const askedAt = Date.now();
-    const taskQueue = (needsWorker && (await queueOf(client, workflowId))) || server.queue;
+    const found = await describe(client, workflowId);
+    const taskQueue = (needsWorker && found?.taskQueue) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
-    // It was away meanwhile: what it knows of workers begins anew.
+    // The server was away in the meantime: it must learn about its workers again.
     if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
     const isExpected = server.keepsWorker && taskQueue === server.queue;
     if (Date.now() >= until && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
-    const stuck = await findStuck(client, workflowId);
-    if (stuck?.how === 'fails') throw new HoldfastError('workflow_stuck', { ...stuck });
-    // One that was killed a moment ago has left its task like that, too: the next worker takes it in between.
+    if (!isPolled && !isTold) server.onDelay?.(`a worker of task queue ${taskQueue}`);
+    isTold ||= !isPolled;
+    const stuck = found && (await findStuck(client, found));
+    if (stuck?.how === 'fails') throw new HoldfastError('workflow_stuck', { got: stuck.got, attempts: stuck.attempts });
+    // A worker that was just killed leaves its task like that, too: the next worker completes it between two checks.
+    // Where workers are killed again and again, each check finds another task: that is progress.
+    if (stuck?.task !== lastTask) silentLooks = 0;
+    lastTask = stuck?.task;
     silentLooks = stuck && needsWorker ? silentLooks + 1 : 0;
     if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
@@ -160,56 +182,54 @@ async function unableToAnswer(
 interface Stuck {
   got: string;
   attempts: number;
-  /** Its worker says what is wrong with it, or takes it and says nothing. */
+  /** The same for each attempt of one workflow task. */
+  task: string;
+  /** Its worker reports a failure, or takes the task and never answers. */
   how: 'fails' | 'times out';
 }
 
 /**
- * The workflow, or one that it waits for, whose present task was tried too often. Its children count: an agent
- * whose turn is stuck is well itself, and would be waited for in vain.
+ * The workflow, or one that it waits for, whose current task was tried too often. Its children count: an agent whose
+ * turn is stuck is fine itself, but would never answer.
  */
-async function findStuck(client: Client, workflowId: string, depth = 0): Promise<Stuck | undefined> {
-  try {
-    const { raw, runId } = await client.workflow.getHandle(workflowId).describe();
-    const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
-    if (attempts > 1) {
-      const how = await outcomeOfLastTask(client, { workflowId, runId });
-      if (how === 'times out' || attempts >= STUCK_ATTEMPTS) return { got: workflowId, attempts, how };
-    }
-    if (depth >= MAX_DEPTH) return undefined;
-    for (const child of raw.pendingChildren ?? []) {
-      const stuck = child.workflowId && (await findStuck(client, child.workflowId, depth + 1));
-      if (stuck) return stuck;
-    }
-  } catch {
-    // No such workflow, or the server cannot say: others notice that.
+async function findStuck(
+  client: Client,
+  { workflowId, runId, raw }: WorkflowExecutionDescription,
+  depth = 0,
+): Promise<Stuck | undefined> {
+  const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
+  if (attempts > 1) {
+    const how = await outcomeOfLastTask(client, { workflowId, runId });
+    const firstAt = raw.pendingWorkflowTask?.originalScheduledTime;
+    const task = `${runId} ${String(firstAt?.seconds)}.${String(firstAt?.nanos)}`;
+    if (how === 'times out' || (how && attempts >= STUCK_ATTEMPTS))
+      return { got: workflowId, attempts, task, how };
+  }
+  if (depth >= MAX_DEPTH) return undefined;
+  for (const { workflowId: child } of raw.pendingChildren ?? []) {
+    const found = child ? await describe(client, child) : undefined;
+    const stuck = found && (await findStuck(client, found, depth + 1));
+    if (stuck) return stuck;
   }
   return undefined;
 }
 
-/** The first attempt of a task is in the history; those that follow are not. */
+/** Only the first attempt of a task is in the history. Undefined if the server cannot say. */
 async function outcomeOfLastTask(
   { workflowService, options: { namespace } }: Client,
   execution: { workflowId: string; runId: string },
-): Promise<Stuck['how']> {
+): Promise<Stuck['how'] | undefined> {
   const request = { namespace, execution, maximumPageSize: LAST_EVENTS };
-  const { history } = await workflowService.getWorkflowExecutionHistoryReverse(request);
+  const answer = await workflowService.getWorkflowExecutionHistoryReverse(request).catch(() => undefined);
+  if (!answer) return undefined;
+  const { history } = answer;
   const last = history?.events?.find(
     (event) => event.workflowTaskFailedEventAttributes ?? event.workflowTaskTimedOutEventAttributes,
   );
   return last?.workflowTaskTimedOutEventAttributes ? 'times out' : 'fails';
 }
 
-/** Undefined where the server does not know the workflow, or cannot say. */
-async function queueOf(client: Client, workflowId: string): Promise<string | undefined> {
-  try {
-    return (await client.workflow.getHandle(workflowId).describe()).taskQueue;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether any worker has polled the queue lately; true where the server cannot say. */
+/** Whether any worker has polled the queue recently; true if the server cannot say. */
 export async function hasPollers(client: Client, name: string): Promise<boolean> {
   try {
     const namespace = client.options.namespace;
@@ -219,7 +239,7 @@ export async function hasPollers(client: Client, name: string): Promise<boolean>
         client.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
       ),
     );
-    // The server lists a poller for minutes after its last poll, which lasts a minute at the most.
+    // The server lists a poller for minutes after its last poll, which lasts at most a minute.
     const oldest = Date.now() / 1_000 - POLLER_SECONDS;
     return answers.some(({ pollers }) =>
       (pollers ?? []).some((p) => Number(p.lastAccessTime?.seconds ?? 0) > oldest),

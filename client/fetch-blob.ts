@@ -1,5 +1,5 @@
-// Gets a large value from the machine that has it, part by part: each is the result of a workflow of its own, so that
-// it stands in no history that is replayed.
+// Fetches a large value from the machine that has it, part by part. Each part is the result of a separate workflow, so
+// that it is in no history that is replayed.
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { reasonOf } from '../contracts/errors';
@@ -10,10 +10,10 @@ import type { BlobRef } from '../contracts/tools';
 import { deliver } from './deliver';
 import type { HoldfastClient } from './holdfast-client';
 
-/** A part that takes longer has nobody to bring it. */
+/** If a part takes longer, no worker is serving it. */
 const PART_TIMEOUT = '2 minutes';
 
-/** The bytes, whatever they are: the caller compares their hash. Throws what a part cannot be had for. */
+/** The bytes, unchecked: the caller compares their hash. Throws if a part cannot be fetched. */
 export async function fetchBlob(
   { temporal: client, server }: HoldfastClient,
   { sha256, bytes, at }: BlobRef & { at: string },
@@ -35,7 +35,7 @@ export async function fetchBlob(
   return Buffer.concat(parts);
 }
 
-/** The same id again finds the part that is on its way, or that has come. */
+/** Repeating the id finds the part that is on its way or has arrived. */
 async function carried(
   { client, queue, workflowId }: { client: HoldfastClient['temporal']; queue: string; workflowId: string },
   input: { at: string; sha256: string; from: number },
@@ -48,7 +48,7 @@ async function carried(
       workflowExecutionTimeout: PART_TIMEOUT,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [input],
-      staticSummary: asSummary(`a part of ${input.sha256.slice(0, 16)} from ${input.at}`),
+      staticSummary: asSummary(`part of ${input.sha256.slice(0, 16)} from ${input.at}`),
     });
   } catch (err) {
     if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;

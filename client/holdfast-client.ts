@@ -1,4 +1,4 @@
-// The one typed client: backends, the command line and our own activities all use it.
+// The single typed client: backends, the command line and our own activities all use it.
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
@@ -13,14 +13,14 @@ import { QueueClaims } from './queue-claims';
 import { SessionHandle } from './session-handle';
 
 export interface ConnectChoice extends ServerChoice {
-  /** For payloads that are encrypted: `encryptedPayloads` of `holdfast/encryption`. */
+  /** For encrypted payloads: `encryptedPayloads` of `holdfast/encryption`. */
   dataConverter?: DataConverter | undefined;
-  /** Task queue of the agents that are started. Default: `holdfast`. */
+  /** Task queue for agents that are started. Default: `holdfast`. */
   queue?: string | undefined;
 }
 
 export class HoldfastClient {
-  /** Where the sessions of each host have their workflows. */
+  /** The namespaces of each host's session workflows. */
   readonly namespaces: HostNamespaces;
   /** What all its handles share. */
   readonly server: ServerFacts;
@@ -49,12 +49,12 @@ export class HoldfastClient {
     return new HoldfastClient(temporal, server.address, { queue });
   }
 
-  /** An agent by id; nothing is started yet. Throws `invalid_input` for an id that is not allowed. */
+  /** An agent by id; nothing is started yet. Throws `invalid_input` for an invalid id. */
   agent(id: string): AgentHandle {
     return new AgentHandle(this.temporal, id, this.server);
   }
 
-  /** A session by agent, host and number; `settings` count when a command opens it. */
+  /** A session by agent, host and number; `settings` apply when a command opens it. */
   session(
     ref: Omit<SessionRef, 'host'> & { host?: string },
     settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'> = {},
@@ -64,7 +64,7 @@ export class HoldfastClient {
     return new SessionHandle(home, { ...ref, host }, settings, this.server);
   }
 
-  /** Machines that serve shells, beside the local one. */
+  /** Machines that serve shells, other than the local one. */
   get hosts(): HostDirectory {
     return new HostDirectory(this.temporal, this.namespaces, this.server);
   }
@@ -74,7 +74,7 @@ export class HoldfastClient {
     return new QueueClaims(this.temporal, this.server.queue);
   }
 
-  /** What waits for somebody's yes or no. */
+  /** Pending approvals. */
   get approvals(): ApprovalDesk {
     return new ApprovalDesk(this.namespaces, this.server);
   }

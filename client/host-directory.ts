@@ -1,4 +1,4 @@
-// Which hosts there are, and whether they are there.
+// Which hosts exist, and whether they are online.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors';
 import { hostTaskQueue, hostWorkflowId } from '../contracts/ids';
@@ -15,7 +15,7 @@ export class HostDirectory {
     private readonly server: ServerFacts,
   ) {}
 
-  /** All hosts that have ever come and are not forgotten, by name. The machine beside the agents is none of them. */
+  /** All hosts that have ever connected and are not forgotten, by name. Excludes the machine of the agents. */
   list(): Promise<HostState[]> {
     return this.all(() => null);
   }
@@ -27,7 +27,7 @@ export class HostDirectory {
     return found.sort((a, b) => a.host.localeCompare(b.host, 'en'));
   }
 
-  /** What is known of one. Throws `unknown_host`. */
+  /** What is known about one host. Throws `unknown_host`. */
   async state(host: string): Promise<HostState> {
     try {
       const workflowId = hostWorkflowId(host);
@@ -41,9 +41,9 @@ export class HostDirectory {
   }
 
   /**
-   * The host that code for a remote machine goes to: the one that is named, else the only one that is online. Throws
-   * `unknown_host`, `host_offline`, `no_remote_host`, `ambiguous_host` and `protocol_mismatch`. What its access allows
-   * the host says itself: it may have been changed a moment ago.
+   * The host for remote code: the named one, otherwise the only one online. Throws `unknown_host`, `host_offline`,
+   * `no_remote_host`, `ambiguous_host` and `protocol_mismatch`. The host itself checks its access, which may just have
+   * changed.
    */
   async choose(name: string | undefined): Promise<HostState> {
     const state = name === undefined ? await this.onlyOne() : await this.state(name);
@@ -55,14 +55,14 @@ export class HostDirectory {
     return state;
   }
 
-  /** When the server last heard of a host that holds a lease, in milliseconds since 1970; null where none does. */
+  /** When the server last heard from the host that holds the lease, in ms since 1970; null if none does. */
   async lastBeat(host: string): Promise<number | null> {
     const { raw } = await this.client.workflow.getHandle(hostWorkflowId(host)).describe();
     const beat = raw.pendingActivities?.[0]?.lastHeartbeatTime;
     return beat ? Number(beat.seconds) * 1_000 + Math.round((beat.nanos ?? 0) / 1e6) : null;
   }
 
-  /** For hosts: says that one is there, and what it can do. */
+  /** For hosts: announces that one is online, and what it can do. */
   async announce(host: string, facts: HostFacts): Promise<void> {
     const workflowId = hostWorkflowId(host);
     const to = {
@@ -85,7 +85,7 @@ export class HostDirectory {
     );
   }
 
-  /** Takes a host that will not come back off the list, and frees its name. Throws `unknown_host`. */
+  /** Removes a host that will not come back, and frees its name. Throws `unknown_host`. */
   async forget(host: string): Promise<void> {
     const own = await this.namespaces.clientOf(host);
     const claims = new QueueClaims(own, this.server.queue);
@@ -93,7 +93,7 @@ export class HostDirectory {
     const claim = await claims.read(queue);
     if (claim) await claims.free(queue, claim, 'the host was forgotten');
     else await this.state(host);
-    // An enrolled host that has never come is not known in its own namespace.
+    // An enrolled host that has never connected is not known in its own namespace.
     for (const client of new Set([own, this.client]))
       await client.workflow
         .getHandle(hostWorkflowId(host))
@@ -114,7 +114,7 @@ export class HostDirectory {
     throw new HoldfastError('no_remote_host', { got: offline || 'none' });
   }
 
-  /** An enrolled host is asked for where it comes: in its own namespace. */
+  /** Asks about an enrolled host in its own namespace, where it announces itself. */
   private async ask(info: Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>): Promise<HostState> {
     const own = this.namespaces.clientIn(info);
     if (own !== this.client) {
@@ -139,7 +139,7 @@ export class HostDirectory {
   }
 }
 
-/** One that has ended since it was listed is forgotten. Another that says nothing may be one of two that are online. */
+/** A host that has ended since it was listed is forgotten. Any other error is thrown: the host may be online. */
 function nullIfGone(err: unknown): null {
   if (err instanceof HoldfastError && err.code === 'not_found') return null;
   throw err;

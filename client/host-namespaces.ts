@@ -1,11 +1,11 @@
-// In which namespace the sessions of each host have their workflows: a host of another trust domain has one of its own.
+// The namespaces of each host's session workflows: a host in another trust domain has its own.
 import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors';
 import { hostWorkflowId, LOCAL_HOST, parseSessionWorkflowId } from '../contracts/ids';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../contracts/messages';
 import { deliver, type ServerFacts } from './deliver';
 
-/** A host may be enrolled while this client lives; one that is stays so. */
+/** A host may be enrolled during this client's life; an enrolled host stays enrolled. */
 const ASK_AGAIN_MS = 10_000;
 
 export class HostNamespaces {
@@ -17,19 +17,19 @@ export class HostNamespaces {
     private readonly server: ServerFacts,
   ) {}
 
-  /** The client for what is of this host: sessions, its presence. */
+  /** The client for this host's workflows: its sessions, its presence. */
   clientOf(host: string): Promise<Client> {
     if (host === LOCAL_HOST) return Promise.resolve(this.main);
     const known = this.asked.get(host);
     if (known && Date.now() - known.at < ASK_AGAIN_MS) return known.client;
     const client = this.find(host);
     this.asked.set(host, { at: Date.now(), client });
-    // Not remembered: the next one asks again.
+    // A failure is not cached: the next call asks again.
     client.catch(() => this.asked.delete(host));
     return client;
   }
 
-  /** That of the agents first, then those of enrolled hosts. */
+  /** The agents' namespace first, then those of enrolled hosts. */
   async all(): Promise<Client[]> {
     const found: Client[] = [];
     for await (const info of this.hosts()) {
@@ -40,8 +40,8 @@ export class HostNamespaces {
   }
 
   /**
-   * Whether what has this id is to be found there. The namespace of an enrolled host holds its sessions and nothing
-   * else: whoever has that machine starts workflows there under any id.
+   * Whether the workflow with this id belongs there. In an enrolled host's namespace only its sessions are trusted:
+   * anyone with access to that machine can start workflows there with any id.
    */
   async isHome(client: Client, workflowId: string): Promise<boolean> {
     if (client === this.main) return true;
@@ -49,13 +49,13 @@ export class HostNamespaces {
     return ref !== undefined && (await this.clientOf(ref.host)) === client;
   }
 
-  /** The workflows of all hosts that have come and are not forgotten. */
+  /** The workflows of all hosts that have connected and are not forgotten. */
   hosts(): AsyncIterable<WorkflowExecutionInfo> {
     const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
     return this.main.workflow.list({ query });
   }
 
-  /** That of the namespace which the workflow `host` was started with; else the agents'. */
+  /** The client for the namespace in the memo of the workflow `host`; otherwise the agents'. */
   clientIn({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): Client {
     const namespace = memo?.[HOST_NAMESPACE_MEMO];
     if (typeof namespace !== 'string' || namespace === this.main.options.namespace) return this.main;

@@ -1,4 +1,4 @@
-// Follows what an agent's model writes, on the machine of its worker: beside history, for showing alone.
+// Follows what an agent's model writes, on the machine of its worker: outside history, only for display.
 import { readFileSync, readdirSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -11,22 +11,22 @@ import {
 } from '../contracts/live-tokens';
 
 export interface FollowTokensOptions {
-  /** The worker's. */
+  /** The worker's data folder. */
   dataDir: string;
   agent: string;
-  /** Ends the following. */
+  /** Stops following. */
   signal: AbortSignal;
-  /** Told whenever a worker has been found. What it is asked for from then on is told. */
+  /** Called whenever a worker has been found. Replies that start from then on are yielded. */
   onWatching?: () => void;
 }
 
-/** How often it looks for a worker that was started meanwhile. */
+/** How often it looks for a newly started worker. */
 const LOOK_MS = 250;
 
 /**
- * Yields each piece of a reply as the model writes it, until `signal` aborts. A `reset` says that what was shown of
- * this reply counts no more, an `end` that it is whole. Replies that were begun before anybody watched are not told:
- * the transcript has all of them. Connects again when the worker was restarted. Never throws.
+ * Yields each piece of a reply as the model writes it, until `signal` aborts. A `reset` discards what was shown of
+ * this reply, an `end` says that it is complete. Replies that began before anyone watched are not yielded: the
+ * transcript has all of them. Reconnects when the worker was restarted. Never throws.
  */
 export async function* followTokens(
   options: FollowTokensOptions,
@@ -50,7 +50,7 @@ export async function* followTokens(
   }
 }
 
-/** What came and was not yet taken. */
+/** Tokens that have arrived but are not yet consumed. */
 class Inbox {
   private readonly tokens: LiveToken[] = [];
   private waiting: (() => void) | undefined;
@@ -74,7 +74,7 @@ class Inbox {
   }
 }
 
-/** Keeps a connection to each worker that listens. */
+/** Keeps a connection to each listening worker. */
 function look(options: FollowTokensOptions, connections: Map<string, Socket>, inbox: Inbox): AbortController {
   const ending = new AbortController();
   const { signal } = ending;
@@ -100,7 +100,7 @@ function listening(dataDir: string): LiveTokensRecord[] {
       .filter((name) => name.endsWith('.json'))
       .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as LiveTokensRecord);
   } catch {
-    // No worker yet, or one that ends just now.
+    // No worker yet, or one that is just ending.
     return [];
   }
 }
@@ -112,13 +112,13 @@ function watch(
 ): Socket {
   const socket = createConnection(socketPath);
   const request: WatchRequest = { token, agent };
-  /** The reply that was begun and is not whole. */
+  /** The reply that has begun but is not complete. */
   let open: LiveToken | undefined;
   socket.on('error', () => socket.destroy());
   socket.once('connect', () => socket.write(`${JSON.stringify(request)}\n`, onWatching));
   let rest = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => {
-    // What stands behind the last line's end is not whole, and never will be where the worker was killed.
+    // The text after the last newline is incomplete, and stays so if the worker was killed.
     rest += chunk;
     // A long reply comes in many chunks, and is one line.
     if (!chunk.includes('\n')) return;

@@ -1,11 +1,11 @@
 // The claims of task queues: which data folder serves which. A claim is a running workflow under the queue's name, so
-// the server itself sees to it that there is one, and neither making nor reading it needs a worker.
+// the server itself ensures that there is only one, and neither making nor reading it needs a worker.
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { CLAIM_MEMO, claimWorkflowId, placeOf, type ClaimFacts } from '../contracts/claims';
 import { asSummary } from '../contracts/labels';
 import { WORKFLOWS } from '../contracts/messages';
 
-/** A claim that stands. */
+/** A valid claim. */
 export interface Claim {
   facts: ClaimFacts;
   runId: string;
@@ -16,11 +16,11 @@ export interface Claim {
 export class QueueClaims {
   constructor(
     private readonly client: Client,
-    /** Whose workers know the workflow `claim`. */
+    /** The queue whose workers know the workflow `claim`. */
     private readonly agentsQueue: string,
   ) {}
 
-  /** The claim of a queue; null where nobody has it. */
+  /** The claim of a queue; null if nobody has claimed it. */
   async read(taskQueue: string): Promise<Claim | null> {
     try {
       const handle = this.client.workflow.getHandle(claimWorkflowId(taskQueue));
@@ -33,7 +33,7 @@ export class QueueClaims {
     }
   }
 
-  /** Makes the claim unless somebody has it, and returns the one that stands then. */
+  /** Claims the queue unless someone already has, and returns the valid claim. */
   async make(taskQueue: string, facts: ClaimFacts): Promise<Claim> {
     for (;;) {
       const standing = await this.read(taskQueue);
@@ -47,13 +47,13 @@ export class QueueClaims {
           staticSummary: asSummary(`${taskQueue} belongs to ${placeOf(facts)}`),
         });
       } catch (err) {
-        // Somebody was faster: theirs is read next.
+        // Someone was faster: their claim is read next.
         if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
       }
     }
   }
 
-  /** Frees the queue, if this very claim still stands. */
+  /** Frees the queue, if exactly this claim is still valid. */
   async free(taskQueue: string, { runId }: Pick<Claim, 'runId'>, reason: string): Promise<void> {
     try {
       await this.client.workflow.getHandle(claimWorkflowId(taskQueue), runId).terminate(reason);

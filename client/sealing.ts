@@ -1,4 +1,4 @@
-// Seals what a client sends where plaintext is refused: the workflow takes each message once, as what it was sent.
+// Seals a client's messages if plaintext is refused: the workflow accepts each message once, only as what it was sent.
 import { randomBytes } from 'node:crypto';
 import type { ClientInterceptors, WorkflowClientInterceptor } from '@temporalio/client';
 import type { DataConverter, PayloadCodec } from '@temporalio/common';
@@ -8,7 +8,7 @@ interface SealingCodec extends PayloadCodec {
   sealsFor(workflowId: string): boolean;
 }
 
-/** For Temporal's client, beside the data converter that encrypts. */
+/** For Temporal's client, next to the encrypting data converter. */
 export function sealing(dataConverter: DataConverter | undefined): { interceptors?: ClientInterceptors } {
   const codec = dataConverter?.payloadCodecs?.find(seals);
   return codec ? { interceptors: { workflow: [new SealedClient(codec)] } } : {};

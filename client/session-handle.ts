@@ -46,15 +46,15 @@ import type {
 import { deliver, type ServerFacts } from './deliver';
 import { updateIdOf } from './update-id';
 
-/** The server gives a recorded answer at once. */
+/** The server returns a recorded answer at once. */
 const RECORDED_MS = 1_000;
 
 export class SessionHandle {
   readonly workflowId: string;
 
-  /** Throws `invalid_input` for ids and numbers that are not allowed. Nothing is started yet. */
+  /** Throws `invalid_input` for invalid ids and numbers. Nothing is started yet. */
   constructor(
-    /** The client of the namespace that the session's workflow is in. */
+    /** The client for the namespace of the session's workflow. */
     private readonly home: () => Promise<Client>,
     readonly ref: SessionRef,
     private readonly settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'>,
@@ -64,9 +64,9 @@ export class SessionHandle {
   }
 
   /**
-   * Runs code, opening the session where needed, and answers at the command's end or its yield.
-   * @param id the same id again with the same code gives the same command's answer and runs nothing; with other code it
-   *   throws `id_conflict`
+   * Runs code, opening the session if needed, and answers at the command's end or its yield.
+   * @param id repeating the id with the same code returns the same command's answer and runs nothing; with other code
+   *   it throws `id_conflict`
    */
   async exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
     const checked = parseWith(execSchema, 'The command', request);
@@ -77,13 +77,13 @@ export class SessionHandle {
       return await send(id);
     } catch (err) {
       if (!isPassing(err) || Date.now() - sentAt > RECORDED_MS) throw err;
-      // So soon it is what the server keeps of an earlier time with this id. The command itself runs once, whatever the
-      // message is called.
+      // An error this soon is the server's recorded answer for this id. The command itself runs once, whatever the
+      // update's id.
       return send(`${id}/${randomUUID()}`);
     }
   }
 
-  /** Opens the session and its terminal, so that the first command waits for neither. */
+  /** Opens the session and its terminal, so that the first command need not wait for them. */
   async open(id: string = randomUUID()): Promise<CommandView> {
     return this.updateWithStart(SESSION_MESSAGES.open, [], id, ['open']);
   }
@@ -112,24 +112,24 @@ export class SessionHandle {
     return this.update<WaitResult>(SESSION_MESSAGES.wait, checked, id, ['wait', checked]);
   }
 
-  /** For host workers: runs a tool for a script. The same id again gets the recorded outcome and runs nothing. */
+  /** For host workers: runs a tool for a script. Repeating the id returns the recorded outcome and runs nothing. */
   callTool(request: ToolCallRequest): Promise<ToolCallAnswer> {
     const content = callContent(request);
     return this.update<ToolCallAnswer>(SESSION_MESSAGES.toolCall, request, request.id, content);
   }
 
-  /** For host workers: outcomes of calls that take long, when one of them has ended, or after a while. */
+  /** For host workers: outcomes of long-running calls, when one of them has ended, or after a while. */
   toolResults(request: ToolResultsRequest): Promise<ToolResults> {
     const content: MessageContent = ['toolResults'];
     return this.update<ToolResults>(SESSION_MESSAGES.toolResults, request, randomUUID(), content);
   }
 
-  /** For host workers: nobody waits for these calls any more. */
+  /** For host workers: nobody is waiting for these calls any longer. */
   async cancelTools(request: CancelToolsRequest): Promise<void> {
     await this.deliver((handle) => handle.signal(SESSION_MESSAGES.cancelTools, request));
   }
 
-  /** What the session knows of itself. Answers for a closed session too. */
+  /** The session's state. Also works for a closed session. */
   state(): Promise<SessionState> {
     return this.deliver((handle) => handle.query<SessionState>(SESSION_MESSAGES.state));
   }
@@ -139,7 +139,7 @@ export class SessionHandle {
     await this.deliver((handle) => handle.signal(SESSION_MESSAGES.close, { reason }));
   }
 
-  /** Resolves when the session's workflow has ended, however that came. */
+  /** Resolves when the session's workflow has ended, for whatever reason. */
   async closed(): Promise<void> {
     const client = await this.home();
     await client.workflow
@@ -153,7 +153,7 @@ export class SessionHandle {
   /** Signals input without waiting for its effect, as operators and other SDKs do. */
   async signalInput(request: InputRequest): Promise<void> {
     const checked = parseWith(inputSchema, 'The input', request, true);
-    // With an id, because a signal whose answer is lost is sent again.
+    // With an id, because a signal whose acknowledgement is lost is sent again.
     const identified = { id: randomUUID(), ...checked };
     await this.deliver((handle) => handle.signal(SESSION_MESSAGES.input, identified));
   }

@@ -1,5 +1,5 @@
-// The ids of updates. Temporal's server answers an update whose id it knows by itself, whatever is in it: so what a
-// message says is a part of its update's id, and one with other content gets to the workflow, which refuses it.
+// The ids of updates. Temporal's server answers an update with a known id by itself, whatever its content. So the
+// content is part of the update's id, and a message with other content reaches the workflow, which refuses it.
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
@@ -16,8 +16,8 @@ const isFingerprinting = (codec: PayloadCodec): codec is Fingerprinting =>
   'fingerprint' in codec && typeof codec.fingerprint === 'function';
 
 /**
- * The id with a mark of the content. With a codec of other make, which cannot mark without disclosing, it is the id
- * alone: then the server answers for a known id.
+ * The id with a fingerprint of the content. With another codec, which cannot make fingerprints without disclosing the
+ * content, only the id: the server then answers for a known id.
  */
 export function updateIdOf(client: Client, id: string, content: MessageContent): string {
   const { payloadCodecs } = client.options.loadedDataConverter;

@@ -1,4 +1,4 @@
-// How a workflow ended; for a terminated one also by whom and why, which only its history tells.
+// How a workflow ended; for a terminated one also by whom and why, which only its history records.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 
 export type EndedWorkflow = Pick<WorkflowExecutionInfo, 'workflowId' | 'runId' | 'status'>;

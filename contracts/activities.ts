@@ -24,7 +24,7 @@ export interface ResetSessionsInput {
 }
 
 export interface ReadContextInput {
-  /** Folder that relative paths count from; default: the host's. */
+  /** The folder that relative paths start from; default: the host's. */
   cwd: string | undefined;
   paths: string[];
 }
@@ -33,38 +33,38 @@ export interface ReadTranscriptInput {
   agent: string;
   runId: string;
   from: number;
-  /** Behind the last message that is wanted. */
+  /** Exclusive. */
   to: number;
 }
 
 export interface ReadBlobInput {
-  /** Of the whole value. */
+  /** Hash of the whole value. */
   sha256: string;
   /** Offset in bytes. */
   from: number;
 }
 
-/** What runs tools, on `holdfast` and, for those of the host, on `host.<name>`. */
+/** The activities that run tools: on `holdfast`, and for host tools on `host.<name>`. */
 export interface ToolActivities {
   /** One tool call of the model, under an idempotency key that its target recognises. */
   callTool(input: ToolInvocation): Promise<ToolResult>;
-  /** The same for a script, which gets the value itself. */
+  /** The same for a script, which receives the value itself. */
   invokeTool(input: ToolInvocation): Promise<ToolOutcome>;
-  /** The text of files for the model, as one message; null where none of them is there. */
+  /** The text of files for the model, as one message; null if none of them exists. */
   readContext(input: ReadContextInput): Promise<string | null>;
-  /** Some bytes of a value that lies there, as base64. Throws `not_found`. */
+  /** Some bytes of a value stored there, as base64. Throws `not_found`. */
   readBlob(input: ReadBlobInput): Promise<string>;
 }
 
 export interface AgentActivities {
-  /** One call to the model. Repeatable: nothing but cost happens twice. */
+  /** One call to the model. Safe to repeat: only the cost is incurred twice. */
   callModel(input: ModelCall): Promise<ModelReply>;
-  /** What the conversation so far comes to, in place of it. Repeatable as `callModel`. */
+  /** A summary that replaces the conversation so far. Safe to repeat, like `callModel`. */
   compact(input: ModelCall): Promise<Compaction>;
   /** A page of another agent's messages. */
   readTranscript(input: ReadTranscriptInput): Promise<TranscriptPage>;
   openSessions(input: OpenSessionsInput): Promise<void>;
   closeSessions(input: CloseSessionsInput): Promise<void>;
-  /** Ends the trees of all sessions; each goes on with a fresh shell. */
+  /** Ends the process trees of all sessions; each continues with a fresh shell. */
   resetSessions(input: ResetSessionsInput): Promise<void>;
 }

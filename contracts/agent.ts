@@ -1,4 +1,4 @@
-// What crosses process borders about agents and turns. Plain JSON, no I/O.
+// Data about agents and turns that crosses process boundaries. Plain JSON, no I/O.
 import type { ErrorCode, ErrorFacts } from './errors';
 import type { YieldSettings } from './session';
 import { DEFAULT_TOOL_CALLS } from './tool-grant';
@@ -11,17 +11,17 @@ export interface TurnLimits {
   steps: number;
   /** Wall time of one turn in milliseconds. Default 24 h. */
   wallMs: number;
-  /** Replies in a row that may be malformed before the turn ends. Default 3. */
+  /** Consecutive malformed replies allowed before the turn ends. Default 3. */
   formatRepairs: number;
-  /** Tool calls of the turn itself, and again of the scripts of each command. Default 10,000. */
+  /** Tool calls of the turn itself; the same limit applies to the scripts of each command. Default 10,000. */
   toolCalls: number;
-  /** Tokens of one turn, in and out, its sub-agents' included. Default: no limit. */
+  /** Tokens of one turn, in and out, including its sub-agents'. Default: no limit. */
   tokens: number;
-  /** US dollars of one turn, its sub-agents' included, for models whose prices are known. Default: no limit. */
+  /** US dollars of one turn, including its sub-agents', for models with known prices. Default: no limit. */
   costUsd: number;
-  /** Sub-agents below the agent in all, theirs included. Default 16. */
+  /** Sub-agents below the agent in total, including theirs. Default 16. */
   agents: number;
-  /** How deep sub-agents may have sub-agents; 0: it may start none. Default 3. */
+  /** How many levels of sub-agents are allowed; 0: it may start none. Default 3. */
   depth: number;
 }
 
@@ -40,14 +40,14 @@ export const DEFAULT_LIMITS: TurnLimits = {
 export const DIALECTS = ['agent-json', 'tagged', 'native'] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
-/** What a model call took, or several together. */
+/** The usage of one model call, or of several together. */
 export interface Usage {
-  /** Tokens that were read, those from the provider's cache included. */
+  /** Tokens that were read, including those from the provider's cache. */
   inputTokens: number;
   outputTokens: number;
-  /** Of `inputTokens`. */
+  /** Part of `inputTokens`. */
   cachedTokens: number;
-  /** US dollars; null where a price is not known. */
+  /** US dollars; null if a price is not known. */
   costUsd: number | null;
 }
 
@@ -57,9 +57,9 @@ export interface AgentSettings {
   model: string;
   /** Default: the model's own, which is `agent-json` for scripted ones. */
   dialect?: DialectName;
-  /** What the model is told of itself before anything else. */
+  /** What the model is told about itself before anything else. */
   instructions?: string;
-  /** Files of the host that the model reads before the first message, such as AGENTS.md; those that are missing are left out. */
+  /** Host files that the model reads before the first message, such as AGENTS.md; missing ones are left out. */
   context?: string[];
   /** JSON Schema that the answer, a JSON text, must match. */
   outputSchema?: JsonSchema;
@@ -67,9 +67,9 @@ export interface AgentSettings {
   host?: string;
   /** Working folder of the shells. Default: the host's. */
   cwd?: string;
-  /** Host that `code_execution_remote` runs code on. Default: the only one that is online. */
+  /** The host that `code_execution_remote` runs code on. Default: the only one online. */
   remoteHost?: string;
-  /** Names of the tools that it and its scripts may call. Default: all. */
+  /** Names of the tools that the agent and its scripts may call. Default: all. */
   tools?: string[];
   limits?: Partial<TurnLimits>;
   yield?: Partial<YieldSettings>;
@@ -79,21 +79,22 @@ export interface AgentSettings {
 export interface AgentInput extends AgentSettings {
   /** The first message. */
   task?: string;
-  /** `task` answers, closes its sessions and ends; `conversation` goes on until `stop` or its idle limit. */
+  /** `task` answers, closes its sessions and ends; `conversation` continues until `stop` or its idle limit. */
   mode?: 'task' | 'conversation';
-  /** Sessions of its host to be opened at once, so that the first command in each waits for no shell. */
+  /** Sessions of its host to open at once, so that the first command in each need not wait for a shell. */
   openSessions?: number[];
   /** Leaves the sessions open when the agent ends. */
   keep?: boolean;
-  /** Ends a conversation after so long without a message, in milliseconds. Default 24 h. */
+  /** Ends a conversation after this long without a message, in milliseconds. Default 24 h. */
   idleMs?: number;
-  /** Begins with another conversation's first `count` messages, as that run of it holds them. */
+  /** Starts from another conversation's first `count` messages, as that run holds them. */
   from?: { agent: string; runId: string; count: number };
 }
 
 /**
- * Why a turn ended. `size_limit`: its messages are as many bytes as a turn may record; the next message goes on.
- * `interrupted`: by another message, or by who asked for its end. `recovered`: its sessions were reset, the next message goes on.
+ * Why a turn ended. `size_limit`: its messages fill what a turn may record; the next message continues.
+ * `interrupted`: by another message, or by a request to end it. `recovered`: its sessions were reset; the next message
+ * continues.
  */
 export type EndReason =
   | 'answered'
@@ -108,22 +109,22 @@ export type EndReason =
   | 'recovered'
   | 'stopped';
 
-/** An error of the catalogue, as data. */
+/** An error from the catalogue, as data. */
 export interface TurnError {
   code: ErrorCode;
   message: string;
   facts: ErrorFacts;
 }
 
-/** Result of the workflow `agent` in mode `task`, and answer of the update `send`. */
+/** Result of the workflow `agent` in mode `task`, and answer to the update `send`. */
 export interface AgentResult {
   answer: string | null;
   reason: EndReason;
   error: TurnError | null;
   steps: number;
-  /** The answer as JSON, where `outputSchema` asked for it. */
+  /** The answer as JSON, if `outputSchema` asked for it. */
   output?: JsonValue;
-  /** Absent where the model reports none. */
+  /** Absent if the model reports none. */
   usage?: Usage;
 }
 
@@ -131,13 +132,13 @@ export interface ToolCall {
   callId: string;
   tool: string;
   args: Record<string, unknown>;
-  /** Where it is run, as the registry said when the model called; absent: beside the agents; `turn`: by the turn. */
+  /** Where it runs, according to the registry when called. Absent: beside the agents; `turn`: in the turn. */
   runsOn?: 'host' | 'turn';
   /** Call ids of the same reply that its arguments refer to; absent: its arguments are taken as they are. */
   needs?: string[];
-  /** What was mended in it before it ran; the model is told. */
+  /** What was repaired in it before it ran; the model is told. */
   repaired?: string;
-  /** The policy has somebody asked about it first. */
+  /** The policy requires an approval first. */
   hold?: ToolHold;
   /** Why the policy refuses it. */
   denied?: string;
@@ -148,13 +149,13 @@ export interface ToolResult {
   tool: string;
   /** What the model reads. */
   content: string;
-  /** True when the model can mend what went wrong. */
+  /** True if the model can fix what went wrong. */
   isError: boolean;
-  /** The result itself, where another call refers to it. */
+  /** The result itself, if another call refers to it. */
   value?: JsonValue;
 }
 
-/** What a dialect makes of a model's reply. */
+/** A model's reply, as parsed by a dialect. */
 export type ParsedReply =
   | { kind: 'answer'; answer: string; output?: JsonValue }
   | { kind: 'calls'; calls: ToolCall[]; headline: string | null; thoughts: string[]; prose: string }
@@ -163,27 +164,27 @@ export type ParsedReply =
 /** One message of a conversation, recorded once. */
 export type Message =
   | { role: 'user'; text: string }
-  /** Files that the model has in view as long as the conversation lasts. */
+  /** Files that stay in the model's view for the whole conversation. */
   | { role: 'context'; text: string }
-  /** `text`: as the model wrote it, where nothing could be made of it; else it would be in history twice. */
+  /** `text`: the reply as written, only if it could not be parsed; otherwise it would be in history twice. */
   | { role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage }
   | ({ role: 'tool' } & ToolResult)
   | { role: 'repair'; text: string }
-  /** In place of the conversation's first `covers` messages, in what the model sees from here on. */
+  /** Replaces the conversation's first `covers` messages in what the model sees from here on. */
   | { role: 'summary'; text: string; covers: number };
 
 export interface TurnInput {
   agent: string;
-  /** First run of this life of the agent: an id that is used again later must not find the old commands. */
+  /** First run of this incarnation of the agent: an id that is reused later must not find the old commands. */
   born: string;
   turn: number;
   message: string;
   settings: AgentSettings;
-  /** How many messages of earlier turns the model is to see, and which run of the agent holds them. */
+  /** How many messages of earlier turns the model sees, and which run of the agent holds them. */
   earlier: { count: number; runId: string };
 }
 
-/** What a turn takes along when it continues as new. */
+/** What a turn carries over when it continues as new. */
 export interface TurnRecord {
   messages: Message[];
   steps: number;
@@ -192,48 +193,48 @@ export interface TurnRecord {
   repairs: number;
   sessions: number[];
   usage: Usage | null;
-  /** The conversation is to be summed up before the next step. */
+  /** The conversation must be summarized before the next step. */
   isFullForModel: boolean;
-  /** Of its first run; milliseconds since 1970. */
+  /** Start of its first run, in milliseconds since 1970. */
   startedAt: number;
-  /** Rules that were approved for as long as it lasts. */
+  /** Rules approved for as long as the turn lasts. */
   cleared?: string[];
 }
 
 export interface TurnResult extends AgentResult {
   messages: Message[];
-  /** Sessions of the agent's host that the turn's tools were called with. */
+  /** Sessions of the agent's host that the turn's tool calls used. */
   sessions: number[];
 }
 
-/** Input of the activity `callModel`: the messages themselves are pulled by query, pinned to these counts. */
+/** Input of the activity `callModel`: it pulls the messages themselves by query, pinned to these counts. */
 export interface ModelCall {
   agent: string;
   model: string;
   dialect?: DialectName | undefined;
   instructions?: string | undefined;
   outputSchema?: JsonSchema | undefined;
-  /** Names of the tools that it is told of; absent: all. */
+  /** Names of the tools that it is told about; absent: all. */
   tools?: string[] | undefined;
-  /** Where its tools run: what somebody is asked about is bound to it. */
+  /** Where its tools run: an approval is bound to it. */
   host?: string | undefined;
   cwd?: string | undefined;
   turn: { workflowId: string; runId: string; count: number };
   earlier: { count: number; runId: string };
 }
 
-/** What stands in for messages that the model is to see no more. */
+/** Replaces messages that the model no longer sees. */
 export interface Compaction {
   text: string;
   usage?: Usage;
 }
 
 export interface ModelReply {
-  /** Of a malformed reply: as the model wrote it. */
+  /** For a malformed reply: the text as the model wrote it. */
   text?: string;
   parsed: ParsedReply;
   usage?: Usage;
-  /** Tokens that the model reads at the most, where that is known. */
+  /** The most tokens that the model can read, if known. */
   window?: number;
 }
 
@@ -243,29 +244,29 @@ export interface SendRequest {
   id?: string | undefined;
   message: string;
   /**
-   * While a turn is at work: `queue` (the default) lets it end first. `interrupt` cancels its model call, lets its
-   * tools finish, and comes next.
+   * While a turn is running: `queue` (the default) lets it end first. `interrupt` cancels its model call, lets its
+   * tools finish, and goes next.
    */
   mode?: 'queue' | 'interrupt' | undefined;
 }
 
 export interface RecoverRequest {
-  /** The same id again resets nothing a second time. Default: the update's id. */
+  /** Repeating the same id resets nothing again. Default: the update's id. */
   id?: string | undefined;
   reason?: string | undefined;
 }
 
-/** A sub-agent, as its parent knows it. */
+/** A sub-agent, as its parent sees it. */
 export interface SubAgent {
   agentId: string;
   role: string;
   status: 'running' | 'ended';
-  /** In that status; ISO 8601. */
+  /** When that status began; ISO 8601. */
   since: string;
   result: AgentResult | null;
 }
 
-/** The answer of the query `state` of an `agent`. */
+/** The answer to the query `state` of an `agent`. */
 export interface AgentState {
   agent: string;
   mode: 'task' | 'conversation';
@@ -273,36 +274,36 @@ export interface AgentState {
   model: string;
   host: string;
   turns: number;
-  /** Workflow id of the turn at work. */
+  /** Workflow id of the running turn. */
   currentTurn: string | null;
   queued: number;
   lastResult: AgentResult | null;
   sessions: number[];
-  /** Sub-agents, the first one first; their answers are shortened. */
+  /** Sub-agents, oldest first; their answers are shortened. */
   agents: SubAgent[];
-  /** Of all turns and the sub-agents that were waited for; null where the model reports none. */
+  /** Total of all turns and the sub-agents that were waited for; null if the model reports none. */
   usage: Usage | null;
-  /** The run that answers, and the messages that its query `transcript` holds. */
+  /** The answering run, and the number of messages in its query `transcript`. */
   runId: string;
   messages: number;
   settings: AgentSettings;
   refused: string[];
-  /** What waits for a yes or no in its turn and its sessions; absent in answers of releases before 0.3. */
+  /** Pending approvals in its turn and its sessions; absent in answers from releases before 0.3. */
   approvals?: OpenQuestion[];
 }
 
 /**
- * The answer of the query `transcript`: a page of messages. It may hold fewer than were asked for, at least one
- * where there is one: pages end by bytes, too.
+ * The answer to the query `transcript`: a page of messages. It may hold fewer than requested, but at least one if
+ * there are any: pages are also limited in bytes.
  */
 export interface TranscriptPage {
   messages: Message[];
-  /** Messages in all. */
+  /** Total number of messages. */
   total: number;
 }
 
 export interface TranscriptRequest {
   from?: number;
-  /** At most so many messages; default 100. */
+  /** Most messages to return; default 100. */
   limit?: number;
 }

@@ -1,9 +1,9 @@
-// What is held until somebody says yes or no. Plain JSON, no I/O.
-/** What the policy says of a command or a tool call. */
+// Commands and calls that are held until someone approves or denies them. Plain JSON, no I/O.
+/** The policy's decision about a command or a tool call. */
 export const DECISIONS = ['allow', 'ask', 'deny'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** Why something is held or refused: a rule of the policy, and what was found. */
+/** Why something is held or refused: a policy rule, and what was found. */
 export interface PolicyReason {
   /** `destructive`, `tool write_file`, `host prod`, `agent review`. */
   rule: string;
@@ -11,64 +11,64 @@ export interface PolicyReason {
   found: string;
 }
 
-/** One value of what is asked about: the code, or an argument. */
+/** One value shown to the approver: the code, or an argument. */
 export interface ShownValue {
   name: string;
-  /** Whole, or its beginning and its end. */
+  /** Whole, or its beginning and end. */
   text: string;
-  /** Of the whole. */
+  /** Size of the whole value. */
   bytes: number;
-  /** Characters that were left out of the middle; 0: none. */
+  /** Characters left out of the middle; 0: none. */
   omitted: number;
 }
 
 /** Why and for how long something is held. */
 export interface Hold {
-  /** Of exactly the code, or of the tool and its arguments, and of where it is to run: hexadecimal SHA-256. */
+  /** Hexadecimal SHA-256 of exactly the code, or the tool and its arguments, and of where it will run. */
   hash: string;
   reasons: PolicyReason[];
-  /** The question is answered with no after so long, in milliseconds. */
+  /** After this many milliseconds it is denied. */
   expiresMs: number;
-  /** Where it is to run; absent in what releases before 0.3 have asked. */
+  /** Where it will run; absent in questions from releases before 0.3. */
   place?: Place;
 }
 
-/** Where something is to run. */
+/** Where something will run. */
 export interface Place {
   host: string;
-  /** Null: where the host begins its shells, or not known. */
+  /** Null: where the host starts its shells, or unknown. */
   cwd: string | null;
 }
 
-/** The host's answer to a command that the policy has somebody asked about: nothing of it was run. */
+/** The host's answer to a command that needs an approval: none of it was run. */
 export interface HeldCommand {
   held: Hold;
 }
 
 export interface ToolHold extends Hold {
-  /** The call in one line, for who is asked. */
+  /** The call in one line, for the approver. */
   what: string;
-  /** Its arguments are not to be shown. */
+  /** Its arguments must not be shown. */
   secret?: boolean;
-  /** What is shown of arguments that do not come with the call. */
+  /** What is shown of arguments that are not sent with the call. */
   values?: ShownValue[];
 }
 
-/** Something that waits for somebody. */
+/** A pending approval. */
 export interface Approval {
   id: string;
   /** One line: the command's first line, or the tool. */
   what: string;
   hash: string;
   reasons: PolicyReason[];
-  /** ISO 8601, as the next. */
+  /** ISO 8601, like the next. */
   askedAt: string;
   expiresAt: string;
   agent?: string;
   place?: Place;
   /** `terminal`, `python`, `nodejs`, or the tool's name. */
   runs?: string;
-  /** The whole code, or all arguments; a long one is cut, and whole in the answer to `approvals` with an id. */
+  /** The whole code, or all arguments; a long one is cut here, and whole in the answer to `approvals` with an id. */
   values?: ShownValue[];
 }
 
@@ -77,13 +77,13 @@ export interface ApprovalsRequest {
 }
 
 export interface ApproveRequest {
-  /** Which one; default: the only one that waits. */
+  /** Default: the only pending one. */
   id?: string;
-  /** Must be that of what waits, where it is given. */
+  /** If given, must be the hash of what is pending. */
   hash?: string;
   /** `session`: the same rules are not asked about again as long as this session or turn lasts. Default `once`. */
   scope?: 'once' | 'session';
-  /** Who says so, for the record. */
+  /** Who approves, for the record. */
   by?: string;
 }
 
@@ -94,14 +94,14 @@ export interface DenyRequest {
   reason?: string;
 }
 
-/** To an agent, which hands it on: to one of its sessions, or without one to its turn. */
+/** Sent to an agent, which forwards it to one of its sessions, or without a session to its turn. */
 export type ForSession<T> = T & { session?: number; host?: string };
 
 /** What a session or a turn carries over continue-as-new. */
 export interface ApprovalsRecord {
   waiting: Approval[];
-  /** Answers that came before who asked goes on. */
+  /** Answers that the asker has not picked up yet. */
   answers: Record<string, { approved: boolean; by: string | null; reason: string | null }>;
-  /** Rules that were approved for as long as it lasts. */
+  /** Rules approved for as long as it lasts. */
   cleared: string[];
 }

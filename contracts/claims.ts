@@ -1,22 +1,22 @@
-// Which data folder serves a task queue: what a claim says, and how its workflow is called. Plain JSON, no I/O.
-/** What the workers of an agents' queue offer: each part, for example `tool shell`, with a short hash or value. */
+// Which data folder serves a task queue: a claim's content and its workflow id. Plain JSON, no I/O.
+/** What the workers of an agent queue offer: each part, for example `tool shell`, with a short hash or value. */
 export type Offer = Readonly<Record<string, string>>;
 
-/** Who serves a task queue, as the claim's memo says it. */
+/** Who serves a task queue, as recorded in the claim's memo. */
 export interface ClaimFacts {
-  /** Of the data folder itself: it stays the same wherever the folder is mounted. */
+  /** Belongs to the data folder itself: the same wherever the folder is mounted. */
   folderId: string;
   dataDir: string;
   machine: string;
   /** The process that made the claim. */
   maker: { pid: number; startTime: string; bootId: string };
-  /** One set of workers: a process may have several. */
+  /** One set of workers; a process may have several. */
   instance: string;
-  /** Of an agents' queue alone: what its workers have to offer. */
+  /** For agent queues only: what its workers offer. */
   offer?: Offer;
 }
 
-/** Key of a claim's memo. */
+/** The memo key of a claim. */
 export const CLAIM_MEMO = 'holdfastClaim';
 
 export const claimWorkflowId = (taskQueue: string): string => `claim/${taskQueue}`;

@@ -1,11 +1,11 @@
-// What an entry of the error catalogue is.
+// The shape of an entry in the error catalogue.
 
-/** What an error speaks of; values are shown in the message, so they must not hold secrets. */
+/** The details of an error. Values are shown in the message, so they must not hold secrets. */
 export type ErrorFacts = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /**
- * What is known, wherever the code is thrown, of the effect of what was asked for. `none`: it has not begun and will
- * not; only then a message may say that nothing was run. `possible`: it may have begun, or may still. `happened`: it
+ * What is known about the effect of the request wherever the code is thrown. `none`: it has not begun and never will;
+ * only then may a message say that nothing was run. `possible`: it may have begun, or may still begin. `happened`: it
  * is done.
  */
 export type ErrorEffect = 'none' | 'possible' | 'happened';
@@ -13,9 +13,9 @@ export type ErrorEffect = 'none' | 'possible' | 'happened';
 export interface ErrorEntry {
   /** Whether the same call may succeed later without a change by the caller. */
   readonly retryable: boolean;
-  /** By the facts where the code is thrown before and after. */
+  /** Decided by the facts where the code is thrown both before and after the effect. */
   effect(facts: ErrorFacts): ErrorEffect;
-  /** Exit code of the command line: sysexits, always above 63. */
+  /** Exit code of the command line: from sysexits, always above 63. */
   readonly exitCode: number;
   /** What failed, what was given, what is allowed. */
   message(facts: ErrorFacts): string;
@@ -24,7 +24,7 @@ export interface ErrorEntry {
 }
 
 type Text = (facts: ErrorFacts) => string;
-/** What is known of the effect stands before the texts: an entry that does not say it does not compile. */
+/** The effect comes before the texts: an entry that omits it does not compile. */
 type EntryParts = [
   exitCode: number,
   retryable: boolean,
@@ -40,3 +40,9 @@ export const entry = (...[exitCode, retryable, effect, message, next]: EntryPart
   message,
   next,
 });
+
+/** Ends text that came from elsewhere, where it does not end itself. */
+export function sentence(text: ErrorFacts[string]): string {
+  const trimmed = String(text).trim();
+  return /[.?!]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}

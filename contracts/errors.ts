@@ -1,8 +1,8 @@
-// The one catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step.
-// Pure. Everything that a caller can see as an error is thrown as HoldfastError with a code from here.
+// The single catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step.
+// Pure. Every error that a caller can see is thrown as HoldfastError with a code from here.
 
 import { ENCRYPTION_ERRORS } from './encryption-errors';
-import { entry, type ErrorEffect, type ErrorEntry, type ErrorFacts } from './error-entry';
+import { entry, sentence, type ErrorEffect, type ErrorEntry, type ErrorFacts } from './error-entry';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
 import { POLICY_ERRORS } from './policy-errors';
@@ -32,7 +32,7 @@ const CATALOGUE = {
     false,
     'possible',
     (f) => `${f.what} does not exist: got ${f.got}${f.allowed ? `, allowed ${f.allowed}` : ''}.`,
-    (f) => String(f.next ?? 'Look at `holdfast ps` for what is there.'),
+    (f) => String(f.next ?? 'Run `holdfast ps` to see what exists.'),
   ),
   busy: entry(
     75,
@@ -43,7 +43,7 @@ const CATALOGUE = {
       (f.recent ? ` Its recent output:\n${f.recent}\n` : ''),
     (f) =>
       `Look at it with runtime "output", answer it with "input", stop it with runtime "reset", ` +
-      `or use another session than ${f.session}.`,
+      `or use a session other than ${f.session}.`,
   ),
   no_running_process: entry(
     65,
@@ -58,15 +58,15 @@ const CATALOGUE = {
     'none',
     (f) =>
       `A line of input is too long for the terminal: got ${f.got} bytes, allowed ${f.allowed} bytes in a line.`,
-    () => 'Write the text to a file and let the program read that; nothing was typed.',
+    () => 'Write the text to a file and have the program read it; nothing was typed.',
   ),
   input_queue_full: entry(
     75,
     true,
     'none',
     (f) =>
-      `Too many inputs wait to be typed in session ${f.session}: allowed ${f.allowed} bytes; this one is not typed.`,
-    () => 'Send it again when those before it are typed.',
+      `Too much input is waiting to be typed in session ${f.session}: allowed ${f.allowed} bytes; this was not typed.`,
+    () => 'Send it again once the earlier input has been typed.',
   ),
   offset_out_of_range: entry(
     65,
@@ -79,39 +79,39 @@ const CATALOGUE = {
     65,
     false,
     'none',
-    (f) => `The id ${f.got} was used before with other content; nothing was done for it.`,
-    () => 'Use a fresh id for new content, or repeat the first content to get its recorded result.',
+    (f) => `The id ${f.got} was already used with different content; nothing was done.`,
+    () => 'Use a fresh id for new content, or resend the original content to get its recorded result.',
   ),
   answer_forgotten: entry(
     69,
     false,
     'happened',
-    (f) => `The message ${f.got} was taken before, and its answer is not kept any more.`,
-    () => 'Read the transcript for the answer; a fresh id sends the message once more.',
+    (f) => `The message ${f.got} was accepted before, but its answer is no longer kept.`,
+    () => 'Read the answer in the transcript, or send the message again with a fresh id.',
   ),
   session_limit: entry(
     69,
     false,
     'none',
-    (f) =>
-      `Agent ${f.agent} has as many open sessions as it may have: allowed ${f.allowed}; nothing was run.`,
+    (f) => `Agent ${f.agent} has reached its limit of open sessions: allowed ${f.allowed}; nothing was run.`,
     (f) =>
       f.closable
         ? `Use one of its idle sessions (${f.closable}), or close them with \`holdfast close --session N\`.`
-        : 'All of them are at work: wait for one, or end one with runtime "reset" and use it again.',
+        : 'All of them are busy: wait for one, or end its command with runtime "reset" and reuse it.',
   ),
   wait_ended: entry(
     69,
     false,
     'none',
-    (f) => `The wait is over, because session ${f.session}, which was asked for it, is closed (${f.reason}).`,
+    (f) =>
+      `The wait ended because session ${f.session}, which was doing the waiting, was closed (${f.reason}).`,
     () => 'Ask one of the other sessions, or look at each with `output`.',
   ),
   typist_busy: entry(
     75,
     true,
     'none',
-    (f) => `Somebody else types in session ${f.session}: ${f.who}.`,
+    (f) => `Someone else is typing in session ${f.session}: ${f.who}.`,
     () => 'Watch with --watch, or take the keyboard over with --take.',
   ),
   session_closed: entry(
@@ -120,7 +120,7 @@ const CATALOGUE = {
     'possible',
     (f) => `Session ${f.session} is closed (${f.reason}).`,
     () =>
-      'Send the command again with the same id: it opens the session anew, and runs nothing that has run before.',
+      'Send the command again with the same id: this reopens the session and reruns nothing that already ran.',
   ),
   session_lost: entry(
     69,
@@ -128,13 +128,13 @@ const CATALOGUE = {
     'possible',
     (f) =>
       `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept, and its command is not run again.`,
-    () => 'Look at the log, decide whether the command had its effect, then send the next command.',
+    () => 'Look at the log, decide whether the command took effect, then send the next command.',
   ),
   draining: entry(
     75,
     true,
     'possible',
-    (f) => `${f.what ?? 'The session'} is about to continue as new and takes no message for a moment.`,
+    (f) => `${f.what ?? 'The session'} is about to continue as new and accepts no messages for a moment.`,
     () => 'Send the same message with the same id again; the client does this by itself.',
   ),
   no_worker: entry(
@@ -150,23 +150,23 @@ const CATALOGUE = {
     'possible',
     (f) =>
       f.pid === undefined
-        ? `No worker of task queue ${f.taskQueue} answers: one took a task of workflow ${f.got} and was not heard of again.`
+        ? `No worker of task queue ${f.taskQueue} answers: one took a task of workflow ${f.got} and has not been heard from since.`
         : `The worker ${f.pid} does not answer: ${f.reason}.`,
     (f) =>
       f.pid === undefined
-        ? 'Look at the worker’s process: it is stopped, overloaded or was just killed. On its machine, `holdfast doctor` ' +
-          'says which, and `holdfast up --replace` ends it and starts another. The message is kept: it is done then.'
-        : '`holdfast up --replace` ends it and starts another, which takes over what it was doing.',
+        ? 'Check the worker’s process: it is stopped, overloaded or was just killed. On its machine, `holdfast doctor` ' +
+          'says which, and `holdfast up --replace` ends it and starts another, which then handles the message.'
+        : '`holdfast up --replace` ends it and starts another, which takes over its work.',
   ),
   workflow_stuck: entry(
     70,
     true,
     'possible',
-    (f) => `Workflow ${f.got} fails its tasks: got ${f.attempts} attempts of the same one.`,
+    (f) => `Workflow ${f.got} keeps failing the same task: got ${f.attempts} attempts.`,
     () =>
-      'Look at its last failure in the web UI or the worker’s log. Most often its history was written by another ' +
-      'release: run that one, or terminate the workflow; a session’s log stays. Where payloads are encrypted, one may ' +
-      'have been refused: the log says which.',
+      'Look at its last failure in the web UI or the worker’s log. Usually its history was written by another ' +
+      'release: run that release, or terminate the workflow; a session’s log is kept. If payloads are encrypted, one ' +
+      'may have been refused: the log says which.',
   ),
   no_server: entry(
     69,
@@ -182,6 +182,13 @@ const CATALOGUE = {
     (f) => `${f.what} did not answer within ${f.waitedMs} ms.`,
     () => 'Look at `holdfast ps` and `holdfast doctor`, then send it again with the same id.',
   ),
+  no_working_folder: entry(
+    65,
+    false,
+    'none',
+    (f) => `The working folder cannot be used: got ${f.got}, which ${f.reason}; nothing was run.`,
+    () => 'Make it on the machine of the shell, or name another one.',
+  ),
   terminal_failed: entry(
     71,
     false,
@@ -193,10 +200,10 @@ const CATALOGUE = {
     69,
     false,
     'none',
-    (f) => `A sandbox is required and cannot be had on this host: ${f.reason}; nothing was started.`,
+    (f) => `A sandbox is required but not available on this host: ${f.reason}; nothing was started.`,
     () =>
-      'Install bubblewrap 0.8 or newer and let it make user namespaces (`holdfast doctor` tries it); or set ' +
-      '"sandbox.mode" to "prefer" or "off", which runs code with all that the user may.',
+      'Install bubblewrap 0.8 or newer and allow it to create user namespaces (`holdfast doctor` tests this); or set ' +
+      '"sandbox.mode" to "prefer" or "off", which runs code with all of the user’s permissions.',
   ),
   missing_program: entry(
     69,
@@ -210,27 +217,27 @@ const CATALOGUE = {
     false,
     'possible',
     () => 'The packages that the script names could not be installed, so the script was not run.',
-    () => 'Read what the installer says above, and correct the dependencies or the network.',
+    () => 'Read the installer’s output above, then fix the dependencies or the network.',
   ),
   missing_packages: entry(
     69,
     false,
     'none',
-    (f) => `The script imports what is not installed: ${f.modules}; nothing of it was run.`,
-    (f) => `Install what brings it (${f.installer} ${f.packages}), and run the script again.`,
+    (f) => `The script imports modules that are not installed: ${f.modules}; none of it was run.`,
+    (f) => `Install the missing packages (${f.installer} ${f.packages}), then run the script again.`,
   ),
   config_invalid: entry(
     78,
     false,
     'none',
-    (f) => `The configuration is invalid: ${f.faults}`,
-    () => 'Mend each of these and start again.',
+    (f) => `The configuration is invalid: ${sentence(f.faults)}`,
+    () => 'Fix each of these and start again.',
   ),
   engine_missing: entry(
     69,
     false,
     'none',
-    (f) => `No Temporal server could be had: ${f.reason}`,
+    (f) => `No Temporal server could be found or built: ${f.reason}`,
     () =>
       'Install the Temporal CLI (`temporal` on PATH or HOLDFAST_TEMPORAL_CLI), or install Go so that it can be ' +
       'built, or name a running server with --address.',
@@ -239,10 +246,10 @@ const CATALOGUE = {
     69,
     false,
     'none',
-    (f) => `No time-skipping test server could be had: ${f.reason}`,
+    (f) => `No time-skipping test server is available: ${f.reason}`,
     () =>
-      'Let this machine reach the vendor’s download or Maven’s repository (with `mvn` and `java` on PATH), or name ' +
-      'an executable in HOLDFAST_TEST_SERVER; `createLocal` needs none, but skips no time.',
+      'Give this machine access to the vendor’s download or the Maven repository (with `mvn` and `java` on PATH), or name ' +
+      'an executable in HOLDFAST_TEST_SERVER; `createLocal` needs none, but does not skip time.',
   ),
   replay_failed: entry(
     70,
@@ -250,8 +257,8 @@ const CATALOGUE = {
     'none',
     (f) => `The history of ${f.got} does not replay: ${f.reason}`,
     () =>
-      'The workflow’s code schedules other commands than it did. Take the change back, or guard it with `patched` ' +
-      'so that open workflows go the old way.',
+      'The workflow’s code no longer schedules the same commands. Revert the change, or guard it with `patched` ' +
+      'so that open workflows keep the old path.',
   ),
   engine_failed: entry(
     70,
@@ -265,23 +272,24 @@ const CATALOGUE = {
     true,
     'possible',
     (f) => `The output could not be written: ${f.reason}.`,
-    () => 'Make room or write it elsewhere; what ran in a session went on, and its log is whole.',
+    () =>
+      'Free some space or write it elsewhere; commands in sessions kept running, and their logs are complete.',
   ),
   engine_moved: entry(
     75,
     true,
     'possible',
     (f) =>
-      `The Temporal server was restarted at ${f.got}, because something else took ${f.before} meanwhile.`,
+      `The Temporal server was restarted at ${f.got}, because something else took ${f.before} in the meantime.`,
     () =>
-      'Its data is the same, and the work goes on there: look with `holdfast ps`, or run the same command again.',
+      'Its data is unchanged and work continues there: check with `holdfast ps`, or run the same command again.',
   ),
   port_in_use: entry(
     71,
     true,
     'none',
     (f) => `The port is taken: got ${f.got}, allowed a free port.`,
-    () => 'Leave --port away to take any free port, or name another.',
+    () => 'Omit --port to use any free port, or name another.',
   ),
   worker_failed: entry(
     70,
@@ -296,14 +304,14 @@ const CATALOGUE = {
     'none',
     (f) => `Another worker serves host ${f.host} on ${f.dataDir}: got two, allowed one.`,
     () =>
-      'Stop the other one first (`holdfast down` for that of the command line), or name another data folder.',
+      'Stop the other one first (`holdfast down` if the command line started it), or name another data folder.',
   ),
   agent_closed: entry(
     69,
     false,
     'possible',
-    (f) => `The agent takes no message any more: ${f.reason}.`,
-    () => 'Start another one, or fork this one: `holdfast fork` begins with its conversation.',
+    (f) => `The agent no longer accepts messages: ${f.reason}.`,
+    () => 'Start another one, or fork this one: `holdfast fork` starts from its conversation.',
   ),
   agent_ended: entry(
     75,
@@ -316,7 +324,7 @@ const CATALOGUE = {
     70,
     false,
     'possible',
-    (f) => `It is unknown whether ${f.what} had its effect: ${f.reason}`,
+    (f) => `It is unknown whether ${f.what} took effect: ${f.reason}`,
     () => 'Check the effect before doing it again.',
   ),
   node_too_old: entry(
@@ -324,7 +332,7 @@ const CATALOGUE = {
     false,
     'none',
     (f) => `Holdfast needs a newer Node: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Install that Node, or run `npm ci` in the checkout, which brings one along.',
+    () => 'Install a newer Node, for example from https://nodejs.org or with `nvm install --lts`.',
   ),
   internal: entry(
     70,
@@ -337,11 +345,11 @@ const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** An error of the catalogue. `message` holds the whole text, next step included. */
+/** An error from the catalogue. `message` holds the whole text, including the next step. */
 export class HoldfastError extends Error {
   readonly next: string;
   readonly retryable: boolean;
-  /** What is known of the effect of what was asked for. */
+  /** What is known about the effect of the request. */
   readonly effect: ErrorEffect;
   readonly exitCode: number;
 
@@ -359,13 +367,13 @@ export class HoldfastError extends Error {
     this.exitCode = e.exitCode;
   }
 
-  /** As the outcome of a tool call: what scripts catch, whatever language they are in. */
+  /** As the outcome of a tool call, for scripts in any language to catch. */
   toOutcome(): { ok: false; error: { code: ErrorCode; message: string; retryable: boolean } } {
     const { code, message, retryable } = this;
     return { ok: false, error: { code, message, retryable } };
   }
 
-  /** The form in which errors reach programs (`--json`) and cross process borders. */
+  /** The form in which errors reach programs (`--json`) and cross process boundaries. */
   toJSON(): Pick<HoldfastError, 'code' | 'message' | 'next' | 'retryable' | 'effect' | 'facts'> {
     const { code, message, next, retryable, effect, facts } = this;
     return { code, message, next, retryable, effect, facts };

@@ -1,12 +1,12 @@
-// How errors of the catalogue cross Temporal: as ApplicationFailure whose type is the code and whose first
-// detail are the facts, so that the other side builds the same error again.
+// How catalogue errors cross Temporal: as an ApplicationFailure whose type is the code and whose first
+// detail holds the facts, so that the other side can rebuild the same error.
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError, isErrorCode, type ErrorFacts } from './errors';
 
-/** Failure type of an activity whose worker was killed, said by the worker that came after it. */
+/** Failure type of an activity whose worker was killed, reported by the worker that replaced it. */
 export const WORKER_LOST = 'WorkerLost';
 
-/** Never retried by Temporal: what may be tried again, the caller decides by the catalogue. */
+/** Never retried by Temporal: the caller decides from the catalogue whether to retry. */
 export function toFailure(err: HoldfastError): ApplicationFailure {
   const failure = ApplicationFailure.create({
     type: err.code,
@@ -14,15 +14,15 @@ export function toFailure(err: HoldfastError): ApplicationFailure {
     nonRetryable: true,
     details: [err.facts],
   });
-  // The web UI shows a failure's stack below its message: it would only hide it.
+  // The web UI shows a failure's stack below its message: it would only obscure the message.
   failure.stack = '';
   return failure;
 }
 
-/** Longer than this no provider is waited for at a time. */
+/** The longest single wait for a provider. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** Retried by Temporal; where the facts have `retryAfterMs`, no sooner than after so long, at most an hour. */
+/** Retried by Temporal; if the facts have `retryAfterMs`, no sooner than that, capped at an hour. */
 export function toRetryableFailure(err: HoldfastError): ApplicationFailure {
   const { retryAfterMs } = err.facts;
   const delayMs = typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : 0;

@@ -1,4 +1,4 @@
-// A hash for what must only differ: workflows have no node:crypto, and nothing here is secret. Pure.
+// A hash for values that only need to differ: workflows have no node:crypto, and nothing here is secret. Pure.
 
 /** FNV-1a of 32 bits. */
 export function fnv1a(text: string): number {

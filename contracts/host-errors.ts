@@ -1,15 +1,15 @@
-// The part of the error catalogue about hosts: which one is meant, whether it is there, what it lets be done.
+// The part of the error catalogue about hosts: which one is meant, whether it is online, what it allows.
 import { entry, type ErrorEntry } from './error-entry';
 
 export const HOST_ERRORS = {
   host_offline: entry(
     69,
     true,
-    // Found out beforehand, or by waiting in vain: an attempt before that may have been carried out.
+    // Known beforehand, or found by waiting in vain: in that case an earlier attempt may have been carried out.
     (f) => (f.waitedMs === undefined ? 'none' : 'possible'),
     (f) =>
       f.waitedMs === undefined
-        ? `Host ${f.host} is offline since ${f.since}: ${f.reason}; nothing was run, here or anywhere else.`
+        ? `Host ${f.host} has been offline since ${f.since}: ${f.reason}; nothing was run, here or anywhere else.`
         : `No worker of host ${f.host} took the message within ${f.waitedMs} ms.`,
     (f) =>
       f.host === 'local'
@@ -23,7 +23,7 @@ export const HOST_ERRORS = {
     (f) =>
       `No host is connected: got ${f.got}, allowed one that is online; nothing was run, here or anywhere else.`,
     () =>
-      'Tell the user: on the machine that is meant, run `holdfast host serve NAME`, or `holdfast chat --serve-host`.',
+      'Tell the user: on the intended machine, run `holdfast host serve NAME`, or `holdfast chat --serve-host`.',
   ),
   unknown_host: entry(
     66,
@@ -31,7 +31,7 @@ export const HOST_ERRORS = {
     'none',
     (f) =>
       `No host has this name: got ${f.host}, allowed ${f.allowed}; nothing was run, here or anywhere else.`,
-    (f) => `Name one of these, or run \`holdfast host serve ${f.host}\` on the machine that is meant.`,
+    (f) => `Name one of these, or run \`holdfast host serve ${f.host}\` on the intended machine.`,
   ),
   ambiguous_host: entry(
     65,
@@ -39,13 +39,13 @@ export const HOST_ERRORS = {
     'none',
     (f) =>
       `Several hosts are online and the agent is bound to none: got ${f.got}, allowed one; nothing was run.`,
-    () => 'Tell the user which hosts there are; the agent is bound to one by its setting `remoteHost`.',
+    () => 'Tell the user which hosts exist; the setting `remoteHost` binds the agent to one.',
   ),
   execution_disabled: entry(
     77,
     false,
     'none',
-    (f) => `Host ${f.host} runs nothing: its access is off; nothing was run, here or anywhere else.`,
+    (f) => `Host ${f.host} does not run code: its access is off; nothing was run, here or anywhere else.`,
     (f) => `Tell the user; on that machine, \`holdfast host access ${f.host} read-write\` allows it.`,
   ),
   read_only_host: entry(
@@ -69,7 +69,7 @@ export const HOST_ERRORS = {
     true,
     'none',
     (f) =>
-      `Host ${f.host} belongs to another data folder: got ${f.got}, allowed ${f.allowed}, which has it since ${f.since}.`,
+      `Host ${f.host} belongs to another data folder: got ${f.got}, allowed ${f.allowed}, which has held it since ${f.since}.`,
     (f) =>
       `Choose another name for this one (\`holdfast up --host NAME\`, \`holdfast host serve NAME\`). ` +
       `If the other one will not come back, run \`holdfast host forget ${f.host}\` first.`,
@@ -80,25 +80,26 @@ export const HOST_ERRORS = {
     // A command that is delivered again may have begun there.
     'possible',
     (f) =>
-      `The shell of session ${f.session} is in another data folder than the one that serves host ${f.host} now.`,
-    () => 'Close the session and send the command again: a new shell opens here. The old log is kept there.',
+      `The shell of session ${f.session} is in a different data folder from the one that now serves host ${f.host}.`,
+    () =>
+      'Close the session and send the command again: a new shell opens here. The old log stays in the other folder.',
   ),
   queue_taken: entry(
     75,
     false,
     'none',
     (f) =>
-      `Workers on ${f.allowed} serve agents on task queue ${f.queue} with something else to offer: ${f.differences}.`,
+      `Workers on ${f.allowed} serve agents on task queue ${f.queue} with different tools or settings: ${f.differences}.`,
     (f) =>
-      'Agents would get one or the other by chance. Give this worker what the others have, or a queue of its own ' +
-      `(\`--queue NAME\`, not ${f.queue}); \`--join\` joins all the same, for a change that is rolled out step by step.`,
+      'Agents would get one or the other by chance. Give this worker what the others have, or its own queue ' +
+      `(\`--queue NAME\`, not ${f.queue}); \`--join\` joins anyway, for a gradual rollout.`,
   ),
   foreign_session: entry(
     77,
     false,
     'none',
     (f) =>
-      `The session belongs to another host: got ${f.got}, allowed ${f.host}; nothing was done, and it is on record.`,
+      `The session belongs to another host: got ${f.got}, allowed ${f.host}; nothing was done, and this was recorded.`,
     () => 'Send it to the host that the session names.',
   ),
   enrol_failed: entry(
@@ -106,21 +107,21 @@ export const HOST_ERRORS = {
     false,
     'possible',
     (f) => `Host ${f.host} could not be enrolled: ${f.reason}.`,
-    () => 'Mend that and enrol it again: what is done already is left as it is.',
+    () => 'Fix that and enrol it again: completed steps are left as they are.',
   ),
   listen_failed: entry(
     69,
     false,
     'none',
     (f) => `Host ${f.host} cannot take connections: ${f.reason}.`,
-    () => 'Mend that, or start it without `--listen`: it is then followed through Temporal.',
+    () => 'Fix that, or start it without `--listen`: it is then followed through Temporal.',
   ),
   attach_refused: entry(
     77,
     false,
     'none',
-    (f) => `Host ${f.host} lets nobody in here: ${f.reason}.`,
+    (f) => `Host ${f.host} refused the connection: ${f.reason}.`,
     (f) =>
-      `Give the token that \`holdfast host token ${f.host}\` prints on that machine, in HOLDFAST_HOST_TOKEN or by --token-file.`,
+      `Give the token that \`holdfast host token ${f.host}\` prints on that machine, in HOLDFAST_HOST_TOKEN or with --token-file.`,
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -13,13 +13,13 @@ export interface RunCommandInput {
   runtime: Runtime;
   code: string;
   yield: YieldSettings;
-  /** What runs in the session is ended first. */
+  /** Ends whatever runs in the session first. */
   reset?: boolean;
-  /** Hash of the code that somebody has approved. */
+  /** Hash of the approved code. */
   cleared?: string;
-  /** The package that this command installs, because a script imports it. */
+  /** The package that this command installs because a script imports it. */
   installs?: string;
-  /** An earlier delivery may have reached a host: when the command was sent, in milliseconds by the server's clock. */
+  /** Set if an earlier delivery may have reached a host: when the command was sent, in ms by the server's clock. */
   resentSince?: number;
 }
 
@@ -32,16 +32,16 @@ export interface SendInputInput {
   ref: SessionRef;
   inputId: string;
   text: string | null;
-  /** False: no Enter behind the text. */
+  /** False: no Enter after the text. */
   enter?: boolean;
   keys: Key[];
   /** Offset to show output from; null: from where the input was typed. */
   from: number | null;
-  /** Null: answer as soon as it is typed. */
+  /** Null: answer as soon as the input is typed. */
   yield: YieldSettings | null;
 }
 
-/** Inputs that came as signals, in their order. */
+/** Inputs that arrived as signals, in order. */
 export interface SendInputsInput {
   ref: SessionRef;
   inputs: SignalledInput[];
@@ -55,9 +55,9 @@ export interface SignalledInput {
 }
 
 export interface SentInputs {
-  /** After the last of them. */
+  /** The view after the last input. */
   view: CommandView;
-  /** What was refused, in the catalogue's words: whoever signals has nobody to be told by. */
+  /** Refused inputs, in the catalogue's words: the sender of a signal gets no answer. */
   refused: string[];
 }
 
@@ -89,14 +89,14 @@ export interface CloseSessionInput {
   reason: string | null;
 }
 
-/** The signal `yielded`. Either the command goes on without an end yet, or nobody can say at the moment how it is. */
+/** The signal `yielded`: the command is still running, or its state is unknown at the moment. */
 export type Yielded = { commandId: string } & (
   | { view: CommandView; trouble?: undefined }
-  /** Null: it is over. Since 0.3. */
+  /** Null: the trouble is over. Since 0.3. */
   | { trouble: CommandTrouble | null; view?: undefined }
 );
 
-/** Why callers of a running command cannot be told how it is: an error of the catalogue. The command goes on. */
+/** Why the state of a running command is unknown: an error from the catalogue. The command keeps running. */
 export interface CommandTrouble {
   code: ErrorCode;
   facts: ErrorFacts;
@@ -104,11 +104,11 @@ export interface CommandTrouble {
 
 /** The host's activities, as workflows see them. */
 export interface HostActivities {
-  /** Opens the terminal where it is not. */
+  /** Opens the terminal unless it is open. */
   openSession(input: OpenSessionInput): Promise<CommandView>;
   /**
-   * Completes when the command has ended, however long that takes; `yielded` tells what happens before. Or at once,
-   * where somebody is to be asked: then nothing was run.
+   * Completes when the command has ended, however long that takes; `yielded` reports what happens before. Completes
+   * at once if an approval is needed: then nothing was run.
    */
   runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand>;
   sendInput(input: SendInputInput): Promise<CommandView>;

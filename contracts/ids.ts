@@ -1,16 +1,16 @@
 // Names that outside callers depend on: ids, workflow ids and task queues. Pure.
 import { HoldfastError } from './errors';
 
-/** Every id matches this before it touches a path, a workflow id or a queue name. */
+/** Every id must match this before it becomes part of a path, a workflow id or a queue name. */
 export const ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-/** Ids that callers give to messages, for "the same message again"; they are hashed before they touch a path. */
+/** For ids that callers give to messages, to mean "the same message again"; they are hashed before use in a path. */
 export const MESSAGE_ID_MAX_CHARS = 200;
 export const MAX_SESSION_NUMBER = 999_999;
 
 export const MAIN_TASK_QUEUE = 'holdfast';
 /** The machine beside the embedded server. */
 export const LOCAL_HOST = 'local';
-/** The agent that command-line sessions belong to when none is named. */
+/** The agent that command-line sessions belong to if none is named. */
 export const DEFAULT_AGENT = 'cli';
 
 /** One exec session: a persistent shell of an agent on a host. */
@@ -18,7 +18,7 @@ export interface SessionRef {
   agent: string;
   host: string;
   session: number;
-  /** The data folder that has its shell, once the session has heard of it: no other may act on it. */
+  /** The data folder that has its shell, once the session knows it: no other folder may act on it. */
   folderId?: string;
 }
 
@@ -29,7 +29,7 @@ export const turnWorkflowId = (agent: string, turn: number): string =>
 export const sessionWorkflowId = ({ agent, host, session }: SessionRef): string =>
   `exec/${checkedId('agent', agent)}/${checkedId('host', host)}/${checkedSession(session)}`;
 
-/** Of a host in a trust domain of its own. */
+/** For a host in its own trust domain. */
 const HOST_NAMESPACE = 'holdfast-host-';
 export const hostNamespace = (host: string): string => `${HOST_NAMESPACE}${checkedId('host', host)}`;
 export const isHostNamespace = (namespace: string): boolean => namespace.startsWith(HOST_NAMESPACE);
@@ -43,11 +43,11 @@ export function parseSessionWorkflowId(workflowId: string): SessionRef | undefin
   return ID_PATTERN.test(agent) && ID_PATTERN.test(host) ? { agent, host, session: Number(n) } : undefined;
 }
 
-/** Kinds of workflows that people and backends send messages to. */
+/** The kinds of workflow that people and backends send messages to. */
 export const WORKFLOW_KINDS = ['agent', 'session'] as const;
 export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
 
-/** Of a workflow id; undefined for turns and for workflows that are not ours. */
+/** The kind of a workflow id; undefined for turns and for workflows that are not ours. */
 export function workflowKind(workflowId: string): WorkflowKind | undefined {
   if (parseSessionWorkflowId(workflowId)) return 'session';
   const [kind, agent, ...rest] = workflowId.split('/');

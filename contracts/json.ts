@@ -1,7 +1,7 @@
-// JSON, as it crosses process borders.
+// JSON, as it crosses process boundaries.
 
 export type JsonValue =
   string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue | undefined };
 
-/** JSON Schema as its author wrote it: an MCP server's too, so nothing in it can be relied upon. */
+/** JSON Schema as its author wrote it, which may be an MCP server: nothing in it can be relied on. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,18 +1,18 @@
-// Texts for Temporal's web UI, which renders a workflow's summary and details as Markdown with HTML in it. Whatever a
-// model, a program or a person wrote goes through here first: it stays text, and of a bounded length. Pure.
+// Texts for Temporal's web UI, which renders a workflow's summary and details as Markdown with HTML. Everything that a
+// model, a program or a person wrote goes through here first: it stays text, of bounded length. Pure.
 import { escapeActive, inertText, withoutActive } from './inert';
 
 /* eslint-disable no-control-regex -- control characters are the point */
 /** ECMA-48: CSI, strings such as OSC, and the short sequences. */
 const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]?|\x1b[P\]X^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-Z\\^-~]?/g;
 const PUNCTUATION = /[\\`*_{}[\]()<>#|~!&$]/g;
-/** What means something anywhere in a line that stands by itself. */
+/** What has a meaning anywhere in a single line. */
 const PUNCTUATION_OF_LINE = /[\\`*_[<&~$]/g;
-/** What makes a line a heading, a quotation, an item, a table or a rule. */
+/** What makes a line a heading, a quotation, a list item, a table or a rule. */
 const BEGINNING = /^(\d*)(?=[-+=:#>|.)])/;
-/** The server makes links of such addresses without being asked to. */
+/** The web UI turns such addresses into links by itself. */
 const SCHEME = /\b(https?|ftp|file|mailto):/gi;
-/** Temporal takes 400 bytes of a summary: a hundred characters of four bytes at the most, escaped ones included. */
+/** Temporal allows 400 bytes for a summary: a hundred characters of at most four bytes, escaped ones included. */
 const LABEL_CHARACTERS = 96;
 
 /** One line of plain text, at most about a hundred characters. */
@@ -24,13 +24,13 @@ export function label(text: string, maxCharacters = LABEL_CHARACTERS): string {
     : characters.join('');
 }
 
-/** A label inside Markdown, where none of its characters means anything. */
+/** A label for use inside Markdown, with every special character escaped. */
 export const inMarkdown = (text: string, maxCharacters?: number): string =>
   escaped(label(text, maxCharacters), PUNCTUATION);
 
 /**
- * A label as a workflow's summary: Markdown on its own page, plain text on that of its parent and in Temporal's command
- * line. Therefore no more is escaped than must be.
+ * A label as a workflow's summary: Markdown on its own page, plain text on its parent's page and in Temporal's command
+ * line. So only what must be escaped is.
  */
 export const asSummary = (text: string): string => escaped(label(text), PUNCTUATION_OF_LINE);
 
@@ -41,12 +41,13 @@ const escaped = (line: string, punctuation: RegExp): string =>
 const inCode = (code: string): string => {
   const text = escapeActive(code);
   if (!text.includes('`')) return `\`${text}\``;
-  // Longer than any run of backquotes in it (CommonMark 6.1), and spaces, or one at its end would count.
+  // Longer than any run of backquotes in it (CommonMark 6.1), and padded with spaces, or a backquote at its end would
+  // count.
   const around = '`'.repeat(1 + Math.max(...[...text.matchAll(/`+/g)].map(([run]) => run.length)));
   return `${around} ${text} ${around}`;
 };
 
-/** The end of a text of several lines; what a reader would not see is written out. */
+/** The end of a multi-line text; invisible characters are written out. */
 export function fenced(whole: string, maxCharacters: number): string {
   const text = inertText(whole.slice(-maxCharacters).replace(/^[\uDC00-\uDFFF]/, ''));
   // Longer than any run of backquotes in it, so that none of it ends the fence (CommonMark 4.5).
@@ -59,7 +60,7 @@ export function fenced(whole: string, maxCharacters: number): string {
 export const workflowLink = (namespace: string, workflowId: string): string =>
   link(pathOf(namespace, `/${inAddress(workflowId)}`), workflowId);
 
-/** A link to the list of the workflows that a query finds. */
+/** A link to the list of workflows that match a query. */
 export const listLink = (namespace: string, query: string, text: string): string =>
   link(pathOf(namespace, `?query=${inAddress(query)}`), text);
 
@@ -77,7 +78,7 @@ const link = (path: string, text: string): string => `[${inMarkdown(text, Infini
 /** `2026-11-21 11:08:06 UTC`. */
 export const atTime = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** What an operator can do here: what for, which message, its JSON or null for no data. */
+/** What an operator can do here: the purpose, the message, its JSON or null for no data. */
 export const messageList = (
   messages: readonly (readonly [what: string, how: string, json: string | null])[],
 ): string =>

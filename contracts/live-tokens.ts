@@ -1,19 +1,19 @@
-// What a worker tells those who watch a model write: beside history, kept nowhere. Plain JSON, one line each.
+// What a worker sends to those who watch a model write: outside history, stored nowhere. Plain JSON, one line each.
 
 export type LiveToken =
   | { kind: 'text'; agent: string; turn: string; text: string }
-  /** What was shown of the reply counts no more: the call is made again, or its worker is gone. */
+  /** Discard what was shown of the reply: the call is repeated, or its worker is gone. */
   | { kind: 'reset'; agent: string; turn: string }
-  /** The reply is whole; it stands in the transcript from now on. */
+  /** The reply is complete and is now in the transcript. */
   | { kind: 'end'; agent: string; turn: string };
 
-/** The first line of a watcher. */
+/** The first line that a watcher sends. */
 export interface WatchRequest {
   token: string;
   agent: string;
 }
 
-/** Where a worker's hub listens: a file of its own in this folder of the data folder, readable by its user only. */
+/** Where a worker's hub listens: one file per worker in this folder of the data folder, readable by its user only. */
 export interface LiveTokensRecord {
   pid: number;
   socketPath: string;

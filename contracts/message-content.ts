@@ -1,22 +1,22 @@
-// What the id of a message stands for: the same id again with the same content gets the recorded answer, with other
-// content it is refused as `id_conflict`. How an answer is waited for or shown is no content. Pure.
+// The content that a message's id stands for: repeating the id with the same content returns the recorded answer, with
+// other content it is refused as `id_conflict`. How an answer is awaited or shown is not content. Pure.
 import type { RecoverRequest, SendRequest } from './agent';
 import type { ExecRequest, InputRequest, ResetRequest } from './session';
 import { sha256 } from './sha256';
 import type { SpawnRequest } from './sub-agents';
 import type { ToolCallRequest } from './tools';
 
-/** Plain JSON; it begins with the name of the message. */
+/** Plain JSON that begins with the message's name. */
 export type MessageContent = readonly [name: string, ...fields: unknown[]];
 
-/** Not `yield` and `reader`, which are about the answer, nor `tools`: the first grant of a command stands. */
+/** Without `yield` and `reader`, which concern the answer, and `tools`: a command's first grant applies. */
 export const execContent = ({
   runtime = 'terminal',
   code,
   reset = false,
 }: Pick<ExecRequest, 'runtime' | 'code' | 'reset'>): MessageContent => ['exec', runtime, code, reset];
 
-/** Not `yield` and `reader`. */
+/** Without `yield` and `reader`. */
 export const inputContent = ({ keyboard, enter = true, keys = [] }: InputRequest): MessageContent => [
   'input',
   keyboard ?? (keys.length > 0 ? null : ''),
@@ -34,10 +34,10 @@ export const sendContent = ({ message, mode = 'queue' }: SendRequest): MessageCo
 
 export const recoverContent = ({ reason }: RecoverRequest): MessageContent => ['recover', reason ?? null];
 
-/** Not what the file of a role adds, which may change between two attempts of one call. */
+/** Without what a role's file adds, which may change between two attempts of one call. */
 export const spawnContent = ({ role, prompt }: SpawnRequest): MessageContent => ['spawn', role, prompt];
 
-/** Arguments by their hash, which is the name of the file where they are too large for a message. */
+/** Arguments by hash, which is also the file's name if they are too large for a message. */
 export const callContent = ({
   commandId,
   tool,
@@ -50,7 +50,7 @@ export const callContent = ({
   blob?.sha256 ?? sha256(JSON.stringify(args)),
 ];
 
-/** As much of a hash as is kept: only a caller that looks for it finds two contents of one. */
+/** How much of a hash is kept: only a caller that searches for a collision finds one. */
 const HASH_CHARS = 16;
 
 export const contentHash = (id: string, content: MessageContent): string =>

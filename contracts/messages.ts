@@ -1,4 +1,4 @@
-// Names of workflows and their messages. Outside callers depend on them: a change here is a breaking one.
+// Names of workflows and their messages. Outside callers depend on them: any change here is a breaking change.
 
 export const WORKFLOWS = {
   agent: 'agent',
@@ -6,7 +6,7 @@ export const WORKFLOWS = {
   execSession: 'execSession',
   host: 'host',
   claim: 'claim',
-  /** Internal: brings a part of a large value from one machine to another. */
+  /** Internal: copies part of a large value from one machine to another. */
   carryBlob: 'carryBlob',
 } as const;
 
@@ -15,9 +15,9 @@ export const AGENT_MESSAGES = {
   send: 'send',
   /** Signal: ends the turn, closes the sessions, ends the agent. */
   stop: 'stop',
-  /** Signal and update: ends the turn and resets the sessions; the conversation goes on. */
+  /** Signal and update: ends the turn and resets the sessions; the conversation continues. */
   recover: 'recover',
-  /** Signal and update: ends the turn at work, as a message that interrupts does, with no message in its place. */
+  /** Signal and update: ends the running turn as an interrupting message does, but without a new message. */
   interrupt: 'interrupt',
   state: 'state',
   transcript: 'transcript',
@@ -25,17 +25,17 @@ export const AGENT_MESSAGES = {
   spawn: 'spawn',
   /** Update: waits for sub-agents. */
   waitForAgents: 'waitForAgents',
-  /** Signal, from a turn: wants to be told when sub-agents have ended. */
+  /** Signal, from a turn: asks to be told when sub-agents have ended. */
   awaitAgents: 'awaitAgents',
-  /** Signal, from a session or a turn, and from the agent to its turn: what waits for an approval there. */
+  /** Signal, from a session or a turn, and from the agent to its turn: the approvals pending there. */
   questions: 'questions',
   /** Signal, from a sub-agent: it has ended. */
   agentEnded: 'agentEnded',
 } as const;
 
-/** Of turns, from their agents. */
+/** Messages from agents to their turns. */
 export const TURN_MESSAGES = {
-  /** Signal: it is to end before its next step. */
+  /** Signal: end before the next step. */
   interrupt: 'interrupt',
   /** Signal: the answer to `awaitAgents`. */
   agentsEnded: 'agentsEnded',
@@ -50,34 +50,34 @@ export const SESSION_MESSAGES = {
   reset: 'reset',
   /** Update: waits for several sessions of the same agent and host at once. */
   wait: 'wait',
-  /** Signal: look at the output again, so that the query `output` is fresh. */
+  /** Signal: reads the output again, so that the query `output` is fresh. */
   poll: 'poll',
-  /** Signal: end the tree and the workflow. */
+  /** Signal: ends the process tree and the workflow. */
   close: 'close',
   state: 'state',
   /** Update, from the host worker: a script calls a tool. */
   toolCall: 'toolCall',
-  /** Update, from the host worker: what became of calls that take long. */
+  /** Update, from the host worker: asks for the outcomes of long-running calls. */
   toolResults: 'toolResults',
-  /** Signal, from the host worker: nobody waits for these calls any more. */
+  /** Signal, from the host worker: nobody is waiting for these calls any longer. */
   cancelTools: 'cancelTools',
   /** Signal, from the host worker: the command outlives its yield. */
   yielded: 'yielded',
 } as const;
 
-/** Of sessions and turns, and of agents, which hand them on. */
+/** Messages to sessions and turns, and to agents, which forward them. */
 export const APPROVAL_MESSAGES = {
-  /** Signal and update: yes to what waits. */
+  /** Signal and update: approves what is pending. */
   approve: 'approve',
-  /** Signal and update: no to it. */
+  /** Signal and update: denies it. */
   deny: 'deny',
-  /** Query: what waits. */
+  /** Query: what is pending. */
   approvals: 'approvals',
 } as const;
 
-/** Of the workflow that says whether a host is there. */
+/** Messages to the workflow that tracks whether a host is online. */
 export const HOST_MESSAGES = {
-  /** Signal, from the host: it is there, and this is what it can do now. */
+  /** Signal, from the host: it is online, with these capabilities. */
   announce: 'announce',
   /** Signal: it will not come back. */
   forget: 'forget',
@@ -91,19 +91,19 @@ export const SEARCH_ATTRIBUTES = {
   session: 'HoldfastSession',
 } as const;
 
-/** Their types, in the spelling of Temporal's command line. */
+/** Their types, spelled as in Temporal's command line. */
 export const SEARCH_ATTRIBUTE_TYPES: Readonly<Record<string, 'Keyword' | 'Int'>> = {
   [SEARCH_ATTRIBUTES.agent]: 'Keyword',
   [SEARCH_ATTRIBUTES.host]: 'Keyword',
   [SEARCH_ATTRIBUTES.session]: 'Int',
 };
 
-/** Of the workflow `host` of an enrolled host: where its sessions are. */
+/** Memo key of an enrolled host's workflow `host`: the namespace of its sessions. */
 export const HOST_NAMESPACE_MEMO = 'holdfastNamespace';
 
 /**
- * How long the server waits for a worker that was killed in a workflow task. Nothing else covers that moment, and
- * Temporal's own 10 s are long for callers that wait. A replay that takes longer is not lost: from the fourth attempt on
- * the server adds seconds to it (`getStartToCloseTimeout` of its workflow task state machine).
+ * How long the server waits for a worker that was killed during a workflow task. Nothing else covers that moment, and
+ * Temporal's default of 10 s is long for waiting callers. A replay that takes longer is not lost: from the fourth
+ * attempt on, the server extends the timeout (`getStartToCloseTimeout` of its workflow task state machine).
  */
 export const WORKFLOW_TASK_TIMEOUT = '3s';

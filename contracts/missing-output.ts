@@ -1,6 +1,6 @@
-// Parts of a session's output that are not there any more, and what readers are told in their place.
+// Parts of a session's output that no longer exist, and what readers are told instead.
 
-/** `dropped` by the limits of the log, at its head; `truncated` by somebody from outside, anywhere. */
+/** `dropped` by the log's limits, at its head; `truncated` from outside, anywhere. */
 export type MissingCause = 'dropped' | 'truncated';
 
 /** From one offset up to another (exclusive). */
@@ -13,7 +13,7 @@ export interface MissingPart extends Part {
   cause: MissingCause;
 }
 
-/** One line without its end. `bytes` is for a reader who asked for fewer than the part has, or for several parts. */
+/** One line without a newline. `bytes` is for a reader who asked for less than the part, or for several parts. */
 export function missingNote(
   { cause, from, to }: MissingPart,
   { bytes = to - from, more = '' }: { bytes?: number; more?: string } = {},

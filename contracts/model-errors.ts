@@ -1,5 +1,5 @@
-// The part of the error catalogue that models bring. What a provider says is redacted before it gets here.
-import { entry, type ErrorEntry } from './error-entry';
+// The part of the error catalogue about models. Providers' messages are redacted before they get here.
+import { entry, sentence, type ErrorEntry } from './error-entry';
 
 export const MODEL_ERRORS = {
   model_unknown: entry(
@@ -8,14 +8,14 @@ export const MODEL_ERRORS = {
     'none',
     (f) => `No model provider has this name: got ${f.got}, allowed ${f.allowed}.`,
     () =>
-      'Name the model as provider:name, for example openai:NAME; one’s own providers stand in holdfast.toml.',
+      'Name the model as provider:name, for example openai:NAME; your own providers are defined in holdfast.toml.',
   ),
   model_script_invalid: entry(
     78,
     false,
     'none',
-    (f) => `The scripted model's file is invalid: ${f.file}: ${f.faults}`,
-    () => 'Mend the file; every fault is listed.',
+    (f) => `The scripted model's file is invalid: ${f.file}: ${sentence(f.faults)}`,
+    () => 'Fix the file; every fault is listed.',
   ),
   model_script_exhausted: entry(
     65,
@@ -23,7 +23,7 @@ export const MODEL_ERRORS = {
     'none',
     (f) =>
       `The scripted model has no reply left: got call ${f.got}, allowed ${f.allowed}. The last message was: ${f.last}`,
-    (f) => `Add a reply to ${f.file}, or end the conversation before.`,
+    (f) => `Add a reply to ${f.file}, or end the conversation earlier.`,
   ),
   model_script_mismatch: entry(
     65,
@@ -31,7 +31,7 @@ export const MODEL_ERRORS = {
     'none',
     (f) =>
       `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
-    (f) => `Compare both sides and mend ${f.file} or what came before it.`,
+    (f) => `Compare the two and fix ${f.file} or what came before it.`,
   ),
   model_failed: entry(
     69,
@@ -54,42 +54,41 @@ export const MODEL_ERRORS = {
     'none',
     (f) => `The provider of ${f.model} limits the rate: got ${f.got}: ${f.reason}`,
     () =>
-      'It is asked again by itself, no sooner than the provider says. Fewer agents at a time or a larger quota there ' +
-      'help.',
+      'The call is retried automatically, no sooner than the provider says. Running fewer agents at a time or a larger ' +
+      'quota helps.',
   ),
   model_overloaded: entry(
     75,
     true,
     'none',
     (f) => `The provider of ${f.model} has a fault or is overloaded: got ${f.got}: ${f.reason}`,
-    () => 'It is asked again by itself; where that lasts, look at the provider’s status page.',
+    () => 'The call is retried automatically; if this persists, check the provider’s status page.',
   ),
   model_unreachable: entry(
     69,
     true,
     'possible',
-    (f) => `No whole answer came from ${f.model} at ${f.address}: ${f.reason}`,
-    () =>
-      'It is asked again by itself; where that lasts, look at the base URL and at the network of the worker.',
+    (f) => `No complete answer came from ${f.model} at ${f.address}: ${f.reason}`,
+    () => 'The call is retried automatically; if this persists, check the base URL and the worker’s network.',
   ),
   model_auth: entry(
     77,
     false,
     'none',
-    (f) => `The provider of ${f.model} cannot be used with the key there is: got ${f.got}: ${f.reason}`,
+    (f) => `The provider of ${f.model} cannot be used with the current key: got ${f.got}: ${f.reason}`,
     (f) =>
       String(
         f.next ??
-          'Look at the key, its rights and the account. It is read from the environment or file of the worker at ' +
-            'each call: after a change of the environment start the worker again.',
+          'Check the key, its permissions and the account. The worker reads it from its environment or file at ' +
+            'each call: after changing the environment, restart the worker.',
       ),
   ),
   model_bad_request: entry(
     65,
     false,
     'none',
-    (f) => `The provider of ${f.model} refuses the request: got ${f.got}: ${f.reason}`,
-    () => 'Look at the name of the model, at base_url and wire_api, and at what the reason says.',
+    (f) => `The provider of ${f.model} rejected the request: got ${f.got}: ${f.reason}`,
+    () => 'Check the model’s name, base_url and wire_api, and read the reason.',
   ),
   model_context_length: entry(
     65,
@@ -97,7 +96,7 @@ export const MODEL_ERRORS = {
     'none',
     (f) => `The conversation is too long for ${f.model}: got ${f.got}: ${f.reason}`,
     () =>
-      'Use a model with a larger window, or start an agent with less to read; `window` in holdfast.toml says how ' +
-      'many tokens a model reads.',
+      'Use a model with a larger window, or start an agent with less to read; `window` in holdfast.toml sets how ' +
+      'many tokens a model can read.',
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -1,6 +1,6 @@
-// Which package brings a module, where their names differ. Pure data.
+// Which package provides a module, if their names differ. Pure data.
 
-/** A module that the code imports without a condition. */
+/** A module that the code imports unconditionally. */
 export interface CodeImport {
   /** As the code names it. */
   module: string;
@@ -8,12 +8,12 @@ export interface CodeImport {
   line: number;
 }
 
-/** An import that is not there, and what brings it. */
+/** A missing import, and the package that provides it. */
 export interface MissingPackage extends CodeImport {
   package: string;
 }
 
-/** Python's modules whose package on PyPI has another name; names with a dot count before their first part. */
+/** Python modules whose PyPI package has another name; a dotted name takes precedence over its first part. */
 export const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
   Bio: 'biopython',
   Crypto: 'pycryptodome',
@@ -109,7 +109,7 @@ export const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
   zmq: 'pyzmq',
 };
 
-/** The package that brings a module: that of the map for its longest known part, else the name of its first. */
+/** The package that provides a module: the map's entry for its longest known prefix, or the name of its first part. */
 export function packageOf(module: string, runtime: 'python' | 'nodejs'): string {
   if (runtime === 'nodejs') {
     const parts = module.split('/');

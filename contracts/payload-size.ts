@@ -1,16 +1,16 @@
-// How much fits. Temporal refuses a payload above 2 MiB, and a workflow that makes one fails the same task for
-// ever: so replies, results, turns and pages are bounded here, in bytes of JSON, as they are recorded. Pure.
+// Size limits. Temporal refuses a payload above 2 MiB, and a workflow that makes one fails the same task forever.
+// So replies, results, turns and pages are bounded here, in bytes of JSON, as they are recorded. Pure.
 import { utf8Length } from './schemas/session';
 
 /** A message to an agent. */
 export const MAX_MESSAGE_BYTES = 500_000;
-/** A model's reply, its text and what it was parsed to together. */
+/** A model's reply: its text and its parsed form together. */
 export const MAX_REPLY_BYTES = 500_000;
-/** What a tool answers with. */
+/** A tool's result. */
 export const MAX_TOOL_RESULT_BYTES = 262_144;
-/** A turn whose messages hold so much takes no further step. */
+/** A turn with this many bytes of messages takes no further step. */
 export const FULL_TURN_BYTES = 1_250_000;
-/** Messages of a turn in all: full, one more reply, and what then remains for the results of its calls. */
+/** All messages of a turn: the limit above, one more reply, and the rest for the results of its calls. */
 export const MAX_TURN_BYTES = 1_800_000;
 /** A page of a transcript ends here, or with its first message. */
 export const MAX_TRANSCRIPT_PAGE_BYTES = 524_288;
@@ -18,12 +18,12 @@ export const MAX_TRANSCRIPT_PAGE_BYTES = 524_288;
 /** Bytes of a value as Temporal's default converter writes it. */
 export const jsonBytes = (value: unknown): number => utf8Length(JSON.stringify(value) ?? '');
 
-/** The text, or its beginning and end with a note between them, so that it takes at most `maxBytes` as JSON. */
+/** The text, or its beginning and end with a note in between, so that it takes at most `maxBytes` as JSON. */
 export function fitText(text: string, maxBytes: number): string {
   const bytes = jsonBytes(text);
   if (bytes <= maxBytes) return text;
   for (let kept = Math.floor((text.length * maxBytes) / bytes); ; kept = Math.floor(kept * 0.8)) {
-    // Half a surrogate pair would be no text.
+    // Half a surrogate pair is not valid text.
     const head = text.slice(0, Math.ceil(kept / 2)).replace(/[\uD800-\uDBFF]$/, '');
     const tail = text.slice(text.length - Math.floor(kept / 2)).replace(/^[\uDC00-\uDFFF]/, '');
     const shown = `${head}\n[… ${text.length - head.length - tail.length} characters left out …]\n${tail}`;

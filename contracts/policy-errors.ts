@@ -1,4 +1,4 @@
-// The part of the error catalogue about what the policy refuses, and what somebody has refused.
+// The part of the error catalogue about what the policy or a person refused.
 import { entry, type ErrorEntry } from './error-entry';
 
 export const POLICY_ERRORS = {
@@ -8,51 +8,51 @@ export const POLICY_ERRORS = {
     'none',
     (f) => `The policy forbids it: ${f.reasons}; nothing was run.`,
     () =>
-      'Do it in another way, or tell the user what is needed and why: the policy is set where Holdfast is set up.',
+      'Do it another way, or tell the user what is needed and why: the policy is part of Holdfast’s configuration.',
   ),
   approval_denied: entry(
     77,
     false,
     'none',
     (f) => `It was not approved${f.by ? ` by ${f.by}` : ''}: ${f.reason}; nothing was run.`,
-    () => 'Do it in another way, or ask the user what they want instead.',
+    () => 'Do it another way, or ask the user what they want instead.',
   ),
   approval_expired: entry(
     77,
     false,
     'none',
     (f) => `Nobody approved it within ${f.waitedMs} ms (${f.reasons}); nothing was run.`,
-    () => 'Do it in another way, or tell the user and ask again.',
+    () => 'Do it another way, or tell the user and ask again.',
   ),
   approval_unknown: entry(
     66,
     false,
     'none',
-    (f) => `Nothing of this id waits for an approval: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Look at `holdfast ps` for what waits.',
+    (f) => `Nothing with this id is waiting for approval: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Run `holdfast ps` to see what is waiting.',
   ),
   approval_needs_hash: entry(
     65,
     false,
     'none',
     (f) =>
-      `With required encryption an approval names the hash of what it approves: got none, allowed ${f.allowed}; ` +
+      `When encryption is required, an approval must name the hash of what it approves: got none, allowed ${f.allowed}; ` +
       'nothing was approved.',
-    () => 'Look at `holdfast approve ID --show`, then send id and hash, as `holdfast approve` does.',
+    () => 'Run `holdfast approve ID --show`, then send the id and the hash, as `holdfast approve` does.',
   ),
   approval_changed: entry(
     65,
     false,
     'none',
     (f) =>
-      `The code is not the one that was looked at: got hash ${f.got}, what waits has ${f.allowed}; nothing was approved.`,
-    () => 'Look at what waits now, then decide again.',
+      `The code is not the code that was reviewed: got hash ${f.got}, what is waiting has ${f.allowed}; nothing was approved.`,
+    () => 'Review what is waiting now, then decide again.',
   ),
   install_failed: entry(
     69,
     false,
     'possible',
     (f) => `The package ${f.got} could not be installed, so the script was not run: ${f.reason}`,
-    () => 'Read what the installer says, install it in the terminal, or do without it.',
+    () => 'Read the installer’s output, install it in the terminal, or do without it.',
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -1,9 +1,9 @@
-// Which commands and tool calls run at once, which are asked about, which are refused. Pure.
+// Which commands and tool calls run at once, which need an approval, which are refused. Pure.
 import type { Decision, PolicyReason } from './approvals';
 import type { CheckRule, Verdict } from './checks';
 import { isBelow } from './sub-agents';
 
-/** What can be found in a command, and the installation of a package that it imports and does not name. */
+/** What can be found in a command, and installing a package that it imports but does not declare. */
 export type PolicyRule = CheckRule | 'install';
 
 export interface PolicySettings {
@@ -12,13 +12,13 @@ export interface PolicySettings {
   tools: Readonly<Record<string, Decision>>;
   /** Every command on these hosts. */
   hosts: Readonly<Record<string, Decision>>;
-  /** Every command of these agents and of those below them. */
+  /** Every command of these agents and of their sub-agents. */
   agents: Readonly<Record<string, Decision>>;
-  /** A question is answered with no after so long, in milliseconds. */
+  /** After this many milliseconds an approval is denied. */
   askMs: number;
 }
 
-/** What nobody has set: gaps are refused, what destroys or leaks is asked about, nothing is installed unasked. */
+/** Defaults: placeholders are refused, what destroys or leaks needs an approval, nothing is installed. */
 export const DEFAULT_RULES: Readonly<Record<PolicyRule, Decision>> = {
   placeholder: 'deny',
   destructive: 'ask',
@@ -27,7 +27,7 @@ export const DEFAULT_RULES: Readonly<Record<PolicyRule, Decision>> = {
   install: 'deny',
 };
 
-/** A person is to have time to look; an agent must not wait for days. */
+/** A person needs time to look; an agent must not wait for days. */
 export const DEFAULT_ASK_MS = 3_600_000;
 
 export const DEFAULT_POLICY: PolicySettings = {
@@ -40,11 +40,11 @@ export const DEFAULT_POLICY: PolicySettings = {
 
 export interface Ruling {
   decision: Decision;
-  /** Those that led to it. */
+  /** The reasons for the decision. */
   reasons: PolicyReason[];
 }
 
-/** What is to be done about a command, by what was found in it and where it is to run. The strictest counts. */
+/** The decision about a command, from what was found in it and where it will run. The strictest rule wins. */
 export function rulingOn(
   { rules, hosts, agents }: PolicySettings,
   command: { agent: string; host: string; verdicts: readonly Verdict[]; installs?: string | undefined },
@@ -54,21 +54,21 @@ export function rulingOn(
   if (installs !== undefined)
     found.push([rules.install, { rule: 'install', found: `${installs}, which the script imports` }]);
   found.push([own(hosts, host), { rule: `host ${host}`, found: 'every command there' }]);
-  // What an agent is asked about it cannot have done unasked by another that it starts.
+  // An agent cannot avoid an approval by having a sub-agent run the command.
   for (const [name, decision] of Object.entries(agents))
     if (name === agent || isBelow(agent, name))
-      found.push([decision, { rule: `agent ${name}`, found: 'every command of it' }]);
+      found.push([decision, { rule: `agent ${name}`, found: 'every command it runs' }]);
   return strictest(found);
 }
 
-/** What is to be done about a call of a tool, by its name and by what was found in the command line that it runs. */
+/** The decision about a tool call, from the tool's name and what was found in the command line that it runs. */
 export const rulingOnTool = (
   { tools, rules }: PolicySettings,
   tool: string,
   verdicts: readonly Verdict[],
 ): Ruling =>
   strictest([
-    [own(tools, tool), { rule: `tool ${tool}`, found: 'every call of it' }],
+    [own(tools, tool), { rule: `tool ${tool}`, found: 'every call to it' }],
     ...verdicts.map(foundBy(rules)),
   ]);
 

@@ -1,13 +1,13 @@
-// What an agent is told of the approvals that its turn and its sessions wait for. Plain JSON, no I/O.
+// What an agent is told about the approvals that its turn and its sessions wait for. Plain JSON, no I/O.
 import type { Approval } from './approvals';
 
-/** All that waits in one session or turn now; nothing: no more. */
+/** Everything pending in one session or turn now; empty: nothing is pending any longer. */
 export interface QuestionsSignal {
   workflowId: string;
   waiting: Approval[];
 }
 
-/** Something that waits, and the workflow in which it does. */
+/** A pending approval, and the workflow that waits for it. */
 export interface OpenQuestion extends Approval {
   workflowId: string;
 }

@@ -1,11 +1,11 @@
-// How much of a host's disk Holdfast may take, in bytes.
+// How much of a host's disk Holdfast may use, in bytes.
 
 export interface Quotas {
-  /** The log of one session: its oldest part is dropped beyond that. */
+  /** The log of one session; beyond that its oldest part is dropped. */
   sessionLogBytes: number;
-  /** The logs of all sessions of a host, closed ones too. */
+  /** The logs of all sessions of a host, including closed ones. */
   hostLogBytes: number;
-  /** Values that are too large for history, which calls of scripts pass. */
+  /** Values too large for history that scripts' calls pass. */
   valueBytes: number;
   /** The same for one agent. */
   agentValueBytes: number;

@@ -1,8 +1,8 @@
 // References: a whole string "$call_id" or "$call_id.path" in a call's arguments stands for the result of an earlier
-// call of the same reply. Pure: the dialect looks for faults before anything runs, the turn puts the values in.
+// call of the same reply. Pure: the dialect looks for faults before anything runs, the turn fills in the values.
 import type { JsonValue } from './tools';
 
-/** What a call may be named: what stands behind "$" up to the first dot. */
+/** Valid call ids: the part after "$" up to the first dot. */
 export const CALL_ID_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const REFERENCE = /^\$([A-Za-z_][A-Za-z0-9_-]*)((?:\.[\p{L}\p{N}_-]+)*)$/u;
 
@@ -22,11 +22,11 @@ function asReference(text: string): Reference | null {
   return id === undefined ? null : { id, path: path.split('.').slice(1), text };
 }
 
-/** `$$id`, `$$id.path`: the first `$` goes, the rest is text. Two before anything else are left alone. */
+/** `$$id`, `$$id.path`: the first `$` is removed, the rest is text. `$$` before anything else is left alone. */
 const isEscaped = (text: string): boolean =>
   text.startsWith('$$') && REFERENCE.test(text.replace(/^\$+/, '$'));
 
-/** A value of JSON with each of its texts, however deep, as `change` makes it. */
+/** A JSON value with `change` applied to each string in it, however deep. */
 function mapTexts(value: unknown, change: (text: string) => unknown): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -48,7 +48,7 @@ export const findReferences = (args: unknown): string[] => [
   ...new Set(referencesIn(args).map(({ id }) => id)),
 ];
 
-/** Why these calls cannot be run as they refer to each other, in words for the model; null where they can. */
+/** Why these calls cannot be run with their references, in words for the model; null if they can. */
 export function referenceFault(calls: readonly Calling[]): string | null {
   const faults = calls.flatMap(({ callId, args }, index) => {
     const before = calls.slice(0, index).map((call) => call.callId);
@@ -61,9 +61,9 @@ export function referenceFault(calls: readonly Calling[]): string | null {
           id === callId
             ? 'to itself'
             : isLater
-              ? `to "${id}", which stands behind it`
-              : `to "${id}", and there is no such call`;
-        return `The call "${callId}" refers with "${text}" ${what}. ${allowed(before)} To mean the text itself, write "$${text}".`;
+              ? `to "${id}", which comes after it`
+              : `to "${id}", which does not exist`;
+        return `In the call "${callId}", "${text}" refers ${what}. ${allowed(before)} To mean the text itself, write "$${text}".`;
       });
   });
   return faults.length > 0 ? faults.join(' ') : null;
@@ -75,8 +75,8 @@ const allowed = (ids: readonly string[]): string =>
     : `It may refer to calls before it: ${ids.map((id) => `"$${id}"`).join(', ')}.`;
 
 /**
- * The arguments with the results of earlier calls in the place of references, and `$$` before what would be one
- * taken as `$`. A fault says which path is not there and what is.
+ * The arguments with references replaced by the results of earlier calls, and an escaping `$$` by `$`. A fault says
+ * which path does not exist and what does.
  */
 export function resolveReferences(
   args: Record<string, unknown>,
@@ -119,7 +119,7 @@ function member(value: JsonValue, key: string): JsonValue | undefined {
 
 const SHOWN_KEYS = 30;
 
-/** What there is at a place where something else was looked for. */
+/** What exists at a place where something else was looked for. */
 function described(value: JsonValue): string {
   if (Array.isArray(value))
     return value.length === 0

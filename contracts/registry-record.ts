@@ -1,15 +1,15 @@
-// What a worker tells the command line of its tools.
+// What a worker tells the command line about its tools.
 import type { ToolDescription } from './tools';
 
 export interface RegistryRecord {
   tools: readonly ToolDescription[];
-  /** MCP servers, and what is wrong with those that are down. */
+  /** MCP servers, and what is wrong with the ones that are down. */
   servers: {
     name: string;
     state: 'connecting' | 'connected' | 'down';
     tools: number;
     fault: string | null;
   }[];
-  /** Tools that are left out and other things that are amiss, each a sentence. */
+  /** Tools that were left out and other problems, one sentence each. */
   faults: string[];
 }

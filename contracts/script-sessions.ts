@@ -5,12 +5,12 @@ import { fnv1a } from './hash';
 const FIRST_SESSION = 980_000;
 const SESSIONS = 10_000;
 const CANDIDATES = 8;
-/** Prime, and no divisor of SESSIONS: the candidates differ. */
+/** A prime that does not divide SESSIONS, so that the candidates differ. */
 const STRIDE = 1_009;
 
 /**
- * The sessions to try for a call without a session of its own, in their order: they follow from the call's key, so
- * that a later attempt comes to that of the first. The first of them is nearly always free.
+ * The sessions to try, in order, for a call that names none. They are derived from the call's key, so that a later
+ * attempt finds the first one's session. The first of them is nearly always free.
  */
 export function scriptSessions(key: string): number[] {
   const first = fnv1a(key);

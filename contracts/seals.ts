@@ -1,31 +1,31 @@
-// What a message carries where plaintext is refused: what it is for, which one it is, and when it was made. Payload
-// encryption proves who wrote it; this proves that it is not another message, or an old one sent again. Pure.
+// What a message carries where plaintext is refused: its purpose, its id, and when it was made. Payload encryption
+// proves who wrote it; the seal proves that it is not another message, or an old one sent again. Pure.
 
-/** Travels in one payload with the arguments of a message, inside what is encrypted. */
+/** Travels in one payload with a message's arguments, inside the encrypted part. */
 export interface Seal {
   /** The message's name, or `start` and the workflow's type. */
   message: string;
-  /** Differs for each message that is sent. */
+  /** Unique to each message sent. */
   id: string;
-  /** When it was made, in milliseconds of the sender's clock. */
+  /** When it was made, in milliseconds by the sender's clock. */
   at: number;
 }
 
-/** What a workflow remembers of seals, over continue-as-new. Plain JSON. */
+/** What a workflow remembers about seals across continue-as-new. Plain JSON. */
 export interface SealRecord {
-  /** Nothing without a seal is taken. */
+  /** Messages without a seal are refused. */
   only: boolean;
   /** When its first run began. */
   born: number;
-  /** The latest ones, oldest first. */
+  /** The latest seals, oldest first. */
   seen: [id: string, at: number][];
-  /** Everything made before it counts as seen. */
+  /** Every seal made before this time counts as seen. */
   floor: number;
 }
 
 /** How far two clocks may differ. */
 export const CLOCK_SKEW_MS = 120_000;
-/** A message that was overtaken by so many others is sent anew by its sender. */
+/** A sender must resend a message that this many others have overtaken. */
 const REMEMBERED = 1_000;
 
 export const startName = (workflowType: string): string => `start ${workflowType}`;
@@ -38,19 +38,19 @@ function isSeal(value: unknown): value is Seal {
   return typeof message === 'string' && typeof id === 'string' && typeof at === 'number';
 }
 
-/** The one argument of a sealed message: whoever has several such payloads can take none of them apart. */
+/** The single argument of a sealed message: nobody can recombine parts of several such payloads. */
 export interface Envelope {
   holdfastSeal: Seal | SealRecord;
   args: unknown[];
 }
 
-/** What stands in place of the arguments. */
+/** Wraps the arguments. */
 export const inEnvelope = (args: readonly unknown[], seal: Seal | SealRecord): [Envelope] => [
   // JSON has no undefined.
   { holdfastSeal: seal, args: args.map((arg) => arg ?? null) },
 ];
 
-/** The arguments, and the seal where there is one. */
+/** The arguments, and the seal if there is one. */
 export function openEnvelope(given: readonly unknown[]): { args: unknown[]; seal?: unknown } {
   const [first] = given;
   if (typeof first !== 'object' || first === null || !('holdfastSeal' in first)) return { args: [...given] };
@@ -61,7 +61,7 @@ export function openEnvelope(given: readonly unknown[]): { args: unknown[]; seal
   };
 }
 
-/** Facts of what is wrong with a message; undefined where it may be taken. `now` is the workflow's time. */
+/** What is wrong with a message; undefined if it may be accepted. `now` is the workflow's time. */
 export function sealFault(
   record: SealRecord,
   name: string,
@@ -71,7 +71,7 @@ export function sealFault(
   const got = (what: string): string => `${JSON.stringify(name)} ${what}`;
   if (!isSeal(seal)) {
     if (!record.only) return undefined;
-    return { got: got('without a seal'), allowed: 'messages of clients that have the keys' };
+    return { got: got('without a seal'), allowed: 'messages from clients that have the keys' };
   }
   if (seal.message !== name)
     return {
@@ -79,7 +79,7 @@ export function sealFault(
       allowed: 'what it was sealed as',
     };
   if (record.seen.some(([id]) => id === seal.id))
-    return { got: got('that was taken before'), allowed: 'each message once' };
+    return { got: got('that was accepted before'), allowed: 'each message once' };
   const earliest = Math.max(record.born - CLOCK_SKEW_MS, record.floor);
   const latest = now + CLOCK_SKEW_MS;
   if (seal.at > earliest && seal.at <= latest) return undefined;
@@ -90,8 +90,8 @@ export function sealFault(
 }
 
 /**
- * To be called with what `sealFault` has let through.
- * @param latches whether nothing without a seal is taken from now on
+ * To be called for messages that `sealFault` accepted.
+ * @param latches whether messages without a seal are refused from now on
  */
 export function rememberSeal(record: SealRecord, seal: unknown, latches: boolean): void {
   if (!isSeal(seal)) return;

@@ -7,8 +7,8 @@ export const SECRET_ERRORS = {
     false,
     'none',
     (f) =>
-      `The host has no secret of this name: got ${f.got}, allowed ${f.allowed}; nothing was run or typed.`,
-    () => 'Use one of the allowed names, or let whoever runs the host add it to [secrets] of holdfast.toml.',
+      `The host has no secret with this name: got ${f.got}, allowed ${f.allowed}; nothing was run or typed.`,
+    () => 'Use one of the allowed names, or ask the host’s operator to add it to [secrets] in holdfast.toml.',
   ),
   secret_not_allowed: entry(
     77,
@@ -16,13 +16,13 @@ export const SECRET_ERRORS = {
     'none',
     (f) =>
       `The secret ${f.got} may not be used here: got ${f.use}, allowed ${f.allowed}; nothing was run or typed.`,
-    () => 'Do without it, or let whoever runs the host add it to [secrets.allow] of holdfast.toml.',
+    () => 'Do without it, or ask the host’s operator to add it to [secrets.allow] in holdfast.toml.',
   ),
   secret_unusable: entry(
     69,
     false,
     'none',
     (f) => `The secret ${f.got} cannot be used: ${f.reason}; nothing was run or typed.`,
-    (f) => String(f.next ?? 'Let whoever runs the host look at [secrets] of holdfast.toml.'),
+    (f) => String(f.next ?? 'Ask the host’s operator to check [secrets] in holdfast.toml.'),
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -1,10 +1,10 @@
-// How code and input name a secret: `{{secret:NAME}}`. What it stands for is known to its host alone. Pure.
+// How code and input name a secret: `{{secret:NAME}}`. Only its host knows the value. Pure.
 
-/** Allowed names of secrets, as of shell variables. */
+/** Allowed names of secrets, the same as for shell variables. */
 export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const PLACEHOLDER = /\{\{secret:([A-Za-z_][A-Za-z0-9_]{0,62})\}\}/g;
 
-/** What stands for a secret, before it is filled in and after it is masked. */
+/** The text in place of a secret, before it is filled in and after it is masked. */
 export const secretPlaceholder = (name: string): string => `{{secret:${name}}}`;
 
 /** The secrets that a text names, each once. */
@@ -16,7 +16,7 @@ export const secretNames = (text: string): string[] => [
 export const fillSecrets = (text: string, valueOf: (name: string) => string): string =>
   text.replace(PLACEHOLDER, (_, name: string) => valueOf(name));
 
-/** What a secret is filled into: code that a session runs, or what is typed into a running program. */
+/** Where a secret is filled in: code that a session runs, or input typed into a running program. */
 export const SECRET_USES = ['command', 'input'] as const;
 export type SecretUse = (typeof SECRET_USES)[number];
 
@@ -25,20 +25,20 @@ export interface SecretAsker {
   agent: string;
   host: string;
   use: SecretUse;
-  /** The code, or what is to be typed. */
+  /** The code, or the input to be typed. */
   text: string;
 }
 
-/** `[secrets.allow]` of one secret; what is absent is not asked for. */
+/** `[secrets.allow]` of one secret; an absent field allows everything. */
 export interface SecretAllowance {
   agents?: readonly string[] | undefined;
   hosts?: readonly string[] | undefined;
   use?: readonly SecretUse[] | undefined;
-  /** Regular expressions of which one must match all of the code. Then nothing of it is typed. */
+  /** Regular expressions, one of which must match all of the code. With these, the secret may not be used in input. */
   commands?: readonly string[] | undefined;
 }
 
-/** Whether a secret may be used so; where nothing is said of it, nobody may. */
+/** Whether a secret may be used this way; a secret without an entry is allowed to nobody. */
 export function allowsSecret(allowance: SecretAllowance | undefined, asker: SecretAsker): boolean {
   if (!allowance) return false;
   const { agents, hosts, use, commands } = allowance;
@@ -54,12 +54,12 @@ export function allowsSecret(allowance: SecretAllowance | undefined, asker: Secr
   );
 }
 
-/** Of characters of ids alone, none of which means anything else. */
+/** Names hold only id characters, none of which is special in a regular expression. */
 const globOf = (name: string): RegExp => new RegExp(`^${name.replaceAll('*', '.*')}$`);
 
 /** For the message of an error. */
 export function allowanceText(allowance: SecretAllowance | undefined): string {
-  if (!allowance) return 'nobody, it is not in [secrets.allow]';
+  if (!allowance) return 'nobody: it is not in [secrets.allow]';
   const said = Object.entries(allowance as Record<string, readonly string[] | undefined>);
   return said.map(([what, values = []]) => `${what} ${values.join(', ') || 'none'}`).join('; ') || 'anybody';
 }

@@ -1,10 +1,10 @@
-// What crosses process borders about exec sessions: requests, views and states. Plain JSON, no I/O.
+// Data about exec sessions that crosses process boundaries: requests, views and states. Plain JSON, no I/O.
 
 import type { Approval } from './approvals';
 import type { MissingPackage } from './package-names';
 import type { ToolGrant } from './tool-grant';
 
-/** `python_script` runs a program: with the packages that its PEP 723 block names, and no echo of what it evaluates. */
+/** `python_script` runs a program with the packages that its PEP 723 block names, without echoing what it evaluates. */
 export const RUNTIMES = ['terminal', 'python', 'nodejs', 'python_script'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
@@ -18,15 +18,15 @@ export const MAX_PAGE_BYTES = 131_072;
 /** The longest wait that a message may ask for, in milliseconds. */
 export const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 
-/** How long a command may go on before its caller gets an answer, in milliseconds. */
+/** How long a command may run before its caller gets an answer, in milliseconds. */
 export interface YieldSettings {
-  /** Without any output since the command began. */
+  /** Time without any output since the command began. */
   firstOutputMs: number;
-  /** Without further output since the last. */
+  /** Time without further output since the last. */
   betweenOutputMs: number;
-  /** In all. */
+  /** Total time. */
   maxMs: number;
-  /** While it probably waits for input; a process that certainly waits yields at once. */
+  /** Time for which it probably waits for input; a process that certainly waits yields at once. */
   promptMs: number;
 }
 
@@ -65,10 +65,23 @@ export const KEYS = {
   'ctrl-w': '\x17',
   'ctrl-z': '\x1a',
   'ctrl-\\': '\x1c',
+  // As xterm sends them, which is what TERM says we are.
+  f1: '\x1bOP',
+  f2: '\x1bOQ',
+  f3: '\x1bOR',
+  f4: '\x1bOS',
+  f5: '\x1b[15~',
+  f6: '\x1b[17~',
+  f7: '\x1b[18~',
+  f8: '\x1b[19~',
+  f9: '\x1b[20~',
+  f10: '\x1b[21~',
+  f11: '\x1b[23~',
+  f12: '\x1b[24~',
 } as const;
 export type Key = keyof typeof KEYS;
 
-/** What to wait for: the end, new output, silence, a waiting reader, or text that matches `pattern:RE`. */
+/** What to wait for: the end, new output, silence, a program waiting for input, or text that matches `pattern:RE`. */
 export type Wait = 'exit' | 'output' | 'idle' | 'needs_input' | `pattern:${string}`;
 
 export interface ExecRequest {
@@ -78,11 +91,11 @@ export interface ExecRequest {
   runtime?: Runtime;
   code: string;
   yield?: Partial<YieldSettings>;
-  /** A reader's name: the session remembers up to where each named reader has been given output. */
+  /** A reader's name: the session remembers how far each named reader has read. */
   reader?: string;
-  /** What the scripts of this command may call. Default: every tool. */
+  /** The tools that this command's scripts may call. Default: all. */
   tools?: ToolGrant;
-  /** Ends whatever runs in the session first, and runs the code in a fresh shell. Default false. */
+  /** First ends whatever runs in the session, then runs the code in a fresh shell. Default false. */
   reset?: boolean;
 }
 
@@ -91,18 +104,18 @@ export interface InputRequest {
   id?: string;
   /** Raw text, followed by Enter; an empty text is just Enter. */
   keyboard?: string;
-  /** False: the text alone, without Enter behind it. Default true. */
+  /** False: the text alone, without Enter after it. Default true. */
   enter?: boolean;
-  /** Keys by name, pressed after the text; with keys and no text no Enter is added. */
+  /** Keys by name, pressed after the text; with keys and no text, no Enter is added. */
   keys?: Key[];
   yield?: Partial<YieldSettings>;
   reader?: string;
 }
 
 export interface OutputRequest {
-  /** Byte offset; default: where `reader` stopped, else where the last command began. */
+  /** Byte offset; default: where `reader` stopped, otherwise where the last command began. */
   from?: number;
-  /** Returns one gapless page of at most so many bytes, instead of a bounded view with head and tail. */
+  /** Returns one gapless page of at most this many bytes, instead of a bounded view with head and tail. */
   maxBytes?: number;
   wait?: Wait;
   /** The longest wait, in milliseconds. Default 60,000. */
@@ -111,9 +124,9 @@ export interface OutputRequest {
 }
 
 export interface WaitRequest {
-  /** Which sessions of the same agent and host; with `from`, output counts from there. Default: the one asked. */
+  /** Sessions of the same agent and host; with `from`, output counts from there. Default: the session asked. */
   sessions?: (number | { session: number; from?: number | undefined })[];
-  /** What each is waited for. Default `exit`. */
+  /** What to wait for in each. Default `exit`. */
   for?: Wait;
   /** Whether one of them is enough. Default `all`. */
   mode?: 'any' | 'all';
@@ -121,13 +134,13 @@ export interface WaitRequest {
   waitMs?: number;
 }
 
-/** Why a session is waited for no more; whatever it was waited for, nothing comes after `exit`. */
+/** Why the wait for a session ended; whatever the wait was for, nothing comes after `exit`. */
 export type WaitReason = 'exit' | 'output' | 'idle' | 'needs_input' | 'pattern' | 'timeout';
 
 export interface WaitResult {
-  /** Whether the wait ended because of what it was for, and not by its time-out. */
+  /** Whether the wait ended because its condition was met, not because of the timeout. */
   met: boolean;
-  /** In the order of the request. `view` holds the last lines only. */
+  /** In the order of the request. `view` holds only the last lines. */
   sessions: { reason: WaitReason; view: CommandView }[];
 }
 
@@ -138,26 +151,26 @@ export interface ResetRequest {
 
 export type YieldReason = 'first_output' | 'between_output' | 'max' | 'waiting_input';
 export type CommandState = 'exited' | 'running' | 'waiting_input' | 'lost';
-/** `certain`: blocked in a read of its terminal. `likely`: polls it. `hint`: polls it with a timeout. */
+/** `certain`: blocked reading its terminal. `likely`: polls it. `hint`: polls it with a timeout. */
 export type WaitingCertainty = 'certain' | 'likely' | 'hint';
 
 export interface Waiting {
-  /** False when the terminal does not echo what is typed (a password). */
+  /** False if the terminal does not echo input (a password). */
   echo: boolean;
   certainty: WaitingCertainty;
-  /** When the wait was first seen, ISO 8601; absent where the host does not say. */
+  /** When the wait was first seen, ISO 8601; absent if the host does not say. */
   since?: string;
 }
 
-/** A PID namespace (as root, or through a user namespace), or a search of the process table that can miss some. */
+/** A PID namespace (as root, or through a user namespace), or a search of the process table, which can miss some. */
 export type TreeKill = 'pid-namespace' | 'user-pid-namespace' | 'process-search';
 
-/** What keeps the commands of a session from the rest of its host. */
+/** What isolates a session's commands from the rest of its host. */
 export type SandboxKind = 'bubblewrap';
 
 export interface Containment {
   treeKill: TreeKill;
-  /** Absent where commands may do all that the host's user may. */
+  /** Absent if commands may do everything that the host's user may. */
   sandbox?: SandboxKind;
 }
 
@@ -166,7 +179,7 @@ export interface KilledBy {
   reason: string | null;
 }
 
-/** What a session shows of its last command, and the output between two offsets. */
+/** A session's last command, and the output between two offsets. */
 export interface CommandView {
   session: number;
   commandId: string | null;
@@ -174,64 +187,72 @@ export interface CommandView {
   exitCode: number | null;
   signal: string | null;
   killedBy: KilledBy | null;
-  /** Rendered text of the bytes from `from` to `to`; long output keeps head and tail. */
+  /** Rendered text of the bytes from `from` to `to`; long output keeps only head and tail. */
   output: string;
   from: number;
   to: number;
-  /** Bytes between head and tail that `output` leaves out, and bytes that the log has lost. */
+  /** Bytes that `output` leaves out between head and tail, plus bytes that the log has lost. */
   omittedBytes: number;
-  /** Bytes before `from` that were asked for and that the log keeps no more; absent where there are none. */
+  /** Requested bytes before `from` that the log no longer keeps; absent if there are none. */
   droppedBytes?: number;
   epoch: number;
   /** True when this command began in a fresh shell because the previous one had ended. */
   freshShell: boolean;
-  /** Why the answer came before the end; null when the command has ended. */
+  /** Why the answer came before the end; null if the command has ended. */
   yielded: YieldReason | null;
   waiting: Waiting | null;
   /** How this host ends a whole tree. */
   treeKill: TreeKill;
-  /** Absent where commands may do all that the host's user may. */
+  /** Absent if commands may do everything that the host's user may. */
   sandbox?: SandboxKind;
-  /** Why the host's disk takes nothing at the moment: programs stall, and no output is lost. Else null. */
+  /** Why the host's disk accepts no writes at the moment: programs stall, but no output is lost. Otherwise null. */
   degraded: string | null;
-  /** Process ids that a reset could not end and that still run; empty where the host has PID namespaces. */
+  /** Ids of processes that survived a reset and still run; empty if the host has PID namespaces. */
   survivors: number[];
-  /** Imports that are not installed, because of which nothing of the command was run; absent where there are none. */
+  /** Imports that are not installed; because of them none of the command was run. Absent if there are none. */
   missing?: MissingPackage[];
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;
-  /** From a host to the session's workflow alone: the data folder that has the shell. */
+  /** Only from a host to the session's workflow: the data folder that has the shell. */
   folderId?: string;
 }
 
-/** The answer of the query `state` of an `execSession`. */
+/** The answer to the query `state` of an `execSession`. */
 export interface SessionState {
   agent: string;
   host: string;
   session: number;
   status: 'idle' | 'running' | 'waiting_input' | 'waiting_approval' | 'draining' | 'closed';
   epoch: number;
-  command: { id: string; runtime: Runtime; startedAt: string } | null;
+  /** Where its shells begin; null: where the host's do. Sessions of releases before 0.2 do not tell it. */
+  cwd?: string | null;
+  command: {
+    id: string;
+    runtime: Runtime;
+    startedAt: string;
+    /** At most 80 characters. Sessions of releases before 0.2 do not tell it. */
+    firstLine?: string;
+  } | null;
   /** The last known view; `poll` refreshes it. */
   view: CommandView | null;
-  /** Up to which offset each named reader has been given output. */
+  /** The offset up to which each named reader has read. */
   readers: Record<string, number>;
-  /** Messages that were refused because they were malformed: the last few. */
+  /** The last few messages that were refused as malformed. */
   refused: string[];
-  /** Commands and calls of scripts that wait for somebody's yes or no. */
+  /** Commands and scripts' calls that wait for an approval. */
   approvals: Approval[];
-  /** Tool calls of its scripts: how many the last command's have made, and which ones are open. */
+  /** Tool calls of its scripts: how many the last command's scripts made, and which are open. */
   toolCalls: { made: number; open: { id: string; tool: string }[] };
 }
 
-/** Input of the workflow `execSession`. All but the ids has defaults. */
+/** Input of the workflow `execSession`. Everything but the ids has a default. */
 export interface SessionInput {
   agent?: string;
   host?: string;
   session?: number;
   /** Working folder of the shell; default: the host's. */
   cwd?: string;
-  /** Closes after so long without a message, in milliseconds. Default 24 h. */
+  /** Closes after this long without a message, in milliseconds. Default 24 h. */
   idleMs?: number;
   yield?: Partial<YieldSettings>;
 }

@@ -17,7 +17,7 @@ const START = [
 const BLOCK_BYTES = 64;
 const LENGTH_BYTES = 8;
 
-/** Of the text as UTF-8, in hexadecimal. Half a surrogate pair counts as U+FFFD, as it does in node:crypto. */
+/** Hash of the text as UTF-8, in hexadecimal. Half a surrogate pair counts as U+FFFD, as in node:crypto. */
 export function sha256(text: string): string {
   const view = padded(text);
   const state = Int32Array.from(START);
@@ -41,7 +41,7 @@ function padded(text: string): DataView {
   return view;
 }
 
-/** Returns how many bytes it is. */
+/** Returns the number of bytes. */
 function writeUtf8(text: string, bytes: Uint8Array): number {
   let end = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -63,7 +63,7 @@ function writeUtf8(text: string, bytes: Uint8Array): number {
   return end;
 }
 
-/** Written out: a message of half a megabyte is hashed in a workflow's task. */
+/** Unrolled for speed: a workflow task hashes a message of half a megabyte. */
 function compress(state: Int32Array, w: Int32Array): void {
   for (let t = 16; t < BLOCK_BYTES; t += 1) {
     const x = w[t - 15] as number;

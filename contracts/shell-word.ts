@@ -1,4 +1,7 @@
-// Words of a shell's command line.
+// Words of a shell command line.
 
-/** One word, whatever it holds. */
+/** Quotes any text as one word. */
 export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The same without quotes where it needs none, for people. */
+export const readableWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : quote(text));

@@ -1,12 +1,12 @@
-// What is shown to whoever is asked about a command or a call: all of it, long values cut one by one. Pure.
+// What the approver of a command or a call is shown: all of it, with long values cut one by one. Pure.
 import type { ShownValue } from './approvals';
 import { utf8Length } from './schemas/session';
 
-/** Of one value, and of all of them together. */
+/** Limits for one value, and for all values together. */
 const VALUE_CHARACTERS = 16_000;
 const ALL_CHARACTERS = 64_000;
 const LEAST_CHARACTERS = 500;
-/** Names that say what is touched: these come first. */
+/** Names that tell what is affected; these come first. */
 const PLACE = /path|file|folder|dir|cwd|host|url/i;
 
 export function argumentsOf(args: unknown, secret = false): ShownValue[] {
@@ -26,7 +26,7 @@ export function wholeValue(name: string, value: unknown, secret = false): ShownV
     : { name, text, bytes, omitted: 0 };
 }
 
-/** Each of them cut on its own, so that a long one hides no other. */
+/** Each value is cut separately, so that a long one does not hide the others. */
 export function cutValues(values: readonly ShownValue[], mostCharacters = VALUE_CHARACTERS): ShownValue[] {
   let left = ALL_CHARACTERS;
   return values.map((value) => {

@@ -1,20 +1,20 @@
-// The part of the error catalogue about what the system refuses and what does not answer: files, limits, holders.
+// The part of the error catalogue about the system: files that fail, limits, holders that do not answer.
 import { entry, type ErrorEffect, type ErrorEntry, type ErrorFacts } from './error-entry';
 
-/** What is known of the request. */
+/** What is known about the request. */
 function done(f: ErrorFacts): string {
   return f.done ? `; ${f.done}` : '';
 }
 
-/** Only where it was thrown is it known what came before. */
+/** Only the code that throws it knows what had happened before. */
 const effectOf = ({ done: known }: ErrorFacts): ErrorEffect =>
   /^nothing was/.test(String(known)) ? 'none' : 'possible';
 
 function remedyOfDisk(reason: string): string {
-  if (/ENOSPC|EDQUOT|full|quota/.test(reason)) return 'Make room on that disk';
+  if (/ENOSPC|EDQUOT|full|quota/.test(reason)) return 'Free space on that disk';
   if (/EROFS|read-only/.test(reason)) return 'Mount it writable again';
   if (/EPERM|EACCES/.test(reason)) return 'Let this user change it (its owner, its mode, `lsattr`)';
-  return 'See to that disk';
+  return 'Check that disk';
 }
 
 export const STORAGE_ERRORS = {
@@ -29,9 +29,9 @@ export const STORAGE_ERRORS = {
     75,
     true,
     effectOf,
-    (f) => `The system has no more ${f.resource}: ${f.reason}${done(f)}.`,
+    (f) => `The system has run out of ${f.resource}: ${f.reason}${done(f)}.`,
     () =>
-      'Close what is not needed (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), then send it ' +
+      'Close sessions you do not need (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), then send it ' +
       'again with the same id.',
   ),
   log_lost: entry(
@@ -39,7 +39,7 @@ export const STORAGE_ERRORS = {
     false,
     'possible',
     (f) => `The bytes ${f.from} to ${f.to} of the log are lost: it was truncated or deleted.`,
-    (f) => `Read on from offset ${f.to}; what ran went on.`,
+    (f) => `Continue reading from offset ${f.to}; the command kept running.`,
   ),
   session_unreachable: entry(
     75,
@@ -49,8 +49,8 @@ export const STORAGE_ERRORS = {
       `Session ${f.session} does not answer: its holder (pid ${f.pid}) is alive, but ${f.state}, since ` +
       `${f.since}; ${f.delivered}.`,
     (f) =>
-      `${/stopped/.test(String(f.state)) ? `Let it go on with \`kill -CONT ${f.pid}\`` : 'Wait for it'}, or end it ` +
-      `with \`holdfast reset --session ${f.session}\` or \`holdfast close --session ${f.session}\`. The same id ` +
-      'sent again finds what became of it.',
+      `${/stopped/.test(String(f.state)) ? `Resume it with \`kill -CONT ${f.pid}\`` : 'Wait for it'}, or end it ` +
+      `with \`holdfast reset --session ${f.session}\` or \`holdfast close --session ${f.session}\`. Sending ` +
+      'the same id again returns its outcome.',
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -1,34 +1,34 @@
-// What crosses process borders about sub-agents. Plain JSON, no I/O.
+// Data about sub-agents that crosses process boundaries. Plain JSON, no I/O.
 import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
 import { HoldfastError } from './errors';
 import { fnv1a } from './hash';
 
-/** Input of the update `spawn` of an agent: one more agent below it. */
+/** Input of an agent's update `spawn`: one more sub-agent. */
 export interface SpawnRequest {
-  /** The same key again starts nothing and answers with the same id. */
+  /** Repeating the same key starts nothing and answers with the same id. */
   key: string;
-  /** What it is to its parent, for example `Planner`. */
+  /** Its role for its parent, for example `Planner`. */
   role: string;
   /** Its task. */
   prompt: string;
-  /** What it is told of itself; from the role's file, where there is one. */
+  /** What it is told about itself; from the role's file, if there is one. */
   instructions?: string | undefined;
   /** Default: its parent's. */
   model?: string | undefined;
-  /** Of its parent's tools; default: all of them. */
+  /** A subset of its parent's tools; default: all of them. */
   tools?: string[] | undefined;
-  /** At most its parent's, which are the default. */
+  /** At most its parent's limits, which are the default. */
   limits?: Partial<TurnLimits> | undefined;
 }
 
-/** What its parent keeps of a sub-agent, also over a continue-as-new. */
+/** What a parent keeps about a sub-agent, also across continue-as-new. */
 export interface SubAgentRecord extends SubAgent {
   key: string;
-  /** Of its role and task; absent in records of 0.2.0. */
+  /** Hash of its role and task; absent in records of 0.2.0. */
   hash?: string;
-  /** Sub-agents that it may start in turn. */
+  /** How many sub-agents it may start itself. */
   grant: number;
-  /** Whether somebody was told what it took. */
+  /** Whether its usage was reported. */
   isTold: boolean;
 }
 
@@ -49,11 +49,11 @@ export interface AgentsWaitResult {
   /** By agent id. */
   results: Record<string, SubAgentOutcome>;
   timedOut: boolean;
-  /** What those that ended took, each told once: it counts to the turn that waited. */
+  /** Usage of the agents that ended, each reported once: it counts towards the turn that waited. */
   usage?: Usage | undefined;
 }
 
-/** A turn asks its agent to be told of the end of sub-agents. */
+/** A turn asks its agent to be told when sub-agents end. */
 export interface AwaitAgentsSignal extends AgentsWaitRequest {
   key: string;
   turn: string;
@@ -66,18 +66,18 @@ export interface AgentsEndedSignal {
   fault?: { code: string; message: string };
 }
 
-/** A sub-agent tells its parent of its end, also when the parent has continued as new. */
+/** A sub-agent tells its parent that it has ended, also if the parent has continued as new. */
 export interface AgentEndedSignal {
   agentId: string;
   result: AgentResult;
 }
 
-/** The one of this id. Throws `not_found` with those that there are. */
+/** The sub-agent with this id. Throws `not_found`, naming those that exist. */
 export function findSubAgent<T extends SubAgent>(agents: readonly T[], agentId: string): T {
   const found = agents.find((one) => one.agentId === agentId);
   if (found) return found;
-  const allowed = agents.map((one) => one.agentId).join(', ') || 'none: there is no sub-agent';
-  const next = 'Call list_agents for those that there are.';
+  const allowed = agents.map((one) => one.agentId).join(', ') || 'none: there are no sub-agents';
+  const next = 'Call list_agents to see which ones exist.';
   throw new HoldfastError('not_found', {
     what: 'The sub-agent',
     got: JSON.stringify(agentId),
@@ -86,7 +86,7 @@ export function findSubAgent<T extends SubAgent>(agents: readonly T[], agentId: 
   });
 }
 
-/** What the model reads of a wait. */
+/** The result of a wait, as the model reads it. */
 export const agentsText = (result: Omit<AgentsWaitResult, 'usage'>): string =>
   JSON.stringify(result, null, 2);
 
@@ -96,7 +96,7 @@ const MAX_ROLE_CHARS = 20;
 const MARK_CHARS = 9;
 const CUT = /^-[0-9a-f]{8}-/;
 
-/** An id that tells whose the sub-agent is, and what; `n` sets it apart from its siblings. */
+/** An id that shows the sub-agent's parent and role; `n` distinguishes it from its siblings. */
 export function subAgentId(parent: string, role: string, n: number): string {
   const slug = role
     .toLowerCase()
@@ -106,7 +106,7 @@ export function subAgentId(parent: string, role: string, n: number): string {
   return `${shortened(parent)}-${slug || 'agent'}-${n}`;
 }
 
-/** Whether the agent is one below `parent`, going by its id; of a long id the beginning is what is left in it. */
+/** Whether the agent is below `parent`, judging by its id; of a long parent id only the beginning is left in it. */
 export function isBelow(agent: string, parent: string): boolean {
   if (!/-\d+$/.test(agent)) return false;
   if (agent.startsWith(`${parent}-`)) return true;
@@ -114,7 +114,7 @@ export function isBelow(agent: string, parent: string): boolean {
   return agent.startsWith(kept) && CUT.test(agent.slice(kept.length));
 }
 
-/** An id that is too long is cut, and ends with a mark of the whole. */
+/** An id that is too long is cut, and ends with a hash of the whole. */
 function shortened(id: string): string {
   if (id.length <= MAX_PARENT_CHARS) return id;
   return `${id.slice(0, MAX_PARENT_CHARS - MARK_CHARS)}-${fnv1a(id).toString(16).padStart(8, '0')}`;

@@ -13,8 +13,8 @@ export const TOOL_ERRORS = {
     78,
     false,
     'none',
-    (f) => `A tool is not one: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Mend the tool; `defineTool` of holdfast/tools has its types.',
+    (f) => `Invalid tool definition: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Fix the tool; `defineTool` in holdfast/tools has the types.',
   ),
   tool_name_taken: entry(
     78,
@@ -30,13 +30,13 @@ export const TOOL_ERRORS = {
     false,
     'none',
     (f) => `The tools of ${f.got} could not be loaded: ${f.reason}.`,
-    () => 'Mend the module, or name others: `holdfast up --tools FILE`, `holdfast up --no-tools` for none.',
+    () => 'Fix the module, or name others: `holdfast up --tools FILE`, or `holdfast up --no-tools` for none.',
   ),
   tool_failed: entry(
     70,
     false,
     'possible',
-    (f) => `The tool ${f.tool} failed, got ${f.attempts} attempts: ${f.reason}`,
+    (f) => `The tool ${f.tool} failed (attempts: ${f.attempts}): ${f.reason}`,
     () => 'Look at the reason; another call or another tool may help.',
   ),
   mcp_tool_failed: entry(
@@ -50,15 +50,14 @@ export const TOOL_ERRORS = {
     69,
     true,
     'possible',
-    (f) => `The MCP server ${f.server} was lost in the middle of a call of ${f.tool}: ${f.reason}`,
-    () =>
-      'The call may have had its effect: look first, then call it again. The server is being connected anew.',
+    (f) => `The MCP server ${f.server} was lost during a call to ${f.tool}: ${f.reason}`,
+    () => 'The call may have taken effect: check first, then call it again. The server is being reconnected.',
   ),
   mcp_server_down: entry(
     69,
     true,
     'none',
-    (f) => `The MCP server ${f.server} is not connected, nothing was run: ${f.reason}`,
+    (f) => `The MCP server ${f.server} is not connected; nothing was run: ${f.reason}`,
     () => 'Call it again later; `holdfast tools` shows which servers are down, and why.',
   ),
   tool_not_allowed: entry(
@@ -66,69 +65,70 @@ export const TOOL_ERRORS = {
     false,
     'none',
     (f) => `The tool may not be called here: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Call one of the allowed tools; what an agent may call is said when it is started.',
+    () => 'Call one of the allowed tools; an agent’s tools are chosen when it is started.',
   ),
   would_deadlock: entry(
     65,
     false,
     'none',
     (f) =>
-      `The call would wait for ever: session ${f.session} runs the script that makes it (sessions that wait: ` +
+      `The call would wait forever: session ${f.session} is running the script that makes it (waiting sessions: ` +
       `${f.within}); nothing was done.`,
-    () => 'Use another session number, or let the script do it itself.',
+    () => 'Use another session number, or have the script do it itself.',
   ),
   call_depth: entry(
     65,
     false,
     'none',
-    (f) => `Scripts call tools that run scripts too deep: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Do it in one of the scripts above.',
+    (f) =>
+      `Scripts that call tools that run scripts are nested too deep: got ${f.got}, allowed ${f.allowed}.`,
+    () => 'Do it in one of the outer scripts.',
   ),
   budget_exceeded: entry(
     69,
     false,
     'none',
     (f) => `The budget of ${f.what} is spent: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Do more with one call, or start the agent with a larger limit.',
+    () => 'Do more in each call, or start the agent with a larger limit.',
   ),
   values_full: entry(
     75,
     true,
     'none',
-    (f) => `A large value cannot be kept: ${f.reason}; nothing was run.`,
+    (f) => `A large value cannot be stored: ${f.reason}; nothing was run.`,
     () =>
-      'Call it again when calls that are open have ended, pass less at a time, or write it to a file and name that. ' +
-      'The limits are in `[storage]` of that machine.',
+      'Call it again when open calls have ended, pass less at a time, or write the value to a file and pass its path. ' +
+      'The limits are in `[storage]` on that machine.',
   ),
   agents_depth: entry(
     69,
     false,
     'none',
     () =>
-      'Sub-agents are nested as deep as they may be: got one more level, allowed none; nothing was started.',
+      'Sub-agents are already nested as deep as allowed: got one more level, allowed none; nothing was started.',
     () => 'Do this task yourself.',
   ),
   agents_limit: entry(
     69,
     false,
     'none',
-    (f) =>
-      `There are as many sub-agents as there may be: got ${f.got}, allowed ${f.allowed}; nothing was started.`,
-    () => 'Do this task yourself, or send a message to a sub-agent that runs; those that ended count, too.',
+    (f) => `The limit on sub-agents is reached: got ${f.got}, allowed ${f.allowed}; nothing was started.`,
+    () =>
+      'Do this task yourself, or send a message to a running sub-agent; those that have ended count, too.',
   ),
   dependency_failed: entry(
     65,
     false,
     'none',
     (f) => `The call was not run: it refers to the result of ${f.got}, ${f.reason}.`,
-    (f) => `Mend ${f.got}, or call again with a value in place of the reference.`,
+    (f) => `Fix ${f.got}, or call again with a value in place of the reference.`,
   ),
   script_ended: entry(
     65,
     false,
     'none',
-    (f) => `The call belongs to no command of this session that may call: ${f.reason}.`,
-    () => 'Run the script again: each command and each fresh shell gets a token of its own.',
+    (f) => `The call does not belong to a command of this session that may call tools: ${f.reason}.`,
+    () => 'Run the script again: each command and each fresh shell gets its own token.',
   ),
   arm_refused: entry(
     69,
@@ -136,15 +136,15 @@ export const TOOL_ERRORS = {
     'none',
     (f) => `Tools cannot be called through the terminal of session ${f.session}: ${f.reason}.`,
     (f) =>
-      `Start what reaches the other machine (ssh -t, docker exec -it) in session ${f.session}, and arm it when a ` +
-      'POSIX shell with python3 waits at its prompt there.',
+      `Connect to the other machine (ssh -t, docker exec -it) in session ${f.session}, and arm it when a ` +
+      'POSIX shell with python3 is at its prompt there.',
   ),
   call_cancelled: entry(
     75,
     false,
     'possible',
-    (f) => `The call of ${f.tool} was cancelled: ${f.reason}.`,
-    () => 'Call it again where it is still wanted; look first whether it has had its effect.',
+    (f) => `The call to ${f.tool} was cancelled: ${f.reason}.`,
+    () => 'Call it again if it is still needed; check first whether it took effect.',
   ),
   result_too_large: entry(
     65,
@@ -152,37 +152,37 @@ export const TOOL_ERRORS = {
     'happened',
     (f) => `The tool ${f.tool} ran, but its result is too large: got ${f.got} bytes, allowed ${f.allowed}.`,
     () =>
-      'Ask for less at a time, or let the tool write to a file. Look first whether it must not be run again.',
+      'Ask for less at a time, or have the tool write to a file. Check first that it is safe to run again.',
   ),
   result_undelivered: entry(
     74,
     false,
     'happened',
     (f) => `The tool ${f.tool} ran, but its result could not be delivered: ${f.reason}.`,
-    () => 'Look at what it has done before you call it again; ask for less at a time where that helps.',
+    () => 'Check what it did before you call it again; ask for less at a time if that helps.',
   ),
   arguments_unreachable: entry(
     74,
     false,
     'none',
     (f) =>
-      `The arguments of ${f.tool} could not be had: got ${f.got} bytes that lie at ${f.at}, ${f.reason}; nothing was run.`,
+      `The arguments of ${f.tool} could not be fetched: got ${f.got} bytes stored at ${f.at}, ${f.reason}; nothing was run.`,
     () =>
-      'See that the machine of the script is online, then call it again; or write them to a file and name that.',
+      'Make sure that the script’s machine is online, then call it again; or write them to a file and pass its path.',
   ),
   arguments_too_large: entry(
     65,
     false,
     'none',
     (f) => `The arguments of ${f.tool} are too large: got ${f.got} bytes, allowed ${f.allowed}.`,
-    () => 'Write them to a file and name that.',
+    () => 'Write them to a file and pass its path.',
   ),
   file_failed: entry(
     74,
     false,
     'possible',
     (f) => `The file ${f.got} could not be ${f.action}: ${f.reason}.`,
-    () => 'Look at its permissions and at the room on the disk, or use another path.',
+    () => 'Check its permissions and the free disk space, or use another path.',
   ),
   patch_failed: entry(
     65,
@@ -196,13 +196,13 @@ export const TOOL_ERRORS = {
     false,
     'none',
     (f) => `The address may not be fetched: got ${f.got}, which is ${f.reason}; allowed public addresses.`,
-    () => 'Fetch another address; which private ones are open is said where Holdfast is set up.',
+    () => 'Fetch another address; Holdfast’s configuration lists the private ones that are open.',
   ),
   fetch_failed: entry(
     69,
     true,
     'possible',
     (f) => `${f.got} could not be fetched: ${f.reason}.`,
-    () => 'Look at the address; where the other side was away for a moment, fetch it again.',
+    () => 'Check the address; if the other side was briefly unavailable, fetch it again.',
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -1,7 +1,7 @@
-// Adds up what model calls took. Pure.
+// Adds up the usage of model calls. Pure.
 import type { Usage } from './agent';
 
-/** The sum; a part whose price is not known leaves the cost of the whole unknown. */
+/** The sum; if the price of one part is unknown, so is the total cost. */
 export function addUsage(one: Usage | null | undefined, other: Usage | null | undefined): Usage | null {
   if (!one || !other) return one ?? other ?? null;
   return {

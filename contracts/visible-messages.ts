@@ -1,5 +1,5 @@
-// What a model sees of a conversation: behind its last summary only what that does not cover, and the files that are
-// to stay in view. Pure.
+// What a model sees of a conversation: the last summary, the messages that it does not cover, and the files that stay
+// in view. Pure.
 import type { Message } from './agent';
 
 export function visibleMessages(messages: readonly Message[]): Message[] {
@@ -10,7 +10,7 @@ export function visibleMessages(messages: readonly Message[]): Message[] {
   return [...context, summary, ...rest];
 }
 
-/** The same in a conversation that begins with them: there a summary covers what stands before it, the files alone. */
+/** The same for a conversation that starts with these messages: a summary then covers only the files before it. */
 export const carriedMessages = (messages: readonly Message[]): Message[] =>
   visibleMessages(messages).map((message, place) =>
     message.role === 'summary' ? { ...message, covers: place } : message,

@@ -1,5 +1,5 @@
-// The codec endpoint that Temporal's web UI and command line ask: `POST /encode` and `/decode`. Whoever may ask it
-// reads everything, so it answers only origins that are listed and, where one is set, only who has the token.
+// The codec endpoint for Temporal's web UI and command line: `POST /encode` and `/decode`. Anyone with access can read
+// everything, so it answers only listed origins and, if a token is set, only clients that send it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,9 @@ import { parsePayloads, printPayloads } from './payload-json';
 
 export interface CodecServerOptions {
   codec: EncryptingCodec;
-  /** Web pages that may ask, such as `http://127.0.0.1:8233`. Programs without an origin may, too. */
+  /** Web pages that may ask, such as `http://127.0.0.1:8233`. Programs, which send no origin, may ask too. */
   origins: readonly string[];
-  /** Wanted as `Authorization: Bearer TOKEN`; null: from nobody. */
+  /** Required as `Authorization: Bearer TOKEN`; null: not required. */
   token: string | null;
   port: number;
   address: string;
@@ -25,7 +25,7 @@ export interface CodecServer {
 /** A page of a history is smaller than this. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const PREFLIGHT_SECONDS = '600';
-/** Of an answer that nobody reads. */
+/** For an answer that nobody reads. */
 const IDLE_MS = 30_000;
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/i;
@@ -112,8 +112,8 @@ async function answer(
 }
 
 /**
- * On the loopback, the names of this machine: a page whose own name was made to lead here (DNS rebinding) sends that one.
- * Elsewhere a server has names that it does not know, and a token.
+ * On the loopback only the names of this machine are valid: a page that rebinds its own name to this address (DNS
+ * rebinding) sends that name. Elsewhere a server has names that it does not know, but also a token.
  */
 const isOwnName = (host: string, address: string): boolean =>
   !LOOPBACK.test(address) || LOOPBACK.test(host.replace(/:\d+$/, ''));
@@ -127,13 +127,13 @@ function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader('access-control-max-age', PREFLIGHT_SECONDS);
 }
 
-/** As hashes, which are of one length: the time tells nothing of the token. */
+/** Compares hashes, which have equal length: the time reveals nothing about the token. */
 function isToken(header: string | undefined, token: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(header ?? ''), hash(`Bearer ${token}`));
 }
 
-/** Undefined where it is too long. */
+/** Undefined if it is too long. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -147,7 +147,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 
 function refuse(response: ServerResponse, status: number, err: HoldfastError): void {
   if (response.headersSent) return void response.destroy();
-  // Whatever of the request is still on its way is not waited for.
+  // Do not wait for the rest of the request.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify({ error: err.toJSON() }));
 }
@@ -158,7 +158,7 @@ const refusedOrigin = (origin: string, origins: readonly string[]): HoldfastErro
   new HoldfastError('codec_refused', {
     got: `origin ${origin}`,
     allowed: origins.join(', ') || 'no web page',
-    next: `Start it with \`--origin ${origin}\` where that page is to read payloads.`,
+    next: `Start it with \`--origin ${origin}\` to let that page read payloads.`,
   });
 
 const refusedHost = (host: string, address: string): HoldfastError =>

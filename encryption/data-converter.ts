@@ -1,4 +1,4 @@
-// The one place where clients, workers, tests and the command line get their data converter from.
+// The single source of data converters for clients, workers, tests and the command line.
 import type { DataConverter } from '@temporalio/common';
 import { EncryptingCodec } from './encrypting-codec';
 import { KeyRing } from './key-ring';
@@ -8,7 +8,7 @@ const FAILURES = require.resolve('./failure-converter');
 
 /**
  * For `HoldfastClient.connect`, `createWorkers` and Temporal's own clients and workers. Reads the keys now; throws
- * `config_invalid`. Without keys nothing is encrypted, and what is encrypted is refused by name.
+ * `config_invalid`. Without keys nothing is encrypted, and encrypted payloads are refused with a specific error.
  */
 export function encryptedPayloads(
   settings: EncryptionSettings,
@@ -18,7 +18,7 @@ export function encryptedPayloads(
   return settings.keys.length > 0 ? { payloadCodecs, failureConverterPath: FAILURES } : { payloadCodecs };
 }
 
-/** The codec alone, for the codec endpoint. Throws `config_invalid`. */
+/** Only the codec, for the codec endpoint. Throws `config_invalid`. */
 export function encryptingCodec(
   { keys, ...rest }: EncryptionSettings,
   env: NodeJS.ProcessEnv,
@@ -26,11 +26,11 @@ export function encryptingCodec(
   return new EncryptingCodec(KeyRing.read(keys, env), rest);
 }
 
-/** Whether workflows must encode their failures, too: then they need the bundle that was made with our converter. */
+/** Whether workflows must encode their failures too: then they need the bundle built with our converter. */
 export const encodesFailures = (converter: DataConverter | undefined): boolean =>
   converter?.failureConverterPath === FAILURES;
 
-/** For replays, which know workflow ids and no namespace. */
+/** For replays, which know workflow ids but no namespace. */
 export function withoutNamespace(converter: DataConverter): DataConverter {
   const payloadCodecs = converter.payloadCodecs?.map((codec) => ({
     encode: codec.encode.bind(codec),

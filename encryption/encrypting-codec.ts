@@ -1,5 +1,5 @@
-// Temporal's codec: encrypts each payload that leaves this process and opens each that comes. Runs outside the
-// workflow sandbox. Whoever reads a workflow's payloads compares whom they were made for.
+// Temporal's codec: encrypts each payload that leaves this process and decrypts each that arrives. Runs outside the
+// workflow sandbox. A reader checks that a payload was made for its own workflow.
 import { createHash, createHmac } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { HoldfastError } from '../contracts/errors';
@@ -8,10 +8,10 @@ import type { KeyRing } from './key-ring';
 import { encodingOf, ownerOf, seal, SEALED_ENCODING, unseal, type Owner } from './sealed-payload';
 import type { EncryptionSettings } from './settings';
 
-/** Keeps these marks apart from all else that is made with the key. */
+/** Separates these fingerprints from all other uses of the key. */
 const FINGERPRINT = 'holdfast-fingerprint-1\0';
 
-/** What a reader knows. */
+/** What a reader knows about itself. */
 type Reader = Owner & { type?: SerializationContext['type'] };
 
 export class EncryptingCodec implements PayloadCodec {
@@ -20,7 +20,7 @@ export class EncryptingCodec implements PayloadCodec {
     private readonly settings: Omit<EncryptionSettings, 'keys'>,
   ) {}
 
-  /** Without keys payloads stay as they are. A context without a workflow id makes them for none in particular. */
+  /** Without keys payloads stay unchanged. A context without a workflow id binds them to no workflow. */
   async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     return this.encodeFor(payloads, { namespace: context?.namespace, workflowId: context?.workflowId });
   }
@@ -30,14 +30,14 @@ export class EncryptingCodec implements PayloadCodec {
     return current ? payloads.map((payload) => seal(payload, current, owner)) : payloads;
   }
 
-  /** A mark of a text for places that are not encrypted; it tells nothing to who has no key. In hexadecimal. */
+  /** A fingerprint of a text for unencrypted places; it reveals nothing without the key. In hexadecimal. */
   fingerprint(text: string): string {
     const { current } = this.keys;
     const mark = current ? createHmac('sha256', current.key).update(FINGERPRINT) : createHash('sha256');
     return mark.update(text).digest('hex');
   }
 
-  /** For showing to people: what is not encrypted stays, whatever is required; workflows are not compared. */
+  /** For display: unencrypted payloads pass, even if encryption is required; workflows are not compared. */
   async open(payloads: Payload[], { namespace }: Owner): Promise<Payload[]> {
     return payloads.map((payload) => {
       if (encodingOf(payload) !== SEALED_ENCODING) return payload;
@@ -48,8 +48,8 @@ export class EncryptingCodec implements PayloadCodec {
   }
 
   /**
-   * Throws `payload_plaintext`, `payload_key_unknown`, `payload_not_authentic` and `payload_moved`: then nothing of
-   * the task is run, and Temporal tries it again.
+   * Throws `payload_plaintext`, `payload_key_unknown`, `payload_not_authentic` and `payload_moved`: then nothing of the
+   * task is run, and Temporal retries it.
    */
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     return payloads.map((payload) => {
@@ -60,10 +60,10 @@ export class EncryptingCodec implements PayloadCodec {
     });
   }
 
-  /** Whether messages to this workflow carry seals: nobody may send it what our clients have not made. */
+  /** Whether messages to this workflow carry seals: then it accepts only messages that our clients have made. */
   sealsFor(workflowId: string): boolean {
     const { required = false, allowPlaintext = [], allowUnbound = [] } = this.settings;
-    // A turn and its agent send each other messages: both do it alike.
+    // A turn and its agent send each other messages: both use the same rule.
     const sender = workflowId.replace(/\/turn\/\d+$/, '');
     const open = allows([...allowPlaintext, ...allowUnbound], { type: 'workflow', workflowId: sender });
     return required && this.keys.current !== undefined && !open;
@@ -80,7 +80,7 @@ export class EncryptingCodec implements PayloadCodec {
     });
   }
 
-  /** What the reader does not know is not compared: a replay knows no namespace, the codec endpoint no workflow. */
+  /** Unknown values are not compared: a replay knows no namespace, the codec endpoint no workflow. */
   private compare(made: Owner, context: Reader | undefined): void {
     if (context?.namespace !== undefined && made.namespace !== context.namespace)
       throw moved('namespace', made.namespace, context.namespace);
@@ -98,7 +98,7 @@ const moved = (what: string, got: string | undefined, allowed: string): Holdfast
     allowed,
   });
 
-/** Only what is a workflow's own: nobody outside sends the result of an activity. */
+/** Only for a workflow's own messages: nobody outside sends the result of an activity. */
 function allows(
   kinds: NonNullable<EncryptionSettings['allowPlaintext']>,
   context: Reader | undefined,

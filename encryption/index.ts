@@ -1,3 +1,3 @@
-// What the package exports as `holdfast/encryption`: for clients and workers in one's own process.
+// The package's export `holdfast/encryption`: for clients and workers in your own process.
 export { encryptedPayloads } from './data-converter';
 export type { EncryptionSettings, KeySource } from './settings';

@@ -1,4 +1,4 @@
-// Reads the keys. Faults name the place of a key and never a part of it.
+// Reads the keys. Faults name the place of a key, never a part of it.
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { readPrivateFile } from '../exec/private-file';
 import type { KeySource } from './settings';
@@ -8,7 +8,7 @@ const FORM = `${KEY_BYTES} bytes as base64 or hex (\`holdfast codec new-key\` ma
 
 export class KeyRing {
   private readonly keys: ReadonlyMap<string, Buffer>;
-  /** The key that encrypts; undefined without any. */
+  /** The key that encrypts; undefined if there is none. */
   readonly current: { id: string; key: Buffer } | undefined;
 
   private constructor(keys: [string, Buffer][]) {
@@ -17,7 +17,7 @@ export class KeyRing {
     if (first) this.current = { id: first[0], key: first[1] };
   }
 
-  /** Throws `config_invalid` that lists every key that cannot be had. */
+  /** Throws `config_invalid`, which lists every key that is unavailable. */
   static read(sources: readonly KeySource[], env: NodeJS.ProcessEnv): KeyRing {
     const faults: string[] = [];
     const keys = sources.flatMap((source): [string, Buffer][] => {
@@ -32,7 +32,7 @@ export class KeyRing {
     });
     const ids = sources.map(({ id }) => id);
     const twice = ids.filter((id, index) => ids.indexOf(id) < index);
-    for (const id of new Set(twice)) faults.push(`key "${id}" is there more than once, allowed once`);
+    for (const id of new Set(twice)) faults.push(`key "${id}" is listed more than once, allowed once`);
     if (faults.length > 0)
       throw new HoldfastError('config_invalid', { faults: `[encryption]: ${faults.join('; ')}.` });
     return new KeyRing(keys);

@@ -1,5 +1,5 @@
-// A whole payload as the bytes that are encrypted: the message `temporal.api.common.v1.Payload`, so that codecs in
-// other languages can read it.
+// A whole payload as bytes to encrypt: the message `temporal.api.common.v1.Payload`, so that codecs in other languages
+// can read it.
 import type { Payload } from '@temporalio/common';
 import { Reader, Writer } from 'protobufjs/minimal';
 
@@ -17,7 +17,7 @@ export function payloadToBytes({ metadata, data }: Payload): Uint8Array {
   return writer.finish();
 }
 
-/** Throws for bytes that are no payload. */
+/** Throws for bytes that are not a payload. */
 export function payloadFromBytes(bytes: Uint8Array): Payload {
   const reader = Reader.create(bytes);
   const metadata: Record<string, Uint8Array> = {};

@@ -1,4 +1,4 @@
-// Payloads as the codec endpoint's JSON has them: bytes in base64.
+// Payloads in the codec endpoint's JSON: bytes in base64.
 import type { Payload } from '@temporalio/common';
 import { HoldfastError } from '../contracts/errors';
 
@@ -7,7 +7,7 @@ interface PayloadJson {
   data?: string;
 }
 
-/** Throws `invalid_input`, which shows nothing of the content. */
+/** Throws `invalid_input`, which reveals nothing of the content. */
 export function parsePayloads(body: string): Payload[] {
   let parsed: unknown;
   try {
@@ -51,5 +51,5 @@ const invalid = (got: string): HoldfastError =>
     what: 'The body',
     got,
     allowed: '{"payloads": [{"metadata": {"encoding": BASE64, ...}, "data": BASE64}, ...]}',
-    next: 'Send what Temporal’s web UI and command line send.',
+    next: 'Use the format of Temporal’s web UI and command line.',
   });

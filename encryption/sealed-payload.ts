@@ -1,4 +1,4 @@
-// One payload sealed with AES-256-GCM: what stands beside the ciphertext, and what is authenticated with it.
+// One payload sealed with AES-256-GCM: the metadata beside the ciphertext, and what is authenticated with it.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { HoldfastError } from '../contracts/errors';
@@ -9,13 +9,13 @@ export const SEALED_ENCODING = 'binary/encrypted';
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Names of the metadata; the first is Temporal's own. */
+/** Metadata keys; the first is Temporal's own. */
 const ENCODING = 'encoding';
 const KEY_ID = 'encryption-key-id';
 const NAMESPACE = 'encryption-namespace';
 const WORKFLOW_ID = 'encryption-workflow-id';
 
-/** Whom a payload is for; what nobody has said is undefined. */
+/** Whom a payload is for; undefined if unspecified. */
 export interface Owner {
   namespace?: string | undefined;
   workflowId?: string | undefined;
@@ -40,7 +40,7 @@ export function seal(payload: Payload, { id, key }: { id: string; key: Buffer },
 
 export const encodingOf = (payload: Payload): string => textOf(payload, ENCODING) ?? 'none';
 
-/** Whom a sealed payload says that it is for: true once `unseal` has opened it. */
+/** The claimed owner of a sealed payload: verified once `unseal` has succeeded. */
 export const ownerOf = (payload: Payload): Owner => ({
   namespace: textOf(payload, NAMESPACE),
   workflowId: textOf(payload, WORKFLOW_ID),
@@ -65,7 +65,7 @@ export function unseal(payload: Payload, keys: KeyRing): Payload {
     const opened = decipher.update(data.subarray(NONCE_BYTES, data.length - TAG_BYTES));
     return payloadFromBytes(Buffer.concat([opened, decipher.final()]));
   } catch {
-    // Node's reasons do not tell a wrong key from a changed payload, either.
+    // Node's errors do not distinguish a wrong key from a changed payload either.
     throw new HoldfastError('payload_not_authentic', { got: `${data.length} bytes`, key: id });
   }
 }
@@ -75,7 +75,7 @@ const textOf = ({ metadata }: Payload, name: string): string | undefined => {
   return value === undefined ? undefined : Buffer.from(value).toString('utf8');
 };
 
-/** Each part with its length, so that no two sets of parts are the same bytes; what is not said differs from "". */
+/** Each part with its length, so that different parts never yield the same bytes; a missing part differs from "". */
 function authenticated(keyId: string, { namespace, workflowId }: Owner): Buffer {
   const parts = ['holdfast-payload-1', keyId, namespace, workflowId].map((part) => {
     if (part === undefined) return Buffer.from([0]);

@@ -1,16 +1,16 @@
-// What is to be encrypted with what: as `[encryption]` of holdfast.toml says it, or an embedder.
+// What is encrypted, and with which keys: from `[encryption]` of holdfast.toml, or from an embedder.
 import type { WorkflowKind } from '../contracts/ids';
 
-/** 32 bytes as base64 or hex, in a file of mode 0600 or in a variable. */
+/** 32 bytes as base64 or hex, in a file with mode 0600 or in a variable. */
 export type KeySource = { id: string } & ({ file: string } | { env: string });
 
 export interface EncryptionSettings {
-  /** The first one encrypts, all of them decrypt. Empty: nothing is encrypted. */
+  /** The first key encrypts, all of them decrypt. Empty: nothing is encrypted. */
   keys: readonly KeySource[];
-  /** Refuses what is not encrypted. */
+  /** Refuses unencrypted payloads. */
   required?: boolean;
-  /** Kinds of workflows whose messages may come unencrypted all the same: what people send from the web UI. */
+  /** Kinds of workflows whose messages may be unencrypted anyway: what people send from the web UI. */
   allowPlaintext?: readonly WorkflowKind[];
-  /** Kinds that take what was encrypted for no workflow in particular, as the codec endpoint does it. */
+  /** Kinds that accept payloads encrypted for no particular workflow, as the codec endpoint creates them. */
   allowUnbound?: readonly WorkflowKind[];
 }

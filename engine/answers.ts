@@ -1,4 +1,4 @@
-// Asks a server whether it serves: facts, not guesses from its log or from time passed.
+// Asks a server whether it serves: facts, not guesses from its log or the time passed.
 import { get, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { LOOPBACK, type HiddenPorts } from './ports';
@@ -11,13 +11,13 @@ export async function answers(record: EngineRecord): Promise<boolean> {
   return (await acceptsConnections(record.port)) && (await statusOf(uiOf(record), record)) === 200;
 }
 
-/** True when what people open answers: the guard that is on record, and what lies behind it. */
+/** True when what people open answers: the recorded guard, and the web UI behind it. */
 export async function guardAnswers(record: EngineRecord, token: string): Promise<boolean> {
   const guard = { address: LOOPBACK, port: record.uiPort };
   return (await statusOf(guard, record, { authorization: `Bearer ${token}` })) === 200;
 }
 
-/** Where the web UI of a server itself is: one that has no guard has it where people open it. */
+/** Where a server's own web UI is: without a guard, at the address that people open. */
 const uiOf = ({ ui, uiPort }: EngineRecord): HiddenPorts['ui'] => ui ?? { address: LOOPBACK, port: uiPort };
 
 function acceptsConnections(port: number): Promise<boolean> {
@@ -33,7 +33,7 @@ function acceptsConnections(port: number): Promise<boolean> {
   });
 }
 
-/** Of the namespace, which the web UI asks the server for. */
+/** The status of a request for the namespace, which the web UI gets from the server. */
 function statusOf(
   { address, port }: HiddenPorts['ui'],
   { namespace }: EngineRecord,

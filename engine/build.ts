@@ -1,5 +1,5 @@
-// Builds the Temporal CLI from our pinned Go module, for machines that the vendor's download does not reach.
-// go.sum holds the checksum of every module, and -mod=readonly makes Go refuse what it does not list.
+// Builds the Temporal CLI from our pinned Go module, for machines that cannot reach the vendor's download. go.sum holds
+// the checksum of every module, and -mod=readonly makes Go refuse anything unlisted.
 import { join } from 'node:path';
 import { packageRoot } from '../exec/package-root';
 import type { ObtainOptions } from './download';
@@ -8,7 +8,7 @@ import { TEMPORAL_CLI_PACKAGE, TEMPORAL_CLI_VERSION } from './pinned';
 import { runTool } from './run-tool';
 
 const PROGRESS_EVERY_MS = 1_000;
-/** While one large package compiles, or the linker runs, Go says nothing. */
+/** Go prints nothing while a large package compiles, or the linker runs. */
 const PROGRESS_IN_SILENCE_MS = 5_000;
 
 /** Builds the pinned Temporal CLI into the folder `into`; returns the path of the executable. Takes minutes. */
@@ -17,7 +17,7 @@ export async function buildServer(into: string, { env, progress, signal }: Obtai
   if (go === undefined) throw new Error('no `go` on PATH');
   const tool = {
     cwd: join(packageRoot(), 'engine', 'temporal'),
-    // GOTMPDIR: what a killed build leaves goes with the folder.
+    // GOTMPDIR: leftovers of a killed build are removed with the folder.
     env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off', GOTMPDIR: into },
     signal,
   };
@@ -43,7 +43,7 @@ export async function buildServer(into: string, { env, progress, signal }: Obtai
   return path;
 }
 
-/** Says `line` and the time it has taken: at most once a second, and now and then while nothing changes. */
+/** Reports `line` and the elapsed time: at most once a second, and occasionally while nothing changes. */
 function startReport(
   progress: (line: string) => void,
   line: () => string,

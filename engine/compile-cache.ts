@@ -1,7 +1,7 @@
-// Keeps what V8 makes of our modules from one start to the next: a fifth of each start. To be imported first.
+// Keeps V8's compiled code of our modules from one start to the next: saves a fifth of each start. Import it first.
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { defaultCacheDir } from './data-dir';
 
-// Where it cannot be written, nothing is kept and nothing fails.
+// If the folder is not writable, nothing is cached and nothing fails.
 enableCompileCache(join(defaultCacheDir(process.env), 'compiled'));

@@ -1,4 +1,4 @@
-// Where Holdfast keeps its state and its cache when nobody names a folder. Pure: reads only the given environment.
+// Where Holdfast keeps its state and its cache by default. Pure: reads only the given environment.
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 
@@ -13,7 +13,7 @@ export function defaultCacheDir(env: NodeJS.ProcessEnv): string {
   return join(userFolder(env, env.XDG_CACHE_HOME, '.cache'), 'holdfast');
 }
 
-/** The XDG base directory specification says that a relative path is to be ignored. */
+/** The XDG base directory specification says that relative paths must be ignored. */
 function userFolder(env: NodeJS.ProcessEnv, named: string | undefined, fallback: string): string {
   return named && isAbsolute(named) ? named : join(env.HOME || homedir(), fallback);
 }

@@ -1,17 +1,17 @@
-// The vendor's own download of the Temporal CLI, done by @temporalio/testing.
+// The vendor's own download of the Temporal CLI, performed by @temporalio/testing.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExecutable } from '../exec/executable';
 import { TEMPORAL_CLI_VERSION } from './pinned';
 import { runTool } from './run-tool';
 
-/** A network that swallows packets must not hold us up: without a new byte for so long, we give up. */
+/** A network that drops packets must not block us: give up after this time without a new byte. */
 const STALL_MS = 20_000;
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Runs in a process of its own: loading the SDK's runtime takes over SIGINT and settles the runtime's options
- * for the whole process, and a download inside it could not be broken off. It ends its group when we die.
+ * Runs in a separate process: loading the SDK's runtime takes over SIGINT and fixes the runtime's options for the whole
+ * process, and a download inside it could not be aborted. It ends its group when we die.
  */
 const CHILD = `
 process.stdin.resume().on('end', () => process.kill(0, 'SIGKILL'));
@@ -22,7 +22,7 @@ require(testing).TestWorkflowEnvironment
   .then(() => process.exit(0), (err) => { console.error(err.message); process.exit(1); });
 `;
 
-/** What a way of getting the server needs. */
+/** Parameters of each way of getting the server. */
 export interface ObtainOptions {
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
@@ -53,7 +53,7 @@ export async function downloadServer(
   return executable;
 }
 
-/** Watches the folder grow, which is the one sign of progress that the SDK gives. Returns how to stop watching. */
+/** Watches the folder grow, the only sign of progress that the SDK gives. Returns a function that stops watching. */
 function abortWhenStalled(
   folder: string,
   stalled: AbortController,
@@ -78,7 +78,7 @@ function sizeOf(folder: string): number {
   try {
     return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   } catch {
-    // A file was renamed while we looked; the next look sees it.
+    // A file was renamed during the look; the next look sees it.
     return 0;
   }
 }

@@ -1,4 +1,4 @@
-// Asks a Temporal CLI which server it carries.
+// Asks a Temporal CLI which server version it contains.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isExecutable } from '../exec/executable';
@@ -16,9 +16,9 @@ export async function serverVersionOf(path: string): Promise<string> {
   const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: VERSION_TIMEOUT_MS });
   const version = /\(Server (\d+\.\d+\.\d+)/.exec(stdout)?.[1];
   if (version === undefined)
-    throw new Error(`${path} is not a Temporal CLI: it says ${JSON.stringify(stdout.trim())}`);
+    throw new Error(`${path} is not a Temporal CLI: it prints ${JSON.stringify(stdout.trim())}`);
   if (version.localeCompare(OLDEST_SERVER_VERSION, 'en', { numeric: true }) < 0) {
-    throw new Error(`${path} carries server ${version}, allowed ${OLDEST_SERVER_VERSION} or newer`);
+    throw new Error(`${path} contains server ${version}, allowed ${OLDEST_SERVER_VERSION} or newer`);
   }
   return version;
 }

@@ -1,4 +1,4 @@
-// Starts the guard of the web UI as a process of its own, which ends with the server that it stands before.
+// Starts the guard of the web UI as a separate process, which ends with the server that it protects.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
@@ -8,7 +8,7 @@ import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import type { EnginePaths } from './record';
 import type { GuardConfig } from './ui-guard-main';
 
-/** A file descriptor for each connection, no more than a few; its heap stays far below this. */
+/** A few file descriptors per connection; its heap stays far below this. */
 const HEAP_MB = 64;
 
 /** Starts it; it does not answer yet. */
@@ -19,7 +19,7 @@ export function launchGuard(
   const config: GuardConfig = {
     listen: { address: LOOPBACK, port: uiPort },
     target: ui,
-    // Browsers leave port 80 away.
+    // Browsers omit port 80.
     hosts: [LOOPBACK, 'localhost'].map((name) => (uiPort === 80 ? name : `${name}:${uiPort}`)),
     tokenFile: paths.uiAuthorization,
     server: identity,
@@ -31,7 +31,7 @@ export function launchGuard(
       cwd: paths.folder,
       detached: true,
       stdio: ['ignore', log, log],
-      // It needs nothing of our environment, and above all none of its keys.
+      // It needs nothing from our environment, least of all its keys.
       env: {},
     });
     child.on('error', () => undefined);

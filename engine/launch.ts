@@ -1,4 +1,4 @@
-// Starts the server's process so that it outlives whoever started it, and is on record before it runs.
+// Starts the server's process so that it outlives its starter, and is recorded before it runs.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
@@ -10,12 +10,12 @@ import { writeRecord, type EnginePaths, type EngineRecord } from './record';
 import { DYNAMIC_CONFIG } from './tuning';
 
 /**
- * The shell waits for a line before it becomes the server. If we die before the record is written, it reads the
- * end of its input and ends; pid and start time, its identity, stay the same across exec.
+ * The shell waits for a line before it becomes the server. If we die before the record is written, it reads end of file
+ * and exits; pid and start time, its identity, stay the same across exec.
  */
 const GATE = 'read -r _ && exec "$@" </dev/null';
 
-/** The server needs no more of our environment, and above all none of its keys. */
+/** The server needs nothing else from our environment, least of all its keys. */
 const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG'];
 
 const keptOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
@@ -75,7 +75,7 @@ function spawnGate(binary: string, args: string[], paths: EnginePaths, env: Node
   }
 }
 
-/** What every server of ours is told, whichever ports it has. */
+/** Configuration of every server of ours, whatever its ports. */
 export function configArguments(): string[] {
   const repeated = (flag: string, values: readonly (readonly [string, string])[]): string[] =>
     values.flatMap(([key, value]) => [flag, `${key}=${value}`]);
@@ -92,7 +92,7 @@ function serverArguments(ports: EnginePorts & HiddenPorts, dbFile: string): stri
   return [
     ...['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port)],
     ...['--ui-ip', ui.address, '--ui-port', String(ui.port)],
-    // Without these, it has both at any free port.
+    // By default, it would open both at any free port.
     ...['--http-port', String(httpPort), '--metrics-port', String(metricsPort)],
     ...['--db-filename', dbFile, '--namespace', 'default', '--log-level', 'warn', '--log-format', 'json'],
     ...configArguments(),

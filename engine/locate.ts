@@ -1,5 +1,5 @@
-// Finds the executable of the Temporal development server, or gets one: the machine's own, our cache, the
-// vendor's download, a build from source. What we get ourselves is whole in the cache or absent.
+// Finds the executable of the Temporal development server, or gets one: from the machine, our cache, the vendor's
+// download, or a build from source. The cache holds only complete executables.
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -18,19 +18,19 @@ export interface ServerBinary {
   version: string;
 }
 
-/** Where to look and how to tell about it; `signal` breaks off waiting, download and build. */
+/** Where to look and how to report it; `signal` aborts waiting, download and build. */
 export interface LocateOptions extends ObtainOptions {
   cacheDir: string;
 }
 
-/** What is known of a way that failed, for the error that lists them all. */
+/** Reasons of failed ways, for the error that lists them all. */
 type Failures = string[];
 
 const PARTIAL = 'partial-';
 
 /**
- * Finds or gets the server. Without a usable one throws `engine_missing`, whose reason lists each way and why it
- * failed; at once if HOLDFAST_TEMPORAL_CLI names a file that cannot be used, as that is not what was wanted.
+ * Finds or gets the server. If none is usable, throws `engine_missing`, which lists each way and why it failed. Throws
+ * at once if HOLDFAST_TEMPORAL_CLI names an unusable file: another one is not what the user wanted.
  */
 export async function locateServerBinary(options: LocateOptions): Promise<ServerBinary> {
   const failures: Failures = [];
@@ -38,7 +38,7 @@ export async function locateServerBinary(options: LocateOptions): Promise<Server
   return found ?? (await obtainOnce(options, failures)) ?? missing(failures);
 }
 
-/** What is there already: nothing is downloaded or built. Throws as `locateServerBinary` for a named file. */
+/** Finds an existing one, without download or build. Throws like `locateServerBinary` for a named file. */
 export function findServerBinary(
   where: Pick<LocateOptions, 'env' | 'cacheDir'>,
 ): Promise<ServerBinary | undefined> {
@@ -91,7 +91,7 @@ async function fromCache(cacheDir: string, failures: Failures): Promise<ServerBi
   return undefined;
 }
 
-/** One process gets the server; whoever waited meanwhile finds it in the cache. */
+/** One process gets the server; others that waited find it in the cache. */
 async function obtainOnce(options: LocateOptions, failures: Failures): Promise<ServerBinary | undefined> {
   const { cacheDir, signal, progress } = options;
   try {
@@ -111,7 +111,7 @@ async function obtainOnce(options: LocateOptions, failures: Failures): Promise<S
 async function obtain(options: LocateOptions, failures: Failures): Promise<ServerBinary | undefined> {
   sweepPartials(options.cacheDir);
   if (options.env.HOLDFAST_NO_DOWNLOAD && options.env.HOLDFAST_NO_DOWNLOAD !== '0') {
-    failures.push('download: switched off by HOLDFAST_NO_DOWNLOAD');
+    failures.push('download: disabled by HOLDFAST_NO_DOWNLOAD');
   } else {
     const downloaded = await fillCache('download', downloadServer, options, failures);
     if (downloaded) return downloaded;
@@ -119,7 +119,7 @@ async function obtain(options: LocateOptions, failures: Failures): Promise<Serve
   return fillCache('build', buildServer, options, failures);
 }
 
-/** Obtains into a folder beside the cache's, checks the result, and renames it into its place. */
+/** Obtains it in a folder beside the cache's, checks the result, and renames it into place. */
 async function fillCache(
   source: 'download' | 'build',
   into: (folder: string, options: ObtainOptions) => Promise<string>,
@@ -133,19 +133,19 @@ async function fillCache(
     const path = cachedPath(options.cacheDir);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     renameSync(partial, path);
-    options.progress(`The Temporal server ${version} is in the cache.`);
+    options.progress(`The Temporal server ${version} is now in the cache.`);
     return { path, source, version };
   } catch (err) {
     options.signal?.throwIfAborted();
     failures.push(`${source}: ${reasonOf(err)}`);
-    options.progress(`No Temporal server by ${source}: ${reasonOf(err)}`);
+    options.progress(`Could not get the Temporal server by ${source}: ${reasonOf(err)}`);
     return undefined;
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-/** Under the lock nobody else is filling the cache: partial folders are those of killed processes. */
+/** Under the lock nobody else fills the cache: partial folders belong to killed processes. */
 function sweepPartials(cacheDir: string): void {
   for (const name of readdirSync(cacheDir)) {
     if (name.startsWith(PARTIAL))

@@ -1,8 +1,8 @@
-// Mutual exclusion between processes on one machine. The lock is a kernel lock on a file (SQLite takes it for
-// us), so it ends with its owner, kill -9 included, and nobody has to guess whether a lock is stale.
+// Mutual exclusion between processes on one machine. It is a kernel lock on a file, taken by SQLite, so it ends with
+// its owner, even after kill -9, and nobody has to guess whether a lock is stale.
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import type * as Sqlite from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireNode } from './node-version';
 
@@ -13,11 +13,11 @@ const RETRY_MS = 25;
 export interface LockOptions {
   /** Ends the waiting with the signal's reason; does not reach `fn`. */
   signal?: AbortSignal;
-  /** Called once, when the lock is held by somebody else. */
+  /** Called once, if somebody else holds the lock. */
   onWait?: () => void;
 }
 
-/** Runs `fn` while no other process or call holds the lock file at `path`; the file and its folder are created. */
+/** Runs `fn` while no other process or call holds the lock file at `path`; creates the file and its folder. */
 export async function withLock<T>(path: string, fn: () => Promise<T>, options: LockOptions = {}): Promise<T> {
   const release = await holdLock(path, options);
   try {
@@ -27,11 +27,10 @@ export async function withLock<T>(path: string, fn: () => Promise<T>, options: L
   }
 }
 
-/** Takes the lock file at `path` until what is returned is called, or this process ends. Throws `node_too_old`. */
+/** Holds the lock file at `path` until the returned function is called, or this process ends. Throws `node_too_old`. */
 export async function holdLock(path: string, options: LockOptions = {}): Promise<() => void> {
   requireNode();
-  // Only now: whoever merely imports Holdfast on an older Node is to be told so in words.
-  const { DatabaseSync } = await import('node:sqlite');
+  const { DatabaseSync } = sqlite();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const db = new DatabaseSync(path);
   try {
@@ -43,19 +42,31 @@ export async function holdLock(path: string, options: LockOptions = {}): Promise
   return () => db.close();
 }
 
-async function acquire(db: DatabaseSync, { signal, onWait }: LockOptions): Promise<void> {
+/** Loaded when it is needed: older Nodes, which have none, can import this module. */
+function sqlite(): typeof Sqlite {
+  const emitWarning = process.emitWarning.bind(process);
+  // Node 22 prints that SQLite is experimental, to a user who cannot do anything about it.
+  process.emitWarning = () => undefined;
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+async function acquire(db: Sqlite.DatabaseSync, { signal, onWait }: LockOptions): Promise<void> {
   for (let told = false; ;) {
     signal?.throwIfAborted();
     if (tryAcquire(db)) return;
     if (!told) onWait?.();
     told = true;
-    // Jitter: two that collide while both are taking the lock must not collide again for ever.
+    // Jitter: two callers that collide must not collide again for ever.
     await sleep(RETRY_MS * (0.5 + Math.random()));
   }
 }
 
-/** Nothing is ever written in the transaction, so its owner's death leaves no journal to roll back. */
-function tryAcquire(db: DatabaseSync): boolean {
+/** The transaction never writes, so its owner's death leaves no journal to roll back. */
+function tryAcquire(db: Sqlite.DatabaseSync): boolean {
   try {
     db.exec('BEGIN EXCLUSIVE');
     return true;

@@ -3,9 +3,11 @@ import { closeSync, fstatSync, openSync, readSync, renameSync, statSync } from '
 
 const TAIL_BYTES = 4_096;
 const TAIL_LINES = 5;
+/** Of Node's own, which never explain why a process ended. */
+const NODE_WARNING = /^\(node:\d+\) ExperimentalWarning:|^\(Use `node --trace-warnings/;
 const MAX_LOG_BYTES = 10_000_000;
 
-/** The last lines that were written to the file after byte `from`; empty if there are none. */
+/** The last lines written to the file after byte `from`; empty if there are none. */
 export function logTail(path: string, from: number): string {
   let fd: number;
   try {
@@ -18,18 +20,24 @@ export function logTail(path: string, from: number): string {
     const start = Math.max(from, size - TAIL_BYTES);
     const buffer = Buffer.alloc(Math.max(0, size - start));
     readSync(fd, buffer, 0, buffer.length, start);
-    return buffer.toString().trim().split('\n').slice(-TAIL_LINES).join('\n');
+    return withoutNodeWarnings(buffer.toString().trim()).split('\n').slice(-TAIL_LINES).join('\n');
   } finally {
     closeSync(fd);
   }
 }
+
+export const withoutNodeWarnings = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !NODE_WARNING.test(line))
+    .join('\n');
 
 /** Size in bytes; 0 for a file that does not exist. */
 export function logSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Sets a large log aside (one is kept), as only a start may: a running server goes on writing to the old file. */
+/** Moves a large log aside (one is kept). Call only at start: a running server continues to write to the old file. */
 export function rotateLog(path: string): void {
   if (logSize(path) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
 }

@@ -1,12 +1,17 @@
-// Which Node Holdfast's workers take: bin/holdfast.js has the same number for the command line.
+// The oldest Node that workers run on. bin/holdfast.js and `engines` in package.json have the same number.
 import { HoldfastError } from '../contracts/errors';
 
-/** Older ones lose bytes of terminals, and have no kernel lock. */
-const MIN_NODE = 24;
+/** Older ones have no SQLite without a flag, which gives us kernel locks. */
+export const MIN_NODE = '22.13';
+
+export function isNodeNewEnough(version = process.versions.node): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [minMajor = 0, minMinor = 0] = MIN_NODE.split('.').map(Number);
+  return major > minMajor || (major === minMajor && minor >= minMinor);
+}
 
 /** Throws `node_too_old`. */
 export function requireNode(): void {
-  const got = process.versions.node;
-  if (Number(got.split('.')[0]) < MIN_NODE)
-    throw new HoldfastError('node_too_old', { got, allowed: `${MIN_NODE} or newer` });
+  if (isNodeNewEnough()) return;
+  throw new HoldfastError('node_too_old', { got: process.versions.node, allowed: `${MIN_NODE} or newer` });
 }

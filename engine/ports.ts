@@ -1,13 +1,13 @@
-// Chooses the server's ports. A free port can be taken between the choice and its use: the caller must cope.
+// Chooses the server's ports. A free port can be taken between the choice and its use: the caller must cope with that.
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { HoldfastError } from '../contracts/errors';
 import { BROWSER_BLOCKED_PORTS } from './browser-ports';
 
-/** The only address that the server listens on for others. */
+/** The only address on which the server accepts others. */
 export const LOOPBACK = '127.0.0.1';
 
-/** Ports of one server: what people and clients are told. */
+/** Public ports of one server, for people and clients. */
 export interface EnginePorts {
   /** gRPC. */
   port: number;
@@ -15,7 +15,7 @@ export interface EnginePorts {
   uiPort: number;
 }
 
-/** What the server cannot do without, and what nobody is told: where a browser does not go. */
+/** Ports that the server cannot do without but that are not published: those that browsers refuse. */
 export interface HiddenPorts {
   /** The server's own web UI, which answers any Host. */
   ui: { address: string; port: number };
@@ -24,25 +24,25 @@ export interface HiddenPorts {
   metricsPort: number;
 }
 
-/** Ports that the user named; never replaced by others. */
+/** Ports that the user named; never replaced. */
 export type NamedPorts = Partial<EnginePorts>;
 
 const USUAL: EnginePorts = { port: 7233, uiPort: 8233 };
 
 /**
- * Other ports lie some hundreds above the usual ones: below the ports that the system gives to outgoing connections.
- * From among those, a client that keeps calling a server which is down can be given the very port that it calls,
- * connects to itself, and keeps the server from coming back.
+ * Other ports are some hundreds above the default ones: below the range for outgoing connections. In that range, a
+ * client that keeps calling a server that is down could be given the called port as its own, connect to itself, and
+ * keep the server from coming back.
  */
 const STEP = 100;
 const STEPS = 200;
 const TRIES = 50;
-/** Where the hidden ports go that browsers are not kept from: apart from both usual ones and their steps. */
+/** Start for hidden ports that browsers can reach: away from both default ports and their steps. */
 const REST = 7243;
 
 /**
- * Chooses each port: the named one, else the one that the server had before (its workers look for it there),
- * else the usual one, else any free one. Throws `port_in_use` for a named port that is taken.
+ * Chooses each port: the named one, else the server's previous one (its workers look for it there), else the default,
+ * else any free one. Throws `port_in_use` for a named port that is taken.
  */
 export async function choosePorts(
   named: NamedPorts,
@@ -67,9 +67,9 @@ export async function choosePorts(
 }
 
 /**
- * Chooses where the server's own doors are. The web UI is always at a port that browsers do not connect to, and on
- * Linux at a random address of the loopback network besides. The other two are there as long as such ports are free:
- * the HTTP API refuses everything by itself, the metrics name no more than types and task queues.
+ * Chooses the server's own ports. The web UI always gets a port that browsers refuse, and on Linux also a random
+ * address of the loopback network. The other two get such ports while some are free: the HTTP API refuses everything
+ * anyway, and the metrics reveal only types and task queues.
  */
 export async function chooseHiddenPorts({ port, uiPort }: EnginePorts): Promise<HiddenPorts> {
   const taken = new Set([port, uiPort]);
@@ -82,7 +82,7 @@ export async function chooseHiddenPorts({ port, uiPort }: EnginePorts): Promise<
 async function uiAddress(taken: Set<number | undefined>): Promise<HiddenPorts['ui']> {
   if (process.platform === 'linux') {
     const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
-    // Of another address, so it takes no port from the others.
+    // At another address, so it takes no port from the others.
     const port = await blockedPort(address, new Set());
     if (port !== undefined) return { address, port };
   }
@@ -92,9 +92,9 @@ async function uiAddress(taken: Set<number | undefined>): Promise<HiddenPorts['u
   throw new HoldfastError('engine_failed', { reason, log: 'the ports in use' });
 }
 
-/** Claims a port that browsers do not connect to; undefined where none is free. */
+/** Claims a port that browsers refuse; undefined if none is free. */
 async function blockedPort(address: string, taken: Set<number | undefined>): Promise<number | undefined> {
-  // From a random one on, so that two servers that start at once seldom choose the same.
+  // Starts at a random one, so that two servers that start at once seldom choose the same.
   const from = randomInt(BROWSER_BLOCKED_PORTS.length);
   for (const port of [...BROWSER_BLOCKED_PORTS.slice(from), ...BROWSER_BLOCKED_PORTS.slice(0, from)]) {
     if (taken.has(port) || !(await isPortFree(port, address))) continue;

@@ -1,5 +1,5 @@
-// Ends a process group whose leader is not necessarily our child, by the leader's identity, so that no other
-// process is ever hit.
+// Ends a process group whose leader is not necessarily our child, identifying the leader so that no other process is
+// ever hit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, type Identity } from '../exec/process-identity';
 
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 25;
  */
 export async function endGroup(identity: Identity, graceMs: number): Promise<void> {
   send(identity, 'SIGTERM');
-  // One that is stopped would take it only when it goes on.
+  // A stopped process would handle it only when continued.
   send(identity, 'SIGCONT');
   const deadline = Date.now() + graceMs;
   while (isAlive(identity)) {
@@ -22,7 +22,7 @@ export async function endGroup(identity: Identity, graceMs: number): Promise<voi
 
 function send(identity: Identity, signalName: NodeJS.Signals): void {
   if (!isAlive(identity)) return;
-  // The group first; the process alone if it leads none.
+  // The group first; only the process if it leads none.
   if (!kill(-identity.pid, signalName)) kill(identity.pid, signalName);
 }
 

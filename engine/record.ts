@@ -1,5 +1,5 @@
-// The record of a data folder's server: who it is and where it answers. Written before the server runs, so that
-// a server without a record cannot exist.
+// The record of a data folder's server: its identity and addresses. Written before the server runs, so that no server
+// exists without a record.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from '../exec/json-file';
@@ -9,10 +9,10 @@ import type { EnginePorts, HiddenPorts } from './ports';
 
 /** A server that we started; stored as `engine/server.json` in its data folder. */
 export interface EngineRecord extends EnginePorts, Partial<HiddenPorts> {
-  /** Of the gRPC port, as clients want it: host:port. */
+  /** Address of the gRPC port in the form that clients use: host:port. */
   address: string;
   namespace: 'default';
-  /** Of the guard, without a path. */
+  /** URL of the guard, without a path. */
   uiUrl: string;
   identity: Identity;
   /** The guard of the web UI. Servers that Holdfast 0.1.0 started have none, and no hidden ports. */
@@ -32,7 +32,7 @@ export interface EnginePaths {
   record: string;
   dbFile: string;
   logFile: string;
-  /** The header that the guard of the web UI asks for. */
+  /** The header that the guard of the web UI requires. */
   uiAuthorization: string;
 }
 
@@ -54,7 +54,7 @@ export function createEngineFolder({ folder }: EnginePaths): void {
   chmodSync(folder, 0o700);
 }
 
-/** Reads the record, of a running server or of one that died; undefined without one. */
+/** Reads the record of a running or dead server; undefined if there is none. */
 export function readRecord(paths: EnginePaths): EngineRecord | undefined {
   return readJson<EngineRecord>(paths.record);
 }

@@ -1,11 +1,11 @@
-// Runs a build or download tool to its end, in a process group of its own so that all of it can be stopped.
+// Runs a build or download tool to its end, in its own process group so that all of it can be stopped.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 const KILL_AFTER_MS = 3_000;
 const KEPT_LINES = 5;
 
-/** What to run a tool with. */
+/** Options for running a tool. */
 export interface ToolOptions {
   env: NodeJS.ProcessEnv;
   cwd?: string;
@@ -16,8 +16,8 @@ export interface ToolOptions {
 }
 
 /**
- * Runs the tool and resolves with the lines of its standard output; rejects with the last lines of its standard
- * error when it fails. Its standard input stays open until we die, so that a tool can notice that.
+ * Runs the tool and resolves with the lines of its standard output; if it fails, rejects with the last lines of its
+ * standard error. Its standard input stays open until we die, so that a tool can notice that.
  */
 export async function runTool(command: string, args: string[], options: ToolOptions): Promise<string[]> {
   const { env, cwd, signal, onErrorLine } = options;
@@ -44,7 +44,7 @@ export async function runTool(command: string, args: string[], options: ToolOpti
   }
 }
 
-/** Resolves with the exit code or the signal's name, once its output has been read to the end as well. */
+/** Resolves with the exit code or the signal's name, once its output has been read completely. */
 function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
@@ -59,7 +59,7 @@ function stopGroup(child: ChildProcess): void {
     try {
       process.kill(-pid, signalName);
     } catch {
-      // The group is gone already.
+      // The group has already exited.
     }
   };
   kill('SIGTERM');

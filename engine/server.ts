@@ -31,15 +31,15 @@ const READY_LOOK_EVERY_MS = 50;
 const STOP_GRACE_MS = 10_000;
 const STARTS = 3;
 
-/** Which server is wanted; `signal` breaks off and leaves no half-started server. */
+/** Which server is wanted; `signal` aborts and leaves no half-started server. */
 export interface EnsureOptions extends LocateOptions, NamedPorts {
   dataDir: string;
 }
 
 /**
- * Returns the data folder's server, ready to serve; starts it if it does not run, on the same database and if
- * possible on the same ports as before. The server outlives this process. Throws `engine_missing`,
- * `engine_failed`, `port_in_use` (for a named port), or `invalid_input` when it already runs on another port.
+ * Returns the data folder's server, ready to serve; starts it if necessary, on the same database and if possible on the
+ * same ports as before. The server outlives this process. Throws `engine_missing`, `engine_failed`, `port_in_use` (for
+ * a named port), or `invalid_input` if it already runs on another port.
  */
 export async function ensureServer(options: EnsureOptions): Promise<EngineRecord> {
   const running = await runningServer(options.dataDir);
@@ -52,10 +52,10 @@ export async function ensureServer(options: EnsureOptions): Promise<EngineRecord
   });
 }
 
-/** False for a server that web pages can reach, which an older Holdfast started, and for one whose guard died. */
+/** False if web pages can reach the server: an older Holdfast started it, or its guard died. */
 export const isGuarded = ({ guard }: EngineRecord): boolean => guard !== undefined && isAlive(guard);
 
-/** A link to a path of the web UI that opens it for the browser that follows it. It holds the token. */
+/** A link to a path of the web UI that opens it in any browser. It contains the token. */
 export function uiLink(dataDir: string, { uiUrl, guard }: EngineRecord, path = '/'): string {
   const url = uiUrl + path;
   return guard ? openingLink(url, uiToken(enginePaths(dataDir).uiAuthorization)) : url;
@@ -75,11 +75,11 @@ export async function stopServer(dataDir: string): Promise<boolean> {
     const record = readRecord(paths);
     const ran = record !== undefined && isAlive(record.identity);
     if (record) await endServer(record);
-    // One that cannot be removed names a process that is gone.
+    // If it cannot be removed, it names a process that is gone.
     removeQuietly(paths.record);
     return ran;
   };
-  // On a disk that is read-only or full there may be no lock; nobody can be starting a server there either.
+  // On a read-only or full disk a lock may be impossible; nobody can be starting a server there either.
   const release = await holdLock(paths.lock).catch((err: unknown) => {
     if (asStorageFailure(err) === err) throw err;
     return (): void => undefined;
@@ -96,7 +96,7 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
   const token = uiToken(paths.uiAuthorization);
   if (before && isAlive(before.identity)) {
     const { ui } = before;
-    // It is on record before it answers: whoever started it may have been killed in between.
+    // It is recorded before it answers: its starter may have been killed in between.
     const record = ui && (isGuarded(before) ? before : guardAgain({ ...before, ui }, paths));
     if (record && (await waitUntilReady(record, token, options.signal)) === 'ready')
       return withNamedPorts(record, options);
@@ -167,7 +167,7 @@ async function waitUntilReady(
   const isRunning = (): boolean => isAlive(record.identity) && isGuarded(record);
   while (Date.now() < deadline) {
     signal?.throwIfAborted();
-    // In this order: an answer from processes that live after it was given is their own.
+    // In this order: if the processes are still alive after the answer, the answer was theirs.
     if ((await answers(record)) && (await guardAnswers(record, token)) && isRunning()) return 'ready';
     if (!isRunning()) return 'ended';
     await sleep(READY_LOOK_EVERY_MS);
@@ -184,6 +184,6 @@ function withNamedPorts(
     what: 'The port of the Temporal server',
     got: `${port} (web UI ${uiPort})`,
     allowed: `${record.port} (web UI ${record.uiPort}), where this data folder's server already runs`,
-    next: 'Leave the port away, or stop the server with `holdfast down` first.',
+    next: 'Omit the port, or stop the server with `holdfast down` first.',
   });
 }

@@ -1,5 +1,5 @@
-// The process of the web UI's guard: `node ui-guard-main.js JSON`. It lives as long as the server that it stands before,
-// and ends by SIGTERM. Also run by docker-compose.temporal.yml, so it needs nothing of node_modules.
+// The process of the web UI's guard: `node ui-guard-main.js JSON`. It lives as long as the server that it protects, and
+// ends on SIGTERM. docker-compose.temporal.yml also runs it, so it needs nothing from node_modules.
 import './compile-cache';
 import { outliveLog } from '../exec/outlive-log';
 import { isAlive, type Identity } from '../exec/process-identity';
@@ -10,9 +10,9 @@ export interface GuardConfig {
   listen: { address: string; port: number };
   target: GuardTarget;
   hosts: readonly string[];
-  /** Null: no token is asked for. */
+  /** Null: no token is required. */
   tokenFile: string | null;
-  /** Null: it lives until it is ended. */
+  /** Null: it lives until it is killed. */
   server: Identity | null;
 }
 
@@ -27,6 +27,6 @@ guard.once('error', (err) => {
 });
 guard.listen(listen.port, listen.address);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
-// The terminal that it was started from may close.
+// The terminal that it was started from may be closed.
 process.on('SIGHUP', () => undefined);
 if (server) setInterval(() => isAlive(server) || process.exit(0), LOOK_EVERY_MS);

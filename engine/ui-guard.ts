@@ -1,5 +1,5 @@
 // The guard in front of the web UI: a reverse proxy that lets through what the rules allow. The web UI itself answers
-// any Host and asks for nothing, and lies where browsers do not go.
+// any Host and requires nothing, and listens where browsers refuse to connect.
 import * as http from 'node:http';
 import { pipeline } from 'node:stream';
 import { cookieName, judge, withoutCookie, type GuardRules, type Judgement } from './ui-guard-rules';
@@ -9,16 +9,16 @@ export interface GuardTarget {
   port: number;
 }
 
-/** Of one connection, and not of the resource (RFC 9110, 7.6.1). */
+/** Headers of the connection, not of the resource (RFC 9110, 7.6.1). */
 const OF_CONNECTION = [
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ];
-/** Said by proxies in front of us, of which there are none. */
+/** Set by proxies in front of us, of which there are none. */
 const OF_PROXIES = /^(?:forwarded|via|x-real-ip|x-forwarded-.*|x-http-method-override)$/;
-/** Browsers keep a cookie no longer (RFC 6265bis). */
+/** The maximum that browsers keep a cookie (RFC 6265bis). */
 const COOKIE_SECONDS = 400 * 24 * 60 * 60;
-/** A page that opened this one, or framed it, gets no hold of it; addresses are not told to other sites. */
+/** A page that opened or framed this one gets no handle on it; addresses are not sent to other sites. */
 const ISOLATION = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -45,7 +45,7 @@ export function createUiGuard(target: GuardTarget, rules: GuardRules): http.Serv
     else if (verdict.kind === 'refuse') refuse(response, verdict);
     else welcome(request, response, verdict.target, rules);
   });
-  // A look at a history waits for its next event.
+  // A request for a history waits for its next event.
   guard.requestTimeout = 0;
   guard.on('close', () => agent.destroy());
   return guard;
@@ -55,7 +55,7 @@ function refuse(
   response: http.ServerResponse,
   { status, reason }: Extract<Judgement, { kind: 'refuse' }>,
 ): void {
-  // Whatever of the request is still on its way is not waited for.
+  // Do not wait for the rest of the request.
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
   response.end(`Refused: ${reason}.\n`);
 }
@@ -66,7 +66,7 @@ function welcome(
   target: string,
   { token }: GuardRules,
 ): void {
-  // Lax, so that a link in a document or a mail opens; what such a link can do is judged apart.
+  // Lax, so that a link in a document or a mail works; what such a link may do is judged separately.
   const cookie = `${cookieName(host)}=${token}; Path=/; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax`;
   response.writeHead(303, { location: target, 'set-cookie': cookie, 'cache-control': 'no-store' }).end();
 }
@@ -80,7 +80,7 @@ function forward(
   const { address, port } = target;
   const onward = http.request({ host: address, port, agent, method, path: url, headers: forwarded(headers) });
   onward.once('response', (answer) => {
-    // Its own are as strict or laxer.
+    // The web UI's own values are equally strict or laxer.
     const own = Object.entries(withoutConnection(answer.headers)).filter(([name]) => !(name in ISOLATION));
     response.writeHead(answer.statusCode ?? 502, Object.fromEntries(own));
     pipeline(answer, response, () => undefined);
@@ -90,7 +90,7 @@ function forward(
     response.writeHead(502, { 'content-type': 'text/plain; charset=utf-8' });
     response.end(`The Temporal server’s web UI does not answer: ${err.message}\n`);
   });
-  // A browser that leaves ends what waits on its behalf.
+  // When a browser disconnects, abort the request made for it.
   response.once('close', () => onward.destroy());
   pipeline(request, onward, () => undefined);
 }
@@ -101,12 +101,12 @@ function forwarded(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders 
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([name]) => !OF_PROXIES.test(name))),
     ...(others !== undefined && { cookie: others }),
-    // Stands in for the anti-forgery token that the web UI's own pages send; the token goes no further than this.
+    // Replaces the anti-forgery token that the web UI's own pages send; the token goes no further than this.
     ...(authorization !== undefined && { authorization: 'none' }),
   };
 }
 
-/** Without what `Connection` names, too. */
+/** Also removes the headers that `Connection` names. */
 function withoutConnection(headers: http.IncomingHttpHeaders): http.IncomingHttpHeaders {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const dropped = [...OF_CONNECTION, ...named.filter((name) => name !== 'content-length')];

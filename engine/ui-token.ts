@@ -1,14 +1,16 @@
-// What opens the web UI: a token of the data folder, kept over restarts, so that bookmarks and cookies stay good.
+// The web UI's token: one per data folder, kept across restarts, so that bookmarks and cookies stay valid.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { readPrivateFile } from '../exec/private-file';
 
 const TOKEN_BYTES = 24;
-/** The file holds a header, as `curl -H @FILE` wants it. */
+/** The file holds a header, in the form for `curl -H @FILE`. */
 const LINE = /^Authorization: Bearer ([\w-]{16,})\s*$/;
 
-/** Reads the token; makes it at the first call. Throws `engine_failed` where others can read the file, or it holds none. */
+/**
+ * Reads the token; creates it on first use. Throws `engine_failed` if others can read the file, or it holds no token.
+ */
 export function uiToken(file: string): string {
   try {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -23,7 +25,7 @@ export function uiToken(file: string): string {
     throw unusable(reasonOf(err), file);
   }
   const [, token] = LINE.exec(line) ?? [];
-  if (!token) throw unusable(`${file} holds no token; remove it, and a new one is made`, file);
+  if (!token) throw unusable(`${file} holds no token; remove it to get a new one`, file);
   return token;
 }
 

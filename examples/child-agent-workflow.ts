@@ -1,4 +1,4 @@
-// A workflow of one's own that has an agent do a part of the work. It is workflow code: bundled, deterministic.
+// Your own workflow, which lets an agent do part of the work. This is workflow code: bundled, deterministic.
 import { agentError, executeAgent } from 'holdfast/workflows';
 
 export interface ReleaseInput {
@@ -6,7 +6,7 @@ export interface ReleaseInput {
   model: string;
 }
 
-/** Cancelled, it cancels the agent, and its shells are closed before it ends. */
+/** When cancelled, it cancels the agent, whose shells are closed before the workflow ends. */
 export async function release({ version, model }: ReleaseInput): Promise<string> {
   try {
     const limits = { steps: 20, wallMs: 3_600_000 };

@@ -1,5 +1,5 @@
-// A module of own tools: for `createWorkers` in one's own process, or for the command line's worker by
-// `holdfast up --tools ./own-tools.js`. What counts is the exported list `tools`.
+// A module with your own tools: for `createWorkers` in your own process, or for the command line's worker with
+// `holdfast up --tools ./own-tools.ts`. It exports the list `tools`.
 import { statfs } from 'node:fs/promises';
 import { defineTool, HoldfastError, hostOf } from 'holdfast/tools';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ const article = z.string().describe('for example "bolts"');
 
 function piecesOf(name: string): number {
   const pieces = STOCK[name];
-  // What the caller can mend is told to it as an error of the catalogue: what it gave, what is allowed.
+  // Report mistakes that the caller can correct as an error from the catalogue: what was given, what is allowed.
   if (pieces === undefined) {
     const allowed = Object.keys(STOCK).join(', ');
     throw new HoldfastError('invalid_input', { what: 'The article', got: name, allowed });
@@ -26,7 +26,7 @@ const stockLevel = defineTool({
   run: async ({ article: name }) => `${piecesOf(name)} pieces of ${name}`,
 });
 
-/** Taken twice is twice as much, and the stock does not tell who took: so no second attempt. */
+/** A second attempt would take twice as much, and the stock does not record who took: so run it only once. */
 const takeOut = defineTool({
   name: 'take_out',
   description: 'Takes pieces of an article out of the stock.',
@@ -43,14 +43,14 @@ const takeOut = defineTool({
         got: pieces,
         allowed: `at most ${piecesOf(name)}`,
       });
-    // Nobody waits for it any more: better not to take them.
+    // Nobody waits for the result any more: better not to take them.
     signal.throwIfAborted();
     STOCK[name] = left;
     return { left };
   },
 });
 
-/** Is of use only on the machine of the agent's shells. */
+/** Useful only on the machine of the agent's shells. */
 const freeSpace = defineTool({
   name: 'free_space',
   description: 'Says how much room is left on the disk of the working folder.',

@@ -1,12 +1,12 @@
-// Which addresses may be reached for code and models. It judges the address that is connected to: a name may lead
-// anywhere, and to another place each time it is asked for.
+// Which addresses may be reached for code and models. Checks the address of the connection itself: a name may resolve
+// to anything, and to something else on each lookup.
 import { lookup as systemLookup } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { HoldfastError } from '../contracts/errors';
 
 type Family = 'ipv4' | 'ipv6';
-/** Networks that are nobody's public address, by what they are (IANA's special-purpose registries, RFC 6890). */
+/** Networks without public addresses, by purpose (IANA's special-purpose registries, RFC 6890). */
 const REFUSED: readonly [reason: string, network: string, prefix: number, family: Family][] = [
   ['this host', '0.0.0.0', 8, 'ipv4'],
   ['private', '10.0.0.0', 8, 'ipv4'],
@@ -25,7 +25,7 @@ const REFUSED: readonly [reason: string, network: string, prefix: number, family
   ['reserved', '240.0.0.0', 4, 'ipv4'],
   ['this host', '::', 128, 'ipv6'],
   ['this host', '::1', 128, 'ipv6'],
-  // Gateways lead from these to any IPv4 address.
+  // Gateways translate these to any IPv4 address.
   ['a translated address', '64:ff9b::', 96, 'ipv6'],
   ['a translated address', '64:ff9b:1::', 48, 'ipv6'],
   ['reserved', '100::', 64, 'ipv6'],
@@ -46,9 +46,9 @@ const refused = REFUSED.map(([reason, network, prefix, family]) => {
 
 const familyOf = (address: string): Family => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** The IPv4 address in one that maps it (RFC 4291, 2.5.5.2) or is compatible with it, else the address itself. */
+/** The IPv4 address that an IPv6 address maps (RFC 4291, 2.5.5.2) or is compatible with, else the address itself. */
 function unmapped(address: string): string {
-  // As URLs write it: in its shortest form, the last two groups in hexadecimal.
+  // URLs normalise to the shortest form, with the last two groups in hexadecimal.
   const bare = address.split('%')[0] ?? '';
   if (isIP(bare) !== 6) return bare;
   const [, high, low] =
@@ -61,22 +61,22 @@ function unmapped(address: string): string {
 }
 
 export interface AddressGuard {
-  /** Throws `address_refused` for a host that is an address and no name. */
+  /** Throws `address_refused` if the host is an address, not a name, and is refused. */
   checkHost(url: URL): void;
-  /** For the connection to `url`: resolves its name, and fails with `address_refused`. */
+  /** For the connection to `url`: resolves its name, or fails with `address_refused`. */
   lookupFor(url: URL): LookupFunction;
 }
 
 export interface GuardOptions {
-  /** Names and addresses that are open although they are private: `wiki.internal`, `10.1.2.3`, `10.0.0.0/8`. */
+  /** Private names and addresses that are allowed anyway: `wiki.internal`, `10.1.2.3`, `10.0.0.0/8`. */
   allowPrivate?: readonly string[] | undefined;
-  /** Addresses of this machine: what listens there may be meant for its network alone. Default: of its interfaces. */
+  /** Addresses of this machine: services there may be meant for the local network only. Default: all interfaces. */
   own?: (() => string[]) | undefined;
   /** Resolves names. Default: the system's resolver. */
   lookup?: LookupFunction | undefined;
 }
 
-/** Throws `config_invalid` for what is neither a name nor an address. */
+/** Throws `config_invalid` for an entry that is neither a name nor an address. */
 export function createAddressGuard({
   allowPrivate = [],
   own = ownAddresses,
@@ -101,7 +101,7 @@ export function createAddressGuard({
       if (fault) throw fault;
     },
     lookupFor: (url) => (hostname, options, callback) => {
-      // All of them, because Node may try one after the other: one that is refused refuses the name.
+      // Check all addresses, because Node may try one after the other: a single refused address refuses the name.
       lookup(hostname, { ...options, all: true }, (err, found) => {
         const addresses = Array.isArray(found) ? found : [];
         const fault = err ?? addresses.map(({ address }) => refusal(url, address)).find(Boolean);
@@ -117,7 +117,7 @@ export function createAddressGuard({
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
 
-/** Without the brackets of IPv6 and the dot that a full name may end in. */
+/** Without IPv6 brackets and the trailing dot of a fully qualified name. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function readAllowed(entries: readonly string[]): { names: Set<string>; networks: BlockList } {

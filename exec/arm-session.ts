@@ -1,13 +1,14 @@
-// Arms a session on this machine for calls through its terminal, past Temporal: it is the holder's own affair.
+// Arms a session on this machine for calls through its terminal. Does not go through Temporal: only the holder is
+// involved.
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { HolderConnections } from './holder-connections';
 import type { Verbs } from './protocol';
 
 /**
- * Lets scripts that only the session's terminal reaches call tools, until the command that runs there ends.
- * @returns the line that a shell there has to read; null where it was typed, and its shell is connected
- * Throws `arm_refused`; `not_found` where the session has no terminal, `session_unreachable` where it does not answer.
+ * Lets scripts that only the session's terminal reaches call tools, until the running command ends.
+ * @returns the line that the shell there has to read; null if it was typed and the shell is connected
+ * Throws `arm_refused`; `not_found` if the session has no terminal, `session_unreachable` if it does not answer.
  */
 export async function armSession(
   dataDir: string,
@@ -29,5 +30,5 @@ const noTerminal = ({ agent, session }: SessionRef): HoldfastError =>
   new HoldfastError('not_found', {
     what: 'A terminal to call tools through',
     got: `session ${session} of agent ${agent}`,
-    next: 'Start what reaches the other machine in it (ssh -t, docker exec -it), or see `holdfast ps`.',
+    next: 'Connect it to the other machine (ssh -t, docker exec -it), or see `holdfast ps`.',
   });

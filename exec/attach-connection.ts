@@ -1,5 +1,5 @@
-// One connection of somebody elsewhere to one session here: asks the session's holder for them, whose own token it keeps
-// to itself, and reads the log out.
+// A remote connection to one local session: forwards requests to the session's holder, whose token never leaves this
+// machine, and reads the log.
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf, type ErrorCode, type ErrorFacts } from '../contracts/errors';
@@ -17,17 +17,17 @@ import { sessionPaths } from './session-paths';
 
 const LOOK_EVERY_MS = 25;
 const MAX_WAIT_MS = 30_000;
-/** A person's command line waits for one or two. */
+/** A person's command line has one or two requests waiting. */
 const MAX_WAITING = 16;
-/** How soon a change of the host's access ends what it forbids. */
+/** How soon a change of the host's access affects open connections. */
 const ACCESS_EVERY_MS = 1_000;
 const MAX_NAME_CHARS = 64;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
-/** They answer when there is something new. */
+/** Verbs that answer when there is something new. */
 const WAITING: readonly string[] = ['watch', 'read'] satisfies Known[];
 
 type Known = keyof HostVerbs;
-/** Of these each changes something, or not. */
+/** Whether each verb changes anything. */
 const VERBS: Record<Known, 'looks' | 'mutates'> = {
   attach: 'looks',
   watch: 'looks',
@@ -44,9 +44,9 @@ export interface AttachConnectionOptions {
 }
 
 export class AttachConnection {
-  /** Of this person alone: what they are at the terminal is bound to it. */
+  /** Not shared: the person's place at the terminal is bound to this connection. */
   private readonly connections: HolderConnections;
-  /** What their requests wait for, by their ids. */
+  /** Waiting requests, by id. */
   private readonly waiting = new Map<number, AbortController>();
   private types = false;
 
@@ -66,8 +66,8 @@ export class AttachConnection {
       try {
         const frames = decoder.push(chunk);
         if (frames.some((frame) => typeof (frame as RequestFrame | null)?.id !== 'number'))
-          throw new Error('no request');
-        // What the session does not take yet is left with its sender.
+          throw new Error('not a request');
+        // Back-pressure: the sender keeps what the session has not accepted yet.
         socket.pause();
         this.takeAll(frames).then(
           () => socket.resume(),
@@ -86,11 +86,11 @@ export class AttachConnection {
     socket.resume();
   }
 
-  /** One after the other: what is typed keeps its order. */
+  /** In sequence: typed input keeps its order. */
   private async takeAll(frames: readonly RequestFrame[]): Promise<void> {
     for (const frame of frames) {
       const taken = this.take(frame);
-      // It may wait for long, and what comes behind it does not wait for it.
+      // It may wait for a long time; later requests do not wait for it.
       if (!WAITING.includes(frame.verb)) await taken;
     }
   }
@@ -105,7 +105,7 @@ export class AttachConnection {
       if (!over.signal.aborted) this.send({ id, ok });
     } catch (err) {
       if (over.signal.aborted) return;
-      // The terminal is gone with its holder.
+      // The holder has died, and the terminal with it.
       if (err instanceof HolderGone) this.socket.destroySoon();
       else this.refuse(id, err);
     } finally {
@@ -122,7 +122,7 @@ export class AttachConnection {
         allowed: Object.keys(VERBS).join(', '),
       });
     const isTypist = verb === 'attach' && (body as Verbs['attach']['request']).typist !== null;
-    this.options.access.check('somebody who types', isTypist ? 'mutates' : effect);
+    this.options.access.check('typing at a terminal', isTypist ? 'mutates' : effect);
     if (isTypist) this.types = true;
   }
 
@@ -148,7 +148,7 @@ export class AttachConnection {
     return holder.request(verb, body as Verbs[typeof verb]['request'], signal);
   }
 
-  /** Others are shown who types: what somebody says of themselves, and where they are. */
+  /** Shown to others as the typist: the name that the person gives, and their address. */
   private named({ typist, size }: Verbs['attach']['request']): Verbs['attach']['request'] {
     if (!typist) return { typist: null, size: null };
     const said = String(typist.who)
@@ -182,7 +182,7 @@ export class AttachConnection {
     return { data: data.toString('base64'), end, ...(missing && { missing }) };
   }
 
-  /** A host that is closed, or closed for typing, is so for those who are there already. */
+  /** Closing a host, or closing it for typing, also affects people who are already attached. */
   private checkAccess(): void {
     const { access } = this.options;
     if (access.current === 'off' || (this.types && access.current !== 'read-write')) this.socket.destroy();
@@ -192,7 +192,7 @@ export class AttachConnection {
     const known = err instanceof HoldfastError ? err : undefined;
     const code: ErrorCode = known?.code ?? 'internal';
     const facts: ErrorFacts = known?.facts ?? { reason: reasonOf(err) };
-    // That there is no terminal yet is no refusal: callers that wait for one ask again and again.
+    // A missing terminal is not audited as a refusal: callers that wait for one ask repeatedly.
     if (code !== 'not_found' && !isPassing(err))
       this.options.audit.write({
         what: 'attach',
@@ -211,7 +211,7 @@ export class AttachConnection {
   private send(answer: AnswerFrame): void {
     if (this.socket.destroyed) return;
     this.socket.write(encodeFrame(answer));
-    // Whoever asks and does not read must not fill the memory of the host.
+    // A client that does not read its answers must not fill the host's memory.
     if (this.socket.writableLength > MAX_UNREAD_BYTES) this.socket.destroy();
   }
 }

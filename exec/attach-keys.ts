@@ -1,5 +1,5 @@
-// What a host that listens has to show and to ask for: its certificate, and the token of whoever may come in. Both lie
-// in its data folder, readable by this user only, and stay the same over restarts.
+// The certificate of a listening host, and the token that clients need. Both are kept in its data folder, readable by
+// this user only, and survive restarts.
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
 import { systemProgram } from './trusted-program';
 
-/** Whoever comes compares its fingerprint and nothing else, so its end is of no account. */
+/** Clients compare the fingerprint and nothing else, so the expiry date does not matter. */
 const VALID_DAYS = '36500';
 const TOKEN_BYTES = 32;
 
@@ -18,7 +18,7 @@ export interface Certificate {
   fingerprint: string;
 }
 
-/** Made at the first call. Throws `listen_failed` where there is no `openssl` to make it: Node cannot. */
+/** Created on first use. Throws `listen_failed` without `openssl`: Node cannot create certificates. */
 export function attachCertificate(dataDir: string, host: string): Certificate {
   const keyFile = join(dataDir, `attach.${host}.key.pem`);
   const certFile = join(dataDir, `attach.${host}.cert.pem`);
@@ -53,11 +53,11 @@ function makeCertificate(host: string, keyFile: string, certFile: string): void 
     const reason = error ? 'no openssl, which makes its certificate' : `openssl: ${stderr.trim()}`;
     throw new HoldfastError('listen_failed', { host, reason });
   }
-  // Whole or absent, whenever the process dies.
+  // Atomic, even if the process dies.
   renameSync(made, certFile);
 }
 
-/** Made at the first call. */
+/** Created on first use. */
 export function attachToken(dataDir: string, host: string): string {
   const file = join(dataDir, `attach.${host}.token`);
   try {

@@ -1,5 +1,5 @@
-// Where a host takes connections for `attach` and live output: TLS, a token, and then frames for one session, of which
-// only those of people at terminals are heard. Knows no Temporal.
+// Where a host accepts connections for `attach` and live output: TLS, a token, then frames for one session, limited to
+// the verbs for people at terminals. Knows nothing about Temporal.
 import type { AddressInfo, Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
@@ -12,26 +12,26 @@ import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
 import { readLine } from './read-line';
 import { Strangers } from './strangers';
 
-/** Who has not shown a token by then never will. */
+/** A client that has not shown a token by then never will. */
 const TOKEN_MS = 5_000;
-/** Of those that have shown the token. */
+/** Connections that have shown the token. */
 const MAX_CONNECTIONS = 64;
-/** Of those that have not yet: a person needs a moment for it, a flood has none. */
+/** Connections that have not shown it yet: a person gets time to, a flood does not. */
 const MAX_STRANGERS = 64;
-/** Those that show no token must not fill a disk with their refusals. */
+/** Connections without a token must not fill a disk with their refusals. */
 const AUDIT_STRANGERS_MS = 1_000;
 const WILDCARDS = ['0.0.0.0', '::'];
 
 interface AttachServerOptions extends AttachConnectionOptions {
   host: string;
-  /** `ADDRESS:PORT`; port 0 for any that is free. */
+  /** `ADDRESS:PORT`; port 0 picks a free one. */
   listen: string;
 }
 
 export class AttachServer {
   private server: Server | undefined;
   private certificate: Certificate | undefined;
-  /** By where they come from: before the handshake and behind it they are different sockets. */
+  /** Keyed by peer address: the socket before the TLS handshake is not the one after it. */
   private readonly strangers = new Strangers<string>({
     max: MAX_STRANGERS,
     identifyWithinMs: TOKEN_MS,
@@ -42,7 +42,7 @@ export class AttachServer {
 
   constructor(private readonly options: AttachServerOptions) {}
 
-  /** Where it is found, for the host's announcement; null before `open`. */
+  /** Address for the host's announcement; null before `open`. */
   get announced(): HostFacts['listens'] {
     const at = this.server?.address() as AddressInfo | null | undefined;
     if (!at || !this.certificate) return null;
@@ -61,7 +61,7 @@ export class AttachServer {
     attachToken(dataDir, host);
     const { key, cert } = this.certificate;
     const server = createServer({ key, cert, minVersion: 'TLSv1.3', handshakeTimeout: TOKEN_MS });
-    // Before the handshake too: whoever only connects is one of them.
+    // Counted before the handshake too: a client that only connects is a stranger.
     server.on('connection', (socket: Socket) => this.strangers.admit(socket, peerOf(socket)));
     server.on('tlsClientError', () => undefined);
     server.on('secureConnection', (socket) => void this.welcome(socket));
@@ -86,7 +86,7 @@ export class AttachServer {
     if (this.mayTellStranger()) this.tell(full, undefined, oldest.remoteAddress ?? 'unknown');
   }
 
-  /** Throws `attach_refused` where there are enough. */
+  /** Throws `attach_refused` at the connection limit. */
   private becomeKnown(socket: TLSSocket): void {
     this.strangers.know(peerOf(socket));
     if (this.known.size >= MAX_CONNECTIONS)
@@ -108,7 +108,7 @@ export class AttachServer {
       isStranger = false;
       this.becomeKnown(socket);
       ref = this.checkSession(said.ref);
-      this.options.access.check('somebody at its terminal', 'looks');
+      this.options.access.check('attach', 'looks');
       const connection = new AttachConnection(socket, ref, from, this.options);
       socket.write(`${JSON.stringify({ ok: true, proof })}\n`);
       connection.serve();
@@ -125,10 +125,10 @@ export class AttachServer {
     const { dataDir, host } = this.options;
     const { fingerprint = '' } = this.certificate ?? {};
     const handshake: Handshake = { host, fingerprint, hostNonce, personNonce: String(personNonce) };
-    // Read anew each time: one that was changed counts at once.
+    // Read each time, so that a changed token takes effect at once.
     const token = attachToken(dataDir, host);
     if (!isProof(proof, 'person', token, handshake))
-      throw new HoldfastError('attach_refused', this.facts('it is not its token'));
+      throw new HoldfastError('attach_refused', this.facts('the token is wrong'));
     return proofOf('host', token, handshake);
   }
 

@@ -1,5 +1,5 @@
-// A person's place at a session's terminal, on this machine or on one that listens: what is printed, from the log; what
-// is typed, straight to the holder. Knows no Temporal and needs none.
+// A person's place at a session's terminal, on this machine or on one that listens: output comes from the log, input
+// goes straight to the holder. Does not need Temporal.
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
 import { HolderGone } from './holder-client';
@@ -12,12 +12,12 @@ import { sessionPaths } from './session-paths';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What came: a piece of the output, that a part of it is missing, or that something beside it is different. */
+/** Output, a missing part of the output, or a change of state. */
 export type Change = ({ kind: 'output' | 'missing' } & Piece) | { kind: 'state'; state: AttachedState };
 
 type TerminalVerbs = Pick<Verbs, 'watch' | 'type' | 'resize'>;
 
-/** The holder, or the machine that hands on to it. */
+/** The holder, or the machine that forwards to it. */
 interface Terminal {
   request<K extends keyof TerminalVerbs>(
     verb: K,
@@ -27,21 +27,21 @@ interface Terminal {
 }
 
 export class Attachment {
-  /** Up to where `changes` has given out the log. */
+  /** The log offset up to which `changes` has yielded. */
   printedTo = 0;
 
   private constructor(
     private readonly client: Terminal,
-    /** The log's next piece. */
+    /** Reads the next piece of the log. */
     private readonly log: (from: number, to: number) => Piece | Promise<Piece>,
-    /** As it was last told. */
+    /** The last reported state. */
     public state: AttachedState,
   ) {}
 
   /**
    * Attaches to a session on this machine. With `typist` this connection may type.
-   * Throws `not_found` when no holder lives, or one of a release without attach, `typist_busy` when somebody else types,
-   * and `session_unreachable`, as all that follows, when the holder lives and does not answer.
+   * Throws `not_found` if no holder is alive or its release has no attach, `typist_busy` if somebody else types, and
+   * `session_unreachable` (like all later calls) if the holder is alive but does not answer.
    */
   static async open(
     dataDir: string,
@@ -59,7 +59,7 @@ export class Attachment {
     }
   }
 
-  /** As `open`, on a machine that listens. The connection is the caller's to close where this throws. */
+  /** Like `open`, for a machine that listens. If this throws, the caller closes the connection. */
   static async openRemote(
     terminal: RemoteTerminal,
     request: Verbs['attach']['request'],
@@ -73,7 +73,7 @@ export class Attachment {
     return new Attachment(terminal.client, read, state);
   }
 
-  /** What the log has between two offsets; a note stands for what is missing. */
+  /** The log between two offsets, with a note in place of each missing part. */
   async read(from: number, to: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let at = from; at < to;) {
@@ -89,7 +89,7 @@ export class Attachment {
     return this.log(at, Math.min(to, at + CHUNK_BYTES));
   }
 
-  /** Everything from byte `from` on as it comes, until the session's terminal is gone or `close`. */
+  /** Everything from byte `from` on as it arrives, until the session's terminal is gone or `close` is called. */
   async *changes(from: number): AsyncGenerator<Change> {
     for (this.printedTo = from; ;) {
       while (this.printedTo < this.state.end) {
@@ -107,7 +107,7 @@ export class Attachment {
     }
   }
 
-  /** False where nothing runs, or somebody else has taken the keyboard over: then nothing was typed. */
+  /** False if nothing was typed: nothing runs, or somebody else has taken over the keyboard. */
   async type(bytes: Buffer): Promise<boolean> {
     const answer = await this.client
       .request('type', { bytes: bytes.toString('base64') })
@@ -119,19 +119,19 @@ export class Attachment {
     await this.client.request('resize', size).catch(endOfTerminal);
   }
 
-  /** Leaves; the session goes on. */
+  /** Detaches; the session continues. */
   close(): void {
     this.client.close();
   }
 }
 
-/** The holder, attached to, by a connection that stands for one person. Throws as `Attachment.open`. */
+/** Attaches to the holder over a connection that represents one person. Throws like `Attachment.open`. */
 export async function attachTo(
   connections: HolderConnections,
   ref: SessionRef,
   request: Verbs['attach']['request'],
 ): Promise<{ state: AttachedState; holder: HolderPulse }> {
-  // Holders before 0.2 answer a verb that they do not know with nothing.
+  // Holders before 0.2 answer unknown verbs with nothing.
   const state = await connections.ask(ref, 'attach', request);
   const holder = await connections.made(ref);
   if (state && holder) return { state, holder };
@@ -163,5 +163,5 @@ const olderRelease = ({ agent, session }: SessionRef): HoldfastError =>
   new HoldfastError('not_found', {
     what: 'A terminal to attach to',
     got: `session ${session} of agent ${agent}, which was opened by a release without attach`,
-    next: `Let it go on as it is, or close it (\`holdfast close --session ${session}\`) and open it anew.`,
+    next: `Leave it running, or close it (\`holdfast close --session ${session}\`) and open it again.`,
   });

@@ -1,19 +1,19 @@
-// What a host has refused or was allowed to do, one JSON line each, for whoever asks later. Never the code itself.
+// What a host has refused or allowed, as one JSON line each, for later audits. Never the code itself.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface AuditEntry {
-  /** What was asked, for example `runCommand`. */
+  /** The request, for example `runCommand`. */
   what: string;
   outcome: 'refused' | 'approved' | 'held';
-  /** A code of the error catalogue, or the rules that were found. */
+  /** An error code, or the findings of the rules. */
   why: string;
   agent: string;
   host: string;
   session: number | null;
-  /** The address that it came from, where it did not come through Temporal. */
+  /** The address of a request that did not come through Temporal. */
   from?: string;
-  /** Of the code, in hexadecimal SHA-256. */
+  /** SHA-256 of the code, in hexadecimal. */
   hash?: string | undefined;
 }
 
@@ -28,14 +28,14 @@ export class AuditLog {
     this.file = join(dataDir, `audit.${host}.jsonl`);
   }
 
-  /** A disk that takes nothing must not keep a refusal from being one. */
+  /** A full disk must not turn a refusal into a different error. */
   write(entry: AuditEntry): void {
     try {
       appendFileSync(this.file, `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`, {
         mode: 0o600,
       });
     } catch (err) {
-      this.failed('the audit log takes nothing', { ...entry, error: String(err) });
+      this.failed('the audit log cannot be written', { ...entry, error: String(err) });
     }
   }
 }

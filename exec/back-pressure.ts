@@ -1,21 +1,21 @@
-// Keeps what a connection asks within what its answers, or what its requests are handed on to, can take.
+// Keeps the requests of a connection within what its answers, or the requests forwarded for it, can absorb.
 import type { Socket } from 'node:net';
 import type { FrameDecoder } from './protocol';
 
-/** Reads no more of `from` until `to` has written what it was given: for where `write` has returned false. */
+/** Stops reading `from` until `to` has drained. Call it after `write` has returned false. */
 export function readOnceWritten(from: Socket, to: Socket): void {
   if (from.isPaused()) return;
   from.pause();
   to.once('drain', () => from.resume());
 }
 
-/** What many connections have sent of frames that are not whole yet: together they may hold so much. */
+/** Bounds the unfinished frames of all connections together. */
 export class UnfinishedFrames {
   private held = 0;
 
   constructor(private readonly maxBytes: number) {}
 
-  /** The frames that are whole with this chunk. Throws where all hold too much, and as the decoder does. */
+  /** The frames completed by this chunk. Throws if all connections together hold too much, or like the decoder. */
   push<T>(decoder: FrameDecoder<T>, chunk: Buffer): T[] {
     const before = decoder.heldBytes;
     try {
@@ -28,7 +28,7 @@ export class UnfinishedFrames {
     }
   }
 
-  /** Its connection is gone. */
+  /** Call when the decoder's connection is gone. */
   release(decoder: FrameDecoder<unknown>): void {
     this.held -= decoder.heldBytes;
   }

@@ -1,5 +1,5 @@
-// The durable record of each command of a session: written before the command is handed to the shell and
-// again at its end. It is why a command id can never run twice, not even after its holder died.
+// The durable record of each command of a session: written before the command is handed to the shell and again at its
+// end. It is why a command id can never run twice, even after its holder dies.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { makeFolder } from './make-folder';
 import type { CommandRecord } from './protocol';
 import { storageReason } from './storage-failure';
 
-/** What the id of a command stands for. */
+/** The content that a command id is bound to. */
 export const contentHash = (runtime: Runtime, code: string): string =>
   createHash('sha256').update(`${runtime}\n${code}`).digest('hex');
 
-/** Throws `id_conflict` where the id of the command stood for other code. */
+/** Throws `id_conflict` if the command's id belongs to other code. */
 export function checkContent(
   { id, contentHash: before }: CommandRecord,
   runtime: Runtime,
@@ -26,7 +26,7 @@ export function checkContent(
 const RETRY_MS = 250;
 
 export class CommandRecords {
-  /** Ends that the disk has not taken yet, newer than what it holds. */
+  /** Ends that are not on disk yet; newer than the records there. */
   private readonly unwritten = new Map<string, CommandRecord>();
   private why: string | null = null;
 
@@ -36,7 +36,7 @@ export class CommandRecords {
     return this.unwritten.get(id) ?? readJson<CommandRecord>(this.path(id));
   }
 
-  /** Why the disk does not take a record; null when all are written. */
+  /** Why a record could not be written; null if all are written. */
   get fault(): string | null {
     return this.why;
   }
@@ -47,7 +47,7 @@ export class CommandRecords {
     writeJson(this.path(record.id), record);
   }
 
-  /** Writes what has happened already: where the disk does not take it, it is kept and tried again. */
+  /** Records what has already happened: if the disk refuses, the record is kept in memory and written later. */
   settle(record: CommandRecord): void {
     this.unwritten.set(record.id, record);
     this.writeUnwritten();
@@ -58,7 +58,7 @@ export class CommandRecords {
     rmSync(this.path(id), { force: true });
   }
 
-  /** The command that began last; reads every record, so it is for start-up only. */
+  /** The command that began last. Reads every record: for start-up only. */
   latest(): CommandRecord | undefined {
     if (!existsSync(this.directory)) return undefined;
     return readdirSync(this.directory)
@@ -82,16 +82,16 @@ export class CommandRecords {
     }
   }
 
-  /** Ids come from callers and may hold anything: only their hash becomes a file name. */
+  /** Callers choose the ids, so only their hash becomes a file name. */
   private path(id: string): string {
     return join(this.directory, `${createHash('sha256').update(id).digest('hex').slice(0, 32)}.json`);
   }
 }
 
-/** Up to where the log was written at the least, when this was recorded. */
+/** The log was written at least up to here when this was recorded. */
 export const writtenTo = ({ from, to }: CommandRecord): number => Math.max(from, to ?? 0);
 
-/** The record of a command that begins now. */
+/** The record of a command that is starting. */
 export const begunCommand = (
   known: Pick<CommandRecord, 'id' | 'contentHash' | 'runtime' | 'epoch' | 'freshShell' | 'from'>,
 ): CommandRecord => ({

@@ -1,4 +1,4 @@
-// Composes what callers see of a command out of the holder's facts and the log.
+// Builds the caller's view of a command from the holder's facts and the log.
 import { HoldfastError } from '../contracts/errors';
 import type { CommandView, YieldReason } from '../contracts/session';
 import type { SessionRef } from '../contracts/ids';
@@ -18,21 +18,21 @@ export interface ViewRequest {
   snapshot: Snapshot;
   /** Null: from where the command began. */
   from: number | null;
-  /** One gapless page of at most so many bytes, instead of head and tail. */
+  /** Returns one gapless page of at most this many bytes, instead of head and tail. */
   maxBytes?: number | null;
   reason?: ObserveReason;
 }
 
-/** Throws `offset_out_of_range` when `from` lies behind the log's end, `storage_failed` when the log cannot be read. */
+/** Throws `offset_out_of_range` if `from` is beyond the end of the log, `storage_failed` if the log cannot be read. */
 export async function commandView(request: ViewRequest): Promise<CommandView> {
   const { ref, logPath, snapshot, maxBytes, reason } = request;
   const { command, waiting, lost } = snapshot;
   const from = request.from ?? command?.from ?? 0;
   if (from > snapshot.end)
     throw new HoldfastError('offset_out_of_range', { got: from, allowed: snapshot.end });
-  // What background jobs print after the end belongs to the log, not to a command that is over, unless asked for.
+  // Output of background jobs after the end belongs to the log, not to the finished command, unless requested.
   const behind = request.from === null ? (command?.to ?? snapshot.end) : snapshot.end;
-  // The end of a command that was reset while the disk was full lies behind what is written yet.
+  // A command that was reset while the disk was full ends beyond what is written so far.
   const to = Math.min(behind, snapshot.end);
   const shown =
     typeof maxBytes === 'number'

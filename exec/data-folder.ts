@@ -1,11 +1,11 @@
-// Which data folder this is: an id of its own, so that others can tell it from every other folder.
+// Identifies a data folder by an id, so that others can tell it from every other folder.
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from './json-file';
 import { asStorageFailure } from './storage-failure';
 
-/** The id of a data folder, made where it has none yet. Throws `storage_failed`. */
+/** The id of a data folder, created if it has none yet. Throws `storage_failed`. */
 export function dataFolderId(dataDir: string): string {
   const path = join(dataDir, 'folder.json');
   const known = readJson<{ id: string }>(path);
@@ -14,7 +14,7 @@ export function dataFolderId(dataDir: string): string {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(temporary, JSON.stringify({ id: randomUUID() }), { mode: 0o600 });
-    // Of two processes that make it at once the first one counts: a link does not replace.
+    // If two processes create it at once, the first one wins: a link does not replace.
     linkSync(temporary, path);
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw asStorageFailure(err);

@@ -1,4 +1,4 @@
-// What is known of a session whose holder is dead, or was never there: its files tell.
+// The state of a session whose holder is dead, or never existed, reconstructed from its files.
 import { existsSync, readFileSync } from 'node:fs';
 import type { Containment, KilledBy } from '../contracts/session';
 import { CommandRecords, writtenTo } from './command-records';
@@ -10,7 +10,7 @@ import { asStorageFailure } from './storage-failure';
 
 const HOST_LOST: KilledBy = { by: 'host_lost', reason: 'the process that held the terminal died' };
 
-/** A command without an end is lost. Throws `storage_failed` and `resources_exhausted` where the files do not tell. */
+/** A command without an end is lost. Throws `storage_failed` or `resources_exhausted` if the files cannot be read. */
 export function deadSnapshot(paths: SessionPaths, containment: Containment): Snapshot {
   try {
     const latest = new CommandRecords(paths.commands).latest();
@@ -23,7 +23,7 @@ export function deadSnapshot(paths: SessionPaths, containment: Containment): Sna
       waiting: null,
       ...containment,
       ...lossOf(log, end),
-      // How much it had is not always on record.
+      // The size that the log had is not always recorded.
       ...(latest && segmentsOf(log).length === 0 && { degraded: `the log ${log} was deleted or moved away` }),
     };
   } catch (err) {
@@ -31,12 +31,12 @@ export function deadSnapshot(paths: SessionPaths, containment: Containment): Sna
   }
 }
 
-/** The command's end, recorded: lost, where it had none. */
+/** Records the command's end; a command without one is lost. */
 export function settled(paths: SessionPaths, record: CommandRecord, killedBy = HOST_LOST): CommandRecord {
   if (record.endedAt !== null) return record;
   const to = knownEnd(paths, record);
   const lost = { ...record, to, endedAt: Date.now(), lost: true, killedBy };
-  // The same is found again where the disk is full.
+  // If the disk is full, the next call reaches the same result.
   new CommandRecords(paths.commands).settle(lost);
   return lost;
 }
@@ -44,7 +44,7 @@ export function settled(paths: SessionPaths, record: CommandRecord, killedBy = H
 const knownEnd = ({ log }: SessionPaths, record: CommandRecord): number =>
   Math.max(logEnd(log), writtenTo(record));
 
-/** What a log is shorter by than it was is lost with the holder that would have known. */
+/** The missing end of a log that is shorter than it was: only the dead holder knew about it. */
 function lossOf(log: string, end: number): Pick<Snapshot, 'lost'> {
   const from = logEnd(log);
   return from < end ? { lost: { from, to: end } } : {};

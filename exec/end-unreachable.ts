@@ -1,5 +1,5 @@
-// Ends a session whose holder lives and does not answer, by what the host itself knows of its processes: their ids
-// and start times, their pid namespace, the mark in their environment.
+// Ends a session whose holder is alive but does not answer, by what the host itself knows about its processes: ids,
+// start times, pid namespace, and the mark in their environment.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KilledBy, TreeKill } from '../contracts/session';
 import { CommandRecords } from './command-records';
@@ -20,18 +20,18 @@ const KEPT_RESETS = 100;
 const MARK = /(?:^|\0)(HOLDFAST_SESSION_MARK=[0-9a-f]+)/;
 
 /**
- * Kills the session's processes and its holder, and settles its command as lost, by `killedBy`. The log stays as far
- * as it was written. Returns what still runs.
+ * Kills the session's processes and its holder, and settles its command as lost, by `killedBy`. The log stays as it is.
+ * Returns the processes that still run.
  */
 export async function endUnreachable(
   paths: SessionPaths,
   { identity, socketPath }: HolderRecord,
   killedBy: KilledBy,
 ): Promise<Identity[]> {
-  // A holder that wakes up meanwhile would tell of the end in its own words.
+  // A holder that wakes up meanwhile would report the end in its own words.
   await stop(identity);
   const left = await endTree(paths, identity);
-  // Before the holder is gone: others take what is not settled then for lost without a reason.
+  // Before the holder is gone: afterwards others would settle the command as lost without a reason.
   if (isAlive(identity)) settle(paths, killedBy);
   const helpers = identitiesOf(descendantsOf(identity.pid));
   if (isAlive(identity)) send(identity, 'SIGKILL');
@@ -41,7 +41,7 @@ export async function endUnreachable(
   return [identity, ...helpers, ...identitiesOf(left)].filter(isAlive);
 }
 
-/** Whether the host itself has carried out this reset before. */
+/** Whether the host itself has already carried out this reset. */
 export const wasReset = (paths: SessionPaths, id: string): boolean =>
   (readJson<string[]>(paths.resets) ?? []).includes(id);
 
@@ -50,7 +50,7 @@ export function rememberReset(paths: SessionPaths, id: string): void {
     const before = readJson<string[]>(paths.resets) ?? [];
     writeJson(paths.resets, [...before, id].slice(-KEPT_RESETS));
   } catch {
-    // It is done. Sent again it would end what was begun since, which needs the same disk first.
+    // The reset is done. Repeated, it would end later commands, but those need the same disk first.
   }
 }
 
@@ -65,11 +65,11 @@ async function stop(holder: Identity): Promise<void> {
     if (/^[tTD]$/.test(processStat(holder.pid)?.state ?? '')) return;
 }
 
-/** Whatever the holder has written down, and whatever it has as its children. */
+/** The recorded processes, and all children of the holder. */
 async function endTree(paths: SessionPaths, holder: Identity): Promise<number[]> {
   const { treeKill = 'process-search' } = readJson<HolderConfig>(paths.config) ?? {};
   const recorded = readTree(paths);
-  // Its folder stands in it too, where nothing is written down.
+  // Without a record: the folder is also part of the shell's command line.
   const ownShell = recorded?.ownShell ?? paths.directory;
   const left: number[] = [];
   for (const leader of isAlive(holder) ? childrenOf(holder.pid) : []) {
@@ -80,7 +80,7 @@ async function endTree(paths: SessionPaths, holder: Identity): Promise<number[]>
   return left;
 }
 
-/** Of a leader that is gone the others are found by their mark; in a namespace they are gone with it. */
+/** If the leader is gone, the mark finds the others; with a namespace they are gone too. */
 async function endRecorded(kind: TreeKill, { leader, mark, ownShell }: TreeRecord): Promise<number[]> {
   if (isAlive(leader)) return killTree({ kind, leader: leader.pid, mark, ownShell });
   if (kind !== 'process-search') return [];
@@ -102,7 +102,7 @@ function send(identity: Identity, signal: NodeJS.Signals): void {
   try {
     if (isAlive(identity)) process.kill(identity.pid, signal);
   } catch {
-    // Gone meanwhile, or not ours: what is left is told.
+    // Already gone, or not ours: survivors are reported.
   }
 }
 

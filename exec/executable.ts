@@ -1,4 +1,4 @@
-// Finds programs as a shell does.
+// Finds programs the way a shell does.
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// One connection to a holder: requests go out at once, answers are matched by id.
+// One connection to a holder: requests are sent at once, answers are matched by id.
 import { createConnection, type Socket } from 'node:net';
 import { HoldfastError } from '../contracts/errors';
 import type { Identity } from './process-identity';
@@ -11,10 +11,10 @@ import {
   type Verbs,
 } from './protocol';
 
-/** A holder ends connections that do not say who they are; what is asked by then says it. */
+/** A holder closes connections that do not identify themselves; a request within this time does so. */
 const SILENT_MS = 1_000;
 
-/** What a holder says of itself in its session's folder; readable by this user only. */
+/** How a holder describes itself in its session's folder; readable by this user only. */
 export interface HolderRecord {
   identity: Identity;
   socketPath: string;
@@ -30,11 +30,11 @@ export class HolderGone extends Error {
 interface Pending {
   resolve: (value: unknown) => void;
   reject: (err: Error) => void;
-  /** Listens to the caller's signal no more. */
+  /** Removes the listener from the caller's signal. */
   release: () => void;
 }
 
-/** What one side asks the other, each verb with what it takes and gives. */
+/** The verbs of a protocol, each with its request and answer. */
 type VerbsOf<V> = { [K in keyof V]: { request: unknown; answer: unknown } };
 
 export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> {
@@ -52,7 +52,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
       try {
         frames = decoder.push(chunk);
       } catch {
-        // What cannot be read ends this connection, and never the worker.
+        // A malformed frame ends this connection, never the worker.
         socket.destroy();
         return;
       }
@@ -98,9 +98,9 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
     this.socket.destroy();
   }
 
-  /** Where nothing is asked for a while, which may be as long as somebody looks for a secret. */
+  /** Identifies the connection if no request is sent for a while, for example while a secret is being looked up. */
   private introduce(): void {
-    // Nothing waits under that id, and holders of any release take it.
+    // No request has id 0, and holders of any release accept this.
     const hello = setTimeout(() => this.nextId === 1 && this.send(0, 'cancel', { id: 0 }), SILENT_MS).unref();
     this.socket.once('close', () => clearTimeout(hello));
   }
@@ -114,7 +114,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
   private drop(id: number, reason: unknown): void {
     this.pending.get(id)?.reject(reason instanceof Error ? reason : new Error('aborted'));
     this.pending.delete(id);
-    // The answer of this one concerns nobody; holders before 0.2 know no such verb, and go on.
+    // The answer to this is ignored; holders before 0.2 do not know the verb, and carry on.
     if (this.isOpen) this.send(this.nextId++, 'cancel', { id });
   }
 

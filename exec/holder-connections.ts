@@ -1,4 +1,4 @@
-// The host's connections to its holders: found by their records, made again when they break, one for each session.
+// The host's connections to its holders: one per session, found by the holder's record, reconnected when they break.
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionRef } from '../contracts/ids';
@@ -13,7 +13,7 @@ import { readTree } from './tree-record';
 
 const ATTEMPTS = 3;
 const GONE_MS = 1_000;
-/** A holder makes a socket that has vanished again within a second or two. */
+/** A holder recreates a socket that has vanished within a second or two. */
 const CONNECT_MS = 3_000;
 const AGAIN_MS = 50;
 
@@ -22,15 +22,15 @@ export class HolderConnections {
 
   constructor(private readonly dataDir: string) {}
 
-  /** The record of the holder that owns the session and lives. */
+  /** The record of the living holder that owns the session. */
   holderOf(ref: SessionRef): HolderRecord | undefined {
     const record = readJson<HolderRecord>(sessionPaths(this.dataDir, ref).holder);
     return record && isAlive(record.identity) ? record : undefined;
   }
 
   /**
-   * Undefined when no holder lives; one that dies before it answers counts as dead. Throws `session_unreachable` when it
-   * lives and does not answer.
+   * Undefined if no holder is alive; one that dies before it answers counts as dead. Throws `session_unreachable` if
+   * the holder is alive but does not answer.
    */
   async ask<V extends Verb>(
     ref: SessionRef,
@@ -54,7 +54,7 @@ export class HolderConnections {
     }
   }
 
-  /** Throws as `ask`. */
+  /** Throws like `ask`. */
   async find(ref: SessionRef): Promise<HolderPulse | undefined> {
     const key = this.key(ref);
     const known = this.connections.get(key);
@@ -77,7 +77,7 @@ export class HolderConnections {
     }
   }
 
-  /** A connection that is just being made. */
+  /** Includes a connection that is still being opened. */
   made(ref: SessionRef): Promise<HolderPulse> | undefined {
     return this.connections.get(this.key(ref));
   }
@@ -91,13 +91,13 @@ export class HolderConnections {
     this.connections.delete(this.key(ref));
   }
 
-  /** Closes all; the sessions go on. */
+  /** Closes all connections; the sessions continue. */
   closeAll(): void {
     for (const connecting of this.connections.values()) close(connecting);
     this.connections.clear();
   }
 
-  /** A record that somebody has removed tells nothing of its holder, which makes it again: its shell lives. */
+  /** A deleted record says nothing about its holder, which rewrites it: its shell is alive. */
   private async isMadeAgain(ref: SessionRef): Promise<boolean> {
     const paths = sessionPaths(this.dataDir, ref);
     const shell = readJson(paths.holder) ? undefined : readTree(paths)?.leader;
@@ -108,13 +108,13 @@ export class HolderConnections {
     return false;
   }
 
-  /** Its socket closes a moment before the process of a killed holder is gone. */
+  /** The socket of a killed holder closes a moment before its process is gone. */
   private async untilGone(ref: SessionRef): Promise<void> {
     const until = Date.now() + GONE_MS;
     while (this.holderOf(ref) && Date.now() < until) await delay(5);
   }
 
-  /** Only a dead process makes a holder dead: one that lives owns the terminal, whatever its socket says. */
+  /** Only a dead process means a dead holder: a living one owns the terminal, whatever the state of its socket. */
   private async connect(ref: SessionRef, record: HolderRecord): Promise<HolderPulse> {
     const since = Date.now();
     for (;;) {
@@ -127,7 +127,7 @@ export class HolderConnections {
         if (Date.now() - since > CONNECT_MS) {
           const { socketPath } = record;
           const why = existsSync(socketPath)
-            ? `it takes no connection at ${socketPath}`
+            ? `it accepts no connection at ${socketPath}`
             : `its socket ${socketPath} is gone`;
           throw unreachedSince(ref.session, record, { why, since });
         }

@@ -1,4 +1,4 @@
-// The process of a holder: it outlives who starts it, which hears by a channel that it is ready.
+// The process of a holder: it outlives its starter and tells it over a channel when it is ready.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
@@ -6,7 +6,7 @@ import { compiledEntry } from './package-root';
 
 /**
  * @param args of exec/holder/main.ts
- * @param path where what it runs itself is looked for
+ * @param path the PATH for programs that the holder itself runs
  */
 export function startHolderProcess(args: readonly string[], logPath: string, path: string): ChildProcess {
   const log = openSync(logPath, 'a', 0o600);

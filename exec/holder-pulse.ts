@@ -1,27 +1,27 @@
-// One holder that was reached, and whether it still answers: a process may be stopped, or hang, while its socket stays
-// open and the kernel takes what is sent.
+// A connected holder, and whether it still answers: a process may be stopped, or hang, while its socket stays open and
+// the kernel buffers what is sent.
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors';
 import { HolderClient, type HolderRecord } from './holder-client';
 import { processStat } from './proc';
 import type { Verb, Verbs } from './protocol';
 
-/** What has its answer by then costs no look. */
+/** Requests that are answered by then need no check. */
 const FIRST_LOOK_MS = 750;
 const LOOK_EVERY_MS = 1_500;
-/** A holder answers within a millisecond; on a machine that is overloaded a stopped one is still told from a slow one. */
+/** A holder answers within a millisecond; even on an overloaded machine this tells a stopped one from a slow one. */
 const STOPPED_MS = 1_500;
 const SLOW_MS = 3_000;
 const POLL_MS = 25;
-/** So long one has that was just continued. */
+/** Time for a holder that was just continued. */
 const AGAIN_MS = 1_000;
 
 const NOTHING_SENT = 'nothing was sent to it';
-const MAY_BE_SENT = 'what was sent to it may still be carried out when it goes on';
+const MAY_BE_SENT = 'what was sent to it may still be carried out when it continues';
 
-/** What waits here for calls of scripts has no caller who has to be told. */
+/** Polling for calls of scripts has no caller to notify. */
 const UNWATCHED: readonly Verb[] = ['calls'];
-/** Of people at a terminal: what they type keeps its order and is sent at once, as to any terminal. */
+/** From people at a terminal: typed input keeps its order and is sent at once, as with any terminal. */
 const SENT_AT_ONCE: readonly Verb[] = ['watch', 'type', 'resize'];
 
 interface Question {
@@ -29,9 +29,9 @@ interface Question {
   isAnswered: boolean;
 }
 
-/** Same requests as a HolderClient's; each rejects with `session_unreachable` when the holder stops answering. */
+/** The same requests as HolderClient; each rejects with `session_unreachable` when the holder stops answering. */
 export class HolderPulse {
-  /** A look that the holder has not answered yet. */
+  /** A check that the holder has not answered yet. */
   private question: Question | null = null;
 
   constructor(
@@ -40,7 +40,7 @@ export class HolderPulse {
     private readonly session: number,
   ) {}
 
-  /** Throws as `HolderClient.connect`. */
+  /** Throws like `HolderClient.connect`. */
   static async connect(record: HolderRecord, session: number): Promise<HolderPulse> {
     return new HolderPulse(await HolderClient.connect(record), record, session);
   }
@@ -53,14 +53,14 @@ export class HolderPulse {
     this.client.close();
   }
 
-  /** Throws `session_unreachable`, with which the request is dropped here; else as `HolderClient.request`. */
+  /** Throws `session_unreachable`, which abandons the request; otherwise like `HolderClient.request`. */
   async request<V extends Verb>(
     verb: V,
     body: Verbs[V]['request'],
     signal?: AbortSignal,
   ): Promise<Verbs[V]['answer']> {
     if (UNWATCHED.includes(verb)) return this.client.request(verb, body, signal);
-    // To one that is known to be stopped nothing is sent: it would be carried out behind the caller's back.
+    // Send nothing to a holder known to be stopped: it would be carried out later, behind the caller's back.
     if (!SENT_AT_ONCE.includes(verb) && !(await this.mayBeSent())) throw this.silence(NOTHING_SENT);
     const given = new AbortController();
     const over = signal ? AbortSignal.any([signal, given.signal]) : given.signal;
@@ -75,7 +75,7 @@ export class HolderPulse {
     return !(this.question || isStopped(this.record)) || this.answers();
   }
 
-  /** A timer instead of a race: one that waits for days would gather the races it has lost. */
+  /** A timer, not a race: a promise that waits for days would accumulate the races it has lost. */
   private whileItAnswers<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       let isOver = false;
@@ -97,7 +97,7 @@ export class HolderPulse {
     });
   }
 
-  /** False when the holder owes an answer for too long. A connection that closes tells its requests itself. */
+  /** False if an answer is overdue. A closed connection rejects its requests itself. */
   private async answers(): Promise<boolean> {
     const question = (this.question ??= this.ask());
     const heldUpFor = (): number => Date.now() - question.askedAt;
@@ -108,7 +108,7 @@ export class HolderPulse {
       const isLate = stopped
         ? heldUpFor() > STOPPED_MS
         : heldUpFor() > SLOW_MS && Date.now() - (runsSince ?? 0) > AGAIN_MS;
-      // This process may have been held up itself: what has arrived meanwhile is read first.
+      // This process may have been suspended itself: read first what has arrived meanwhile.
       if (isLate && !(await settledWithin(question, POLL_MS * 2))) return false;
       await delay(POLL_MS);
     }
@@ -134,7 +134,7 @@ export class HolderPulse {
   }
 }
 
-/** Of one that no connection comes about with. */
+/** For a holder that cannot be connected to. */
 export const unreachedSince = (
   session: number,
   record: HolderRecord,
@@ -158,7 +158,7 @@ function unreachable(
 const isStopped = ({ identity }: HolderRecord): boolean =>
   /^[tT]$/.test(processStat(identity.pid)?.state ?? '');
 
-/** In words, by proc(5). */
+/** The process state in words, from proc(5). */
 function stateOf({ identity }: HolderRecord): string {
   const state = processStat(identity.pid)?.state ?? '?';
   switch (state) {

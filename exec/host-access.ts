@@ -1,11 +1,11 @@
-// What code may do on this host. It stands in a file of the host's own, so that a change counts from the next call on,
-// and nobody but this machine's user can make one.
+// What code may do on this host. Kept in a file on the host, so that a change takes effect with the next call, and only
+// this machine's user can make one.
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
 import { ACCESS, type Access } from '../contracts/remote-hosts';
 import { readJson, writeJson } from './json-file';
 
-/** What a call does: changes something, looks, or ends what runs. */
+/** What a call does: changes something, only looks, or ends what runs. */
 export type Effect = 'mutates' | 'looks' | 'ends';
 
 export class HostAccess {
@@ -18,7 +18,7 @@ export class HostAccess {
     this.file = join(dataDir, `access.${host}.json`);
   }
 
-  /** A file that cannot be read forbids: whoever wrote it wanted something said. */
+  /** An unreadable file forbids everything: its author wanted to restrict something. */
   get current(): Access {
     const found = readJson<{ access?: unknown }>(this.file);
     if (found === undefined) return 'read-write';
@@ -29,7 +29,7 @@ export class HostAccess {
     writeJson(this.file, { access });
   }
 
-  /** Throws `execution_disabled` or `read_only_host`. Whatever the access, what runs can be ended. */
+  /** Throws `execution_disabled` or `read_only_host`. Ending what runs is always allowed. */
   check(what: string, effect: Effect): void {
     const { current, host } = this;
     if (effect === 'ends' || current === 'read-write') return;

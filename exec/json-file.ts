@@ -1,8 +1,11 @@
-// Small JSON files that are whole or absent, whenever a process dies.
+// Small JSON files that are written atomically, even if a process dies.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { asStorageFailure } from './storage-failure';
 
-/** Writes by rename; readable by this user only. Throws `storage_failed` or `resources_exhausted`, and leaves nothing then. */
+/**
+ * Writes by rename; readable by this user only. Throws `storage_failed` or `resources_exhausted`, and then leaves no
+ * file.
+ */
 export function writeJson(path: string, value: unknown): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
@@ -15,8 +18,8 @@ export function writeJson(path: string, value: unknown): void {
 }
 
 /**
- * The file's value; undefined where it is absent or not JSON. Throws `storage_failed` or `resources_exhausted` where it
- * cannot be read: what is there must never be taken for absent.
+ * The file's value; undefined if it is absent or not JSON. Throws `storage_failed` or `resources_exhausted` if it
+ * cannot be read: an existing file must never be taken for absent.
  */
 export function readJson<T>(path: string): T | undefined {
   try {
@@ -28,11 +31,11 @@ export function readJson<T>(path: string): T | undefined {
   }
 }
 
-/** Removes a file where that can be done. */
+/** Removes a file if possible. */
 export function removeQuietly(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // A read-only folder keeps it; it means nothing without what it belonged to.
+    // It stays in a read-only folder, where it means nothing without the rest.
   }
 }

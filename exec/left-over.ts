@@ -1,4 +1,4 @@
-// What processes leave behind that were killed: it holds nothing any more, and looks as if it did.
+// Cleans up after killed processes: leftovers that look as if they were still in use.
 import { existsSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import type { HolderRecord } from './holder-client';
@@ -6,13 +6,13 @@ import { readJson, removeQuietly } from './json-file';
 import { isAlive } from './process-identity';
 import type { SessionPaths } from './session-paths';
 
-/** Removes the record and the socket of a session's holder, where that is dead and they can be removed. */
+/** Removes the record and the socket of a session's holder, if it is dead and they can be removed. */
 export async function removeDeadHolder({ holder, config }: SessionPaths): Promise<void> {
   const record = readJson<HolderRecord>(holder);
   if (record && isAlive(record.identity)) return;
   // It may have died before it wrote a record.
   const socketPath = (record ?? readJson<Pick<HolderRecord, 'socketPath'>>(config))?.socketPath;
-  // One that is just starting listens before it says so.
+  // A starting holder listens before it writes its record.
   if (socketPath === undefined || (await isListening(socketPath))) return;
   for (const path of [socketPath, holder]) removeQuietly(path);
 }

@@ -1,5 +1,5 @@
-// Keeps the logs of all sessions of a host within one bound. Each session's own bound is its holder's matter, which holds
-// while no worker runs; this one is for many sessions, and for those that are closed.
+// Keeps the logs of all sessions of a host within one bound. Each holder enforces its own session's bound, even while
+// no worker runs; this bound covers the total over many sessions, including closed ones.
 import { writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { SessionRef } from '../contracts/ids';
@@ -10,7 +10,7 @@ export interface LogQuotaOptions {
   dataDir: string;
   host: string;
   maxBytes: number;
-  /** Whether nobody writes the session's log, or is about to. */
+  /** Whether nobody writes the session's log or is about to. */
   isClosed: (ref: SessionRef) => boolean;
 }
 
@@ -18,16 +18,16 @@ interface SessionLog {
   ref: SessionRef;
   path: string;
   bytes: number;
-  /** When something was last written, in milliseconds. */
+  /** Time of the last write, in milliseconds. */
   lastUsed: number;
 }
 
-/** What was found of a session that is closed, while its folder stays as it is. */
+/** What is known about a closed session; valid while its folder is unchanged. */
 interface Known extends Pick<SessionLog, 'bytes' | 'lastUsed'> {
   changedAt: number;
 }
 
-/** So many are looked at in one piece: a host may have thousands that are closed. */
+/** Batch size: a host may have thousands of closed sessions. */
 const AT_A_TIME = 100;
 
 export class LogQuota {
@@ -36,8 +36,8 @@ export class LogQuota {
   constructor(private readonly options: LogQuotaOptions) {}
 
   /**
-   * Removes what is too much. Logs of open and of closed sessions may each take half, and what the others leave: of the
-   * open ones the largest loses its oldest part, of the closed ones the log goes whose session ended longest ago.
+   * Removes the excess. Open and closed sessions may each use half, and what the other half leaves free: the largest
+   * log of an open session loses its oldest part; of the closed sessions, the one that ended longest ago loses its log.
    */
   async look(): Promise<void> {
     const { maxBytes } = this.options;
@@ -78,7 +78,7 @@ export class LogQuota {
     return found;
   }
 
-  /** Returns how many bytes that has freed; 0 where each of them has but the file that is being written. */
+  /** Returns how many bytes were freed; 0 if each log consists only of the file being written. */
   private cutLargest(open: SessionLog[]): number {
     open.sort((a, b) => b.bytes - a.bytes);
     for (const log of open) {
@@ -91,7 +91,7 @@ export class LogQuota {
     return 0;
   }
 
-  /** In one piece with the look whether it is closed still, so that no holder begins to write meanwhile. */
+  /** Checks again that it is closed, synchronously, so that no holder can begin to write in between. */
   private dropClosed({ ref, path, bytes }: SessionLog): number {
     if (!this.options.isClosed(ref)) return 0;
     dropLog(path);
@@ -104,13 +104,13 @@ const sizeOf = (segments: readonly Segment[]): Pick<SessionLog, 'bytes' | 'lastU
   lastUsed: segments.at(-1)?.writtenAt ?? 0,
 });
 
-/** Removes all of a log that nobody writes; the next output begins where it ended. */
+/** Removes all of a log that nobody writes; later output begins at the offset where it ended. */
 export function dropLog(path: string): void {
   const segments = segmentsOf(path);
   const end = endOf(segments);
   const last = segments.pop();
   if (!last || last.from === end) return segments.forEach(removeSegment);
-  // On a full disk only what these have had makes room for the name of the next.
+  // On a full disk, only the space that these free makes room for the name of the next segment.
   segments.forEach(removeSegment);
   writeFileSync(segmentPath(path, end), '', { flag: 'a', mode: 0o600 });
   removeSegment(last);
@@ -123,7 +123,7 @@ export interface LogUsage {
   largest: { ref: SessionRef; bytes: number };
 }
 
-/** What the logs of a data folder take, for each host. */
+/** Bytes used by the logs of a data folder, for each host. */
 export function logUsage(dataDir: string): LogUsage[] {
   const hosts = new Map<string, LogUsage>();
   for (const ref of listSessions(dataDir)) {

@@ -1,5 +1,5 @@
-// Reads a session's log by offset, a bounded piece at a time. Any number of readers slow nobody. A log has the bytes
-// between two offsets but for the parts that are missing: this is the one place that tells which those are.
+// Reads a session's log by offset, in bounded pieces. Readers slow nobody down, however many there are. A log has all
+// bytes between two offsets except for missing parts: this is the one place that determines which parts are missing.
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
@@ -8,18 +8,20 @@ import { endOf, segmentsOf, type Segment } from './log-segments';
 import { lostParts, merged, missingOf } from './lost-parts';
 import { asStorageFailure } from './storage-failure';
 
-/** A file may be removed or become shorter between a look and the read: each time the log has changed once more. */
+/**
+ * A file may be removed or truncated between a look and the read: each attempt means that the log has changed again.
+ */
 const ATTEMPTS = 10;
 
-/** Offset behind the log's last byte; 0 where there is none yet. */
+/** Offset after the log's last byte; 0 if there is no log yet. */
 export const logEnd = (path: string): number => endOf(look(path));
 
-/** Offset of the first byte that is still there: what was before has been dropped. */
+/** Offset of the first byte that still exists: earlier bytes have been dropped. */
 export const logStart = (path: string): number => look(path)[0]?.from ?? 0;
 
 /**
- * What is missing of a log, in the order of offsets: the dropped part first. `lost` is the end of a log that is shorter
- * than it was, where its files cannot tell that.
+ * The missing parts of a log, ordered by offset: the dropped part first. `lost` is the end of a log that is shorter
+ * than it was, for cases in which its files cannot show that.
  */
 export function missingParts(path: string, lost?: Part): MissingPart[] {
   const parts = missingOf(look(path), lostParts(path));
@@ -33,17 +35,17 @@ export function missingParts(path: string, lost?: Part): MissingPart[] {
   ];
 }
 
-/** What comes at an offset: bytes, or a part that is missing there. It goes on at `to`. */
+/** What is at an offset: bytes, or a missing part. The next piece begins at `to`. */
 export interface Piece extends Part {
   data: Buffer;
-  /** Present: from here up to `to` nothing is there any more, and `data` is empty. */
+  /** If present, everything from here up to `to` is missing, and `data` is empty. */
   missing?: MissingPart;
 }
 
 /**
- * The bytes from `from` up to `to` at most: fewer where the log ends or a part of it is missing before. Where such a part
- * begins at `from`, or has begun, the piece is what is left of that, also behind `to`. Throws `storage_failed` where the
- * log is gone or ends before `from`, and `offset_out_of_range` where there never was one.
+ * The bytes from `from` up to `to` at most: fewer if the log ends, or a missing part begins, before `to`. If a missing
+ * part covers `from`, the piece is the rest of that part, even beyond `to`. Throws `storage_failed` if the log is gone
+ * or ends before `from`, and `offset_out_of_range` if there never was one.
  */
 export function nextPiece(path: string, from: number, to: number): Piece {
   const { data, missing } = pieceAt(path, from, to);
@@ -52,13 +54,13 @@ export function nextPiece(path: string, from: number, to: number): Piece {
     : { data, from, to: from + data.length };
 }
 
-/** What a piece is shown as: its bytes, or a note on a line of its own. */
+/** How a piece is shown: its bytes, or a note on a separate line. */
 export const shownPiece = ({ data, missing }: Piece): Buffer =>
   missing ? Buffer.from(`\r\n${missingNote(missing)}\r\n`) : data;
 
 /**
- * As `nextPiece`, but throws where a part is missing at `from`: `offset_out_of_range` for what has been dropped, and
- * `log_lost` for what has been truncated.
+ * Like `nextPiece`, but throws if `from` lies in a missing part: `offset_out_of_range` for dropped bytes, and
+ * `log_lost` for truncated ones.
  */
 export function readLog(path: string, from: number, to: number): Buffer {
   const { data, missing } = pieceAt(path, from, to);
@@ -68,7 +70,7 @@ export function readLog(path: string, from: number, to: number): Buffer {
   throw outOfRange(from, look(path));
 }
 
-/** All bytes between two offsets: fewer would be output that is missing without a word. Throws as `readLog`. */
+/** All bytes between two offsets; a shorter result would silently lack output. Throws like `readLog`. */
 export function readWhole(path: string, from: number, to: number): Buffer {
   const pieces: Buffer[] = [];
   for (let at = from; at < to;) {
@@ -80,7 +82,7 @@ export function readWhole(path: string, from: number, to: number): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Whether a read failed because what it asked for is not there any more. */
+/** Whether a read failed because the requested bytes no longer exist. */
 export function isMissing(err: unknown): boolean {
   if (!(err instanceof HoldfastError)) return false;
   if (err.code === 'log_lost') return true;
@@ -88,7 +90,7 @@ export function isMissing(err: unknown): boolean {
   return err.code === 'offset_out_of_range' && Number(got) >= 0 && Number(got) < Number(from);
 }
 
-/** A log is appended only: its holder says so of one that somebody has made shorter, and fills it up. */
+/** Logs only grow. If somebody truncates one, its holder reports that and restores the length. */
 export const truncated = (path: string, end: number, wanted: number): HoldfastError =>
   new HoldfastError('storage_failed', {
     reason: `the log ${path} was truncated: it ends at offset ${end}, before ${wanted}`,
@@ -96,7 +98,7 @@ export const truncated = (path: string, end: number, wanted: number): HoldfastEr
 
 interface Found {
   data: Buffer;
-  /** The whole part in which the offset lies. */
+  /** The whole missing part that contains the offset. */
   missing?: MissingPart;
 }
 
@@ -112,7 +114,7 @@ function pieceAt(path: string, from: number, to: number): Found {
       const part = missingOf(segments, lostParts(path)).find((missing) => missing.to > from);
       const kept = data.subarray(0, Math.max(0, (part?.from ?? Infinity) - from));
       if (part && part.from <= from && from < to) return { data: kept, missing: part };
-      // Else it has become shorter since it was looked at.
+      // Otherwise it has become shorter since the look.
       if (kept.length > 0 || from >= Math.min(to, end) || attempt === ATTEMPTS) return { data: kept };
     } catch (err) {
       const isRemoved = (err as NodeJS.ErrnoException).code === 'ENOENT';
@@ -134,13 +136,13 @@ const outOfRange = (got: number, segments: readonly Segment[]): HoldfastError =>
 
 function nothingOf(path: string, from: number, to: number): Found {
   if (from === 0 && to <= 0) return { data: Buffer.alloc(0) };
-  // A session that is there has a log: a holder that lives writes a deleted one back, one that is dead cannot.
+  // Every existing session has a log: a living holder writes a deleted one back, a dead one cannot.
   if (existsSync(dirname(path)))
     throw new HoldfastError('storage_failed', { reason: `the log ${path} was deleted or moved away` });
   throw new HoldfastError('offset_out_of_range', { got: from, allowed: 0 });
 }
 
-/** Up to where the segments have a gap. */
+/** Reads up to the first gap between segments. */
 function readSegments(segments: readonly Segment[], from: number, to: number): Buffer {
   const data = Buffer.alloc(Math.max(0, to - from));
   let length = 0;
@@ -166,20 +168,20 @@ function readFrom(path: string, data: Buffer, at: number): number {
 }
 
 const PIECE_BYTES = 1024 * 1024;
-/** A look at a log of gigabytes must not read all of it: counting this much costs about 16 ms. */
+/** Looking at a log of gigabytes must not read all of it: counting this much takes about 16 ms. */
 const COUNTED_BYTES = 16 * PIECE_BYTES;
 
-/** Line ends between two offsets, counted in bounded pieces; undefined where that is too much to read for a look. */
+/** Line ends between two offsets, counted in bounded pieces; undefined if that is too much to read. */
 export async function countLines(path: string, from: number, to: number): Promise<number | undefined> {
   if (to - from > COUNTED_BYTES) return undefined;
   let lines = 0;
   for (let at = from; at < to;) {
     const piece = nextPiece(path, at, Math.min(at + PIECE_BYTES, to));
-    // Some of them have been removed meanwhile.
+    // Some bytes have been removed meanwhile.
     if (piece.missing || piece.to === at) return undefined;
     for (const byte of piece.data) if (byte === 0x0a) lines += 1;
     at = piece.to;
-    // Other sessions' readers are served between two pieces.
+    // Serve readers of other sessions between two pieces.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return lines;

@@ -1,31 +1,31 @@
-// The files that a session's log lies in: `log`, and `log.OFFSET` for each that was begun later, named by the offset of
-// its first byte. The oldest ones are removed where a limit is reached, so that offsets stay true whatever is removed.
+// The files of a session's log: `log`, and `log.OFFSET` for each later one, named by the offset of its first byte. At
+// the size limit the oldest ones are removed, and offsets stay valid.
 import { existsSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 export interface Segment {
   path: string;
-  /** Offset of its first byte in all that was ever printed. */
+  /** Offset of its first byte in the session's whole output. */
   from: number;
   bytes: number;
-  /** When it was last written, in milliseconds. */
+  /** Time of the last write, in milliseconds. */
   writtenAt: number;
 }
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
 const SEGMENTS = 8;
-/** So often is a log looked at whose oldest file is removed meanwhile. */
+/** Attempts to look at a log whose oldest file is being removed meanwhile. */
 const ATTEMPTS = 10;
 
-/** How large each of them grows where a log may have `maxBytes`: it is dropped as a whole. */
+/** Maximum size of each file of a log limited to `maxBytes`: files are dropped as a whole. */
 export const segmentBytesOf = (maxBytes: number): number =>
   Math.min(MAX_SEGMENT_BYTES, Math.ceil(maxBytes / SEGMENTS));
 
 export const segmentPath = (log: string, from: number): string => (from === 0 ? log : `${log}.${from}`);
 
 /**
- * The oldest first; none where there is no log. A file that is shorter than up to where the next one begins has been
- * truncated, and one that is not there between two others was removed from outside: the oldest goes first otherwise.
+ * Oldest first; empty if there is no log. A file that ends before the next one begins has been truncated. A file
+ * missing between two others was removed from outside: normally the oldest goes first.
  */
 export function segmentsOf(log: string): Segment[] {
   for (let attempt = 1; ; attempt++) {
@@ -33,7 +33,7 @@ export function segmentsOf(log: string): Segment[] {
     const isWhole = found.every(
       ({ from, bytes }, n) => from + bytes === (found[n + 1]?.from ?? from + bytes),
     );
-    // Where the oldest one has gone meanwhile, another may have gone before it was looked at.
+    // If the oldest file has gone meanwhile, another may have gone before it was examined.
     if (isWhole || attempt === ATTEMPTS || existsSync(found[0]?.path ?? log)) return found;
   }
 }
@@ -45,10 +45,10 @@ function find(log: string): Segment[] {
     .sort((a, b) => a - b);
   return offsets.flatMap((from, n) => {
     const path = segmentPath(log, from);
-    // It may be removed meanwhile.
+    // It may have been removed meanwhile.
     const file = statSync(path, { throwIfNoEntry: false });
     if (!file) return [];
-    // What is appended from outside has another one's offset.
+    // Bytes appended from outside overlap the next file's offsets.
     const bytes = Math.min(file.size, (offsets[n + 1] ?? Infinity) - from);
     return [{ path, from, bytes, writtenAt: file.mtimeMs }];
   });
@@ -70,7 +70,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Removes it where it is there. */
+/** Removes it if it exists. */
 export function removeSegment({ path }: Pick<Segment, 'path'>): void {
   try {
     unlinkSync(path);
@@ -79,7 +79,7 @@ export function removeSegment({ path }: Pick<Segment, 'path'>): void {
   }
 }
 
-/** The offset behind the last byte; 0 where there is no log. */
+/** The offset after the last byte; 0 if there is no log. */
 export function endOf(segments: readonly Segment[]): number {
   const last = segments.at(-1);
   return last ? last.from + last.bytes : 0;

@@ -1,26 +1,26 @@
-// What is missing of a session's log. What was dropped, and what its older files lack, the files themselves tell; what
-// somebody truncated of the file that is being written is recorded, so that nobody takes the zeros in its place for output.
+// The missing parts of a session's log. The files themselves show dropped parts and truncation of older files;
+// truncation of the file being written is recorded, so that nobody takes the zeros in its place for output.
 import { statSync } from 'node:fs';
 import type { MissingPart, Part } from '../contracts/missing-output';
 import { readJson, writeJson } from './json-file';
 import { endOf, type Segment } from './log-segments';
 
-/** Somebody who truncates it again and again makes no longer list: the last part grows instead. */
+/** Repeated truncation does not grow the list further: the last part is extended instead. */
 const MAX_PARTS = 64;
 
 const pathOf = (log: string): string => `${log}.lost`;
 
-/** What is recorded, in the order of offsets. Throws `storage_failed` where that cannot be read. */
+/** The recorded parts, ordered by offset. Throws `storage_failed` if they cannot be read. */
 export function lostParts(log: string): Part[] {
   const path = pathOf(log);
-  // Most logs have none, and are read often.
+  // Most logs have no such file, and are read often.
   if (!statSync(path, { throwIfNoEntry: false })) return [];
   return readJson<Part[]>(path) ?? [];
 }
 
 /**
- * Records that a log has nothing behind `from` any more, up to its end `to`. What lay before `start` is dropped, and
- * needs no record. Throws `storage_failed`.
+ * Records that the log lost everything from `from` up to its end `to`. Anything before `start` is dropped, and needs no
+ * record. Throws `storage_failed`.
  */
 export function recordLoss(log: string, { from, to }: Part, start = 0): void {
   const before = partsWithin(lostParts(log), { from: start, to: from });
@@ -31,7 +31,7 @@ export function recordLoss(log: string, { from, to }: Part, start = 0): void {
   writeJson(pathOf(log), parts);
 }
 
-/** What of `parts` lies in a range. */
+/** The parts, clipped to a range. */
 export function partsWithin<P extends Part>(parts: readonly P[], { from, to }: Part): P[] {
   return parts
     .map((part) => ({ ...part, from: Math.max(part.from, from), to: Math.min(part.to, to) }))
@@ -39,8 +39,8 @@ export function partsWithin<P extends Part>(parts: readonly P[], { from, to }: P
 }
 
 /**
- * All that a log of these segments lacks before its end, in the order of offsets. `lost` must have been read after what
- * a reader compares with it: a loss is recorded before zeros take its place.
+ * All missing parts of a log with these segments, ordered by offset. Read `lost` after the data that it is compared
+ * with: a loss is recorded before zeros take its place.
  */
 export function missingOf(segments: readonly Segment[], lost: readonly Part[]): MissingPart[] {
   const [first] = segments;
@@ -57,7 +57,7 @@ export function missingOf(segments: readonly Segment[], lost: readonly Part[]): 
   ];
 }
 
-/** In order, and none that touches the next. */
+/** Ordered, with touching parts merged. */
 export function merged(parts: readonly Part[]): Part[] {
   const found: Part[] = [];
   for (const { from, to } of [...parts].sort((a, b) => a.from - b.from)) {

@@ -1,9 +1,9 @@
-// Makes folders, and says why where that cannot be done.
+// Creates folders, with a clear reason on failure.
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { asStorageFailure } from './storage-failure';
 
-/** Makes a folder of this user alone, with those above it. Throws `storage_failed` and `resources_exhausted`. */
+/** Creates a folder for this user only, with its parents. Throws `storage_failed` and `resources_exhausted`. */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -12,7 +12,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Node says ENOENT for whatever keeps a recursive mkdir from making the first of several folders. */
+/** Node reports ENOENT for anything that keeps a recursive mkdir from creating the first of several folders. */
 function trueReason(path: string, said: unknown): unknown {
   let first = path;
   while (!existsSync(dirname(first)) && dirname(first) !== first) first = dirname(first);

@@ -1,8 +1,8 @@
-// Where the package lies: the shell scripts and runners are plain files and not compiled.
+// Where the package is installed: the shell scripts and runners are plain files, not compiled.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The nearest folder above this file with a package.json: the same for sources and for `dist`. */
+/** The nearest parent folder of this file with a package.json: the same for sources and for `dist`. */
 export function packageRoot(): string {
   let folder = __dirname;
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
@@ -10,7 +10,7 @@ export function packageRoot(): string {
 }
 
 export const shellAsset = (name: string): string => join(packageRoot(), 'exec', 'shell', name);
-/** A compiled entry point, for starting it as a process of its own. */
+/** A compiled entry point, to start as a separate process. */
 export const compiledEntry = (path: string): string => join(packageRoot(), 'dist', path);
 
 export const packageVersion = (): string =>

@@ -1,9 +1,9 @@
-// Files that hold keys and secrets: nobody else may read them, or have written them.
+// Files with keys and secrets: nobody else may be able to read or write them.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
 const OTHERS = 0o077;
 
-/** Throws where the file is not ours alone: mode 0600 or less, our own user. Shows nothing of what is in it. */
+/** Throws unless the file is private: mode 0600 or less, owned by our user. Errors show none of its content. */
 export function readPrivateFile(file: string): string {
   const opened = openSync(file, 'r');
   try {

@@ -1,5 +1,5 @@
-// Reads Linux's /proc: process states, children, namespaces. Everything answers undefined or empty for a
-// process that is gone or may not be looked at, and on systems without /proc.
+// Reads Linux's /proc: process states, children, namespaces. Functions return undefined or nothing for a process that
+// is gone or inaccessible, and on systems without /proc.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
 import { asStorageFailure } from './storage-failure';
@@ -21,7 +21,7 @@ export interface ProcessStat {
 export function processStat(pid: number, read = readText): ProcessStat | undefined {
   const text = read(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
-  // From field 3, the state, on: field 20 is the number of threads, 22 the start time.
+  // Fields from number 3, the state: field 20 is the number of threads, 22 the start time.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, parent, group, session, , foregroundGroup] = fields;
   return {
@@ -44,7 +44,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** As `readText`. Throws `resources_exhausted` where no file can be opened: then nobody knows what is there. */
+/** Like `readText`. Throws `resources_exhausted` if no file can be opened: then the answer is unknown. */
 export function readOrFail(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1');
@@ -79,7 +79,7 @@ export function childrenOf(pid: number): number[] {
   );
 }
 
-/** All descendants of `root`, nearest first, without itself. */
+/** All descendants of `root`, nearest first, without `root` itself. */
 export function descendantsOf(root: number): number[] {
   const found: number[] = [];
   for (let queue = childrenOf(root); queue.length > 0;) {
@@ -90,8 +90,8 @@ export function descendantsOf(root: number): number[] {
 }
 
 /**
- * What runs or still holds something; undefined for a process that is gone. A zombie is gone, except while other
- * threads of it still hold its files and ports (up to 18 ms seen after a kill).
+ * A process that runs or still holds something; undefined for one that is gone. A zombie is gone, except while its
+ * other threads still hold files and ports (up to 18 ms seen after a kill).
  */
 export function livingStat(pid: number, read = readText): ProcessStat | undefined {
   const stat = processStat(pid, read);

@@ -1,4 +1,4 @@
-// Who a process is: a pid alone may have been given to another since.
+// Identifies a process: a pid alone may have been reused.
 import { execFileSync } from 'node:child_process';
 import { livingStat, readOrFail } from './proc';
 
@@ -16,7 +16,7 @@ export function identityOf(pid: number): Identity {
   return { pid, startTime, bootId: currentBoot() };
 }
 
-/** Of those that exist. */
+/** Skips processes that do not exist. */
 export function identitiesOf(pids: readonly number[]): Identity[] {
   return pids.flatMap((pid) => {
     try {
@@ -28,8 +28,8 @@ export function identitiesOf(pids: readonly number[]): Identity[] {
 }
 
 /**
- * True while this very process runs; a zombie counts as gone. Throws `resources_exhausted` where nobody can say: one that
- * lives must not be taken for dead because no file can be opened.
+ * True while this exact process runs; a zombie counts as gone. Throws `resources_exhausted` if that cannot be
+ * determined: a living process must not be taken for dead because no file can be opened.
  */
 export function isAlive({ pid, startTime, bootId }: Identity): boolean {
   return startTimeOf(pid) === startTime && currentBoot() === bootId;

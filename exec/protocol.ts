@@ -1,7 +1,6 @@
-// The holder's socket protocol: one request, one answer, matched by id; answers may come in any order. Only a request
-// that was cancelled may stay without one.
-// A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. A released version stays
-// understood, so that holders of the previous release can be re-attached.
+// The holder's socket protocol: one request, one answer, matched by id; answers may arrive in any order. Only a
+// cancelled request may stay unanswered. A frame is a 4-byte big-endian length, followed by that many bytes of UTF-8
+// JSON. Released versions stay supported, so that holders of the previous release can be re-attached.
 import type {
   Key,
   KilledBy,
@@ -18,18 +17,18 @@ import type { CodeImport, MissingPackage } from '../contracts/package-names';
 import type { JsonValue, ToolError } from '../contracts/tools';
 
 export const PROTOCOL_VERSION = 1;
-/** The length before each frame. */
+/** The length in front of each frame. */
 const HEAD_BYTES = 4;
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-/** Of all connections to a socket: frames that are not whole yet. */
+/** Limit for unfinished frames over all connections to a socket. */
 export const MAX_UNFINISHED_BYTES = 16 * MAX_FRAME_BYTES;
-/** Arguments or a result of a call, with room for the frame around them. */
+/** Limit for the arguments or the result of a call, leaving room for the rest of the frame. */
 export const MAX_VALUE_BYTES = MAX_FRAME_BYTES - 4_096;
 
-/** What the holder knows of one command; the fields after `startedAt` are null until it has ended. */
+/** What the holder knows about one command; fields after `startedAt` are null until it has ended. */
 export interface CommandRecord {
   id: string;
-  /** SHA-256 of runtime and code, so that an id cannot be reused for other content. */
+  /** SHA-256 of runtime and code, so that an id cannot be reused for different content. */
   contentHash: string;
   runtime: Runtime;
   epoch: number;
@@ -43,7 +42,7 @@ export interface CommandRecord {
   killedBy: KilledBy | null;
   endedAt: number | null;
   lost: boolean;
-  /** Imports that are not installed, because of which nothing was run. Absent where there are none. */
+  /** Missing imports, because of which nothing was run. Absent if there are none. */
   missing?: MissingPackage[];
 }
 
@@ -55,13 +54,16 @@ export interface Snapshot {
   waiting: Waiting | null;
   treeKill: TreeKill;
   sandbox?: SandboxKind;
-  /** Why the disk takes nothing at the moment. Absent, as the next, in answers of holders before 0.2. */
+  /** Why the disk refuses writes at the moment. Holders before 0.2 omit this and the next field. */
   degraded?: string | null;
   /** Processes of ended epochs that could not be ended and still run. */
   survivors?: number[];
-  /** Present: the log lost its end, up to `end`, while no holder lived. What else is missing its files tell. */
+  /**
+   * If present, the log lost its end, up to `end`, while no holder was alive. Its files show anything else that is
+   * missing.
+   */
   lost?: Part;
-  /** Where the next command begins; in answers to `status` alone, and of no holder before 0.3. */
+  /** Where the next command begins. Only in answers to `status`, and not from holders before 0.3. */
   folder?: string | null;
 }
 
@@ -78,15 +80,15 @@ export interface RunRequest {
   runtime: Runtime;
   code: string;
   /**
-   * Present: nothing is run where an import is not installed. Of nodejs it lists the imports to look for; Python's are
-   * found by its own parser. Holders before 0.3 do not look.
+   * If present, nothing is run while an import is not installed. For nodejs, the imports to check; for Python its own
+   * parser finds them. Holders before 0.3 do not check.
    */
   checkImports?: CodeImport[];
-  /** Folder of the stubs by which its scripts call tools; absent where they are not to. */
+  /** Folder of the stubs through which its scripts call tools; absent if they may not. */
   tools?: string;
 }
 
-/** A call that a script makes. The id is the holder's: unique in the life of the session. */
+/** A tool call made by a script. The holder assigns the id: unique for the life of the session. */
 export interface ScriptCall {
   id: string;
   commandId: string;
@@ -101,7 +103,7 @@ export interface CancelledCall {
   reason: string;
 }
 
-/** What a script gets. `callId` is null for what was refused before it became a call. */
+/** The answer to a script. `callId` is null if the request was refused before it became a call. */
 export type ScriptAnswer = { callId: string | null } & (
   { ok: true; value: JsonValue } | { ok: false; error: ToolError }
 );
@@ -109,7 +111,7 @@ export type ScriptAnswer = { callId: string | null } & (
 export interface InputRequestFrame {
   id: string;
   text: string | null;
-  /** False: no Enter behind the text. Holders before 0.2 do not know it and press Enter. */
+  /** False: no Enter after the text. Holders before 0.2 ignore this and press Enter. */
   enter?: boolean | undefined;
   keys: Key[];
 }
@@ -119,22 +121,22 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** What somebody at the terminal is told beside its output, which lies in the log. */
+/** What a person at the terminal receives besides the output, which is in the log. */
 export interface AttachedState {
   /** Size of the log in bytes. */
   end: number;
   epoch: number;
-  /** Id of the command that runs; null where nothing does. */
+  /** Id of the running command; null if there is none. */
   running: string | null;
-  /** Who types; null where nobody does. */
+  /** Name of the typist; null if nobody types. */
   typist: string | null;
   size: TerminalSize;
 }
 
-/** Each verb with what it takes and gives. */
+/** The verbs, each with its request and answer. */
 export interface Verbs {
   run: { request: RunRequest; answer: Snapshot };
-  /** What stands for `{{secret:NAME}}` in code and input from now on; masked in all that leaves the session. */
+  /** The values for `{{secret:NAME}}` in code and input from now on; masked in everything that leaves the session. */
   secrets: { request: { values: Record<string, string> }; answer: { taken: true } };
   observe: { request: { until: Until }; answer: { reason: ObserveReason; snapshot: Snapshot } };
   status: { request: Record<string, never>; answer: Snapshot };
@@ -150,21 +152,21 @@ export interface Verbs {
   type: { request: { bytes: string }; answer: { typed: boolean } };
   resize: { request: TerminalSize; answer: Record<string, never> };
   reset: { request: { id: string; reason: string | null; by: KilledBy['by'] }; answer: Snapshot };
-  /** From a script, with its command's token in place of the holder's: answers when the tool has. */
+  /** From a script, with its command's token instead of the holder's: answers when the tool has. */
   call: { request: Pick<ScriptCall, 'tool' | 'args' | 'cwd'>; answer: ScriptAnswer };
-  /** Calls of scripts that came, or were cancelled, after change number `seen`; waits until there is one. */
+  /** Calls of scripts that arrived, or were cancelled, after change number `seen`; waits until there is one. */
   calls: {
     request: { seen: number };
     answer: { version: number; calls: ScriptCall[]; cancelled: CancelledCall[] };
   };
   /**
    * Lets scripts that only the terminal of the running command reaches call tools. `print` answers with the line that
-   * a shell there has to read; `type` types it, and answers when that shell is connected; `off` ends it.
+   * the shell there has to read; `type` types it, and answers when that shell is connected; `off` ends it.
    */
   arm: { request: { mode: 'print' | 'type' | 'off' }; answer: { line: string | null } };
   /** Ends a call. */
   answer: { request: { id: string; answer: ScriptAnswer }; answer: Record<string, never> };
-  /** Nobody waits any more for this connection's request with this id: what waits is let go, and is not answered. */
+  /** Nobody waits any more for this connection's request with this id: it is abandoned without an answer. */
   cancel: { request: { id: number }; answer: Record<string, never> };
   /** Kills the tree and ends the holder. */
   close: { request: { reason: string | null }; answer: Snapshot };
@@ -191,14 +193,14 @@ export function encodeFrame(frame: RequestFrame | AnswerFrame): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Cuts a byte stream into frames. Throws on a frame above 16 MiB or that is not JSON. */
+/** Cuts a byte stream into frames. Throws if a frame is larger than 16 MiB or not JSON. */
 export class FrameDecoder<T> {
   private chunks: Buffer[] = [];
   private held = 0;
-  /** Of the next frame with its length, as far as that is known. */
+  /** Length of the next frame including its head, as far as known. */
   private wanted = HEAD_BYTES;
 
-  /** Of a frame that is not whole yet. */
+  /** Bytes of the unfinished frame. */
   get heldBytes(): number {
     return this.held;
   }
@@ -207,7 +209,7 @@ export class FrameDecoder<T> {
     this.chunks.push(chunk);
     this.held += chunk.length;
     const frames: T[] = [];
-    // Joined only when there is something to read: a large frame comes in many chunks.
+    // Joined only when a frame is complete: a large frame arrives in many chunks.
     while (this.held >= this.wanted) {
       const joined = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
       this.keep(this.cut(joined, frames));
@@ -215,7 +217,7 @@ export class FrameDecoder<T> {
     return frames;
   }
 
-  /** Reads what is whole, and returns the rest. */
+  /** Reads the complete frames, and returns the rest. */
   private cut(buffered: Buffer, frames: T[]): Buffer {
     let at = 0;
     for (this.wanted = HEAD_BYTES; buffered.length - at >= this.wanted; this.wanted = HEAD_BYTES) {

@@ -1,9 +1,9 @@
-// The lines of JSON that both sides of a connection to a host say first; frames follow.
+// The lines of JSON that both sides of a connection to a host send first; frames follow.
 import type { Socket } from 'node:net';
 
 const MAX_BYTES = 8 * 1024;
 
-/** Leaves what comes behind the line for the next reader. Rejects at the time-out, the limit, or the other side's end. */
+/** Leaves anything after the line for the next reader. Rejects at the timeout, the limit, or the other side's end. */
 export function readLine(socket: Socket, timeoutMs: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     let got = Buffer.alloc(0);
@@ -24,11 +24,11 @@ export function readLine(socket: Socket, timeoutMs: number): Promise<unknown> {
         try {
           resolve(JSON.parse(got.toString('utf8', 0, end)));
         } catch {
-          reject(new Error('its line is no JSON'));
+          reject(new Error('its line is not JSON'));
         }
       });
     };
-    const timer = setTimeout(() => fail(`nothing came within ${timeoutMs} ms`), timeoutMs);
+    const timer = setTimeout(() => fail(`nothing arrived within ${timeoutMs} ms`), timeoutMs);
     socket.on('data', onData).on('close', onClose).resume();
   });
 }

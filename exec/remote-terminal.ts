@@ -1,5 +1,5 @@
-// The other side of a host that listens: a connection to one session there, by the fingerprint that the host has
-// announced and by its token. Knows no Temporal.
+// The client of a listening host: a connection to one session there, using the fingerprint that the host has announced
+// and its token. Knows nothing about Temporal.
 import { connect, type TLSSocket } from 'node:tls';
 import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
@@ -14,11 +14,11 @@ import { readLine } from './read-line';
 const CONNECT_MS = 5_000;
 export const MAX_READ_BYTES = 256 * 1024;
 
-/** What a host answers somebody elsewhere: its holder's answers, and the log, which lies there. */
+/** What a host answers to remote clients: its holder's answers, and the log, which is stored there. */
 export interface HostVerbs extends Pick<Verbs, 'attach' | 'watch' | 'type' | 'resize' | 'cancel'> {
   /**
-   * Waits until the log is longer than `from`, which is null for its end: then `data` (base64) is empty. It is so, too,
-   * where a part is `missing` at `from`.
+   * Waits until the log is longer than `from`. `from: null` means the log's end: then `data` (base64) is empty. `data`
+   * is also empty if a part is `missing` at `from`.
    */
   read: {
     request: { from: number | null; waitMs: number };
@@ -39,8 +39,8 @@ export class RemoteTerminal {
   ) {}
 
   /**
-   * The token is never sent: both sides prove that they have it. Throws `attach_refused` for a wrong fingerprint and for
-   * a host that cannot prove it, and what the host refuses with; `HolderGone` where nobody answers there.
+   * The token is never sent: both sides prove that they have it. Throws `attach_refused` for a wrong fingerprint, for a
+   * host that cannot prove it, and for the host's own refusals; `HolderGone` if nobody answers there.
    */
   static async open({ listens, token, ref }: RemotePlace): Promise<RemoteTerminal> {
     const socket = await reach(listens.address);
@@ -63,7 +63,7 @@ export class RemoteTerminal {
     return (await this.client.request('read', { from: null, waitMs: 0 })).end;
   }
 
-  /** The log's next piece, as `nextPiece` tells it, at most 256 KiB; empty when nothing came within `waitMs`. */
+  /** The log's next piece, like `nextPiece`, at most 256 KiB; empty if nothing arrived within `waitMs`. */
   async read(from: number, waitMs = 0, signal?: AbortSignal): Promise<Piece> {
     const { data, missing } = await this.client.request('read', { from, waitMs }, signal);
     const bytes = Buffer.from(data, 'base64');
@@ -95,10 +95,7 @@ async function introduce(
   socket.write(`${JSON.stringify({ ref, personNonce, proof: proofOf('person', token, handshake) })}\n`);
   const { proof } = await hear();
   if (!isProof(proof, 'host', token, handshake))
-    throw refused(
-      host,
-      'it cannot prove that it has the token: another machine announces itself as this host',
-    );
+    throw refused(host, 'it cannot prove that it has the token: another machine impersonates this host');
 }
 
 interface Answer {
@@ -110,7 +107,8 @@ interface Answer {
 function reach(address: string): Promise<TLSSocket> {
   const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
   return new Promise((resolve, reject) => {
-    // Nobody vouches for it but the host's own word, which came by another way: the fingerprint is compared.
+    // No authority vouches for the certificate. The host has announced its fingerprint by another route, and that is
+    // compared.
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false, minVersion: 'TLSv1.3' });
     const fail = (reason: string): void => {
       socket.destroy();

@@ -1,25 +1,25 @@
-// Turns a piece of terminal output into the text that a person would see: progress bars at their last
-// state, no escape sequences. Rendered by a real terminal emulator; plain text takes a short way. Output is
-// anybody's: whatever it holds, a rendering is bounded in time, in memory and in the length of its text.
+// Renders a piece of terminal output to the text that a person would see: progress bars in their last state, no escape
+// sequences. Uses a real terminal emulator, with a shortcut for plain text. Output is untrusted: whatever it holds,
+// rendering is bounded in time, memory and text length.
 import { stripVTControlCharacters } from 'node:util';
 import { Terminal, type IBuffer, type IMarker } from '@xterm/headless';
 
 /** Wide enough that the emulator wraps nothing that the session's terminal did not. */
 const COLUMNS = 400;
-/** As many as the session's terminal has: programs address its last row. */
+/** The same as the session's terminal: programs address its last row. */
 const ROWS = 40;
-/** The emulator is given so many characters at a time; then others have their turn. */
+/** Characters fed to the emulator at a time, before other work gets a turn. */
 const PIECE = 4_096;
-/** More than a piece has line ends: lines are taken out after each piece. */
+/** More than the line ends in a piece: lines are removed after each piece. */
 const SCROLLBACK = PIECE + ROWS;
-/** A page of 128 KiB takes a tenth of it; what takes longer is made to. */
+/** A page of 128 KiB takes a tenth of it; only crafted output takes longer. */
 const BUDGET_MS = 2_000;
 /** Anything but printable text, tabs and line ends: only then is the emulator needed. */
 // eslint-disable-next-line no-control-regex -- control characters are the point
 const NEEDS_EMULATOR = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\r*\n)/;
 /**
- * Sequences whose number the emulator counts out, one step at a time: scroll, insert and delete lines; repeat, tabs,
- * characters (ECMA-48). A screen has no use for more steps than it is large, and two billion would take minutes.
+ * Sequences with a count that the emulator executes step by step: scroll, insert and delete lines; repeat, tabs,
+ * characters (ECMA-48). More steps than the screen is large have no effect, and two billion would take minutes.
  */
 const COUNTED = [
   { finals: ['S', 'T', 'L', 'M'], most: ROWS },
@@ -27,7 +27,7 @@ const COUNTED = [
 ];
 
 export async function renderText(data: Buffer): Promise<string> {
-  // Bytes that are no UTF-8 become U+FFFD; a sequence cut at an edge does too.
+  // Invalid UTF-8 becomes U+FFFD, as does a sequence cut at an edge.
   const text = data.toString('utf8');
   if (!NEEDS_EMULATOR.test(text)) return text.replace(/\r+\n/g, '\n');
   const screen = new Screen();
@@ -39,25 +39,27 @@ export async function renderText(data: Buffer): Promise<string> {
   const lines = screen.end();
   while (lines.at(-1) === '') lines.pop();
   const shown = lines.join('\n') + (text.endsWith('\n') && lines.length > 0 ? '\n' : '');
-  // A cursor that is sent around leaves blanks: the last screens of them are enough.
+  // A cursor that jumps around leaves blanks: the last screens of them are enough.
   return shown.slice(-2 * text.length - COLUMNS * ROWS);
 }
 
-/** The text alone, in the order in which it was printed. */
+/** The text alone, in printing order. */
 const withoutSequences = (text: string): string =>
   stripVTControlCharacters(text)
     .replace(/\r+\n/g, '\n')
     // eslint-disable-next-line no-control-regex -- control characters are the point
     .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '');
 
-/** An emulator from which lines are taken as soon as they have left the screen: nothing changes them any more. */
+/**
+ * An emulator from which lines are taken as soon as they have scrolled off the screen, when they can no longer change.
+ */
 class Screen {
   private readonly lines: string[] = [];
   private readonly terminal = new Terminal({
     cols: COLUMNS,
     rows: ROWS,
     scrollback: SCROLLBACK,
-    // A program in raw mode ends lines without a return: as steps down the screen they would be mostly blanks.
+    // A program in raw mode ends lines without a carriage return: rendered literally, they would be mostly blanks.
     convertEol: true,
     allowProposedApi: true,
     logLevel: 'off',
@@ -75,7 +77,7 @@ class Screen {
   async write(piece: string): Promise<void> {
     await new Promise<void>((resolve) => this.terminal.write(piece, resolve));
     const { active } = this.terminal.buffer;
-    // A full-screen program draws elsewhere, and nothing leaves its screen.
+    // A full-screen program draws on the alternate screen, and nothing scrolls off it.
     if (active.type === 'alternate') return;
     this.take(active, active.baseY);
     this.next = this.terminal.registerMarker(-active.cursorY);
@@ -93,7 +95,7 @@ class Screen {
   }
 
   private take(buffer: IBuffer, to: number): void {
-    // Without its line the marker is gone: it was scrolled away, or cleared.
+    // If its line is gone, so is the marker: it was scrolled away, or cleared.
     for (let y = Math.max(0, this.next?.line ?? 0); y < to; y++) this.add(buffer, y);
     this.next?.dispose();
   }

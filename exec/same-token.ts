@@ -1,4 +1,4 @@
-// Compares what somebody shows with a secret.
+// Compares a presented token with a secret.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** In constant time, whatever the lengths. An empty secret lets nobody in. */

@@ -1,4 +1,4 @@
-// What the host knows of secrets: read anew for each use, kept nowhere, shown to nobody.
+// The host's source of secrets: read for each use, never kept, never shown.
 import { execFile, type ExecFileException } from 'node:child_process';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import {
@@ -9,28 +9,28 @@ import {
   type SecretAsker,
 } from '../contracts/secrets';
 
-/** Shorter ones would be found in harmless output, which masking would then spoil. */
+/** Shorter values would also occur in harmless output, which masking would garble. */
 const MIN_CHARS = 6;
 const MAX_BYTES = 64 * 1024;
 const COMMAND_MS = 15_000;
 
 export interface SecretSources {
-  /** Reads the file; throws where it may not be used. */
+  /** Reads the file; throws if it may not be used. */
   file?: (() => Readonly<Record<string, string>>) | undefined;
-  /** Variables of the worker that are named, with their values where they have one. */
+  /** Named variables of the worker, with their values if set. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Prints the secret whose name stands for `{name}` in its words. Run without a shell, for each use. */
+  /** Prints the secret whose name replaces `{name}` in its arguments. Run without a shell, for each use. */
   command?: readonly string[] | undefined;
-  /** Where the command looks for what it runs. Default: as this process. */
+  /** PATH for the command. Default: this process's. */
   path?: string | undefined;
-  /** Who may use which; absent: everybody all of them. */
+  /** Who may use which secrets; absent: everybody may use all. */
   allow?: Readonly<Record<string, SecretAllowance>> | undefined;
 }
 
 export class SecretStore {
   constructor(private readonly sources: SecretSources) {}
 
-  /** What `{{secret:NAME}}` in a text stands for. Throws `secret_not_allowed`, and as `resolve`. */
+  /** The values for `{{secret:NAME}}` in a text. Throws `secret_not_allowed`, and like `resolve`. */
   forText(asker: SecretAsker): Promise<Record<string, string>> {
     const names = secretNames(asker.text);
     const { allow } = this.sources;
@@ -71,7 +71,7 @@ export class SecretStore {
     return new HoldfastError('secret_unknown', { got: name, allowed: allowed || 'none' });
   }
 
-  /** Undefined where there is no command. Nothing that it prints is shown. */
+  /** Undefined if there is no command. None of its output is shown. */
   private ask(name: string): Promise<string | undefined> {
     const [program, ...words] = this.sources.command ?? [];
     if (program === undefined) return Promise.resolve(undefined);
@@ -103,7 +103,7 @@ function checked(name: string, value: string): string {
       `it has fewer than ${MIN_CHARS} characters, and masking it would spoil other output`,
     );
   if (Buffer.byteLength(value) > MAX_BYTES) throw unusable(name, `it has more than ${MAX_BYTES} bytes`);
-  if (value.includes('\0')) throw unusable(name, 'it has a NUL byte, which no shell takes');
+  if (value.includes('\0')) throw unusable(name, 'it has a NUL byte, which no shell accepts');
   return value;
 }
 

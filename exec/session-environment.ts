@@ -1,4 +1,4 @@
-// The environment of sessions: an allow-list, so that no credential of the worker reaches a command.
+// The environment of sessions: an allow-list, so that no credentials of the worker reach a command.
 const PASSED = [
   'PATH',
   'HOME',
@@ -12,7 +12,7 @@ const PASSED = [
   'XDG_RUNTIME_DIR',
 ];
 
-/** What agents need: no pager blocks, no colour codes, UTF-8. */
+/** For agents: no blocking pager, no colour codes, UTF-8. */
 const SET = {
   TERM: 'xterm-256color',
   NO_COLOR: '1',
@@ -30,10 +30,10 @@ export function sessionEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
   return { SHELL: '/bin/bash', LANG: 'C.UTF-8', ...Object.fromEntries(passed), ...SET };
 }
 
-/** What the C library takes code and tables from: in the environment of bwrap it would load them outside. */
+/** The C library loads code and tables from these: in bwrap's environment they would take effect outside. */
 const LOADER = /^(LD_.*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_TUNABLES|MALLOC_.*)$/;
 
-/** Parts those that may be set inside of a sandbox alone from the rest. */
+/** Separates the variables that may be set only inside a sandbox from the rest. */
 export function withoutLoader(env: Readonly<Record<string, string>>): {
   env: Record<string, string>;
   variables: Record<string, string>;

@@ -1,5 +1,5 @@
-// The host's side of its sessions: finds or starts holders, and tells the truth about those that died.
-// Knows no Temporal; the host worker's activities are thin wrappers around this.
+// The host's side of its sessions: finds or starts holders, and reports the fate of those that died. Knows nothing
+// about Temporal; the host worker's activities are thin wrappers around this.
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -27,11 +27,11 @@ import { asStorageFailure } from './storage-failure';
 import type { KilledBy, Runtime, TreeKill } from '../contracts/session';
 
 const ATTEMPTS = 3;
-/** A tree is ended in less: a holder that is not done by then hangs, though it answers. */
+/** Ending a tree takes less: a holder that is not done by then hangs, even if it answers. */
 const END_MS = 8_000;
-/** A holder that has ended its session ends itself within a moment; nothing of the session depends on it. */
+/** A holder that has ended its session exits within a moment; nothing of the session depends on it. */
 const CLOSED_MS = 5_000;
-/** Each open session is a process with its shell: an agent that forgets them must not fill the host. */
+/** Each open session is a process plus its shell: an agent that forgets its sessions must not fill the host. */
 const MAX_SESSIONS_PER_AGENT = 64;
 const NAMED_CLOSABLE = 10;
 
@@ -39,28 +39,28 @@ export interface SessionHostOptions {
   dataDir: string;
   /** Working folder of new shells. */
   cwd: string;
-  /** The whole environment of new shells: nothing else is inherited. */
+  /** The complete environment of new shells: nothing else is inherited. */
   env: Record<string, string>;
   treeKill: TreeKill;
-  /** What shells may do; its namespace takes the place of the tree kill's. Default: all that their user may. */
+  /** What shells may do; its namespace replaces the tree kill's. Default: everything that their user may. */
   sandbox?: SandboxProfile | undefined;
-  /** Which server and namespace have the workflows of the sessions that are opened here. */
+  /** Which server and namespace run the workflows of sessions opened here. */
   owner?: string | undefined;
-  /** By which scripts call tools; without them they do not. */
+  /** Stubs through which scripts call tools; without them scripts cannot. */
   stubs?: StubFolder | undefined;
-  /** What `{{secret:NAME}}` in code and input stands for; without it no name is known. */
+  /** The values for `{{secret:NAME}}` in code and input; without it no name is known. */
   secrets?: SecretStore | undefined;
   /** Keeps a holder with an open shell ready for the next session. Default false. */
   keepSpare?: boolean | undefined;
-  /** Most open sessions of one agent. Default 64. */
+  /** Maximum number of open sessions per agent. Default 64. */
   maxSessionsPerAgent?: number | undefined;
-  /** Most bytes of the log of a session that is opened from now on. */
+  /** Maximum log size, in bytes, of sessions opened from now on. */
   logBytes?: number | undefined;
 }
 
-/** A session that the host has ended by itself, because its holder did not answer. */
+/** A session that the host itself has ended, because its holder did not answer. */
 interface Killed {
-  /** The holder's. */
+  /** The holder's pid. */
   pid: number;
   why: string;
   /** Processes that still run. */
@@ -72,7 +72,7 @@ interface Closed {
   killed?: Killed | undefined;
 }
 
-/** What became of one of many sessions that were to end. */
+/** The outcome for one session of a bulk close. */
 export interface ClosedSession {
   ref: SessionRef;
   killed: Killed | undefined;
@@ -85,13 +85,13 @@ export interface RunCommand {
   code: string;
   /** Working folder, for a session that has no holder yet. */
   cwd?: string | null | undefined;
-  /** Runs nothing where an import is not installed; of nodejs these are looked for (`importsOf` of checks/). */
+  /** Runs nothing while an import is not installed; for nodejs these are checked (`importsOf` of checks/). */
   checkImports?: CodeImport[] | undefined;
 }
 
 export class SessionHost {
   private readonly connections: HolderConnections;
-  /** Folders of sessions whose holder is just starting, and whose they are. */
+  /** Folders of sessions whose holder is starting, with the agents that own them. */
   private readonly opening = new Map<string, string>();
   private readonly spare: SpareHolder | undefined;
   readonly options: SessionHostOptions;
@@ -104,8 +104,8 @@ export class SessionHost {
   }
 
   /**
-   * Starts a command, opening the session where needed; a known id answers with its record. Throws
-   * `session_unreachable`, `storage_failed` and `resources_exhausted` within seconds.
+   * Starts a command, opening the session if needed; a known id answers with its record. Throws `session_unreachable`,
+   * `storage_failed` and `resources_exhausted` within seconds.
    */
   async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
     const { id, runtime, code, cwd, checkImports } = command;
@@ -114,7 +114,7 @@ export class SessionHost {
     if (!holder) {
       const known = new CommandRecords(paths.commands).read(id);
       if (known) checkContent(known, runtime, code);
-      // Its holder is dead: it ran or was lost, and must not run again.
+      // Its holder is dead: the command ran or was lost, and must not run again.
       if (known) return { ...this.deadSnapshot(ref), command: settled(paths, known) };
       this.deadSnapshot(ref);
     }
@@ -131,7 +131,7 @@ export class SessionHost {
       });
     } catch (err) {
       if (!(err instanceof HolderGone)) throw err;
-      // The record tells whether it got as far as the shell: then it is lost, else it runs in a new one.
+      // The record shows whether it reached the shell: then it is lost, otherwise it runs in a new one.
       if (attempt < ATTEMPTS) return this.run(ref, command, attempt + 1);
       const lives = this.connections.holderOf(ref);
       const why = 'it closes every connection at once';
@@ -141,13 +141,13 @@ export class SessionHost {
     }
   }
 
-  /** Opens the terminal where none is open. Throws as `run`. */
+  /** Opens the terminal if none is open. Throws like `run`. */
   async open(ref: SessionRef, cwd: string | null): Promise<Snapshot> {
     if (!(await this.connections.find(ref))) await this.openHolder(ref, cwd);
     return this.status(ref);
   }
 
-  /** Waits at the holder. When the holder dies, answers with the lost command. */
+  /** Waits at the holder. If the holder dies, answers with the lost command. */
   async observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
     const answer = await this.connections.ask(ref, 'observe', { until }, signal);
     return answer ?? { reason: 'exit', snapshot: this.deadSnapshot(ref) };
@@ -157,13 +157,13 @@ export class SessionHost {
     return (await this.connections.ask(ref, 'status', {})) ?? this.deadSnapshot(ref);
   }
 
-  /** What became of one command. */
+  /** The record of one command. */
   commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
     const { commands } = this.paths(ref);
     return existsSync(commands) ? new CommandRecords(commands).read(id) : undefined;
   }
 
-  /** Types into the running process. Undefined when the session has no terminal. */
+  /** Types into the running process. Undefined if the session has no terminal. */
   async input(
     ref: SessionRef,
     request: Verbs['input']['request'],
@@ -173,7 +173,7 @@ export class SessionHost {
     return this.connections.ask(ref, 'input', request);
   }
 
-  /** What became of the calls of a session's scripts since `seen`; undefined when the session has no terminal. */
+  /** Changes of the session's script calls since `seen`; undefined if the session has no terminal. */
   toolCalls(
     ref: SessionRef,
     seen: number,
@@ -182,12 +182,12 @@ export class SessionHost {
     return this.connections.ask(ref, 'calls', { seen }, signal);
   }
 
-  /** Gives a script the answer of its call; nothing where its session is gone. */
+  /** Gives a script the answer to its call; does nothing if its session is gone. */
   async answerCall(ref: SessionRef, request: Verbs['answer']['request']): Promise<void> {
     await this.connections.ask(ref, 'answer', request);
   }
 
-  /** Ends everything that runs in the session, by its holder, or by ourselves where that does not answer. */
+  /** Ends everything that runs in the session: through its holder, or directly if that does not answer. */
   async reset(ref: SessionRef, request: Verbs['reset']['request']): Promise<Snapshot> {
     const paths = this.paths(ref);
     if (wasReset(paths, request.id)) return this.status(ref);
@@ -217,7 +217,7 @@ export class SessionHost {
     return { snapshot: answer ?? this.deadSnapshot(ref), killed };
   }
 
-  /** Ends every open session, as far as that can be done, and says of each how; their logs stay. */
+  /** Ends every open session as far as possible, and reports how for each; their logs stay. */
   async closeAll(reason: string): Promise<ClosedSession[]> {
     const closed = await Promise.all(
       this.list()
@@ -231,12 +231,12 @@ export class SessionHost {
           }
         }),
     );
-    // Nothing is left of holders that were killed.
+    // Removes leftovers of killed holders.
     await Promise.all(this.list().map((ref) => removeDeadHolder(this.paths(ref))));
     return closed;
   }
 
-  /** Asks the holder to end something, and does it ourselves where it does not in time. */
+  /** Asks the holder to end something, and does it directly if the holder does not do so in time. */
   private async end<T>(
     ref: SessionRef,
     killedBy: KilledBy,
@@ -258,7 +258,7 @@ export class SessionHost {
     }
   }
 
-  /** Ends the open sessions of `host` whose shells may do other things than those that are opened from now on. */
+  /** Ends the open sessions of `host` whose shells have different rights from those opened from now on. */
   async closeOtherwiseConfined(host: string, reason: string): Promise<void> {
     const profile = JSON.stringify(rightsOf(this.options.sandbox));
     const others = this.list().filter(
@@ -290,7 +290,7 @@ export class SessionHost {
     return !this.isOpen(ref) && !this.opening.has(this.paths(ref).directory);
   }
 
-  /** Which server and namespace have the workflow of a session, as its opening said; undefined when it did not. */
+  /** Which server and namespace run the workflow of a session, as recorded at its opening, if it was. */
   ownerOf(ref: SessionRef): string | undefined {
     return readJson<HolderConfig>(this.paths(ref).config)?.owner;
   }
@@ -299,7 +299,7 @@ export class SessionHost {
     return this.paths(ref).log;
   }
 
-  /** Closes the connections; the sessions go on. */
+  /** Closes the connections; the sessions continue. */
   detach(): void {
     this.connections.closeAll();
   }
@@ -320,7 +320,7 @@ export class SessionHost {
 
   private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderPulse> {
     const paths = this.paths(ref);
-    // Of those that found none in the same moment the first one starts it: one session has one holder.
+    // Among concurrent callers that found no holder, the first one starts it: a session has only one holder.
     const known = this.opening.has(paths.directory) ? this.connections.made(ref) : undefined;
     if (known) return known;
     const connecting = this.startHolder(ref, paths, cwd ?? this.options.cwd);
@@ -341,12 +341,12 @@ export class SessionHost {
     }
   }
 
-  /** Throws `session_limit`, which names idle sessions, when the agent has as many as it may have. */
+  /** Throws `session_limit`, which names idle sessions, if the agent has reached its limit. */
   private async checkLimit(ref: SessionRef): Promise<void> {
     const { agent } = ref;
     const limit = this.options.maxSessionsPerAgent ?? MAX_SESSIONS_PER_AGENT;
     const open = this.list().filter((other) => other.agent === agent && this.isOpen(other));
-    // Of those that open at the same time, the first come first.
+    // Among sessions that open at the same time, the first come first.
     const starting = [...this.opening.keys()];
     const before = starting
       .slice(0, starting.indexOf(this.paths(ref).directory))
@@ -375,7 +375,7 @@ const asHoldfastError = (err: unknown): HoldfastError => {
   return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
 };
 
-/** Over its private socket, before what names them. A holder that does not know them must not run anything of it. */
+/** Sent over the private socket, before anything that names them. A holder without support must not run that. */
 async function giveSecrets(
   values: Record<string, string>,
   send: () => Promise<Verbs['secrets']['answer'] | undefined>,
@@ -387,11 +387,11 @@ async function giveSecrets(
     if (err instanceof HoldfastError && err.code === 'invalid_input') return { taken: false };
     throw err;
   });
-  // Holders before 0.2 answer a verb that they do not know with nothing.
+  // Holders before 0.2 answer unknown verbs with nothing.
   if (answer?.taken ?? !isThere) return;
   throw new HoldfastError('secret_unusable', {
     got: first,
-    reason: 'the terminal of this session was opened by a release that knows no secrets',
+    reason: 'the terminal of this session was opened by a release without support for secrets',
     next: 'Use another session, or close this one.',
   });
 }

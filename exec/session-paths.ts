@@ -1,4 +1,4 @@
-// Where a session keeps its things. Only checked ids reach these paths.
+// Where a session keeps its files. Only checked ids become part of these paths.
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ export interface SessionPaths {
   holderLog: string;
   commands: string;
   epoch: string;
-  /** What the current shell's processes are known by, to a host whose holder does not answer. */
+  /** How to find the current shell's processes if the holder does not answer. */
   tree: string;
   /** Ids of the resets that the host itself has carried out. */
   resets: string;
@@ -69,13 +69,13 @@ export function socketPathFor(dataDir: string, directory: string): string {
   return join(privateFolder(join(tmpdir(), `holdfast-${process.getuid?.() ?? 'user'}`)), name);
 }
 
-/** Makes it where it is not there. Throws where somebody else could look into it. */
+/** Creates it if missing. Throws if others could access it. */
 export function privateFolder(path: string): string {
   makeFolder(path);
   const stat = lstatSync(path);
-  // In a shared folder somebody else could have made it first, to listen in.
+  // In a shared folder somebody else could have created it first, to listen in.
   if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid()) || stat.mode & 0o077) {
-    throw new Error(`${path} is not a folder of this user alone (owner and mode 0700 expected)`);
+    throw new Error(`${path} is not private to this user (owner and mode 0700 expected)`);
   }
   return path;
 }

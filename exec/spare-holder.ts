@@ -22,21 +22,21 @@ import { identityOf, isAlive, type Identity } from './process-identity';
 import type { SandboxProfile } from './sandbox/profile';
 import type { SessionPaths } from './session-paths';
 
-/** What a spare is started with, beside its folder. */
+/** Configuration of a spare, besides its folder. */
 export interface SpareConfig {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
   sandbox?: SandboxProfile | undefined;
-  /** Whose spare it is. */
+  /** The process that started the spare. */
   starter?: Identity;
 }
 
-/** The first command is to have the processor for itself. */
+/** The first command gets the processor to itself. */
 const PREPARE_AFTER_MS = 250;
-/** One that has not ended by then, once its worker was killed, is killed. */
+/** A spare that has not exited within this time after its worker was killed is killed. */
 const ENDED_MS = 5_000;
-/** How long a session waits for one that is just starting, before it starts a holder of its own. */
+/** How long a session waits for a starting spare before it starts its own holder. */
 const READY_MS = 2_000;
 
 interface Spare {
@@ -45,7 +45,7 @@ interface Spare {
   ready: Promise<unknown>;
 }
 
-/** What lies beside the folder of a spare's shell. */
+/** Files beside the folder of a spare's shell. */
 export const spareFiles = (directory: string): { config: string; log: string; owner: string } => ({
   config: `${directory}.json`,
   log: `${directory}.log`,
@@ -63,13 +63,13 @@ export class SpareHolder {
     this.orWithout(() => removeLeftOver(this.folder));
   }
 
-  /** Starts one in the background where none waits. Where that fails, it is tried again at the next `take`. */
+  /** Starts one in the background if none is ready. If that fails, the next `take` retries. */
   prepare(): void {
     if (this.spare || !existsSync(this.options.cwd)) return;
     this.orWithout(() => {
       const spare = startSpare(this.folder, this.options);
       this.spare = spare;
-      // One that fails is missed by nobody: sessions then start a holder of their own, which says why.
+      // A failure harms nobody: sessions then start their own holder, which reports the reason.
       spare.ready.catch(() => {
         if (this.spare === spare) this.spare = null;
       });
@@ -81,7 +81,7 @@ export class SpareHolder {
     });
   }
 
-  /** A holder that was told its session and will say when it listens; undefined where none is ready. */
+  /** A holder that has been assigned the session and will report when it listens; undefined if none is ready. */
   async take(paths: SessionPaths): Promise<ChildProcess | undefined> {
     const { spare } = this;
     this.spare = null;
@@ -92,13 +92,13 @@ export class SpareHolder {
       await readyInTime(spare);
       const files = spareFiles(spare.directory);
       rmSync(files.config, { force: true });
-      // What earlier holders of the session said stays.
+      // Keep the log of earlier holders of the session.
       if (existsSync(paths.holderLog)) appendFileSync(files.log, readFileSync(paths.holderLog));
       renameSync(files.log, paths.holderLog);
       spare.process.send(paths.directory);
       return spare.process;
     } catch {
-      // It has begun nothing, and nobody else would ever end it.
+      // It has begun nothing, and nothing else would ever end it.
       spare.process.kill('SIGKILL');
       this.orWithout(() => removeSpare(spare.directory));
       return undefined;
@@ -118,7 +118,7 @@ export class SpareHolder {
     this.orWithout(() => removeSpare(spare.directory));
   }
 
-  /** A spare saves time and nothing else: what keeps one from being there must not end the worker. */
+  /** A spare only saves time: its failure must not end the worker. */
   private orWithout(work: () => void): void {
     try {
       work();
@@ -131,7 +131,7 @@ export class SpareHolder {
   }
 }
 
-/** Throws where it ended, or did not say in time that it is ready. */
+/** Throws if it exits, or does not report in time that it is ready. */
 async function readyInTime({ ready }: Spare): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -140,7 +140,7 @@ async function readyInTime({ ready }: Spare): Promise<void> {
   await Promise.race([ready, late]).finally(() => clearTimeout(timer));
 }
 
-/** Throws where there is no room for one, and leaves nothing then. */
+/** Throws if there is no room for one, and then leaves nothing behind. */
 function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig): Spare {
   const directory = join(folder, randomBytes(8).toString('hex'));
   try {
@@ -148,7 +148,8 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
     const starter = identityOf(process.pid);
     const config: SpareConfig = { cwd, env, treeKill, sandbox, starter };
     const files = spareFiles(directory);
-    // Its starter's until it has said who it is: the worker of another host here must not take it for a left-over.
+    // Owned by its starter until it has identified itself: the worker of another host here must not take it for a
+    // leftover.
     writeJson(files.owner, starter);
     writeJson(files.config, config);
     const child = startHolderProcess([directory, 'spare'], files.log, sandbox?.path ?? env.PATH ?? '');
@@ -165,7 +166,7 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
   }
 }
 
-/** Waits until the spares of workers that were killed have ended, which they do by themselves, and removes what is left. */
+/** Waits until the spares of killed workers have exited, which they do by themselves, and removes their files. */
 export async function endLeftOverSpares(dataDir: string): Promise<void> {
   const folder = join(dataDir, 'spares');
   const late = Date.now() + ENDED_MS;
@@ -193,7 +194,7 @@ function spareFolders(folder: string): string[] {
   return [...new Set(names.map((file) => join(folder, file.replace(/\..*$/, ''))))];
 }
 
-/** Removes the folder of its shell and what lies beside it. */
+/** Removes the folder of its shell and the files beside it. */
 export function removeSpare(directory: string): void {
   for (const path of [directory, ...Object.values(spareFiles(directory))]) removeQuietly(path);
 }

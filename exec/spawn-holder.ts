@@ -22,13 +22,13 @@ export interface HolderOptions {
   treeKill: TreeKill;
   sandbox?: SandboxProfile | undefined;
   owner?: string | undefined;
-  /** Most bytes of a session's log. */
+  /** Maximum size of a session's log, in bytes. */
   logBytes?: number | undefined;
   /** Holders that wait for a session. */
   spare?: SpareHolder | undefined;
 }
 
-/** What a holder is started with, in its session's folder; readable by this user only. */
+/** The configuration that a holder is started with, in its session's folder; readable by this user only. */
 export interface HolderConfig {
   session: number;
   socketPath: string;
@@ -36,19 +36,19 @@ export interface HolderConfig {
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
-  /** What its shells may do; absent where they may do all that their user may. */
+  /** What its shells may do; absent if they may do everything that their user may. */
   sandbox?: SandboxProfile | undefined;
   owner?: string | undefined;
-  /** Most bytes of its log. Absent: the default. */
+  /** Maximum size of its log, in bytes. Absent: the default. */
   logBytes?: number | undefined;
 }
 
-/** What a holder says instead of being ready. */
+/** What a holder reports instead of being ready. */
 export interface HolderFailure {
   failed: { code: ErrorCode; facts: ErrorFacts };
 }
 
-/** How the shells of a host are kept together and apart. */
+/** How the shells of a host are kept together and isolated. */
 export const containment = ({
   treeKill,
   sandbox,
@@ -59,7 +59,7 @@ export const containment = ({
 
 const READY_MS = 20_000;
 
-/** Resolves when the holder listens. Throws `terminal_failed` with what it said instead. */
+/** Resolves when the holder listens. Throws `terminal_failed` with its own report otherwise. */
 export async function spawnHolder(
   ref: SessionRef,
   paths: SessionPaths,
@@ -75,7 +75,7 @@ export async function spawnHolder(
   const config: HolderConfig = { session: ref.session, ...reach, ...place, owner, logBytes };
   writeJson(paths.config, config);
   const spare = await options.spare?.take(paths);
-  // One that died while it waited has begun nothing: its place is taken by a holder of the session's own.
+  // A spare that died while waiting has begun nothing: a new holder takes its place.
   const listens =
     spare &&
     (await untilListening(spare, paths.holderLog).then(
@@ -93,7 +93,7 @@ export async function spawnHolder(
 }
 
 async function untilListening(holder: ChildProcess, log: string): Promise<void> {
-  // A spare was let go of while it waited.
+  // A waiting spare was unreferenced.
   holder.ref();
   holder.channel?.ref();
   await new Promise<void>((resolve, reject) => {
@@ -121,7 +121,7 @@ async function untilListening(holder: ChildProcess, log: string): Promise<void> 
   holder.unref();
 }
 
-/** Of what it said, without where in the code it said it. */
+/** Of the holder's log, without stack frames. */
 function lastLines(path: string): string {
   try {
     return readFileSync(path, 'utf8')

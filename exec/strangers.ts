@@ -1,18 +1,19 @@
-// Connections whose other side has not said yet who it is. Their number and their time are limited. One too many ends the
-// oldest: a client that has a token shows it at once, and a flood does not. They take no place of those that are known.
+// Connections that have not identified themselves yet. Their number and their time are limited. At the limit the oldest
+// is ended: a client with a token shows it at once, and a flood does not. They do not take slots from known
+// connections.
 import type { Socket } from 'node:net';
 
 interface StrangersOptions {
   max: number;
   /** In milliseconds. */
   identifyWithinMs: number;
-  /** Called before the oldest is ended for one too many. */
+  /** Called before the oldest is ended at the limit. */
   onCrowded?: (oldest: Socket) => void;
 }
 
-/** By a key of the caller's, where a connection becomes another socket on its way. */
+/** Keyed by a caller-supplied key, for connections that change sockets (TLS). */
 export class Strangers<Key = Socket> {
-  /** The oldest first. */
+  /** Oldest first. */
   private readonly waiting = new Map<Key, Socket>();
 
   constructor(private readonly options: StrangersOptions) {}
@@ -34,7 +35,7 @@ export class Strangers<Key = Socket> {
     oldest.destroy();
   }
 
-  /** It has said who it is. */
+  /** It has identified itself. */
   know(key: Key): void {
     this.waiting.delete(key);
   }

@@ -1,5 +1,5 @@
-// The folder on a host from which scripts load the stubs of tools. What it shows is exchanged as a whole, so that a
-// script never loads half of it; sessions that are open see the new stubs with their next look.
+// The folder on a host from which scripts load the tool stubs. Its content is replaced as a whole, so that a script
+// never loads half of it; open sessions see new stubs on their next access.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -15,14 +15,14 @@ import { dirname, join } from 'node:path';
 import type { StubFile } from '../contracts/tools';
 
 export class StubFolder {
-  /** The path that scripts are told: the same whatever it shows. */
+  /** The path given to scripts: constant, whatever it contains. */
   readonly folder: string;
 
   constructor(private readonly home: string) {
     this.folder = join(home, 'current');
   }
 
-  /** Shows these files from now on. The set that was shown before stays for those who are just reading it. */
+  /** Publishes these files. The previous set stays for scripts that are still reading it. */
   publish(files: readonly StubFile[]): void {
     const name = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
     const directory = join(this.home, name);

@@ -1,5 +1,5 @@
-// What the processes of a session's current shell are known by. Its holder writes it down, so that the host can end them
-// when the holder does not answer.
+// How to find the processes of a session's current shell. Written by its holder, so that the host can end them when the
+// holder does not answer.
 import { readJson, writeJson } from './json-file';
 import { identitiesOf, type Identity } from './process-identity';
 import type { SessionPaths } from './session-paths';
@@ -13,7 +13,7 @@ export interface TreeRecord {
   ownShell: string;
 }
 
-/** Where it cannot be written, the holder's children tell nearly as much. */
+/** If it cannot be written, the holder's children tell nearly as much. */
 export function recordTree(
   { tree }: SessionPaths,
   { leader, mark, ownShell }: Omit<TreeRecord, 'leader'> & { leader: number },
@@ -22,7 +22,7 @@ export function recordTree(
   try {
     if (identity) writeJson(tree, { leader: identity, mark, ownShell } satisfies TreeRecord);
   } catch {
-    // Told as `degraded` by what needs the disk more.
+    // Other writes to the same disk report this as `degraded`.
   }
 }
 

@@ -1,28 +1,28 @@
-// Programs that are run outside of the sandbox: found where nothing that runs inside of it, and no other user, can put
-// one of its own. The PATH of a person often begins with a folder of the workspace, such as `./.venv/bin`.
+// Finds programs to run outside of the sandbox where neither code inside it nor another user can put a replacement. A
+// person's PATH often begins with a folder of the workspace, such as `./.venv/bin`.
 import { lstatSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { findOnPath, isExecutable } from './executable';
 import { isWithin } from './sandbox/profile';
 
-/** Where programs are looked for, and the folders (real paths) that code in the sandbox may write. */
+/** Where to look for programs, and the folders (real paths) that code in the sandbox may write. */
 export interface Trust {
   path: string | undefined;
   roots: readonly string[];
 }
 
-/** `refused`: one is there, and may not be run. */
+/** `refused`: one exists, but may not be run. */
 export type FoundProgram =
   { path: string; refused?: never } | { path?: never; refused: string } | { path?: never; refused?: never };
 
 const WORLD_WRITABLE = 0o002;
 const STICKY = 0o1000;
-/** As many as Linux follows (path_resolution(7)). */
+/** The limit of Linux (path_resolution(7)). */
 const MAX_LINKS = 40;
-/** Of the system: root's alone, and there on most. */
+/** System folders: writable by root only, and present on most systems. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/run/current-system/sw/bin'];
 
-/** The first of a name in the absolute folders of the PATH that may be run outside. */
+/** The first program with this name in the absolute folders of the PATH that may be run outside. */
 export function findTrusted(name: string, { path, roots }: Trust): FoundProgram {
   let refused: string | undefined;
   for (const folder of absoluteFolders(path)) {
@@ -35,21 +35,21 @@ export function findTrusted(name: string, { path, roots }: Trust): FoundProgram 
   return refused === undefined ? {} : { refused };
 }
 
-/** Of a PATH the folders whose programs may be run outside: what a program starts in turn is looked for there. */
+/** The folders of a PATH whose programs may be run outside: also the PATH of their child processes. */
 export const trustedPath = ({ path, roots }: Trust): string =>
   absoluteFolders(path)
     .filter((folder) => whyUntrusted(folder, roots) === undefined && !isOpenToAll(folder))
     .join(delimiter);
 
-/** Where no sandbox is known yet: the system's own before any that a PATH names. */
+/** For use before a sandbox is known: the system's own program before any that a PATH names. */
 export const systemProgram = (name: string): string =>
   findOnPath(name, SYSTEM_FOLDERS.join(delimiter)) ??
   findOnPath(name, absoluteFolders(process.env.PATH).join(delimiter)) ??
   name;
 
 /**
- * Why others decide what lies at a path; undefined where nobody does. Looks at each folder, link and file on the way:
- * who may change one of them may lead the path elsewhere.
+ * Why others control the file at a path; undefined if nobody does. Checks each folder, link and file on the way: anyone
+ * who can change one of them can redirect the path.
  */
 export function whyUntrusted(path: string, roots: readonly string[]): string | undefined {
   for (const place of placesOn(path)) {
@@ -75,7 +75,7 @@ function isOthers(stats: Stats): boolean {
   return !stats.isSymbolicLink() && (stats.mode & WORLD_WRITABLE) !== 0 && (stats.mode & STICKY) === 0;
 }
 
-/** Also one that this user may not look at: nothing in it could be run. */
+/** Also true for a folder that this user may not read: nothing in it could be run. */
 function isOpenToAll(folder: string): boolean {
   try {
     return (statSync(folder).mode & WORLD_WRITABLE) !== 0;
@@ -86,11 +86,11 @@ function isOpenToAll(folder: string): boolean {
 
 interface Place {
   path: string;
-  /** Undefined for what is not there, or not to be looked at. */
+  /** Undefined if it does not exist or is inaccessible. */
   stats: Stats | undefined;
 }
 
-/** All that the kernel passes on the way to a path, as it does: links are followed one by one. */
+/** Everything that the kernel visits on the way to a path, following links one by one. */
 export function placesOn(path: string): Place[] {
   const places: Place[] = [];
   let at = '/';

@@ -1,14 +1,14 @@
-// The bounded text of what a session printed between two offsets: the beginning and the end of long output,
-// with what is left out and where to read it.
+// The bounded text of a session's output between two offsets: the beginning and the end of long output, with a note on
+// what is left out and where to read it.
 import { missingNote, type MissingPart, type Part } from '../contracts/missing-output';
 import { countLines, isMissing, logEnd, missingParts, readWhole } from './log-reader';
 import { partsWithin } from './lost-parts';
 import { renderText } from './render';
 
-/** A model sees at most so much of one answer; the rest is in the log, by offset. */
+/** A model sees at most this much per answer; the rest is in the log, by offset. */
 const HEAD_BYTES = 4 * 1024;
 const TAIL_BYTES = 12 * 1024;
-/** More of the log may be dropped, or truncated, while it is read. */
+/** More of the log may be dropped or truncated while it is read. */
 const ATTEMPTS = 10;
 
 export interface OutputView {
@@ -16,14 +16,14 @@ export interface OutputView {
   from: number;
   to: number;
   omittedBytes: number;
-  /** Present: so many bytes before `from` were asked for, and are not kept any more. */
+  /** If present, this many requested bytes before `from` were dropped. */
   droppedBytes?: number;
 }
 
 /**
- * Head and tail of the bytes from `from` to `to`, with a note in the place of what is missing. `lost` is the end of the
- * log where its files cannot tell that it is missing. Throws `offset_out_of_range`, and `storage_failed` where the log
- * ends before.
+ * Head and tail of the bytes from `from` to `to`, with a note in place of what is missing. `lost` is the missing end of
+ * the log, if its files cannot show that. Throws `offset_out_of_range`, and `storage_failed` if the log ends before
+ * that.
  */
 export const boundedView = (path: string, from: number, to: number, lost?: Part): Promise<OutputView> =>
   behindDropped(path, from, lost, (kept, truncated) => {
@@ -33,9 +33,9 @@ export const boundedView = (path: string, from: number, to: number, lost?: Part)
   });
 
 /**
- * The bytes from `from` to `to`, gapless but for what is missing. Where the first of them have been dropped, as many from
- * where the log begins. A note stands for a truncated part, up to its end, also where that lies behind `to`. A character
- * that `to` would cut is left for the next page. Throws as `boundedView`.
+ * The bytes from `from` to `to`, gapless except for what is missing. If the first of them have been dropped, as many
+ * bytes from the beginning of the log. A note stands for a truncated part, up to its end, even beyond `to`. A character
+ * that `to` would cut is left for the next page. Throws like `boundedView`.
  */
 export const page = (path: string, from: number, to: number, lost?: Part): Promise<OutputView> =>
   behindDropped(path, from, lost, (kept, truncated) => {
@@ -43,7 +43,7 @@ export const page = (path: string, from: number, to: number, lost?: Part): Promi
     return pageBetween(path, { from: kept, to: end }, truncated);
   });
 
-/** Each stretch of text between two offsets that is not missing. Throws as `boundedView`. */
+/** Each stretch of text between two offsets that is not missing. Throws like `boundedView`. */
 export const keptTexts = (path: string, range: Part, lost?: Part): Promise<string[]> =>
   asItIs(path, lost, (missing) => {
     const ends = [...partsWithin(missing, range), { from: range.to, to: range.to }];
@@ -51,7 +51,7 @@ export const keptTexts = (path: string, range: Part, lost?: Part): Promise<strin
     return Promise.all(ends.map(({ from }, n) => renderText(readWhole(path, starts[n] ?? from, from))));
   });
 
-/** What `show` makes of the log from `from` on, or from where it begins now; says what of it has been dropped. */
+/** Shows the log from `from` on, or from its current beginning; notes what has been dropped. */
 const behindDropped = (
   path: string,
   from: number,
@@ -71,7 +71,7 @@ const behindDropped = (
     };
   });
 
-/** Looks again where something has gone missing between the look and the read. */
+/** Retries if something has gone missing between the look and the read. */
 async function asItIs<T>(
   path: string,
   lost: Part | undefined,
@@ -86,7 +86,7 @@ async function asItIs<T>(
   }
 }
 
-/** What lies before the first gap and behind the last, each bounded. */
+/** The text before the first gap and after the last, each bounded. */
 async function aroundGaps(
   path: string,
   { from, to }: Part,
@@ -143,7 +143,7 @@ function cutAtLine(data: Buffer, side: 'start' | 'end'): Buffer {
     const at = data.lastIndexOf(0x0a);
     return at < 0 ? cutAtCharacter(data) : data.subarray(0, at + 1);
   }
-  // A bar that is drawn again and again is one line: its last states begin at a return.
+  // A bar that is redrawn repeatedly is one line: its last states begin at a carriage return.
   const at = data.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   if (at >= 0 && at < data.length / 2) return data.subarray(data[at + 1] === 0x0a ? at + 2 : at + 1);
   let start = 0;
@@ -151,7 +151,7 @@ function cutAtLine(data: Buffer, side: 'start' | 'end'): Buffer {
   return data.subarray(start);
 }
 
-/** Leaves away an incomplete UTF-8 sequence at the end (RFC 3629), unless nothing would be left. */
+/** Cuts an incomplete UTF-8 sequence at the end (RFC 3629), unless nothing would be left. */
 function cutAtCharacter(data: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, data.length - 1); back++) {
     const byte = data[data.length - back] ?? 0;

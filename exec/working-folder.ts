@@ -1,15 +1,15 @@
-// Where shells begin: checked before one is opened, because a terminal that fails later says less.
+// Where shells begin: checked before one is opened, because a terminal that fails later gives a worse error.
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
 
-/** Where nobody names one. */
+/** Default working folder. */
 export const usualWorkingFolder = (dataDir: string): string => join(dataDir, 'work');
 
-/** Throws `terminal_failed` where no process of this user can have `folder` as its working folder. */
+/** Throws `no_working_folder` if no process of this user can have `folder` as its working folder. */
 export function checkWorkingFolder(folder: string): void {
   const fault = faultOf(folder);
-  if (fault) throw new HoldfastError('terminal_failed', { reason: `the working folder ${folder} ${fault}` });
+  if (fault) throw new HoldfastError('no_working_folder', { got: folder, reason: fault });
 }
 
 function faultOf(folder: string): string | undefined {

@@ -1,5 +1,5 @@
 // Answers that must match a JSON Schema: one that does not is malformed, and the model is told where. Ajv, because it
-// is the field's reference for JSON Schema, and is in the tree for MCP already.
+// is the de facto standard for JSON Schema, and already in the tree for MCP.
 import { runInNewContext } from 'node:vm';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
 import type { ParsedReply } from '../contracts/agent';
@@ -8,7 +8,7 @@ import type { JsonSchema, JsonValue } from '../contracts/tools';
 
 const MAX_FAULTS = 10;
 
-/** The reply, its answer as JSON. Throws `invalid_input` for a schema that is none. */
+/** The reply with its answer as JSON. Throws `invalid_input` for an invalid schema. */
 export function checkedAnswer(reply: ParsedReply, schema: JsonSchema | undefined): ParsedReply {
   if (!schema || reply.kind !== 'answer') return reply;
   const isValid = compiled(schema);
@@ -27,7 +27,7 @@ export function checkedAnswer(reply: ParsedReply, schema: JsonSchema | undefined
   return { kind: 'malformed', problem: `The answer does not match the schema: ${faults.join('; ')}.` };
 }
 
-/** Without a code fence around all of it. */
+/** The text without a code fence around all of it. */
 function unfenced(text: string): string {
   const lineEnd = text.indexOf('\n');
   const isFenced =
@@ -35,7 +35,7 @@ function unfenced(text: string): string {
   return isFenced ? text.slice(lineEnd, -3).trim() : text;
 }
 
-/** Of a check: a pattern may take for ever, and with it the worker and everything that it does. */
+/** Limit for a check: a pattern may run forever, and block the worker with everything it does. */
 const CHECK_MS = 2_000;
 
 /** Runs a check, and ends it when its time is up. Throws `invalid_input` for a schema that cannot be checked. */
@@ -54,7 +54,7 @@ const invalid = (got: string): HoldfastError =>
     allowed: `a JSON Schema of draft 2020-12 that is checked within ${CHECK_MS} ms`,
   });
 
-/** What the model is told of it. */
+/** What the model is told about it. */
 export const answerRule = (schema: JsonSchema): string =>
   `Your final answer must be JSON, and nothing else, that matches this JSON Schema:\n${JSON.stringify(schema)}`;
 
@@ -69,7 +69,7 @@ function compiled(schema: JsonSchema): ValidateFunction {
   const made = inTime(() =>
     new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(schema),
   );
-  // Ajv's own extension: its checks are promises, which are true whatever comes of them.
+  // An extension of Ajv: its checks are promises, which are truthy whatever their outcome.
   if ('$async' in made) throw invalid('"$async"');
   cache.set(key, made);
   return made;

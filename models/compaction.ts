@@ -1,21 +1,21 @@
-// Has a model sum up a conversation that it can read no longer, or that is too large to be taken along.
+// Has a model sum up a conversation that has become too long for it, or too large to be carried over.
 import type { Message } from '../contracts/agent';
 import { fitText } from '../contracts/payload-size';
 import type { ModelRequest } from './provider';
 
-/** Of the summary that stands in for the conversation. */
+/** Limit for the summary that replaces the conversation. */
 export const MAX_SUMMARY_BYTES = 200_000;
 
 const SYSTEM =
-  'You sum up a conversation between a user and an assistant that works with tools, so that the assistant can go ' +
-  'on with the summary alone. Keep, in this order: the task and every instruction of the user, word for word where ' +
-  'it matters; what was decided and why; what was done and what came of it (files, commands, ids, sessions that ' +
-  'run); what is known to be wrong; what is to be done next. Leave out pleasantries and output that no longer ' +
-  'matters. Answer with the summary alone; call no tool.';
+  'You sum up a conversation between a user and an assistant that works with tools, so that the assistant can ' +
+  'continue with only the summary. Keep, in this order: the task and every instruction of the user, word for word where ' +
+  'it matters; what was decided and why; what was done and its results (files, commands, ids, running ' +
+  'sessions); what is known to be wrong; what remains to be done. Leave out pleasantries and output that no longer ' +
+  'matters. Answer with only the summary; do not call any tool.';
 
 /** A message's beginning and end are enough for a summary. */
 const MAX_MESSAGE_CHARS = 8_000;
-/** A token has three to four characters; with this many there is room for the answer. */
+/** A token has three to four characters; this leaves room for the answer. */
 const CHARS_PER_TOKEN = 2;
 const DEFAULT_CHARS = 200_000;
 

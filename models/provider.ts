@@ -1,17 +1,17 @@
-// The port to a model: a rendered conversation in, the raw reply out. What the reply means is the dialect's.
+// The port to a model: a rendered conversation in, the raw reply out. The dialect interprets the reply.
 import type { DialectName, Usage } from '../contracts/agent';
 import type { JsonSchema, ToolDescription } from '../contracts/tools';
 
-/** A call of a provider's own function calling, as the model wrote it. */
+/** A call through the provider's own function calling, as the model wrote it. */
 export interface NativeCall {
-  /** The provider's. */
+  /** The provider's id. */
   id: string;
   tool: string;
   /** JSON, which may be invalid. */
   args: string;
 }
 
-/** A message as providers take it; `calls` and the role `tool` only where the dialect is `native`. */
+/** A message as providers accept it; `calls` and the role `tool` occur only in the dialect `native`. */
 export type ChatMessage =
   | { role: 'user'; text: string }
   | { role: 'assistant'; text: string; calls?: NativeCall[] }
@@ -20,20 +20,20 @@ export type ChatMessage =
 export interface ModelRequest {
   /** Tells the model what it is, which tools it has and how to call them. */
   system: string;
-  /** The whole conversation so far; the last one is what the model answers to. */
+  /** The whole conversation so far; the model answers the last message. */
   messages: ChatMessage[];
   /** For the provider's own function calling; absent in the other dialects. */
   tools?: readonly ToolDescription[];
-  /** What the answer must match, for providers that can see to it. */
+  /** What the answer must match, for providers that can enforce it. */
   outputSchema?: JsonSchema;
   signal: AbortSignal;
-  /** Called with each piece of the reply's text as it comes; present only while somebody watches. */
+  /** Called with each piece of the reply's text as it arrives; present only while someone is watching. */
   onText?: (piece: string) => void;
 }
 
 export interface RawReply {
   text: string;
-  /** Calls of the provider's own function calling. */
+  /** Calls through the provider's own function calling. */
   calls?: NativeCall[];
   /** The provider cut it off at its length limit. */
   isCut?: boolean;
@@ -41,15 +41,15 @@ export interface RawReply {
 }
 
 export interface ModelProvider {
-  /** For agents that name none. Default `agent-json`. */
+  /** The dialect for agents that name none. Default `agent-json`. */
   dialect?: DialectName;
-  /** Tokens that the model reads at the most, where that is known. */
+  /** The most tokens that the model can read, if known. */
   window?: number;
-  /** Finds faults of the configuration before anything is started. Throws HoldfastError. */
+  /** Checks the configuration before anything is started. Throws HoldfastError. */
   check?(): Promise<void>;
   /**
-   * Asks for one reply. Repeatable: a call that died with its worker is made again.
-   * Throws HoldfastError `model_*`, retryable or not as the catalogue says.
+   * Asks for one reply. Safe to repeat: a call that died with its worker is made again.
+   * Throws HoldfastError `model_*`; the catalogue says which are retryable.
    */
   reply(request: ModelRequest): Promise<RawReply>;
 }

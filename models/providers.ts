@@ -1,18 +1,17 @@
-// Finds the provider that a model's name asks for: built in, configured, or one's own, handed in where the parts are
-// composed.
+// Finds the provider for a model's name: built in, configured, or custom, passed in where the parts are composed.
 import { HoldfastError } from '../contracts/errors';
 import { httpProvider, type WireProtocol } from './http/http-provider';
 import type { ModelProvider } from './provider';
 import { scriptedProvider } from './scripted';
 import { BUILT_IN_PROVIDERS, type ConfiguredModels, type ProviderSettings, type WireApi } from './settings';
 
-/** By the first part of `provider:name`; the function gets the rest, which may hold colons. */
+/** Keyed by the first part of `provider:name`; the function gets the rest, which may hold colons. */
 export type ModelProviders = Readonly<Record<string, (name: string) => ModelProvider>>;
 
 /** Finds the provider behind `provider:name`. Throws `model_unknown`. */
 export type FindProvider = (model: string) => ModelProvider;
 
-/** The SDKs are loaded when they are needed. */
+/** SDKs are loaded only when needed. */
 const PROTOCOLS: Readonly<Record<WireApi, () => Promise<WireProtocol>>> = {
   chat: async () => (await import('./http/openai-chat')).openaiChat,
   responses: async () => (await import('./http/openai-responses')).openaiResponses,
@@ -21,10 +20,10 @@ const PROTOCOLS: Readonly<Record<WireApi, () => Promise<WireProtocol>>> = {
 
 const NO_MODELS: ConfiguredModels = { providers: {}, models: {} };
 
-/** As the input of an agent allows it. */
+/** The names that an agent's input allows. */
 const NAME_PATTERN = /^[a-z][a-z0-9-]*$/;
 
-/** The built-in providers, those of the configuration and one's own. Throws `config_invalid` for names that are taken or not allowed. */
+/** The built-in, configured and custom providers. Throws `config_invalid` for names that are taken or not allowed. */
 export function createProviders(own: ModelProviders = {}, configured = NO_MODELS): FindProvider {
   const overHttp = Object.entries({ ...BUILT_IN_PROVIDERS, ...configured.providers });
   const builtIn: ModelProviders = {

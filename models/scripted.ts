@@ -1,6 +1,6 @@
-// The scripted provider: raw replies, exactly what a model would have written, from a YAML file or from a test's
-// own code. It keeps no state: the reply is chosen by how many replies the conversation already holds, so a
-// repeated call after a crash gives the same one.
+// The scripted provider: raw replies, exactly as a model would have written them, from a YAML file or a test's code. It
+// keeps no state: the number of replies in the conversation determines the next one, so a call repeated after a crash
+// gives the same reply.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseDocument } from 'yaml';
@@ -12,7 +12,7 @@ const whole = z.int().check(z.minimum(0));
 const callSchema = z.strictObject({
   id: z.optional(z.string()),
   tool: z.string().check(z.minLength(1)),
-  /** An object, or the text that a model wrote in place of one. */
+  /** An object, or the text that a model wrote instead. */
   args: z.union([z.record(z.string(), z.unknown()), z.string()]),
 });
 const usageSchema = z.strictObject({
@@ -23,12 +23,12 @@ const usageSchema = z.strictObject({
 });
 const replySchema = z.strictObject({
   text: z.optional(z.string()),
-  /** Calls of the provider's own function calling, for the dialect `native`. */
+  /** Calls through the provider's own function calling, for the dialect `native`. */
   calls: z.optional(z.array(callSchema)),
   usage: z.optional(usageSchema),
   /** The reply was cut off at the model's length limit. */
   cut: z.optional(z.boolean()),
-  /** Regular expression that what came since the last reply must match; `^` and `$` are where its lines begin and end. */
+  /** Regular expression that the messages since the last reply must match; `^` and `$` match at line ends. */
   expect: z.optional(z.string()),
   delayMs: z.optional(z.number().check(z.minimum(0), z.maximum(3_600_000))),
   /** The call fails with this reason instead of answering. */
@@ -42,7 +42,7 @@ const SHOWN_CHARACTERS = 500;
 export const scriptedProvider = (file: string): ModelProvider =>
   repliesProvider(file, () => loadReplies(file));
 
-/** Replies from anywhere; `file` is what errors call it. */
+/** Replies from any source; `file` is its name in errors. */
 export function repliesProvider(file: string, load: () => Promise<readonly ScriptedReply[]>): ModelProvider {
   return {
     async check() {
@@ -99,7 +99,7 @@ export async function loadReplies(file: string): Promise<ScriptedReply[]> {
   const document = parseDocument(source);
   const content: unknown = document.errors.length === 0 ? document.toJS() : undefined;
   if (document.errors.length === 0) return checkedReplies(file, content);
-  const faults = document.errors.map((err) => err.message).join('; ');
+  const faults = document.errors.map((err) => err.message.split('\n', 1)[0]?.replace(/:$/, '')).join('; ');
   throw new HoldfastError('model_script_invalid', { file, faults });
 }
 
@@ -125,7 +125,7 @@ function faultsOf(content: unknown): string[] {
       return [`${at}: needs "text", "calls" or "fail"`];
     return isExpression(result.data.expect)
       ? []
-      : [`${at}: "expect" is no regular expression: ${result.data.expect}`];
+      : [`${at}: "expect" is not a regular expression: ${result.data.expect}`];
   });
 }
 
@@ -139,7 +139,7 @@ function isExpression(source: string | undefined): boolean {
   }
 }
 
-/** What the model has heard since its last reply: one message, or the results of several calls. */
+/** What the model has received since its last reply: one message, or the results of several calls. */
 const textSince = (messages: readonly ChatMessage[]): string =>
   messages
     .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)

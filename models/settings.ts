@@ -1,48 +1,48 @@
-// How a model is reached and what it costs: plain data, read from `holdfast.toml` or built in. No key is in it, only
-// where the key is found.
+// How a model is reached and what it costs: plain data, read from `holdfast.toml` or built in. It holds no key, only
+// where to find it.
 import { REQUEST_MS, STREAM_IDLE_MS } from '../contracts/schemas/configuration';
 
-/** How the provider is spoken to: OpenAI's chat completions or responses, or Anthropic's messages. */
+/** The wire protocol: OpenAI's chat completions or responses, or Anthropic's messages. */
 export type WireApi = 'chat' | 'responses' | 'anthropic';
 
 export interface ProviderSettings {
   wireApi: WireApi;
-  /** Null: the one that the vendor's own SDK has. */
+  /** Null: the default of the vendor's SDK. */
   baseUrl: string | null;
-  /** Variable that names another base URL. */
+  /** Environment variable for another base URL. */
   baseUrlVariable?: string;
-  /** Where the key is; null: the provider wants none. */
+  /** Where the key is; null: the provider needs none. */
   key: { variable: string } | { file: string } | null;
   headers: Readonly<Record<string, string>>;
-  /** Header -> variable that holds its value; left out where that is not set. */
+  /** Header -> variable that holds its value; headers whose variable is not set are left out. */
   variableHeaders: Readonly<Record<string, string>>;
-  /** A stream that brings no byte for so long is given up. */
+  /** A stream that is silent for this long is abandoned. */
   streamIdleMs: number;
-  /** A call that has no whole answer after so long is given up. */
+  /** A call without a complete answer after this long is abandoned. */
   requestMs: number;
 }
 
 /** US dollars per million tokens. */
 export interface Prices {
   input: number;
-  /** Of tokens that came from the provider's cache. Default: as `input`. */
+  /** For tokens read from the provider's cache. Default: same as `input`. */
   cachedInput?: number;
-  /** Of tokens that the provider wrote to its cache, where that costs extra. Default: as `input`. */
+  /** For tokens written to the provider's cache, if that costs extra. Default: same as `input`. */
   cacheWrite?: number;
   output: number;
 }
 
 export interface ModelSettings {
-  /** Tokens that the model reads at the most. */
+  /** The most tokens that the model can read. */
   window?: number;
-  /** Tokens that it may write in one reply. */
+  /** The most tokens that it may write in one reply. */
   maxOutputTokens?: number;
   prices?: Prices;
 }
 
 export interface ConfiguredModels {
   providers: Readonly<Record<string, ProviderSettings>>;
-  /** By `provider:name`. */
+  /** Keyed by `provider:name`. */
   models: Readonly<Record<string, ModelSettings>>;
 }
 

@@ -1,5 +1,5 @@
 // What a model is told before the conversation: what it is, how to call its tools, what its answer must be. The same
-// settings give the same bytes, because providers keep what they have read.
+// settings give the same bytes, because providers cache what they have read.
 import type { ModelCall } from '../contracts/agent';
 import { answerRule } from './answer-schema';
 

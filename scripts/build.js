@@ -2,11 +2,20 @@
 // Node, because `npm ci` calls it.
 const { execFileSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
-const { existsSync, readFileSync, readdirSync, writeFileSync } = require('node:fs');
-const { join } = require('node:path');
+const {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} = require('node:fs');
+const { dirname, join } = require('node:path');
 
 const root = join(__dirname, '..');
-/** The second is for payloads that are encrypted: failures are made in the workflow, and seals looked at. */
+/** The second is for encrypted payloads: the workflow makes failures and checks seals. */
 const BUNDLES = [
   { name: 'workflow-bundle.js', options: {} },
   {
@@ -22,7 +31,22 @@ execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', joi
   stdio: 'inherit',
 });
 
-/** What makes the bundles: the compiled workflows and contracts, the SDK's version and this script. */
+/** Of the package only the compiled grammar is used: users need not build its native parser. */
+const grammar = dirname(require.resolve('tree-sitter-bash/package.json'));
+copyFileSync(
+  join(grammar, 'tree-sitter-bash.wasm'),
+  join(root, 'dist', 'checks', 'bash', 'tree-sitter-bash.wasm'),
+);
+copyFileSync(join(grammar, 'LICENSE'), join(root, 'dist', 'checks', 'bash', 'tree-sitter-bash.LICENSE'));
+
+/** The examples import `holdfast` by its name, as users' code does. They are a package, and no other finds itself. */
+const modules = join(root, 'examples', 'node_modules');
+mkdirSync(modules, { recursive: true });
+rmSync(join(modules, 'holdfast'), { force: true });
+symlinkSync(join('..', '..'), join(modules, 'holdfast'));
+rmSync(join(root, 'dist', 'examples'), { recursive: true, force: true });
+
+/** The inputs of the bundles: the compiled workflows and contracts, the SDK's version and this script. */
 function sourcesHash() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   hash.update(readFileSync(__filename));
@@ -35,7 +59,7 @@ function sourcesHash() {
   return hash.digest('hex');
 }
 
-/** Parts of zod that nothing in a workflow uses, but that its CommonJS index pulls in: half of its size. */
+/** Parts of zod that no workflow uses, but that its CommonJS index pulls in: half of its size. */
 const WITHOUT = Object.fromEntries(
   ['v4/locales/index.cjs'].map((path) => [join(root, 'node_modules', 'zod', path), false]),
 );
@@ -49,12 +73,12 @@ async function bundle({ name, options }, hash) {
   const { code } = await bundleWorkflowCode({
     ...options,
     workflowsPath: join(root, 'dist', 'workflows', 'index.js'),
-    // Evaluated once for a worker and not for each workflow: zod keeps no state, and is frozen after that.
+    // Evaluated once per worker, not per workflow: zod keeps no state, and is frozen afterwards.
     preloadModules: [join(root, 'dist', 'contracts', 'schemas', 'zod.js')],
     logger: quiet,
     webpackConfigHook: (config) => ({
       ...config,
-      // Positions are enough for a stack trace; the sources twice over would be read and parsed at each start.
+      // Positions are enough for a stack trace; including the sources would make every start read and parse them twice.
       devtool: 'inline-nosources-source-map',
       resolve: { ...config.resolve, alias: { ...config.resolve?.alias, ...WITHOUT } },
     }),

@@ -32,7 +32,7 @@ person() { $tmux new-session -d -s "$1" -x 78 -y 14 "env PS1='$1\$ ' bash --norc
 types() { $tmux send-keys -t "$1" "${@:2}"; }
 
 printf '%s\n\n%s\n\n' '# What `attach` looks like' \
-  'Recorded by `scripts/record-attach.sh` in tmux, two people at one session.' >"$out"
+  'Recorded by `scripts/record-attach.sh` in tmux, with two people at one session.' >"$out"
 person ann
 person bob
 types ann "cd $PWD && clear && alias holdfast='node bin/holdfast.js'" Enter
@@ -41,7 +41,7 @@ types ann "clear; holdfast attach --run 'cd $folder; python3 -q'" Enter
 until_seen ann '>>>'
 types ann '6 * 7' Enter
 until_seen ann 42
-screen 'Ann runs a program with herself at its terminal.' ann
+screen 'Ann runs a program and attaches to its terminal.' ann
 types bob 'clear; holdfast attach' Enter
 until_seen bob 'typist_busy'
 types bob 'clear; holdfast attach --watch' Enter
@@ -50,17 +50,17 @@ types ann 'import getpass; len(getpass.getpass())' Enter
 until_seen ann 'Password:'
 types ann 'correct horse' Enter
 until_seen bob 13
-screen 'Bob may not type while she does, but he watches. Her password is shown to nobody and recorded nowhere.' bob
+screen 'Bob cannot type while she does, but he can watch. Her password is neither shown to anyone nor recorded.' bob
 types bob C-]
 until_seen bob 'detached'
 types bob 'clear; holdfast attach --take' Enter
 until_seen bob 'attached;'
 types bob 'print("now it is me")' Enter
 until_seen ann 'now it is me'
-screen 'Bob takes the keyboard over; Ann sees it, and watches.' ann
+screen 'Bob takes over the keyboard; Ann is told, and watches.' ann
 types bob C-]
 until_seen bob 'detached'
 types bob 'clear; holdfast tree' Enter
 until_seen bob 'session local/0'
-screen 'Bob leaves with ctrl-], and the program goes on.' bob
+screen 'Bob leaves with ctrl-], and the program keeps running.' bob
 sed -i -e "s#$folder#/tmp/work#g" -e "s#$PWD#.#g" "$out"

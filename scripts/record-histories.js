@@ -1,5 +1,5 @@
-// Records one history of each workflow into tests/histories/, to be replayed by every later release. Run it
-// with `holdfast up` running, once per release that changes the order of commands on purpose.
+// Records one history of each workflow into tests/histories/, to be replayed by every later release. Run it while
+// `holdfast up` runs, once per release that changes the order of commands on purpose.
 const { mkdirSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { mkdtempSync } = require('node:fs');

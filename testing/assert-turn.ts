@@ -1,10 +1,10 @@
-// What a turn did, as assertions: plain ones that throw, for any test runner, and the same as matchers for the
-// `expect.extend` of jest and vitest.
+// Assertions about a turn: plain ones that throw, for any test runner, and the same as matchers for the `expect.extend`
+// of jest and vitest.
 import { isDeepStrictEqual, inspect } from 'node:util';
 import type { EndReason, TurnResult } from '../contracts/agent';
 import { toolCallsOf } from './tool-calls';
 
-/** As `expect.extend` wants it: the message is read when the assertion fails, or passes under `.not`. */
+/** The form that `expect.extend` expects: the message is read when the assertion fails, or passes under `.not`. */
 interface Verdict {
   pass: boolean;
   message: () => string;
@@ -36,7 +36,7 @@ function endedWith(turn: TurnResult, reason: EndReason, answer?: string | RegExp
   return verdict(turn.reason === reason && fits, wanted, shown);
 }
 
-/** Every key of the expected is there, with the same value; regular expressions are matched. */
+/** Every expected key is present with the same value; regular expressions are matched. */
 function holds(args: Expected, expected: Expected): boolean {
   return Object.entries(expected).every(([key, value]) =>
     value instanceof RegExp ? value.test(String(args[key])) : isDeepStrictEqual(args[key], value),
@@ -57,7 +57,7 @@ export const turnMatchers = {
   toHaveEndedWith: endedWith,
 };
 
-/** What to merge into the matchers of jest or vitest, so that the compiler knows them; docs/testing.md shows how. */
+/** Merge this into the matcher types of jest or vitest; docs/testing.md shows how. */
 export interface TurnMatchers<R> {
   toHaveCalledTools(tools: readonly string[]): R;
   toHaveCalledTool(tool: string, args?: Expected): R;

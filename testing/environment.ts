@@ -1,5 +1,5 @@
-// A server, Holdfast's workers and a host, all for one test file. Everything but the model and, where it is
-// simulated, the host is what runs in production.
+// A server, Holdfast's workers and a host, all for one test file. Everything but the model and a simulated host is
+// production code.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,24 +25,24 @@ import { startTestServer } from './test-server';
 export interface TestEnvironmentOptions {
   /** Default: a simulated host that knows no command. */
   host?: SimulatedHost | RealHost;
-  /** Tools beside the built-in ones. */
+  /** Tools in addition to the built-in ones. */
   tools?: readonly Tool[];
-  /** Model providers beside the built-in ones and those of `model()`. */
+  /** Model providers in addition to the built-in ones and those of `model()`. */
   models?: ModelProviders;
-  /** For payloads that are encrypted: `encryptedPayloads` of `holdfast/encryption`. */
+  /** For encrypted payloads: `encryptedPayloads` of `holdfast/encryption`. */
   dataConverter?: DataConverter;
-  /** Is told of downloads and builds, which take minutes the first time. Default: standard error. */
+  /** Reports downloads and builds, which take minutes the first time. Default: standard error. */
   progress?: (line: string) => void;
 }
 
 export class HoldfastTestEnvironment {
   private readonly providers = new Map<string, ModelProvider>();
   private serving: Serving | undefined;
-  /** Waiting for a result through this client skips time, where the server can. */
+  /** Waiting for a result through this client skips time, if the server supports it. */
   readonly client: HoldfastClient;
 
   private constructor(
-    /** Temporal's own test environment: its `nativeConnection` is for workers of one's own workflows. */
+    /** Temporal's own test environment: its `nativeConnection` is for workers of your own workflows. */
     readonly temporal: TestWorkflowEnvironment,
     private readonly dataDir: string,
   ) {
@@ -50,9 +50,9 @@ export class HoldfastTestEnvironment {
   }
 
   /**
-   * On a server that skips time while a result is waited for: days pass in seconds. Time is the server's, so tests
-   * of one environment run one after the other; it stands still while an activity runs. That server lists no
-   * workflows. Throws `test_server_missing` and `node_too_old`.
+   * On a server that skips time while a result is awaited: days pass in seconds. Time is the server's, so tests of one
+   * environment run one after the other; it is not skipped while an activity runs. That server cannot list workflows.
+   * Throws `test_server_missing` and `node_too_old`.
    */
   static async createTimeSkipping(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
     requireNode();
@@ -60,7 +60,7 @@ export class HoldfastTestEnvironment {
     return HoldfastTestEnvironment.create(await startTestServer(process.env, options.dataConverter), options);
   }
 
-  /** On a whole Temporal server, in real time. Throws `engine_missing` and `node_too_old`. */
+  /** On a full Temporal server, in real time. Throws `engine_missing` and `node_too_old`. */
   static async createLocal(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
     requireNode();
     quietenRuntime();
@@ -97,21 +97,21 @@ export class HoldfastTestEnvironment {
     return this.client.session(...args);
   }
 
-  /** Takes a model in; returns the name by which an agent asks for it. */
+  /** Registers a model; returns the name by which an agent asks for it. */
   model(provider: ModelProvider): string {
     const name = String(this.providers.size + 1);
     this.providers.set(name, provider);
     return `test:${name}`;
   }
 
-  /** What became of an agent's turn, once it has ended. For `turnMatchers`, `assertTurn` and `toolCallsOf`. */
+  /** The outcome of an agent's turn, once it has ended. For `turnMatchers`, `assertTurn` and `toolCallsOf`. */
   turn(agent: string, number = 1): Promise<TurnResult> {
     return this.temporal.client.workflow
       .getHandle(turnWorkflowId(agent, number))
       .result() as Promise<TurnResult>;
   }
 
-  /** Lets so much time pass on the server: at once where it skips time. */
+  /** Lets this much time pass on the server: at once if it skips time. */
   sleep(ms: number): Promise<void> {
     return this.temporal.sleep(ms);
   }

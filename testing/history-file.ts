@@ -47,7 +47,7 @@ export function fetchHistories(
   );
 }
 
-/** A history begins with who it is of; older servers leave the id away, and some workflows read theirs. */
+/** A history begins with its workflow's id; older servers omit it, and some workflows read theirs. */
 function described(source: string, history: History, workflowId?: string): RecordedHistory {
   const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
   return {

@@ -1,11 +1,11 @@
-// A whole Temporal server for one test process: in memory, on a free port, gone with the environment.
+// A full Temporal server for one test process: in memory, on a free port, gone with the environment.
 import type { DataConverter } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { defaultCacheDir } from '../engine/data-dir';
 import { configArguments } from '../engine/launch';
 import { locateServerBinary } from '../engine/locate';
 
-/** Throws `engine_missing` with every way that was tried to get it. */
+/** Throws `engine_missing`, which lists every way that was tried. */
 export async function startLocalServer(
   progress: (line: string) => void,
   dataConverter?: DataConverter,

@@ -1,7 +1,7 @@
-// Workers that come and go, and tasks that fail, are no news in a test: its assertions tell what matters.
+// Workers starting and stopping, and failing tasks, are normal in a test: its assertions report what matters.
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 
-/** Logs errors alone, unless the SDK's Runtime is in use already: then its user has chosen. */
+/** Logs only errors, unless the SDK's Runtime is already in use: then its user has chosen. */
 export function quietenRuntime(): void {
   try {
     const logging = { filter: makeTelemetryFilterString({ core: 'ERROR' }) };

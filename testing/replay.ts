@@ -1,4 +1,4 @@
-// Replays recorded histories against today's workflow code: whether workflows that are open now would go on.
+// Replays recorded histories against today's workflow code: could workflows that are open now continue?
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
@@ -9,17 +9,17 @@ import { quietenRuntime } from './quiet-runtime';
 import { fetchHistories, readHistories, type RecordedHistory } from './history-file';
 
 export interface ReplaySources {
-  /** Files, or folders whose `.json` files are meant. */
+  /** Files, or folders with `.json` files. */
   files?: readonly string[];
   /** Ids of workflows on the server of `client`. */
   workflowIds?: readonly string[];
   client?: HoldfastClient;
   /**
-   * The code: `{ workflowsPath }` or `{ workflowBundle }`, with sinks and interceptors where it has some. Default:
+   * The code: `{ workflowsPath }` or `{ workflowBundle }`, with sinks and interceptors if it has any. Default:
    * Holdfast's own.
    */
   workflows?: ReplayWorkerOptions;
-  /** For histories that are encrypted: `encryptedPayloads` of `holdfast/encryption`. */
+  /** For encrypted histories: `encryptedPayloads` of `holdfast/encryption`. */
   dataConverter?: DataConverter;
 }
 
@@ -29,20 +29,20 @@ export interface ReplayVerdict {
   workflowId: string;
   workflowType: string;
   replays: boolean;
-  /** Why it does not. */
+  /** Why it does not replay. */
   error: HoldfastError | null;
 }
 
 /**
- * Replays each history. What differs in the order, the kind or the names of commands is found; other arguments of an
- * activity, and a signal handler that is gone, are not: assert those yourself.
+ * Replays each history. Differences in the order, kind or names of commands are found; changed activity arguments and
+ * removed signal handlers are not: assert those yourself.
  */
 export async function replayHistories(sources: ReplaySources): Promise<ReplayVerdict[]> {
   const { files = [], workflowIds = [], client, dataConverter } = sources;
   const workflows = sources.workflows ?? { workflowBundle: workflowBundle(dataConverter) };
   const fetched = client ? await fetchHistories(client, workflowIds) : [];
   const histories = [...files.flatMap(readHistories), ...fetched];
-  // Nothing to replay is no proof that everything does.
+  // Replaying nothing proves nothing.
   if (histories.length === 0 || (workflowIds.length > 0 && !client)) {
     const got = `${files.length} files and ${workflowIds.length} workflow ids without a history`;
     throw new HoldfastError('invalid_input', {
@@ -84,7 +84,7 @@ function verdictOf(
   return { source, workflowId, workflowType, replays: error === null, error };
 }
 
-/** The SDK's text without what it wraps around the one sentence that says which command differs. */
+/** From the SDK's text, only the sentence that says which command differs. */
 function detailOf(message: string): string {
   const detail = /Nondeterminism error: (.*)$/s.exec(message)?.[1] ?? message;
   return detail.replaceAll(/\s+/g, ' ').replace(/[.\s"})]*$/, '.');

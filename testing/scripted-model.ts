@@ -1,18 +1,18 @@
-// A scripted model in a test's own code: raw replies, exactly what a model would write. The same implementation
-// as of the provider `scripted:FILE`.
+// A scripted model in a test's own code: raw replies, exactly as a model would write them. The same implementation as
+// the provider `scripted:FILE`.
 import type { ModelProvider, ModelRequest } from '../models/provider';
 import { checkedReplies, repliesProvider, type ScriptedReply } from '../models/scripted';
 
 export interface ScriptedModel extends ModelProvider {
-  /** Every request that was made of it, the first one first; one that was repeated stands there twice. */
+  /** Every request it received, in order; a repeated one is listed twice. */
   readonly requests: readonly ModelRequest[];
 }
 
 const NAME = 'scriptedModel(...)';
 
 /**
- * A model that gives these replies one after the other; a text stands for `{ text }`. Which one is next follows from
- * the conversation, so one model may serve several agents. Throws `model_script_invalid`.
+ * A model that gives these replies one after the other; a text means `{ text }`. The conversation determines the next
+ * one, so one model may serve several agents. Throws `model_script_invalid`.
  */
 export function scriptedModel(replies: readonly (string | ScriptedReply)[]): ScriptedModel {
   const all = replies.map((reply) => (typeof reply === 'string' ? { text: reply } : reply));
@@ -28,7 +28,7 @@ export function scriptedModel(replies: readonly (string | ScriptedReply)[]): Scr
   };
 }
 
-/** A reply that calls tools, in the tagged dialect; those without an id are named `call_1`, `call_2` by their place. */
+/** A reply that calls tools, in the tagged dialect; calls without an id are named `call_1`, `call_2` by position. */
 export const toolBlock = (calls: readonly { id?: string; tool: string; args: object }[]): string =>
   `<tool>\n${JSON.stringify(
     calls.map(({ id, tool, args }) => ({ call_id: id, tool_name: tool, arguments: args })),

@@ -1,4 +1,4 @@
-// The workers of a test environment: those of production, with the host that the test wants.
+// The workers of a test environment: the production ones, with the test's host.
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { detectTreeKill } from '../exec/holder/process-tree';
 import { SessionHost } from '../exec/session-host';
@@ -16,20 +16,20 @@ export interface ServeOptions
 }
 
 export interface Serving {
-  /** Ends the workers, and the shells that are open. */
+  /** Ends the workers and the open shells. */
   end(): Promise<void>;
 }
 
-/** A command that hangs is let go of when the environment closes; nobody is to be told. */
+/** A hanging command is abandoned when the environment closes; nobody needs to know. */
 const QUIET: WorkersLog = { info: () => undefined, warn: () => undefined };
 
-/** Where nothing real is run, nobody needs to be asked. */
+/** Nothing real runs, so nothing needs approval. */
 const NOTHING_FOUND = {
   check: () => Promise.resolve({ verdicts: [], unparsed: null }),
   close: (): void => undefined,
 };
 
-/** Resolves when tasks are polled for. */
+/** Resolves when the workers poll for tasks. */
 export async function serve({ temporal, host, ...shared }: ServeOptions): Promise<Serving> {
   const { nativeConnection: connection, namespace = 'default', address } = temporal;
   const { dataDir } = shared;
@@ -62,7 +62,7 @@ export async function serve({ temporal, host, ...shared }: ServeOptions): Promis
   }
 }
 
-/** `running` stands in an object, because a promise in a promise is waited for. */
+/** `running` is in an object, because returning a promise from an async function would await it. */
 function started(workers: Workers): Promise<{ running: Promise<void> }> {
   return new Promise((resolve, reject) => {
     const running = workers.run({ onReady: () => resolve({ running }) });

@@ -1,4 +1,4 @@
-// A host that runs nothing real: its commands do what the test says, and what was asked of it is on record.
+// A host that runs nothing real: its commands do what the test says, and it records what it was asked.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionRef } from '../contracts/ids';
@@ -13,10 +13,10 @@ import {
   type SimulatedCommands,
 } from './simulated-session';
 
-/** What a shell says of a command that is not there. */
+/** A shell's exit code for an unknown command. */
 const NOT_FOUND = 127;
 
-/** What was asked of the host, in the order in which it came; a repetition under the same id stands there once. */
+/** The requests to the host, in order of arrival; a repetition under the same id is listed once. */
 export class SimulatedHost {
   readonly commands: SimulatedCommand[] = [];
   readonly inputs: (SessionRef & { text: string | null; keys: Key[] })[] = [];
@@ -25,7 +25,7 @@ export class SimulatedHost {
 
   constructor(private readonly answers: SimulatedCommands) {}
 
-  /** What the command does. One that the test does not know ends with exit code 127. */
+  /** What the command does. An unknown one ends with exit code 127. */
   answer(command: SimulatedCommand): SimulatedAnswer {
     const code = command.code.trim();
     const { answers } = this;
@@ -42,7 +42,7 @@ export class SimulatedHost {
 /** A host whose commands do what `answers` says. Give it to a test environment. */
 export const simulatedHost = (answers: SimulatedCommands = {}): SimulatedHost => new SimulatedHost(answers);
 
-/** In the place of the host's terminals, so that all the rest is what runs in production. */
+/** Replaces the host's terminals, so that everything else is production code. */
 export class SimulatedTerminals extends SessionHost {
   private readonly sessions = new Map<string, SimulatedSession>();
 

@@ -1,5 +1,5 @@
-// One session of a simulated host: a log and a state, changed by what the test says that its commands do. What
-// callers are told is put together out of it by the same code as for a real terminal.
+// One session of a simulated host: a log and a state, changed by the test's scripted commands. The same code as for a
+// real terminal turns them into answers.
 import { appendFileSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
 import type { SessionRef } from '../contracts/ids';
@@ -7,11 +7,11 @@ import { KEYS, type Key, type KilledBy, type Runtime } from '../contracts/sessio
 import { decide, type Facts } from '../exec/holder/observer';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../exec/protocol';
 
-/** What a test says that a command does. A text is output that ends with exit code 0. */
+/** A command's scripted behaviour. A text is output that ends with exit code 0. */
 export type SimulatedAnswer =
   | string
   | { output?: string; exitCode?: number }
-  /** Waits for input, which leads to the next answer. `echo: false` is a password. */
+  /** Waits for input, which leads to the next answer. `echo: false` for a password. */
   | { output?: string; echo?: boolean; onInput: (input: string) => SimulatedAnswer }
   /** Runs until it gets ctrl-c, a reset, or its session closes. */
   | { output?: string; hangs: true };
@@ -22,7 +22,7 @@ export interface SimulatedCommand extends SessionRef {
   code: string;
 }
 
-/** By the code, leading and trailing space left away; or by a function, where undefined means "no such command". */
+/** By the code, trimmed; or by a function, where undefined means "no such command". */
 export type SimulatedCommands =
   Readonly<Record<string, SimulatedAnswer>> | ((command: SimulatedCommand) => SimulatedAnswer | undefined);
 
@@ -69,7 +69,7 @@ export class SimulatedSession {
     if (known && known.contentHash !== request.contentHash)
       throw new HoldfastError('id_conflict', { got: request.id });
     if (known) return this.snapshot(known);
-    // First: where the test itself throws, nothing has begun.
+    // First: if the test itself throws, nothing has begun.
     const first = answer();
     const ending = { to: null, exitCode: null, signal: null, killedBy: null, endedAt: null, lost: false };
     const { epoch, isFresh: freshShell, end: from } = this;
@@ -105,7 +105,7 @@ export class SimulatedSession {
     return this.snapshot();
   }
 
-  /** Never takes time that a test would have to wait for: what does not end yields at once. */
+  /** Never makes a test wait: a command that does not end yields at once. */
   observe(until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
     const observedSince = Date.now();
     return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// The time-skipping test server: the vendor's download, or Maven's build of the same where that cannot be
-// reached, kept in Holdfast's cache.
+// The time-skipping test server: the vendor's download or, if that is unreachable, a Maven build of the same, kept in
+// Holdfast's cache.
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ const VERSION = '1.32.1';
 const DOWNLOAD_MS = 20_000;
 const MAVEN_MS = 300_000;
 const STARTS = 4;
-/** In place of a path: the vendor's program, which the SDK keeps itself. */
+/** Instead of a path: the vendor's program, which the SDK manages itself. */
 const VENDORS = 'vendor';
 
 const run = promisify(execFile);
 
 /**
- * Finds or gets the server, once for many tests: put `server` into HOLDFAST_TEST_SERVER, and each process finds it
- * without looking again. `missing` says why there is none, for skipping tests by name.
+ * Finds or gets the server, once for many tests: put `server` into HOLDFAST_TEST_SERVER, and other processes skip the
+ * search. `missing` says why there is none, for the names of skipped tests.
  */
 export async function findTestServer(
   env: NodeJS.ProcessEnv = process.env,
@@ -35,7 +35,7 @@ export async function findTestServer(
   }
 }
 
-/** Throws `test_server_missing` with every way that was tried. */
+/** Throws `test_server_missing`, which lists every way that was tried. */
 export async function startTestServer(
   env: NodeJS.ProcessEnv = process.env,
   dataConverter?: DataConverter,
@@ -49,7 +49,7 @@ export async function startTestServer(
 
 interface Obtained {
   server: string;
-  /** Where finding it meant starting it. */
+  /** Set if finding it meant starting it. */
   started?: TestWorkflowEnvironment;
 }
 
@@ -84,13 +84,13 @@ async function start(server: string, dataConverter?: DataConverter): Promise<Tes
     try {
       return await TestWorkflowEnvironment.createTimeSkipping({ ...client, server: { executable } });
     } catch (err) {
-      // The SDK gives it five seconds, which a busy machine needs for Java alone.
+      // The SDK allows five seconds, which a busy machine needs just to start Java.
       if (attempt === STARTS || !/did not start within/.test(reasonOf(err))) throw err;
     }
   }
 }
 
-/** A network that swallows packets must not hold a test up; what comes too late is stopped. */
+/** A network that drops packets must not hold up a test; a late download is stopped. */
 async function inTime(starting: Promise<TestWorkflowEnvironment>): Promise<TestWorkflowEnvironment> {
   const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), DOWNLOAD_MS).unref());
   const first = await Promise.race([starting, late]);
@@ -102,7 +102,7 @@ async function inTime(starting: Promise<TestWorkflowEnvironment>): Promise<TestW
   throw new Error(`no answer within ${DOWNLOAD_MS} ms`);
 }
 
-/** Called under the lock. */
+/** Call while holding the lock. */
 async function buildWithMaven(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   const partial = mkdtempSync(`${folder}.partial-`);

@@ -12,10 +12,10 @@ const FORMAT = [
   '*** Begin Patch',
   '*** Update File: src/app.py',
   '*** Move to: src/main.py   (only to rename it)',
-  '@@ def greet():   (a line above the change, where the lines below are not enough to find it)',
+  '@@ def greet():   (a line above the change, if the lines below are not enough to find it)',
   ' a line that stays',
-  '-a line that goes',
-  '+a line that comes',
+  '-a line that is removed',
+  '+a line that is added',
   '*** Add File: notes.txt',
   '+each line of the new file',
   '*** Delete File: old.txt',
@@ -27,12 +27,12 @@ const argsSchema = z.strictObject({ input: plainText('The whole patch, from begi
 export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
   name: 'apply_patch',
   description:
-    'Changes, adds, renames and deletes text files. The whole patch is checked first: where one part does not ' +
-    'apply nothing is changed. Give about three lines of context around each change; paths are relative. ' +
+    'Changes, adds, renames and deletes text files. The whole patch is checked first: if one part does not ' +
+    'apply, nothing is changed. Give about three lines of context around each change; paths are relative. ' +
     `Format:\n${FORMAT}`,
   args: argsSchema,
-  // Applied twice it fails or, where it only adds lines, adds them twice; and a deleted or changed line does not tell
-  // who changed it. So the files do not say whether it was applied, and its caller is to look.
+  // Applied twice it fails or, if it only adds lines, adds them twice; and a deleted or changed line does not show who
+  // changed it. So the files do not tell whether it was applied, and the caller must look.
   effects: 'once',
   runsOn: 'host',
   usesFiles: true,
@@ -45,7 +45,7 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
   },
 };
 
-/** All new contents lie beside their files before the first of them takes its place: a full disk changes nothing. */
+/** All new contents are written beside their files before the first is moved in: a full disk changes nothing. */
 async function write({ contents }: PatchPlan): Promise<void> {
   const prepared: Prepared[] = [];
   let path = '';
@@ -59,7 +59,7 @@ async function write({ contents }: PatchPlan): Promise<void> {
     for (const one of prepared) await one.commit();
     for (const [file, planned] of contents) {
       path = file;
-      // One that the same patch makes and deletes was never there.
+      // A file that the same patch adds and deletes never existed.
       if (planned === null) await rm(file, { force: true });
     }
   } catch (err) {

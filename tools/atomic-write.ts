@@ -1,18 +1,18 @@
-// Replaces a file's content as a whole: a reader sees the old or the new, also when the worker dies meanwhile.
+// Replaces a file's content atomically: a reader sees the old or the new, even if the worker dies in between.
 import { randomBytes } from 'node:crypto';
 import { open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { kindOf, notRegular } from './host-files';
 
-/** As many as Linux follows (path_resolution(7)). */
+/** As many links as Linux follows (path_resolution(7)). */
 const MAX_LINKS = 40;
-/** Of a mode: without set-user-ID, set-group-ID and sticky. */
+/** Mode bits without set-user-ID, set-group-ID and sticky. */
 const PERMISSIONS = 0o777;
-/** Of a file that was not there. Asked for once: to ask is to set it for a moment, for all threads. */
+/** Mode of a new file. Read once: reading the umask sets it for a moment, for all threads. */
 const NEW_FILE = 0o666 & ~process.umask();
 
-/** New content that lies beside its file until it takes its place. */
+/** New content beside its file, until it is moved into place. */
 export interface Prepared {
   commit(): Promise<void>;
   discard(): Promise<void>;
@@ -20,9 +20,9 @@ export interface Prepared {
 
 /**
  * Writes the content beside the file, with the permissions and owner of `modeOf`, by default the file itself. Until
- * the content is whole only this user can read it, and it never runs with the rights of its owner: set-user-ID and
- * set-group-ID are not carried over to content that another wrote. A symbolic link is followed and stays one. Throws
- * `invalid_input` for what is no regular file, and errors of the file system.
+ * the content is complete only this user can read it. It never runs with its owner's rights: set-user-ID and
+ * set-group-ID are not carried over to content that someone else wrote. A symbolic link is followed and stays one.
+ * Throws `invalid_input` for anything but a regular file, and file system errors.
  */
 export async function prepareWrite(path: string, content: string, modeOf = path): Promise<Prepared> {
   const target = await followLinks(path);
@@ -37,7 +37,7 @@ export async function prepareWrite(path: string, content: string, modeOf = path)
   const discard = (): Promise<void> => unlink(temporary).catch(() => undefined);
   try {
     await file.writeFile(content);
-    // Before the mode: until then nobody but the new owner can read it. Only root may change it, and need not.
+    // Before the mode: until then only the new owner can read it. Only root can change the owner, and failing is fine.
     if (before) await file.chown(before.uid, before.gid).catch(() => undefined);
     await file.chmod(before ? before.mode & PERMISSIONS : NEW_FILE);
     await file.sync();
@@ -50,7 +50,7 @@ export async function prepareWrite(path: string, content: string, modeOf = path)
   return { commit: () => rename(temporary, target), discard };
 }
 
-/** The file that a path leads to, which need not exist. */
+/** The file that a path resolves to, which need not exist. */
 async function followLinks(path: string): Promise<string> {
   let target = path;
   for (let links = 0; links < MAX_LINKS; links++) {

@@ -1,12 +1,12 @@
-// The tool `code_execution_remote`: as `code_execution_tool`, on a machine that a person has connected. Never falls back
-// to another host.
+// The tool `code_execution_remote`: like `code_execution_tool`, on a machine that a person has connected. Never falls
+// back to another host.
 import * as z from 'zod/mini';
 import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { codeSchema, sessionNumber } from '../contracts/schemas/session';
 import { hasCommand } from './free-session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from './tool';
-import { viewText } from './view-text';
+import { REMOTE_TOOL, viewText } from './view-text';
 
 const argsSchema = z.strictObject({
   runtime: z.enum(['terminal', 'python', 'nodejs', 'output', 'reset']),
@@ -22,14 +22,12 @@ const argsSchema = z.strictObject({
 });
 type Args = z.infer<typeof argsSchema>;
 
-const NAME = 'code_execution_remote';
-
 export const codeExecutionRemoteTool: Tool<Args> = {
-  name: NAME,
+  name: REMOTE_TOOL,
   description:
     'Runs code on the machine that a person has connected ("my machine", "the connected terminal", "not on the ' +
     'server"), in a persistent terminal session there. runtime "terminal", "python" and "nodejs" need "code"; ' +
-    '"output" shows what is new of the running process; "reset" ends whatever runs in the session (give a "reason"). ' +
+    '"output" shows new output of the running process; "reset" ends whatever runs in the session (give a "reason"). ' +
     '"reset": true beside "code" ends it and runs the code in a fresh shell. Paths and relative paths are that ' +
     "machine's. When it says that no host is connected, or that the host does not allow it, tell the user; do not " +
     'use another tool instead.',
@@ -43,13 +41,13 @@ export const codeExecutionRemoteTool: Tool<Args> = {
       throw invalid(
         '"reset"',
         'true',
-        `true beside runtime terminal, python or nodejs; for "${runtime}" leave it away`,
+        `true beside runtime terminal, python or nodejs; for "${runtime}" omit it`,
       );
     const host = await hostFor(context, session);
     if (mutates && host === (context.settings.host ?? LOCAL_HOST)) refuseOwnSession(context, session);
     const shell = context.client.session({ agent: context.agent, host, session });
     const text = async (view: ReturnType<typeof shell.output>): Promise<string> =>
-      `[host ${host}]\n${viewText(await view, NAME)}`;
+      `[host ${host}]\n${viewText(await view, { through: REMOTE_TOOL, host })}`;
     if (runtime === 'output') return text(shell.output({ reader: AGENT_READER }, context.key));
     if (runtime === 'reset') return text(shell.reset({ ...(reason && { reason }) }, context.key));
     const { yield: yielding } = context.settings;
@@ -59,8 +57,8 @@ export const codeExecutionRemoteTool: Tool<Args> = {
 };
 
 /**
- * The host that the agent is bound to, or the only one that is online. A second attempt goes where the first one has
- * begun: by then another host may be the only one.
+ * The host that the agent is bound to, or the only one that is online. A second attempt goes where the first began: by
+ * then another host may be the only one.
  */
 async function hostFor(
   { client, agent, settings, key, attempt }: ToolContext,

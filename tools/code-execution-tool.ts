@@ -22,8 +22,8 @@ export const codeExecutionTool: Tool<Args> = {
   description:
     'Runs code in a persistent terminal session. runtime "terminal" runs shell commands, "python" and "nodejs" run ' +
     'scripts, "output" shows new output of the running process (add "wait": "exit", "output", "idle", "needs_input" ' +
-    'or "pattern:RE" to wait), "reset" ends whatever runs in the session. Use another session number for each ' +
-    'thing that is to run at the same time.',
+    'or "pattern:RE" to wait), "reset" ends whatever runs in the session. Use a different session number for each ' +
+    'thing that should run at the same time.',
   args: argsSchema,
   effects: 'idempotent',
   async run(args, context) {
@@ -51,7 +51,7 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
     return viewText(await shell.exec(request, context.key));
   } catch (err) {
     if (!(err instanceof HoldfastError) || err.code !== 'busy') throw err;
-    // The model sees at once what keeps the session busy; nothing was typed into it.
+    // Shows the model what keeps the session busy; nothing was typed into it.
     const recent = await shell.output({}, `${context.key}/recent`);
     throw new HoldfastError('busy', { session, from: recent.from, recent: recent.output });
   }

@@ -5,14 +5,16 @@ import { HoldfastError } from '../contracts/errors';
 import { hostOf, refuseOwnSession, type Tool } from './tool';
 
 const argsSchema = z.strictObject({
-  session: z._default(sessionNumber, 0).check(z.describe('The session in which the far shell waits.')),
+  session: z
+    ._default(sessionNumber, 0)
+    .check(z.describe('The session in which the remote shell is waiting.')),
 });
 
 export const connectToolsTool: Tool<z.infer<typeof argsSchema>> = {
   name: 'connect_tools',
   description:
     'Lets scripts call tools where only the terminal of a session reaches: start ssh -t or docker exec -it in the ' +
-    'session, and call this when a POSIX shell with python3 waits at its prompt there. It types what is needed. ' +
+    'session, and call this when a POSIX shell with python3 is at its prompt there. It types what is needed. ' +
     'Scripts there then have codex_tools (Python) and the command tool, until that shell ends.',
   args: argsSchema,
   effects: 'idempotent',

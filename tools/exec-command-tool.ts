@@ -1,4 +1,4 @@
-// The tool `exec_command` of Codex's unified exec: starts a process in a terminal of its own.
+// The tool `exec_command` of Codex's unified exec: starts a process in its own terminal.
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { MAX_CODE_BYTES } from '../contracts/session';
@@ -18,10 +18,10 @@ import {
 } from './unified-exec';
 
 const DEFAULT_YIELD_MS = 10_000;
-/** One that has ended and that nobody asks for any more closes after so long. */
+/** A session whose process has ended and that nobody asks for closes after this long. */
 const IDLE_MS = 600_000;
 
-/** Numbers that agents do not choose for the sessions of code_execution_tool. */
+/** Numbers that agents do not choose for sessions of code_execution_tool. */
 const FIRST_SESSION = 990_000;
 const SESSIONS = 10_000;
 const CANDIDATES = 8;
@@ -40,7 +40,7 @@ const argsSchema = z.strictObject({
   shell: z._default(pathText('The shell that runs the command.'), 'bash'),
   login: z._default(
     z.boolean().check(
-      // Profiles of systems set PATH anew, and what the host set up is lost.
+      // System profiles reset PATH, which discards the host's settings.
       z.describe(
         'Whether the shell reads the profile files (-l). Default false: the PATH stays as the host has it.',
       ),
@@ -48,7 +48,7 @@ const argsSchema = z.strictObject({
     false,
   ),
   tty: z._default(
-    z.boolean().check(z.describe('There is always a terminal. False: it does not echo what is typed.')),
+    z.boolean().check(z.describe('There is always a terminal. False: it does not echo input.')),
     false,
   ),
   yield_time_ms: yieldMsSchema(DEFAULT_YIELD_MS),
@@ -59,8 +59,8 @@ type Args = z.infer<typeof argsSchema>;
 export const execCommandTool: Tool<Args, ExecResult> = {
   name: 'exec_command',
   description:
-    'Runs a command in a terminal of its own and returns its output, or a session ID for write_stdin when it still ' +
-    'runs after yield_time_ms. Each call is a new process; when it ends, what it left in the background ends too: ' +
+    'Runs a command in its own terminal and returns its output, or a session ID for write_stdin if it is still ' +
+    'running after yield_time_ms. Each call is a new process; when it ends, its background processes end too: ' +
     'keep a server in the foreground.',
   args: argsSchema,
   result: execResultSchema,
@@ -84,7 +84,7 @@ export const execCommandTool: Tool<Args, ExecResult> = {
   text: execText,
 };
 
-/** The sessions to try, in their order. */
+/** The sessions to try, in order. */
 function sessionsFor(key: string): number[] {
   const digest = createHash('sha256').update(key).digest();
   return Array.from(
@@ -93,7 +93,7 @@ function sessionsFor(key: string): number[] {
   );
 }
 
-/** A process of its own, so that nothing of it stays in the session's shell. */
+/** A separate process, so that nothing of it stays in the session's shell. */
 function codeOf({ cmd, workdir, shell, login, tty }: Args): string {
   const command = `${quote(shell)} ${login ? '-lc' : '-c'} ${quote(cmd)}`;
   const inFolder = workdir === undefined ? '' : `cd -- ${quote(workdir)} && `;

@@ -11,9 +11,9 @@ import { withDependencies } from './python-dependencies';
 import { AGENT_READER, grantOf, type Tool, type ToolContext } from './tool';
 import { factsOf, viewText } from './view-text';
 
-/** The tool that looks at what still runs. */
+/** The tool that reads the output of a running script. */
 const THROUGH = 'code_execution_tool';
-/** One that has ended and was not closed, because its call had been answered before, closes after so long. */
+/** A session that was not closed at its end, because its call had already been answered, closes after this long. */
 const IDLE_MS = 3_600_000;
 const AT_ONCE = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0, promptMs: 0 };
 
@@ -31,7 +31,7 @@ const argsSchema = z.strictObject({
       .boolean()
       .check(
         z.describe(
-          'True for code that needs user input, as through input(): the user works with it directly, and you ' +
+          'True for code that needs user input, e.g. through input(): the user works with it directly, and you ' +
             'receive only a confirmation that the session ended, with the exit code.',
         ),
       ),
@@ -39,14 +39,14 @@ const argsSchema = z.strictObject({
   ),
   session: z.optional(
     sessionNumber.check(
-      z.describe('Session to run in, where it must be a certain one. Default: one of its own.'),
+      z.describe('Session to run in, if it must be a certain one. Default: a separate one.'),
     ),
   ),
 });
 type Args = z.infer<typeof argsSchema>;
 
 export interface ExecutePythonOptions {
-  /** Whether the model reads what was shown and typed in an interactive session. Default false. */
+  /** Whether the model reads the output and input of an interactive session. Default false. */
   interactiveTranscript?: boolean | undefined;
 }
 
@@ -55,9 +55,9 @@ export const createExecutePythonCodeTool = ({
 }: ExecutePythonOptions = {}): Tool<Args> => ({
   name: 'execute_python_code',
   description:
-    'Runs a Python program: for complex logic, data manipulation, file operations and whatever no other tool does. ' +
-    'Each call is a new process, in a terminal of its own; several calls run at the same time. One that takes long ' +
-    'goes on after the answer: look at it with code_execution_tool, runtime "output" and the session that the ' +
+    'Runs a Python program: for complex logic, data manipulation, file operations and anything that no other tool does. ' +
+    'Each call is a new process, in its own terminal; several calls run at the same time. A long one ' +
+    'keeps running after the answer: look at it with code_execution_tool, runtime "output" and the session that the ' +
     'answer names.',
   args: argsSchema,
   // The call's key is the command's id: a second run finds the command and starts nothing.
@@ -74,11 +74,11 @@ export const createExecutePythonCodeTool = ({
     const { session, view: first } = await execInFree(context, free, command);
     const view = interactive ? await ended(session, first, context.key) : first;
     if (number === undefined && isOver(view)) await closeEnded(session);
-    return interactive ? confirmation(view, interactiveTranscript) : viewText(view, THROUGH);
+    return interactive ? confirmation(view, interactiveTranscript) : viewText(view, { through: THROUGH });
   },
 });
 
-/** What is wrong with the code or its dependencies is told before a session is opened. */
+/** Reports what is wrong with the code or its dependencies before a session is opened. */
 function requestFor(code: string, context: ToolContext): ExecRequest {
   const whole = withDependencies(code);
   const faults = codeSchema.safeParse(whole).error?.issues.map((issue) => issue.message);
@@ -97,13 +97,13 @@ function sessionOf({ client, agent, settings, caller }: ToolContext, session: nu
 
 const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
 
-/** Waits as long as the person takes. A second attempt of the call comes back to the same wait. */
+/** Waits as long as the person takes. A second attempt of the call resumes the same wait. */
 async function ended(session: SessionHandle, first: CommandView, key: string): Promise<CommandView> {
   let view = first;
   for (let waits = 0; !isOver(view); waits += 1)
     view = await session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS }, `${key}/end-${waits}`);
   if (view.commandId === key) return view;
-  const reason = 'another command has begun in its session since';
+  const reason = 'another command has since begun in its session';
   throw new HoldfastError('unknown_outcome', { what: 'the end of the script', reason });
 }
 
@@ -114,6 +114,6 @@ function confirmation(view: CommandView, transcript: boolean): string {
   const head = "The user's session with the script has ended.";
   if (transcript) return `${head} Its transcript:\n${viewText(view)}`;
   const [failure] = NOT_INSTALLED.exec(view.output) ?? [];
-  const what = failure ?? 'What was shown and typed there is not part of this result.';
+  const what = failure ?? 'Its output and input are not part of this result.';
   return `${head} ${what}\n[${factsOf(view)}]`;
 }

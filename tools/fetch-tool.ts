@@ -1,4 +1,4 @@
-// The tool `fetch`: the text behind an address of the web.
+// The tool `fetch`: the text at a web address.
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import * as z from 'zod/mini';
@@ -14,7 +14,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
 const SHOWN_BYTES = 64 * 1024;
-/** Of the answer's headers those that say something of its content, or what to ask next. */
+/** The response headers that describe the content, or what to request next. */
 const SHOWN_HEADERS = [
   'content-type',
   'content-length',
@@ -30,9 +30,9 @@ const argsSchema = z.strictObject({
     z.refine<string>((text) => isHttp(URL.parse(text) ?? new URL('none:')), {
       error: 'must be an address such as https://example.com/page',
     }),
-    z.describe('Address, of http or https.'),
+    z.describe('An http or https address.'),
   ),
-  method: z._default(z.enum(['GET', 'HEAD']), 'GET').check(z.describe('HEAD: status and headers alone.')),
+  method: z._default(z.enum(['GET', 'HEAD']), 'GET').check(z.describe('HEAD: only status and headers.')),
   headers: z
     ._default(
       z.record(
@@ -42,36 +42,36 @@ const argsSchema = z.strictObject({
       {},
     )
     .check(
-      z.describe(
-        'Headers to send. A redirect to another origin gets only those that say what is wanted, such as Accept.',
-      ),
+      z.describe('Headers to send. A redirect to another origin gets only harmless ones, such as Accept.'),
     ),
   max_bytes: z._default(
     wholeNumber(1, MAX_BYTES, 'Most bytes of the body to read; the rest is left out.'),
     DEFAULT_BYTES,
   ),
-  timeout_ms: z._default(wholeNumber(1, MAX_TIMEOUT_MS, 'Gives up after so long.'), DEFAULT_TIMEOUT_MS),
+  timeout_ms: z._default(wholeNumber(1, MAX_TIMEOUT_MS, 'Gives up after this long.'), DEFAULT_TIMEOUT_MS),
 });
 type Args = z.infer<typeof argsSchema>;
 
 const resultSchema = z.object({
-  status: z.int().check(z.describe('Of HTTP; an error of the server, such as 404, is a result.')),
-  url: z.string().check(z.describe('Where redirects led.')),
-  headers: z.record(z.string(), z.string()).check(z.describe(`Of the answer: ${SHOWN_HEADERS.join(', ')}.`)),
+  status: z.int().check(z.describe('HTTP status; a server error, such as 404, is a result.')),
+  url: z.string().check(z.describe('The address after redirects.')),
+  headers: z
+    .record(z.string(), z.string())
+    .check(z.describe(`Response headers: ${SHOWN_HEADERS.join(', ')}.`)),
   content_type: z.string().check(z.describe('Without its parameters, such as text/html; may be empty.')),
   body: z.string(),
   truncated: z.boolean().check(z.describe('Whether the body is longer than max_bytes.')),
 });
 type Page = z.infer<typeof resultSchema>;
 
-/** Throws `config_invalid` for what `allowPrivate` does not take. */
+/** Throws `config_invalid` for entries that `allowPrivate` does not accept. */
 export function createFetchTool(options: GuardOptions = {}): Tool<Args, Page> {
   const guard = createAddressGuard(options);
   return {
     name: 'fetch',
     description:
-      'Gets a page or a file of text over HTTP (GET or HEAD) and follows redirects. Private addresses are refused ' +
-      'unless they were opened; binary content is refused: download that with the tool shell.',
+      'Gets a page or a text file over HTTP (GET or HEAD) and follows redirects. Private addresses are refused ' +
+      'unless they were opened; binary content is refused: download it with the tool shell.',
     args: argsSchema,
     result: resultSchema,
     effects: 'read_only',
@@ -118,27 +118,27 @@ function pageOf({ status, url, headers, body, truncated }: GetResponse): Page {
   };
 }
 
-/** By the charset that was named, else as UTF-8. Throws `invalid_input` for what is no text. */
+/** Decoded by the given charset, otherwise as UTF-8. Throws `invalid_input` if it is not text. */
 function decode(
   body: Buffer,
   { charset, type, url }: { charset: string | undefined; type: string; url: URL },
 ): string {
   const decoder = decoderOf(charset);
   const isWide = decoder?.encoding.startsWith('utf-16');
-  // Text of an encoding that is not named is decoded as well as may be; other content must be UTF-8 to pass as text.
+  // Text without a charset is decoded as well as possible; other content must be UTF-8 to count as text.
   const isBinary = (!isWide && body.includes(0)) || (!TEXT.test(type) && !charset && !isWhole(body));
   if (!isBinary) return (decoder ?? new TextDecoder()).decode(body, { stream: true });
   throw new HoldfastError('invalid_input', {
     what: 'The content',
     got: `${type || 'binary data'} at ${url.href}`,
     allowed: 'text',
-    next: 'Download it with the tool shell (`curl -fsSLo FILE URL`), or ask with HEAD what it is.',
+    next: 'Download it with the tool shell (`curl -fsSLo FILE URL`), or use HEAD to see what it is.',
   });
 }
 
 const TEXT = /^(text\/|application\/(.*[+])?(json|xml|javascript|ecmascript|yaml|x-yaml|toml)$)/i;
 
-/** UTF-8, of which the last character may be cut off. */
+/** Whether it is UTF-8; the last character may be cut off. */
 const isWhole = (body: Buffer): boolean =>
   [0, 1, 2, 3].some((cut) => isUtf8(body.subarray(0, body.length - cut)));
 
@@ -146,7 +146,7 @@ function decoderOf(charset: string | undefined): TextDecoder | undefined {
   try {
     return charset === undefined ? undefined : new TextDecoder(charset);
   } catch {
-    // One that Node does not know.
+    // A charset that Node does not know.
     return undefined;
   }
 }

@@ -1,18 +1,18 @@
-// Runs a command in a session of its own: the first free one of a row of numbers that follows from the call's key.
+// Runs a command in a separate session: the first free one of a list of numbers derived from the call's key.
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors';
 import type { CommandView, ExecRequest } from '../contracts/session';
 import { refuseOwnSession, type ToolContext } from './tool';
 
 export interface FreeSessions {
-  /** In the order in which they are tried; the same for each attempt. */
+  /** In the order to try them; the same for each attempt. */
   numbers: readonly number[];
   open: (session: number) => SessionHandle;
 }
 
 /**
- * The call's key is the command's id: a second attempt finds the command and starts nothing. Throws `busy` when all
- * of the sessions are taken.
+ * The call's key is the command's id: a second attempt finds the command and starts nothing. Throws `busy` if all
+ * sessions are taken.
  */
 export async function execInFree(
   context: ToolContext,
@@ -27,7 +27,7 @@ export async function execInFree(
     try {
       return { session, view: await session.exec({ ...request, id: key }, key) };
     } catch (err) {
-      // Another command has the same number: the next one is tried.
+      // Another command has this number: try the next one.
       const isTaken = err instanceof HoldfastError && err.code === 'busy' && number !== candidates.at(-1);
       if (!isTaken) throw err;
     }
@@ -35,7 +35,7 @@ export async function execInFree(
   throw new HoldfastError('internal', { reason: 'no session was tried' });
 }
 
-/** Where the first attempt did not come to the first number, because another command ran there, it is looked for. */
+/** Finds the first attempt's session, if another command kept it from the first number. */
 async function candidatesOf(
   { key, attempt }: ToolContext,
   { numbers, open }: FreeSessions,
@@ -45,7 +45,7 @@ async function candidatesOf(
   return numbers;
 }
 
-/** Whether the session runs this command, or ran it last. */
+/** Whether this is the session's current or last command. */
 export async function hasCommand(session: SessionHandle, id: string): Promise<boolean> {
   try {
     const { command, view } = await session.state();
@@ -56,12 +56,12 @@ export async function hasCommand(session: SessionHandle, id: string): Promise<bo
   }
 }
 
-/** Closes a session that was opened for one command, which has ended. Its log stays. */
+/** Closes a session that was opened for one command, which has ended. Its log is kept. */
 export async function closeEnded(session: SessionHandle): Promise<void> {
   try {
     await session.close('its command has ended');
   } catch (err) {
-    // One that is closed already needs no closing.
+    // It is already closed.
     if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
   }
 }

@@ -14,20 +14,22 @@ import { hostOf, type Tool, type ToolContext } from './tool';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 10_000;
-/** Of a matching line; more is no line that somebody wrote. */
+/** Limit for a matching line; nobody writes longer ones by hand. */
 const MAX_LINE_CHARACTERS = 500;
 const MAX_FILES = 200_000;
 const SHOWN_BYTES = 32 * 1024;
 
 const argsSchema = z.strictObject({
   pattern: plainText(
-    'Regular expression; each line is searched by itself. A leading (?i) ignores case.',
+    'Regular expression; each line is searched separately. A leading (?i) ignores case.',
   ).check(
     z.minLength(1),
     z.refine<string>((text) => !text.includes('\n'), { error: 'must not hold a line break' }),
   ),
   include: z.optional(
-    pathText('Only files of this name, such as *.rs, *.{ts,tsx} or src/**/*.py (from the folder searched).'),
+    pathText(
+      'Only files that match this pattern, such as *.rs, *.{ts,tsx} or src/**/*.py (from the folder searched).',
+    ),
   ),
   path: z._default(pathText('Folder or file to search. Default: the working folder.'), '.'),
   limit: z._default(wholeNumber(1, MAX_LIMIT, 'Most matches to return.'), DEFAULT_LIMIT),
@@ -37,20 +39,20 @@ type Args = z.infer<typeof argsSchema>;
 const resultSchema = z.object({
   matches: z.array(
     z.object({
-      file: z.string().check(z.describe('As read_file takes it.')),
+      file: z.string().check(z.describe('As read_file accepts it.')),
       line: z.int().check(z.describe('Counted from 1.')),
       text: z.string(),
     }),
   ),
-  truncated: z.boolean().check(z.describe('Whether there is more than the limit.')),
+  truncated: z.boolean().check(z.describe('Whether there are more matches than the limit.')),
 });
 type Found = z.infer<typeof resultSchema>;
 
 export const grepFilesTool: Tool<Args, Found> = {
   name: 'grep_files',
   description:
-    'Searches the text files below a folder for a regular expression. What .gitignore leaves out, the folder .git, ' +
-    'binary files and symbolic links are not searched.',
+    'Searches the text files below a folder for a regular expression. Files that .gitignore excludes, the folder ' +
+    '.git, binary files and symbolic links are not searched.',
   args: argsSchema,
   result: resultSchema,
   effects: 'read_only',
@@ -61,7 +63,7 @@ export const grepFilesTool: Tool<Args, Found> = {
     const files = await filesOf({ include, path }, context);
     const request = { pattern, files, limit: limit + 1, env, signal: context.signal };
     const found = (await searchWithRipgrep(request)) ?? (await searchInNode(request));
-    // As the caller named the folder: absolute, or from the working folder.
+    // Paths in the caller's form: absolute, or from the working folder.
     const matches = found.slice(0, limit).map(({ file, line, text }) => ({
       file: isAbsolute(path) ? file : relative(cwd, file),
       line,
@@ -89,7 +91,7 @@ async function filesOf(
   });
   if (stats.isFile()) return [full];
   if (!stats.isDirectory()) throw notRegular(path, kindOf(stats));
-  // As in .gitignore: a name without a slash is looked for at any depth.
+  // As in .gitignore: a name without a slash matches at any depth.
   const isIncluded =
     include === undefined ? undefined : picomatch(include, { dot: true, basename: !include.includes('/') });
   const files: string[] = [];

@@ -1,4 +1,4 @@
-// Keeps the beginning and the end of output that may be without bound.
+// Keeps the beginning and the end of output that may be unbounded.
 
 export class HeadTail {
   private readonly head: Buffer[] = [];
@@ -7,7 +7,7 @@ export class HeadTail {
   private tailBytes = 0;
   private bytes = 0;
 
-  /** Keeps half of `maxBytes` of either side. */
+  /** Keeps half of `maxBytes` from each end. */
   constructor(private readonly maxBytes: number) {}
 
   push(data: Buffer): void {
@@ -19,7 +19,7 @@ export class HeadTail {
     if (rest.length > 0) this.keepEnd(rest);
   }
 
-  /** What there is; between beginning and end stands `note`, which is told how many bytes are left out. */
+  /** The kept output, with `note` between beginning and end; `note` gets the number of bytes left out. */
   text(note: (omittedBytes: number) => string): string {
     const tail = Buffer.concat(this.tail).subarray(-this.maxBytes / 2);
     const omitted = this.bytes - this.headBytes - tail.length;
@@ -32,14 +32,14 @@ export class HeadTail {
   private keepEnd(data: Buffer): void {
     this.tail.push(data);
     this.tailBytes += data.length;
-    // Joined only now and then: a flood comes in small pieces.
+    // Joined only occasionally: a flood comes in small pieces.
     if (this.tailBytes <= this.maxBytes) return;
     this.tail = [Buffer.from(Buffer.concat(this.tail).subarray(-this.maxBytes / 2))];
     this.tailBytes = this.tail[0]?.length ?? 0;
   }
 }
 
-/** The text, or its beginning and end with what is left out between them. */
+/** The text, or its beginning and end with a note about what is left out. */
 export function clipText(text: string, maxBytes: number, advice = ''): string {
   const kept = new HeadTail(maxBytes);
   kept.push(Buffer.from(text));
@@ -53,7 +53,7 @@ export const omissionNote =
 
 const isContinuation = (byte: number | undefined): boolean => ((byte ?? 0) & 0xc0) === 0x80;
 
-/** Without a UTF-8 sequence at the end that is cut (RFC 3629). */
+/** Drops an incomplete UTF-8 sequence at the end (RFC 3629). */
 function wholeEnd(data: Buffer): Buffer {
   let lead = data.length - 1;
   while (lead > 0 && lead > data.length - 4 && isContinuation(data[lead])) lead -= 1;

@@ -1,4 +1,4 @@
-// How tools name and open files of the host, and what they say where that fails.
+// How tools name and open host files, and the errors when that fails.
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -10,7 +10,7 @@ const withoutNul = z.refine<string>((text) => !text.includes('\0'), {
   error: 'holds a NUL character, allowed text without NUL',
 });
 
-/** Text that programs and the file system can take, described for whoever calls. */
+/** Text that programs and the file system accept, described for the caller. */
 export const plainText = (description: string): z.ZodMiniString =>
   z.string().check(withoutNul, z.describe(description));
 export const pathText = (description: string): z.ZodMiniString =>
@@ -18,10 +18,10 @@ export const pathText = (description: string): z.ZodMiniString =>
 export const wholeNumber = (from: number, to: number, description: string): z.ZodMiniNumberFormat =>
   z.int().check(z.gte(from), z.lte(to), z.describe(description));
 
-/** A path as the caller means it: relative ones count from the host's working folder. */
+/** Resolves a caller's path: relative ones start from the host's working folder. */
 export const onHost = (host: ToolHost, path: string): string => resolve(host.cwd, path);
 
-/** What the catalogue has for an error of the file system: `not_found`, `file_failed`; others as they are. */
+/** The catalogue's error for a file system error: `not_found`, `file_failed`; others unchanged. */
 export function fileError(err: unknown, action: string, path: string, next?: string): unknown {
   const { code, syscall } = (err ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === undefined || syscall === undefined) return err;
@@ -29,7 +29,7 @@ export function fileError(err: unknown, action: string, path: string, next?: str
     return new HoldfastError('not_found', {
       what: action === 'listed' ? 'The folder' : 'The file',
       got: path,
-      next: next ?? 'Look at what is there with list_dir; relative paths count from the working folder.',
+      next: next ?? 'List the folder with list_dir; relative paths start from the working folder.',
     });
   return new HoldfastError('file_failed', { got: path, action, reason: reasonOf(err) });
 }
@@ -41,7 +41,7 @@ export const kindOf = (stats: Stats): string => {
   return stats.isFile() ? 'a file' : 'a device';
 };
 
-/** Opens a regular file to read. Anything else is refused and not waited for: pipes and devices may have no end. */
+/** Opens a regular file to read. Anything else is refused without waiting: pipes and devices may have no end. */
 export async function openRegular(path: string): Promise<{ file: FileHandle; stats: Stats }> {
   let file: FileHandle;
   try {

@@ -1,4 +1,4 @@
-// The tool `list_dir`: what lies in a folder.
+// The tool `list_dir`: the entries of a folder.
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { fileError, onHost, pathText, wholeNumber } from './host-files';
 import { hostOf, type Tool } from './tool';
 
-/** More are not looked at: the listing says so. */
+/** Further entries are not read, and the listing says so. */
 const MAX_ENTRIES = 20_000;
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 5_000;
@@ -18,17 +18,17 @@ const argsSchema = z.strictObject({
   ),
   offset: z._default(wholeNumber(1, MAX_ENTRIES, 'First entry to return, counted from 1.'), 1),
   limit: z._default(wholeNumber(1, MAX_LIMIT, 'Most entries to return.'), DEFAULT_LIMIT),
-  depth: z._default(wholeNumber(1, 20, 'How many levels of folders to list; 1: the folder alone.'), 1),
+  depth: z._default(wholeNumber(1, 20, 'How many levels of folders to list; 1: only the folder itself.'), 1),
 });
 
 const resultSchema = z.object({
   entries: z.array(
     z.object({
-      path: z.string().check(z.describe('From the folder that was listed.')),
+      path: z.string().check(z.describe('Relative to the listed folder.')),
       type: z.enum(['file', 'directory', 'symlink', 'other']),
     }),
   ),
-  total: z.int().check(z.describe('Entries in all; more than `entries` where there are further pages.')),
+  total: z.int().check(z.describe('Total entries; more than `entries` if there are further pages.')),
   truncated: z
     .boolean()
     .check(z.describe(`Whether there are more than ${MAX_ENTRIES}, which are not counted.`)),
@@ -62,7 +62,7 @@ export const listDirTool: Tool<z.infer<typeof argsSchema>, Listing> = {
     const more = entries.length < total || truncated;
     const count = `${total}${truncated ? ' or more' : ''}`;
     const note = more
-      ? [`[${entries.length} of ${count} entries; see the others with offset, limit, depth]`]
+      ? [`[${entries.length} of ${count} entries; use offset, limit, depth to see the others]`]
       : [];
     return [...lines, ...note].join('\n') || '[empty]';
   },
@@ -87,7 +87,7 @@ async function list(
     try {
       await list(join(folder, child.name), `${below}${child.name}/`, depth - 1, found);
     } catch (err) {
-      // One that may not be read, or is gone meanwhile, hides itself and not the others.
+      // An unreadable or vanished folder hides only itself, not the others.
       if (!['EACCES', 'ENOENT', 'EPERM'].includes((err as NodeJS.ErrnoException).code ?? '')) throw err;
     }
   }

@@ -1,5 +1,5 @@
-// One pipe for both streams of a program, so that what it prints to either comes in its order. Node makes a socket
-// of its own for each, which loses the order and which programs cannot open as /dev/stderr.
+// One pipe for both streams of a program, which keeps their output in order. Node makes a separate socket for each,
+// which loses the order and which programs cannot open as /dev/stderr.
 import { execFile } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -7,18 +7,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What is left in a pipe when its program has ended is at most so much (pipe(7), fcntl F_SETPIPE_SZ). */
+/** The most that can remain in a pipe after its program has ended (pipe(7), fcntl F_SETPIPE_SZ). */
 const MOST_LEFT_BYTES = 1024 * 1024;
 
 export interface OutputPipe {
-  /** For stdout and stderr of the program; `release` it when the program has it. */
+  /** For the program's stdout and stderr; call `release` once the program has it. */
   fd: number;
   release(): void;
-  /** Takes what was printed up to now and lets go of the pipe, which others may still hold. */
+  /** Reads the output so far and closes our end of the pipe, which others may still hold. */
   finish(): void;
 }
 
-/** Calls `onData` with what is printed. */
+/** Calls `onData` with the output. */
 export async function openOutputPipe(onData: (data: Buffer) => void): Promise<OutputPipe> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-pipe-'));
   const path = join(folder, 'output');
@@ -33,7 +33,7 @@ export async function openOutputPipe(onData: (data: Buffer) => void): Promise<Ou
     const fd = openEnd(constants.O_RDONLY | constants.O_NONBLOCK);
     const rest = openEnd(constants.O_RDONLY | constants.O_NONBLOCK);
     const input = openEnd(constants.O_WRONLY);
-    // Its end is not waited for: a background job may hold the pipe for ever.
+    // Does not wait for its end: a background job may hold the pipe forever.
     const reader = new Socket({ fd, readable: true, writable: false });
     reader.on('data', onData);
     reader.on('error', () => undefined);

@@ -1,18 +1,18 @@
-// What a Python script says of the packages it needs: the bare comment at its top, or a block of PEP 723.
+// The packages that a Python script declares: in the bare comment at its top, or in a PEP 723 block.
 import { parse, TomlError } from 'smol-toml';
 import { HoldfastError } from '../contracts/errors';
 
-/** The expression of PEP 723, for the type "script". */
+/** The regular expression from PEP 723, for the type "script". */
 const BLOCK = /^# \/\/\/ script$\s((?:^#(?:| .*)$\s)+)^# \/\/\/$/gm;
 const BLOCK_START = /^# \/\/\/ script$/m;
 const BARE = /^#\s*dependencies\s*=/;
-/** A name and what PEP 508 has behind it, and never an option of an installer. */
+/** A name and what PEP 508 allows after it, but never an installer option. */
 const PACKAGE = /^[A-Za-z0-9][^\p{Cc}]*$/u;
 const EXAMPLE = '# dependencies = ["requests", "numpy>=2"]';
 
 /**
- * The code with its dependencies as a block of PEP 723. That of a bare comment comes behind the code, so that all
- * lines keep their numbers. Throws `invalid_input` with the line of what is no list of packages.
+ * The code with its dependencies as a PEP 723 block. For a bare comment the block goes after the code, so that all
+ * lines keep their numbers. Throws `invalid_input` with the line of an invalid package list.
  */
 export function withDependencies(code: string): string {
   const text = code.replaceAll('\r\n', '\n');
@@ -43,7 +43,7 @@ function checkBlock(content: string, line: number): void {
     throw refused(lineOf(toml, 'requires-python', line), JSON.stringify(versions), 'a text such as ">=3.11"');
 }
 
-/** Of the comment lines before the first line of code. */
+/** The dependencies in the comment lines before the first line of code. */
 function bareDependencies(lines: readonly string[]): string[] {
   const end = lines.findIndex((line) => line.trim() !== '' && !line.startsWith('#'));
   const top = end === -1 ? lines : lines.slice(0, end);
@@ -54,7 +54,7 @@ function bareDependencies(lines: readonly string[]): string[] {
   return checkPackages(dependencies, from + 1);
 }
 
-/** The list may go on over several lines: it ends where it is whole. What follows is another comment. */
+/** The list may span several lines: it ends where it is complete. What follows is another comment. */
 function firstTable(comment: readonly string[], line: number): Record<string, unknown> {
   let fault: unknown;
   for (let count = 1; count <= comment.length; count += 1) {
@@ -63,7 +63,7 @@ function firstTable(comment: readonly string[], line: number): Record<string, un
     } catch (err) {
       fault ??= err;
     }
-    // One that is closed and still no TOML gets no better.
+    // A closed list that is still not TOML will not become valid.
     if (comment[count - 1]?.trimEnd().endsWith(']')) break;
   }
   throw noToml(fault, line - 1);
@@ -80,7 +80,7 @@ function checkPackages(value: unknown, line: number): string[] {
 function noToml(err: unknown, before: number): unknown {
   if (!(err instanceof TomlError)) return err;
   const what = err.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? '';
-  return refused(before + err.line, `no TOML (${what})`, `a list of packages such as ${EXAMPLE}`);
+  return refused(before + err.line, `invalid TOML (${what})`, `a list of packages such as ${EXAMPLE}`);
 }
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;

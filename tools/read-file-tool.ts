@@ -1,4 +1,4 @@
-// The tool `read_file`: the text of a file, or of some of its lines, exactly as it stands there.
+// The tool `read_file`: the exact text of a file, or of some of its lines.
 import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import * as z from 'zod/mini';
@@ -8,7 +8,7 @@ import { fileError, onHost, openRegular, pathText, wholeNumber } from './host-fi
 import { hostOf, type Tool } from './tool';
 
 const MAX_BYTES = 10 * 1024 * 1024;
-/** What a model is shown of a long text; scripts get all of it. */
+/** How much of a long text a model sees; scripts get all of it. */
 const SHOWN_BYTES = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const MAX_LINES = 1_000_000_000;
@@ -22,7 +22,7 @@ const argsSchema = z.strictObject({
 export const readFileTool: Tool<z.infer<typeof argsSchema>, string> = {
   name: 'read_file',
   description:
-    'Reads a text file (UTF-8) and returns its text as it is, without line numbers. "offset" and "limit" choose ' +
+    'Reads a text file (UTF-8) and returns its exact text, without line numbers. "offset" and "limit" select ' +
     'lines of a long file. Files and parts above 10 MiB, folders, devices and binary files are refused.',
   args: argsSchema,
   effects: 'read_only',
@@ -52,7 +52,7 @@ interface Lines {
   signal: AbortSignal;
 }
 
-/** The bytes of the lines. Throws `invalid_input` where the file has fewer, or they are too many bytes. */
+/** The bytes of the lines. Throws `invalid_input` if the file has fewer lines, or they are too many bytes. */
 async function readLines(file: FileHandle, { path, offset, limit, signal }: Lines): Promise<Buffer> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
@@ -66,7 +66,7 @@ async function readLines(file: FileHandle, { path, offset, limit, signal }: Line
     const data = buffer.subarray(0, bytesRead);
     let from = line >= offset ? 0 : bytesRead;
     let at = 0;
-    // Only lines that are counted cost a look at each newline.
+    // Looks at each newline only if lines must be counted.
     while (line < offset || end !== Infinity) {
       at = data.indexOf(0x0a, at) + 1;
       if (at === 0) break;
@@ -80,7 +80,7 @@ async function readLines(file: FileHandle, { path, offset, limit, signal }: Line
     if (keptBytes > MAX_BYTES) throw tooLarge(path, keptBytes);
     kept.push(part);
   }
-  // One behind the last is the end, where somebody who reads page by page arrives.
+  // One past the last line is the end, where a caller that reads page by page arrives.
   if (line + (isAtStart ? 0 : 1) < offset) throw beyond(path, offset, isAtStart ? line - 1 : line);
   return Buffer.concat(kept);
 }

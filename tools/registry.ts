@@ -1,5 +1,5 @@
-// The registry of tools: what models and scripts may call. A built-in tool is one file and one line here; one's own
-// are handed in where the parts are composed; those of sources come and go.
+// The registry of tools: what models and scripts may call. A built-in tool is one file and one line here; custom tools
+// are passed in where the parts are composed; tools of sources come and go.
 import * as z from 'zod/mini';
 import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -48,11 +48,11 @@ const UNIFIED_EXEC: readonly Tool[] = [execCommandTool, writeStdinTool, connectT
 export interface BuiltInOptions {
   /** Whether exec_command, write_stdin and connect_tools are offered. Default true. */
   unifiedExec?: boolean | undefined;
-  /** Private names, addresses and networks that fetch may ask. Default: none. */
+  /** Private names, addresses and networks that fetch may access. Default: none. */
   fetchPrivate?: readonly string[] | undefined;
-  /** Folder of the files of sub-agents' roles. Default: roles are names and nothing else. */
+  /** Folder with the role files of sub-agents. Default: roles are only names. */
   roles?: string | undefined;
-  /** Whether the model reads what people see and type in interactive scripts. Default false. */
+  /** Whether the model reads the output and input of interactive scripts. Default false. */
   interactiveTranscript?: boolean | undefined;
 }
 
@@ -71,32 +71,32 @@ const builtIn = ({
 ];
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
-/** A tool that throws is run so often; then its caller is told what it threw. */
+/** How often a tool that throws is run; then its caller gets what it threw. */
 const MAX_ATTEMPTS = 5;
-/** Of Node: a longer one ends at once. */
+/** Node's limit: a longer timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A tool as models and scripts see it, and where it came from. */
 export interface ToolRegistry {
   describe(): readonly ToolDescription[];
-  /** The tool of this name. Throws `unknown_tool`. */
+  /** The tool with this name. Throws `unknown_tool`. */
   find(name: string): Tool;
-  /** The arguments as the tool takes them. Throws `invalid_input` with a JSON pointer for each fault. */
+  /** The arguments as the tool expects them. Throws `invalid_input` with a JSON pointer for each fault. */
   check(tool: Tool, args: unknown): unknown;
   /**
-   * Runs a call. What its caller can mend, and an outcome that is unknown, is an outcome. Throws what is worth
-   * another attempt under the same key.
+   * Runs a call. Errors that the caller can fix, and unknown outcomes, are returned as outcomes. Throws errors that are
+   * worth another attempt with the same key.
    */
   invoke(call: ToolCall, context: ToolContext): Promise<ToolOutcome>;
-  /** As `invoke`, in the text that a model reads; `wantsValue`: with the result itself. */
+  /** Like `invoke`, as the text that a model reads; `wantsValue`: with the result itself. */
   call(call: ToolCall, context: ToolContext, wantsValue?: boolean): Promise<ToolResult>;
-  /** Tools of sources that are left out, each with the reason. */
+  /** Tools of sources that were left out, each with the reason. */
   faults(): string[];
-  /** Calls `listener` when the tools have changed, until the function that it returns is called. */
+  /** Calls `listener` when the tools change, until the returned function is called. */
   onChange(listener: () => void): () => void;
 }
 
-/** The built-in tools, one's own and those of sources. Throws `tool_invalid` and `tool_name_taken`. */
+/** The built-in tools, custom tools and those of sources. Throws `tool_invalid` and `tool_name_taken`. */
 export function createToolRegistry(
   own: readonly Tool[] = [],
   sources: readonly ToolSource[] = [],
@@ -161,11 +161,11 @@ export function createToolRegistry(
 interface Table {
   tools: Map<string, Tool>;
   faults: string[];
-  /** Made when it is asked for: each call of a model wants it, and schemas take their time. */
+  /** Built on demand and kept: each model call needs it, and schemas are slow. */
   described?: ToolDescription[];
 }
 
-/** A name that a source gives twice, or that is taken, is offered by nobody: which one was meant is not known. */
+/** A name that is taken, or that sources give twice, is left out of all sources: it would be ambiguous. */
 function withSources(fixed: ReadonlyMap<string, Tool>, sources: readonly ToolSource[]): Table {
   const offered = sources.flatMap((source) => source.tools());
   const tools = new Map(fixed);
@@ -191,7 +191,7 @@ function add(tools: Map<string, Tool>, tool: Tool): void {
 }
 
 function describe({ name, description, args, parameters, result, effects, runsOn }: Tool): ToolDescription {
-  // As they are to be written: what has a default may be left out.
+  // The schema of the input: arguments with a default may be left out.
   const schema = parameters ?? z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' });
   const resultSchema = result && ('jsonSchema' in result ? result.jsonSchema : z.toJSONSchema(result));
   return {
@@ -209,7 +209,7 @@ function textOf(tool: Tool, value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-/** One attempt. Throws when the tool's time is up; a tool that does not heed its signal is waited for no longer. */
+/** One attempt. Throws on timeout; a tool that ignores its signal is no longer waited for. */
 async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
   const { timeoutMs } = tool;
   if (timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS) return runWhereItBelongs(tool, args, context);
@@ -217,7 +217,7 @@ async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const err = new Error(`its time of ${timeoutMs} ms was up`);
+      const err = new Error(`it timed out after ${timeoutMs} ms`);
       reject(err);
       over.abort(err);
     }, timeoutMs);
@@ -237,13 +237,13 @@ function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext): Pro
   return runConfined({ tool: tool.name, args, cwd: host.cwd }, { ...host, confine }, signal);
 }
 
-/** Throws for what is no JSON: that is a fault of its tool, and not of whoever writes it down later. */
+/** Throws if it is not JSON: that is the tool's fault, not that of the code that records it later. */
 function asJson(value: JsonValue): JsonValue {
   JSON.stringify(value);
   return value;
 }
 
-/** Own tools come from modules that no compiler may have seen. */
+/** Custom tools may come from modules that no compiler has checked. */
 function checkTool(tool: Partial<Tool> | undefined): void {
   const allowed: Record<string, boolean> = {
     'name: 1 to 64 of a-z, A-Z, 0-9, "_" and "-"':
@@ -260,7 +260,7 @@ function checkTool(tool: Partial<Tool> | undefined): void {
 }
 
 const checkArgs = (tool: Tool, args: unknown): unknown =>
-  parseWith(tool.args, `The call of ${tool.name}`, args, tool.secret);
+  parseWith(tool.args, `The call to ${tool.name}`, args, tool.secret);
 
 async function runTool<T extends JsonValue>(
   tool: Tool,
@@ -275,9 +275,9 @@ async function runTool<T extends JsonValue>(
   context.host?.admit?.(name, effects);
   const parsed = checkArgs(tool, args);
   const unknown = (reason: string): HoldfastError =>
-    new HoldfastError('unknown_outcome', { what: `the call of ${name}`, reason });
+    new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
   if (effects === 'once' && context.attempt > 1)
-    throw unknown('the worker was lost while it was at it, and it is not to run twice');
+    throw unknown('the worker was lost during the call, which must not run twice');
   try {
     return shown(await inTime(tool, parsed, context));
   } catch (err) {

@@ -8,27 +8,27 @@ import { fileError } from './host-files';
 import { openOutputPipe } from './output-pipe';
 import type { ToolHost } from './tool';
 
-/** From the polite signal to the one that nothing survives. */
+/** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
 
 export interface ProgramRequest {
   argv: readonly string[];
   cwd: string;
-  /** All of it: nothing is inherited. */
+  /** The complete environment: nothing is inherited. */
   env: Readonly<Record<string, string>>;
-  /** Ends the whole group when it aborts; then the call throws its reason. */
+  /** Ends the whole process group on abort; the call then throws the signal's reason. */
   signal: AbortSignal;
   timeoutMs?: number | undefined;
-  /** Of a host with a sandbox. */
+  /** Present on a host with a sandbox. */
   confine?: ToolHost['confine'];
-  /** Of output that are kept, half from its beginning and half from its end. */
+  /** Bytes of output to keep, half from its beginning and half from its end. */
   maxBytes: number;
 }
 
 export interface ProgramResult {
-  /** stdout and stderr, as they came. */
+  /** stdout and stderr, in order of arrival. */
   output: string;
-  /** As shells say it: 128 + n for signal n, 127 for a missing program, 124 at the time-out. */
+  /** As in shells: 128 + n for signal n, 127 for a missing program, 124 for a timeout. */
   exitCode: number;
 }
 
@@ -66,7 +66,7 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
       say(ended.missing);
       return { output: text(), exitCode: ended.exitCode };
     }
-    if (timedOut) say(`[ended after the time-out of ${timeoutMs} ms]`);
+    if (timedOut) say(`[ended after the timeout of ${timeoutMs} ms]`);
     return { output: text(), exitCode: timedOut ? 124 : ended.exitCode };
   } finally {
     clearTimeout(timer);
@@ -78,17 +78,19 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
 function start({ argv, cwd, env, confine }: ProgramRequest, fd: number): ChildProcess {
   const [file = '', ...args] = confine ? confine(cwd, argv) : argv;
   try {
-    // What takes it into the sandbox begins in no folder that code in there can write.
+    // The program that enters the sandbox must not start in a folder that code in the sandbox can write.
     return spawn(file, args, { cwd: confine ? '/' : cwd, env, stdio: ['ignore', fd, fd], detached: true });
   } catch (err) {
-    // Some faults Node throws at once, such as arguments that are too long.
+    // Node throws some faults at once, such as arguments that are too long.
     const { code = 'unknown' } = err as NodeJS.ErrnoException;
     throw new HoldfastError('invalid_input', {
       what: 'The command',
       got: `${argv.join(' ').slice(0, 100)} (${code})`,
       allowed: 'a program that the system can start',
       next:
-        code === 'E2BIG' ? 'Write long text to a file and name that.' : 'Correct the command; nothing ran.',
+        code === 'E2BIG'
+          ? 'Write long text to a file and pass its path.'
+          : 'Correct the command; nothing ran.',
     });
   }
 }
@@ -107,7 +109,7 @@ function endable(child: ChildProcess): { end: () => void; forget: () => void } {
     if (kill) return;
     send('SIGTERM');
     kill = setTimeout(() => send('SIGKILL'), GRACE_MS);
-    // Its leader went by itself: others of the group, which ignore the polite one, get no more time.
+    // The group's leader has ended: other members, which ignored SIGTERM, get no more time.
     child.once('exit', () => send('SIGKILL'));
   };
   return { end, forget: () => clearTimeout(kill) };
@@ -128,7 +130,7 @@ function endOf(child: ChildProcess): Promise<{ exitCode: number } | { exitCode: 
   });
 }
 
-/** A folder that is missing and a program that is missing look alike to whoever starts one. */
+/** A missing folder and a missing program look alike when starting a program. */
 function checkFolder(cwd: string): void {
   let isFolder: boolean;
   try {

@@ -1,4 +1,4 @@
-// The tool `shell`: one command, to its end. What keeps running belongs into a session.
+// The tool `shell`: one command, to its end. Long-running programs belong in a session.
 import * as z from 'zod/mini';
 import { clipText } from './head-tail';
 import { onHost, pathText, plainText, wholeNumber } from './host-files';
@@ -6,7 +6,7 @@ import { runProgram } from './run-program';
 import { quote } from '../contracts/shell-word';
 import { hostOf, type Tool } from './tool';
 
-/** For scripts; a model is shown less. */
+/** For scripts; a model sees less. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const SHOWN_BYTES = 16 * 1024;
 const DAY_MS = 24 * 3_600_000;
@@ -22,28 +22,30 @@ const argsSchema = z.strictObject({
       ),
     ])
     .check(
-      z.describe('A list is a program with its arguments, run without a shell; a text is run by `bash -c`.'),
+      z.describe(
+        'A list is a program with its arguments, run without a shell; a string is run by `bash -c`.',
+      ),
     ),
   workdir: z.optional(pathText('Folder to run in, from the working folder. Default: the working folder.')),
-  timeout_ms: z.optional(wholeNumber(1, DAY_MS, 'Ends the command after so long. Default: no limit.')),
+  timeout_ms: z.optional(wholeNumber(1, DAY_MS, 'Ends the command after this long. Default: no limit.')),
 });
 
 const resultSchema = z.object({
-  output: z.string().check(z.describe('stdout and stderr in their order; of long output beginning and end.')),
+  output: z.string().check(z.describe('stdout and stderr in order; for long output only beginning and end.')),
   exit_code: z
     .int()
-    .check(z.describe('128 + n when it died of signal n, 127 for a missing program, 124 at the time-out.')),
+    .check(z.describe('128 + n when it died of signal n, 127 for a missing program, 124 for a timeout.')),
 });
 
 export const shellTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSchema>> = {
   name: 'shell',
   description:
-    'Runs one command to its end and returns its output and exit code. Nothing can be typed into it; nothing of it ' +
-    'stays but what it did: for a persistent shell use code_execution_tool. A job that it leaves in the background ' +
+    'Runs one command to its end and returns its output and exit code. Nothing can be typed into it, and no shell ' +
+    'state is kept: for a persistent shell use code_execution_tool. A job that it leaves in the background ' +
     'must not write to its output.',
   args: argsSchema,
   result: resultSchema,
-  // Whether a command may run twice only its author knows.
+  // Only its author knows whether a command may run twice.
   effects: 'once',
   runsOn: 'host',
   commandLine: ({ command }) => (typeof command === 'string' ? command : command.map(quote).join(' ')),
@@ -61,5 +63,5 @@ export const shellTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSc
     return { output, exit_code: exitCode };
   },
   text: ({ output, exit_code: exitCode }) =>
-    `Exit code: ${exitCode}\nOutput:\n${clipText(output, SHOWN_BYTES, '; run it with its output in a file to see all')}`,
+    `Exit code: ${exitCode}\nOutput:\n${clipText(output, SHOWN_BYTES, '; redirect its output to a file to see all of it')}`,
 };

@@ -1,4 +1,4 @@
-// What a tool is, and how one's own is defined.
+// What a tool is, and how to define your own.
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors';
@@ -19,95 +19,95 @@ export const AGENT_READER = 'agent';
 
 /** The machine that a tool with `runsOn: 'host'` runs on. */
 export interface ToolHost {
-  /** Of the host, as in the agent's settings. */
+  /** The host's name, as in the agent's settings. */
   name: string;
-  /** Folder that relative paths count from: the calling script's, else that of the agent's shells. */
+  /** The folder that relative paths start from: the calling script's, otherwise that of the agent's shells. */
   cwd: string;
-  /** Environment for programs: the allow-list that shells have, never the worker's own. */
+  /** Environment for programs: the same allow-list as for shells, never the worker's own. */
   env: Readonly<Record<string, string>>;
-  /** Refuses what the host's access does not allow. Throws `execution_disabled` and `read_only_host`. */
+  /** Checks the host's access. Throws `execution_disabled` and `read_only_host`. */
   admit?: (tool: string, effects: Effects) => void;
   /**
-   * The command line that runs a program in the sandbox of the host, in a folder. Absent where there is none: then
-   * programs may do all that the host's user may.
+   * The command line that runs a program in the host's sandbox, in a folder. Absent without a sandbox: then programs
+   * may do everything that the host's user may.
    */
   confine?: ((cwd: string, argv: readonly string[]) => string[]) | undefined;
-  /** What code in that sandbox may write and see, by real paths. Absent where there is none. */
+  /** What code in that sandbox may write and see, by real paths. Absent without a sandbox. */
   sandbox?: { roots: readonly string[]; shows: (path: string) => boolean } | undefined;
-  /** Lets scripts call tools that only the terminal of a session reaches. Absent where there are no terminals. */
+  /** Enables tool calls for scripts that only a session's terminal reaches. Absent if there are no terminals. */
   connectTools?: (ref: SessionRef, signal: AbortSignal) => Promise<void>;
 }
 
 export interface ToolContext {
   agent: string;
   settings: ToolSettings;
-  /** The same over retries: a tool that cannot be repeated passes it on. */
+  /** The same across retries: a tool that cannot be repeated passes it on as an idempotency key. */
   key: string;
-  /** 1 the first time; more when a worker was killed at this call, or the tool threw. */
+  /** 1 the first time; more if a worker was killed during this call, or the tool threw. */
   attempt: number;
   client: HoldfastClient;
-  /** Aborts when the turn is stopped, or when the script that called has ended. */
+  /** Aborts when the turn is stopped, or when the calling script has ended. */
   signal: AbortSignal;
   /** Calls that the model may still make in its turn. */
   callsLeft?: number | undefined;
-  /** What sub-agents of a turn with such limits may still take. */
+  /** What the turn's sub-agents may still use of its limits. */
   budgetLeft?: ToolInvocation['budgetLeft'];
-  /** The script that calls; null for the model. */
+  /** The calling script; null for the model. */
   caller: ToolCaller | null;
   /** Null for tools that run anywhere. */
   host: ToolHost | null;
 }
 
 export interface Tool<Args = unknown, Result = JsonValue> {
-  /** 1 to 64 of a-z, A-Z, 0-9, "_" and "-": what every way of calling tools takes. */
+  /** 1 to 64 of a-z, A-Z, 0-9, "_" and "-", which every way of calling tools accepts. */
   name: string;
   /** For the model: what it does and when to use it. */
   description: string;
   /** A schema of zod 4 (`zod` or `zod/mini`); the model sees it as JSON Schema. */
   args: z.core.$ZodType<Args>;
-  /** JSON Schema that describes the arguments in place of `args`, where they come from elsewhere. */
+  /** JSON Schema that describes the arguments instead of `args`, if it comes from elsewhere. */
   parameters?: JsonSchema;
-  /** Schema of the result: of zod 4, or JSON Schema. Default: text. */
+  /** Schema of the result: zod 4 or JSON Schema. Default: text. */
   result?: z.core.$ZodType<Result> | { jsonSchema: JsonSchema };
   /** Its arguments may be a password: errors do not show them. */
   secret?: boolean;
   effects: Effects;
   /** Default `anywhere`. */
   runsOn?: RunsOn;
-  /** The command line that it runs outside of sessions: the policy looks at it as at a session's command. */
+  /** The command line that it runs outside of sessions: the policy checks it like a session's command. */
   commandLine?(args: Args): string;
-  /** Uses files and nothing else: where its host has a sandbox, it runs in there. For our own. */
+  /** Uses only files: if its host has a sandbox, it runs inside. For built-in tools. */
   usesFiles?: boolean;
-  /** The model's calls are run by its turn itself; `run` is for scripts. For our own: a turn knows them by name. */
+  /** The turn itself runs the model's calls; `run` is for scripts. For built-in tools: a turn knows them by name. */
   inTurn?: boolean;
-  /** Most time that one attempt may take, in milliseconds. Default 24 h. */
+  /** The longest that one attempt may take, in milliseconds. Default 24 h. */
   timeoutMs?: number;
-  /** A HoldfastError is told to the model or thrown in the script. Scripts get the result as it is. */
+  /** A HoldfastError is shown to the model or thrown in the script. Scripts get the result unchanged. */
   run(args: Args, context: ToolContext): Promise<Result>;
-  /** What the model reads of a result. Default: a text as it is, other values as JSON. */
+  /** The result as the model reads it. Default: a text unchanged, other values as JSON. */
   text?(result: Result): string;
 }
 
-/** A tool of one's own, its arguments typed by their schema. Give it to `createWorkers` or `holdfast up --tools`. */
+/** Defines a tool, with arguments typed by their schema. Pass it to `createWorkers` or `holdfast up --tools`. */
 export const defineTool = <Args, Result extends JsonValue = JsonValue>(tool: Tool<Args, Result>): Tool =>
   tool;
 
-/** The machine that a tool of `runsOn: 'host'` was called on. Throws `internal` for one that runs anywhere. */
+/** The machine on which a tool with `runsOn: 'host'` was called. Throws `internal` for one that runs anywhere. */
 export function hostOf({ host }: ToolContext): ToolHost {
-  if (!host) throw new HoldfastError('internal', { reason: 'a tool of the host was run elsewhere' });
+  if (!host) throw new HoldfastError('internal', { reason: 'a host tool was run elsewhere' });
   return host;
 }
 
 /**
- * Refuses a call that would wait for what itself waits for it: a script that uses the session it runs in, or one
- * whose script ran this one. Throws `would_deadlock`.
+ * Refuses a call that would deadlock: a script that uses the session it runs in, or one whose script ran this one.
+ * Throws `would_deadlock`.
  */
 export function refuseOwnSession({ caller }: Pick<ToolContext, 'caller'>, session: number): void {
   if (caller?.within.includes(session))
     throw new HoldfastError('would_deadlock', { session, within: caller.within.join(', ') });
 }
 
-/** What the scripts of a command may call that this call runs: what its caller may. Throws `call_depth`. */
+/** What scripts of a command that this call runs may call: the same as its caller. Throws `call_depth`. */
 export function grantOf({ settings, caller, callsLeft }: ToolContext): ToolGrant {
   if (!caller) return { allowed: settings.tools, calls: callsLeft };
   const { allowed, callsLeft: calls, within } = caller;
@@ -119,6 +119,6 @@ export function grantOf({ settings, caller, callsLeft }: ToolContext): ToolGrant
 /** Tools that come and go while the worker runs, such as those of MCP servers. */
 export interface ToolSource {
   tools(): readonly Tool[];
-  /** Calls `listener` after each change, until the function that it returns is called. */
+  /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: () => void): () => void;
 }

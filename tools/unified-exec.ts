@@ -1,4 +1,4 @@
-// What exec_command and write_stdin share: the answer of Codex's unified exec over Holdfast's sessions.
+// What exec_command and write_stdin share: the answers of Codex's unified exec, on top of Holdfast's sessions.
 import { constants } from 'node:os';
 import * as z from 'zod/mini';
 import type { SessionHandle } from '../client/session-handle';
@@ -16,9 +16,9 @@ const MAX_YIELD_MS = 30_000;
 const DEFAULT_OUTPUT_TOKENS = 10_000;
 
 export const execResultSchema = z.object({
-  output: z.string().check(z.describe('What is new: text of the terminal, cut to max_output_tokens.')),
-  exit_code: z.nullable(z.int()).check(z.describe('Null while it runs; 128 + n when it died of signal n.')),
-  session_id: z.nullable(z.int()).check(z.describe('For write_stdin; null when the process has ended.')),
+  output: z.string().check(z.describe('New terminal output, cut to max_output_tokens.')),
+  exit_code: z.nullable(z.int()).check(z.describe('Null while it runs; 128 + n if it died of signal n.')),
+  session_id: z.nullable(z.int()).check(z.describe('For write_stdin; null if the process has ended.')),
   wall_time_seconds: z.number().check(z.describe('How long this call waited.')),
   original_token_count: z.int().check(z.describe('Size of the output before it was cut.')),
 });
@@ -38,7 +38,7 @@ export const maxTokensSchema = z._default(
   DEFAULT_OUTPUT_TOKENS,
 );
 
-/** The session that a number of unified exec stands for. */
+/** The session for a session ID of unified exec. */
 export const execSession = (
   { client, agent, settings, caller }: ToolContext,
   session: number,
@@ -49,13 +49,13 @@ export const execSession = (
   return client.session({ agent, host: settings.host ?? LOCAL_HOST, session }, opening);
 };
 
-/** One time for all: the answer comes at the process's end, or then. Out of bounds it is moved into them, as in Codex. */
+/** The single time limit: the answer comes at the process's end, or then. Clamped to its bounds, as in Codex. */
 export function yieldAfter(milliseconds: number): YieldSettings {
   const ms = Math.round(Math.min(Math.max(milliseconds, MIN_YIELD_MS), MAX_YIELD_MS));
   return { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms, promptMs: ms };
 }
 
-/** The answer for a view. A session whose process has ended is closed: it was opened for that alone. */
+/** The answer for a view. A session whose process has ended is closed: it was opened only for that process. */
 export async function execResult(
   session: SessionHandle,
   view: CommandView,
@@ -78,20 +78,20 @@ export async function execResult(
   };
 }
 
-/** A view leaves out the middle of long output; where the caller takes more, it is read by pages. */
+/** A view leaves out the middle of long output; if the caller wants more, it is read in pages. */
 async function wholeOutput(session: SessionHandle, view: CommandView, maxBytes: number): Promise<string> {
   const clipped = (text: string): string =>
     clipText(text, maxBytes, `, of ${view.to - view.from}; max_output_tokens shows more`);
   if (view.omittedBytes === 0 || maxBytes <= Buffer.byteLength(view.output)) return clipped(view.output);
   const half = Math.min(Math.floor(maxBytes / 2), MAX_PAGE_BYTES);
-  // Without a reader: how far the agent has read stays as it is.
+  // Without a reader: the agent's reading position stays unchanged.
   const page = (from: number, bytes: number): Promise<CommandView> =>
     session.output({ from, maxBytes: Math.max(Math.min(bytes, half), 4) });
   const bytes = view.to - view.from;
   const head = await page(view.from, half);
   let output = droppedBefore(view) + head.output;
   let at = head.to;
-  // A page may end before what was asked for, within a character, and behind it, where a part is missing.
+  // A page may end earlier than requested, within a character, or later, if a part is missing.
   if (at < view.to - half && bytes > 2 * half) {
     const tail = view.to - half;
     output += `\n[${tail - at} bytes omitted, of ${bytes}]\n`;
@@ -106,7 +106,7 @@ async function wholeOutput(session: SessionHandle, view: CommandView, maxBytes: 
   return output;
 }
 
-/** Said by the view, and not by pages that begin where the log does. */
+/** The view says so, but pages that begin where the log does say nothing. */
 const droppedBefore = ({ droppedBytes, from }: CommandView): string =>
   droppedBytes === undefined
     ? ''
@@ -117,7 +117,7 @@ function exitCodeOf({ exitCode, signal }: CommandView): number {
   return exitCode ?? 128 + (number ?? 0);
 }
 
-/** In the words that models know from Codex. */
+/** In the format that models know from Codex. */
 export function execText({ output, ...result }: ExecResult): string {
   return [
     `Wall time: ${result.wall_time_seconds.toFixed(4)} seconds`,

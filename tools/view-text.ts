@@ -1,5 +1,8 @@
-// What a model reads of a session: its output, then one line of facts and what can be done next.
+// A session as a model reads it: its output, then one line of facts and possible next steps.
 import type { CommandView, YieldReason } from '../contracts/session';
+
+/** The tool that runs code on a host that is not that of the agent's own shells. */
+export const REMOTE_TOOL = 'code_execution_remote';
 
 const YIELDS: Record<YieldReason, string> = {
   first_output: 'no output yet',
@@ -8,15 +11,21 @@ const YIELDS: Record<YieldReason, string> = {
   waiting_input: 'it waits for input',
 };
 
-/** @param through the tool that looks and resets, where that is not the one that answers */
-export function viewText(view: CommandView, through?: string): string {
-  const fresh = view.freshShell ? '[this command began in a fresh shell: the one before had ended]\n' : '';
-  const output = view.output === '' || view.output.endsWith('\n') ? view.output : `${view.output}\n`;
-  return `${fresh}${output}[${factsOf(view, through)}]`;
+export interface ViewPlace {
+  /** The tool for looking and resetting, if it is not the answering tool. */
+  through?: string;
+  /** The host that the tool `input` has to name, if it is not that of the agent's own shells. */
+  host?: string;
 }
 
-/** One line: how it ended or what it waits for, where, and what can be done next. */
-export function factsOf(view: CommandView, through?: string): string {
+export function viewText(view: CommandView, place: ViewPlace = {}): string {
+  const fresh = view.freshShell ? '[this command began in a fresh shell: the previous one had ended]\n' : '';
+  const output = view.output === '' || view.output.endsWith('\n') ? view.output : `${view.output}\n`;
+  return `${fresh}${output}[${factsOf(view, place)}]`;
+}
+
+/** One line: how it ended or what it is waiting for, where, and possible next steps. */
+export function factsOf(view: CommandView, { through, host }: ViewPlace = {}): string {
   const by = through === undefined ? '' : `${through}, `;
   const where = `session ${view.session}, offset ${view.to}`;
   switch (view.state) {
@@ -27,7 +36,7 @@ export function factsOf(view: CommandView, through?: string): string {
     case 'waiting_input':
       return (
         `waiting for ${view.waiting?.echo === false ? 'a password' : 'input'}; ${where}; ` +
-        `answer with the tool "input", stop it with ${by}runtime "reset"`
+        `answer with the tool "input"${host === undefined ? '' : ` and "host": "${host}"`}, stop it with ${by}runtime "reset"`
       );
     case 'running':
       return (

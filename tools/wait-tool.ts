@@ -1,4 +1,4 @@
-// The tool `wait`: waits for several sessions at once, so that a model need not look at one after the other.
+// The tool `wait`: waits for several sessions at once, so that a model need not poll them one by one.
 import * as z from 'zod/mini';
 import { LOCAL_HOST } from '../contracts/ids';
 import { milliseconds, sessionNumber, waitSchema } from '../contracts/schemas/session';
@@ -27,8 +27,8 @@ const REASONS: Record<WaitReason, string> = {
 export const waitTool: Tool<z.infer<typeof argsSchema>> = {
   name: 'wait',
   description:
-    'Waits for what runs in several sessions at once: "for" is "exit", "output" (more than you have seen), "idle", ' +
-    '"needs_input" or "pattern:RE"; "mode" "all" or "any". Use it instead of looking again and again.',
+    'Waits for several sessions at once: "for" is "exit", "output" (more than you have seen), "idle", ' +
+    '"needs_input" or "pattern:RE"; "mode" "all" or "any". Use it instead of looking repeatedly.',
   args: argsSchema,
   effects: 'read_only',
   async run({ sessions, for: wait, mode, timeout_ms: waitMs }, context) {
@@ -44,7 +44,7 @@ const sessionOf = (
   session: number,
 ): ReturnType<typeof client.session> => client.session({ agent, host: settings.host ?? LOCAL_HOST, session });
 
-/** Output counts from where the agent stopped reading: what came since is new to it. */
+/** Output counts from where the agent stopped reading: what came since then is new to it. */
 async function readUpTo(
   context: ToolContext,
   session: number,
@@ -57,5 +57,7 @@ function waitText({ met, sessions }: WaitResult): string {
   const parts = sessions.map(
     ({ reason, view }) => `session ${view.session}: ${REASONS[reason]}\n${viewText(view)}`,
   );
-  return [met ? 'The wait is over.' : 'The time-out came first; what runs goes on.', ...parts].join('\n\n');
+  return [met ? 'The wait is over.' : 'The wait timed out; the commands keep running.', ...parts].join(
+    '\n\n',
+  );
 }

@@ -1,4 +1,4 @@
-// The tool `write_file`: gives a file its whole content.
+// The tool `write_file`: writes the whole content of a file.
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
@@ -8,19 +8,19 @@ import { hostOf, type Tool } from './tool';
 
 const argsSchema = z.strictObject({
   file_path: pathText('Path of the file, absolute or relative to the working folder.'),
-  content: z.string().check(z.describe('The whole text; what the file held before is gone.')),
-  create_dirs: z._default(z.boolean(), false).check(z.describe('Whether to make folders that are missing.')),
+  content: z.string().check(z.describe('The whole text; it replaces the previous content.')),
+  create_dirs: z._default(z.boolean(), false).check(z.describe('Whether to create missing folders.')),
 });
-const resultSchema = z.object({ bytes: z.int().check(z.describe('Length of the file now.')) });
+const resultSchema = z.object({ bytes: z.int().check(z.describe('The new length of the file.')) });
 
 export const writeFileTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSchema>> = {
   name: 'write_file',
   description:
-    'Writes a text file as UTF-8, in one step: nobody ever reads half of it. An existing file keeps its mode, a ' +
-    'symbolic link is followed. To change a part of a file use apply_patch.',
+    'Writes a text file as UTF-8, atomically: nobody ever reads half of it. An existing file keeps its mode, a ' +
+    'symbolic link is followed. To change part of a file, use apply_patch.',
   args: argsSchema,
   result: resultSchema,
-  // The same content again is the same file.
+  // Writing the same content again gives the same file.
   effects: 'idempotent',
   runsOn: 'host',
   usesFiles: true,
@@ -36,7 +36,7 @@ export const writeFileTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resu
         throw err;
       }
     } catch (err) {
-      throw fileError(err, 'written', path, 'Set create_dirs to make the folder, or look with list_dir.');
+      throw fileError(err, 'written', path, 'Set create_dirs to create the folder, or look with list_dir.');
     }
     return { bytes: Buffer.byteLength(content) };
   },

@@ -17,16 +17,14 @@ import {
 } from './unified-exec';
 
 const TYPE_YIELD_MS = 250;
-/** Who only looks wants to see something. */
+/** For a call that only looks, and wants to see output. */
 const LOOK_YIELD_MS = 5_000;
 
 const argsSchema = z.strictObject({
   session_id: sessionNumber.check(z.describe('Session ID that exec_command returned.')),
   chars: z._default(
     keyboardSchema.check(
-      z.describe(
-        'Typed as it is, without Enter: end a line with "\\n". "\\u0003" is Ctrl-C. Empty: only look.',
-      ),
+      z.describe('Typed as is, without Enter: end a line with "\\n". "\\u0003" is Ctrl-C. Empty: only look.'),
     ),
     '',
   ),
@@ -38,13 +36,13 @@ type Args = z.infer<typeof argsSchema>;
 export const writeStdinTool: Tool<Args, ExecResult> = {
   name: 'write_stdin',
   description:
-    'Types characters into a process that exec_command started and that still runs, and returns what it printed ' +
+    'Types characters into a running process that exec_command started, and returns its output ' +
     'since the last look. With empty chars it waits for output or the end.',
   args: argsSchema,
   result: execResultSchema,
-  // What is typed may be a password.
+  // The input may be a password.
   secret: true,
-  // The same key types once.
+  // The same key types only once.
   effects: 'idempotent',
   async run(args, context) {
     const since = Date.now();
@@ -64,7 +62,7 @@ async function viewOf(args: Args, session: SessionHandle, { key }: ToolContext):
       return await session.output({ reader: AGENT_READER, wait: 'exit', waitMs: yielding.maxMs }, key);
     return await session.input({ ...pressed(chars), reader: AGENT_READER, yield: yielding }, key);
   } catch (err) {
-    // Its end came first: the answer tells of that.
+    // It ended first: the answer reports that.
     if (isError(err, 'no_running_process')) return session.output({ reader: AGENT_READER }, `${key}/end`);
     if (isError(err, 'not_found')) return lastView(session, err);
     throw err;
@@ -74,13 +72,13 @@ async function viewOf(args: Args, session: SessionHandle, { key }: ToolContext):
 const isError = (err: unknown, code: ErrorCode): err is HoldfastError =>
   err instanceof HoldfastError && err.code === code;
 
-/** As the terminal takes it best: Ctrl-C as a byte could wait behind input that nobody reads. */
+/** Ctrl-C goes as a key: as a byte it could wait behind unread input. */
 function pressed(chars: string): { keys: Key[] } | { keyboard: string; enter: false } {
   const key = (Object.keys(KEYS) as Key[]).find((name) => KEYS[name] === chars);
   return key ? { keys: [key] } : { keyboard: chars, enter: false };
 }
 
-/** Of a session that was closed meanwhile: how its process ended, with its output from the beginning. */
+/** For a session closed in the meantime: how its process ended, with its output from the beginning. */
 async function lastView(session: SessionHandle, err: HoldfastError): Promise<CommandView> {
   const { view } = await session.state();
   if (!view) throw err;

@@ -1,4 +1,4 @@
-// What serves agents: the claim of their queue, their worker, and what looks after them.
+// The part that serves agents: the claim of their queue, their worker, and their periodic checks.
 import { LiveTokens } from '../activities/live-tokens';
 import type { ClaimFacts } from '../contracts/claims';
 import type { ModelProviders } from '../models/providers';
@@ -15,15 +15,15 @@ import type { AgentSide } from './workers';
 export interface AgentSideOptions extends Omit<AgentWorkerOptions, 'queue' | 'identity' | 'tokens'> {
   facts: ClaimFacts;
   configuration: Configuration;
-  /** Tools that no release brings. */
+  /** The embedder's own tools. */
   own: readonly Tool[];
   options: { dataDir: string; models?: ModelProviders; join?: boolean | undefined };
   warn: (message: string, facts: object) => void;
-  /** Takes what is to be undone where the rest cannot be made. */
+  /** Collects cleanups, in case a later step fails. */
   made: (() => unknown)[];
 }
 
-/** Throws `queue_taken` where other workers serve the queue with something else to offer. */
+/** Throws `queue_taken` if other workers serve the queue with a different offer. */
 export async function createAgentSide({
   facts,
   configuration,

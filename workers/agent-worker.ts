@@ -39,9 +39,9 @@ export function createAgentWorker({
     // Tools wait: for a command's yield, for output. Waiting costs little.
     maxConcurrentActivityTaskExecutions: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
-    // A tool is told with its heartbeat's answer that nobody waits for it any more.
+    // The heartbeat's answer tells a tool that nobody waits for it any more.
     maxHeartbeatThrottleInterval: '2s',
-    // What is scheduled while no worker lives waits so long for the dead one's cache.
+    // A task scheduled while no worker is alive waits this long for the dead one's cache.
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '2s',
     shutdownForceTime: '5s',

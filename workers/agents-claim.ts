@@ -1,4 +1,4 @@
-// Workers of one agents' queue offer the same: an agent must not get one or the other by chance.
+// All workers of an agents' queue must offer the same: which worker an agent gets is chance.
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { Claim, QueueClaims } from '../client/queue-claims';
@@ -9,9 +9,9 @@ import { differencesOf, fingerprintOf } from './agents-offer';
 
 /** temporal.api.enums.v1.TaskQueueType */
 const WORKFLOW_QUEUE = 1;
-/** The server lists a poller for minutes after its last poll, which lasts a minute at the most. */
+/** The server lists a poller for minutes after its last poll, which lasts a minute at most. */
 const POLLER_MS = 75_000;
-/** A worker that has made its claim polls within so long. */
+/** A worker that has made its claim polls within this time. */
 const STARTING_MS = 60_000;
 
 export interface AgentsClaimOptions {
@@ -19,19 +19,19 @@ export interface AgentsClaimOptions {
   client: Client;
   queue: string;
   facts: AgentsFacts;
-  /** Joins workers that offer something else. */
+  /** Joins workers with a different offer. */
   join: boolean;
 }
 
 type AgentsFacts = ClaimFacts & { offer: Offer };
 
-/** What other workers read of one that polls the queue. */
+/** The identity with which a worker polls, for other workers to read. */
 export const agentsIdentity = ({ offer, instance }: AgentsFacts): string =>
   `${process.pid}@${hostname()} agents ${fingerprintOf(offer)} ${instance}`;
 
 const IDENTITY = /^(\d+)@(\S+) agents ([0-9a-f]{12}) (\S+)$/;
 
-/** Sets of workers in this process that have not left. */
+/** Running sets of workers in this process. */
 const serving = new Set<string>();
 
 export class AgentsClaim {
@@ -39,7 +39,7 @@ export class AgentsClaim {
     serving.add(options.facts.instance);
   }
 
-  /** Throws `queue_taken` where others serve the queue with something else to offer. */
+  /** Throws `queue_taken` if others serve the queue with a different offer. */
   static async make(options: AgentsClaimOptions): Promise<AgentsClaim> {
     const claim = new AgentsClaim(options);
     try {
@@ -64,12 +64,12 @@ export class AgentsClaim {
           allowed: placeOf(standing.facts),
           differences: differencesOf(standing.facts.offer ?? {}, facts.offer),
         });
-      // Of workers that are gone.
-      await claims.free(queue, standing, 'its workers are gone, and others offer something else');
+      // The claim's workers are gone.
+      await claims.free(queue, standing, 'its workers are gone, and others have a different offer');
     }
   }
 
-  /** The last of those that offer the same frees the queue. */
+  /** The last worker with this offer frees the queue. */
   async leave(): Promise<void> {
     const { claims, queue, facts } = this.options;
     serving.delete(facts.instance);
@@ -86,7 +86,7 @@ export class AgentsClaim {
     return fingerprintOf(facts.offer ?? {}) === this.own;
   }
 
-  /** Workers of the queue in other processes, by what they offer. Older releases do not say it, and are not among them. */
+  /** Workers of the queue in other processes, by offer. Older releases do not state theirs, and are not included. */
   private async others(): Promise<{ offer: string }[]> {
     const { client, queue, facts } = this.options;
     const { pollers } = await client.workflowService.describeTaskQueue({
@@ -104,14 +104,14 @@ export class AgentsClaim {
   }
 }
 
-/** Its process is there; or it may just be starting on another machine. */
+/** Whether its process exists, or may just be starting on another machine. */
 function isStarting({ facts: { machine, maker, instance }, since }: Claim): boolean {
   const isHere = machine === hostname() && maker.bootId === identityOf(process.pid).bootId;
   if (isHere && maker.pid === process.pid) return serving.has(instance);
   return isHere ? isAlive(maker) : Date.now() - since.getTime() < STARTING_MS;
 }
 
-/** A process of this machine can be looked at; the server misses one only after a minute. */
+/** A process on this machine can be checked directly; the server notices only after a minute. */
 function isThere({
   pid,
   machine,

@@ -1,5 +1,5 @@
-// What the workers of an agents' queue offer, part by part: agents get one worker or another by chance, so that all of
-// them must offer the same. No secret is in it, and of a key only whether there is one.
+// What the workers of an agents' queue offer, part by part: which worker an agent gets is chance, so all of them must
+// offer the same. Contains no secrets; of a key, only whether there is one.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import type { Tool } from '../tools/tool';
 import type { ToolDescription } from '../contracts/tools';
 import type { Configuration } from './configuration';
 
-/** Before a value that only tells whether two are the same. */
+/** Prefix of a value that is only compared. */
 const HASHED = '#';
 const SHOWN_DIFFERENCES = 8;
 
 export interface Offered {
   tools: readonly ToolDescription[];
-  /** Those of `tools` that no release brings. */
+  /** The tools that are not built in. */
   ownTools: readonly Pick<Tool, 'name'>[];
   ownModels: ModelProviders;
   configuration: Configuration;
@@ -29,7 +29,7 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
   const { models, policy, dialects, encryption, features, fetch, mcpServers, roles } = configuration;
   const providers = { ...BUILT_IN_PROVIDERS, ...models.providers };
   const parts: [string, string][] = [
-    // Those of two releases may differ in their descriptions.
+    // Built-in tools of two releases may differ in their descriptions.
     ...tools.map((tool): [string, string] => [
       `tool ${tool.name}`,
       own.has(tool.name) ? hashed(tool) : 'built in',
@@ -57,11 +57,11 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
   return Object.fromEntries(parts);
 }
 
-/** The same for the same offer, whoever makes it. */
+/** Deterministic: equal offers have equal fingerprints. */
 export const fingerprintOf = (offer: Offer): string =>
   sha256(JSON.stringify(Object.entries(offer).sort(([a], [b]) => (a < b ? -1 : 1)))).slice(0, 12);
 
-/** In words, for a message: what differs between what is offered there and what would be offered here. */
+/** The differences between the offer there and the offer here, in words, for a message. */
 export function differencesOf(there: Offer, here: Offer): string {
   const names = [...new Set([...Object.keys(there), ...Object.keys(here)])];
   const different = names.filter((name) => there[name] !== here[name]);
@@ -89,7 +89,7 @@ function way({ key, headers, ...provider }: ProviderSettings, env: NodeJS.Proces
   return `${hashed([provider, baseUrl, Object.keys(headers)])}${key === null ? '' : hasKey ? ' with key' : ' without key'}`;
 }
 
-/** Without what its environment and headers hold. */
+/** Without the values of its environment and headers. */
 const reachOf = ({ transport, enabledTools, disabledTools }: McpServerSettings): unknown => [
   transport.kind === 'http' ? transport.url : [transport.command, transport.args],
   enabledTools,

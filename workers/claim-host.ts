@@ -1,12 +1,14 @@
-// One worker per host and data folder: two would both answer for the same commands.
+// One worker per host and data folder: two would both run the same commands.
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
 import { holdLock } from '../engine/lock';
 
-/** One that is told to end lets go within its grace time at the latest; it need not be waited for in full. */
+/**
+ * A worker that is told to stop releases the host within its grace time, but there is no need to wait for all of it.
+ */
 const PATIENCE_MS = 3_000;
 
-/** Returns how to let go of it; a process that ends lets go too. Throws `worker_running`. */
+/** Returns the function that releases it; the end of the process does so too. Throws `worker_running`. */
 export async function claimHost(dataDir: string, host: string): Promise<() => void> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {

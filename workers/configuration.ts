@@ -1,4 +1,4 @@
-// Reads `holdfast.toml`. Its values may be secrets: what is wrong with it is told by place and never by value.
+// Reads `holdfast.toml`. Its values may be secrets: faults are reported by place, never by value.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
@@ -23,11 +23,11 @@ import { configuredSandbox } from './configured-sandbox';
 
 export interface Configuration {
   features: { unifiedExec: boolean };
-  /** Modules of own tools, by absolute path. */
+  /** Modules with the user's own tools, by absolute path. */
   modules: readonly string[];
   tools: { interactiveTranscript: boolean };
   fetch: { allowPrivate: readonly string[] };
-  /** Folder of the files of sub-agents' roles; it need not be there. */
+  /** Folder with the files of sub-agents' roles; it may be missing. */
   roles: string;
   dialects: DialectOptions;
   /** What shells and programs of the host may do. */
@@ -37,11 +37,11 @@ export interface Configuration {
   policy: PolicySettings;
   encryption: EncryptionSettings;
   secrets: SecretSettings;
-  /** How much of the disk may be taken. */
+  /** How much disk space may be used. */
   storage: Quotas;
 }
 
-/** Which built-in tools there are, and what they may. */
+/** Which built-in tools there are, and what they may do. */
 export const builtInOptions = ({ features, tools, fetch, roles }: Configuration): BuiltInOptions => ({
   unifiedExec: features.unifiedExec,
   fetchPrivate: fetch.allowPrivate,
@@ -51,15 +51,15 @@ export const builtInOptions = ({ features, tools, fetch, roles }: Configuration)
 
 export interface ConfigurationSource {
   file: string;
-  /** Whether somebody named the file: then it must be there. */
+  /** Whether the user named the file: then it must exist. */
   isNamed: boolean;
-  /** What servers inherit: an allow-list. */
+  /** The environment that servers inherit: an allow-list. */
   programEnv: Readonly<Record<string, string>>;
-  /** What `env_vars` and the like name values of. */
+  /** The variables that `env_vars` and similar keys refer to. */
   env: NodeJS.ProcessEnv;
 }
 
-/** The file that is named, else `holdfast.toml` in the data folder, where there is one. */
+/** The named file, else `holdfast.toml` in the data folder, if it exists. */
 export const configurationSource = (choice: {
   dataDir: string;
   config?: string | undefined;
@@ -70,7 +70,7 @@ export const configurationSource = (choice: {
   programEnv: sessionEnvironment(process.env),
 });
 
-/** Throws `config_invalid` that lists every fault with its place. */
+/** Throws `config_invalid`, which lists every fault with its place. */
 export function readConfiguration(source: ConfigurationSource): Configuration {
   const { file, isNamed } = source;
   if (!isNamed && !existsSync(file)) return resolved(configurationSchema.parse({}), source);
@@ -98,9 +98,9 @@ function parseToml(file: string): unknown {
     return parse(text);
   } catch (err) {
     if (!(err instanceof TomlError)) throw err;
-    // The rest of the message shows the line itself.
+    // The rest of the message quotes the line itself.
     const what = err.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? '';
-    throw invalid(file, [`line ${err.line}, column ${err.column} is no TOML: ${what}`]);
+    throw invalid(file, [`line ${err.line}, column ${err.column} is not TOML: ${what}`]);
   }
 }
 
@@ -116,7 +116,7 @@ function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
         `${place} must be ${TYPES[issue.expected] ?? issue.expected}, got ${kindOf(table, issue.path)}`,
       ];
     case 'too_small':
-      return [`${place} must be ${issue.origin === 'string' ? 'a text that is not empty' : 'above 0'}`];
+      return [`${place} must be ${issue.origin === 'string' ? 'a non-empty text' : 'above 0'}`];
     case 'too_big':
       return [`${place} must be at most ${String(issue.maximum)}`];
     case 'invalid_key':
@@ -152,7 +152,7 @@ function kindOf(table: unknown, path: readonly PropertyKey[]): string {
   return TYPES[typeof value] ?? typeof value;
 }
 
-/** Keys that a table of the file may have, by its place. */
+/** Keys allowed in the table at this place of the file. */
 function knownKeys(path: readonly PropertyKey[]): string[] {
   const { shape } = configurationSchema;
   const [section, part] = path;
@@ -262,7 +262,7 @@ function headersFromEnv(entry: McpServerEntry, env: NodeJS.ProcessEnv): Record<s
   return headers;
 }
 
-/** Paths count from the file's folder; a bare command is looked for on the PATH. */
+/** Paths are relative to the file's folder; a bare command is looked up on the PATH. */
 function stdioServer(
   command: string,
   { args = [], env = {}, env_vars: names = [], cwd = '.' }: McpServerEntry,

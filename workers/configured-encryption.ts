@@ -1,4 +1,4 @@
-// `[encryption]` of `holdfast.toml`: where keys are and what must be encrypted. No key is read here.
+// `[encryption]` of `holdfast.toml`: where the keys are and what must be encrypted. Reads no key.
 import { resolve } from 'node:path';
 import {
   encryptionKeySchema,
@@ -7,7 +7,7 @@ import {
 } from '../contracts/schemas/encryption-configuration';
 import type { EncryptionSettings, KeySource } from '../encryption/settings';
 
-/** Paths count from `folder`. */
+/** Paths are relative to `folder`. */
 export function configuredEncryption(entry: EncryptionEntry, folder: string): EncryptionSettings {
   const { keys, required, allow_plaintext: allowPlaintext, allow_unbound: allowUnbound } = entry;
   return {
@@ -20,6 +20,6 @@ export function configuredEncryption(entry: EncryptionEntry, folder: string): En
   };
 }
 
-/** Keys that a table at this place may have. */
+/** Keys allowed in the table at this place. */
 export const encryptionKeys = (path: readonly PropertyKey[]): string[] =>
   Object.keys((path.length > 1 ? encryptionKeySchema : encryptionSchema).shape);

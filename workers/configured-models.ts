@@ -1,9 +1,9 @@
-// The models that `holdfast.toml` brings: how providers are reached, what is known of a model. No key is read here.
+// The models in `holdfast.toml`: how to reach providers, facts about models. Reads no key.
 import { resolve } from 'node:path';
 import type { ModelEntry, ModelProviderEntry } from '../contracts/schemas/configuration';
 import type { ConfiguredModels, ModelSettings, ProviderSettings } from '../models/settings';
 
-/** Paths count from `folder`. */
+/** Paths are relative to `folder`. */
 export function configuredModels(
   providers: Readonly<Record<string, ModelProviderEntry>>,
   models: Readonly<Record<string, ModelEntry>>,

@@ -1,10 +1,10 @@
-// `[sandbox]` of `holdfast.toml` as the host takes it.
+// `[sandbox]` of `holdfast.toml`, in the host's terms.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { SandboxEntry } from '../contracts/schemas/sandbox-configuration';
 import type { SandboxChoice } from '../exec/sandbox/open-sandbox';
 
-/** Paths count from the file's folder, and `~` from the home folder. */
+/** Paths are relative to the file's folder, and `~` is the home folder. */
 export function configuredSandbox(entry: SandboxEntry, folder: string): SandboxChoice {
   const { mode, network, git, limits } = entry;
   const place = (path: string): string =>

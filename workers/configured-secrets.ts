@@ -1,4 +1,4 @@
-// `[secrets]` of `holdfast.toml`: where the host finds what `{{secret:NAME}}` stands for.
+// `[secrets]` of `holdfast.toml`: where the host finds the values for `{{secret:NAME}}`.
 import { isAbsolute, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -9,16 +9,16 @@ import { SecretStore } from '../exec/secret-store';
 
 export interface SecretSettings {
   file: string | null;
-  /** Variables of the worker that may be used. */
+  /** Usable variables of the worker. */
   env: readonly string[];
   command: readonly string[] | null;
-  /** The PATH of its command, where that is not the worker's. */
+  /** The PATH of its command, if different from the worker's. */
   path?: string | undefined;
-  /** Who may use which; absent: everybody all of them. */
+  /** Who may use which secrets; absent: everybody may use all. */
   allow?: Readonly<Record<string, SecretAllowance>>;
 }
 
-/** Paths count from `folder`; a bare program is looked for on the PATH. */
+/** Paths are relative to `folder`; a bare program is looked up on the PATH. */
 export function configuredSecrets(
   { file, env, command, allow }: SecretsEntry,
   folder: string,
@@ -33,7 +33,7 @@ export function configuredSecrets(
   };
 }
 
-/** Throws `config_invalid` where the file may not be used. */
+/** Throws `config_invalid` if the file may not be used. */
 export function secretStore(
   { file, env, command, path, allow }: SecretSettings,
   from: NodeJS.ProcessEnv,
@@ -52,21 +52,21 @@ export function secretStore(
   });
 }
 
-/** Throws with names and places, and never a value. */
+/** Throws with names and places, never with a value. */
 function readSecrets(file: string): Record<string, string> {
   const text = readPrivateFile(file);
   let table: Record<string, unknown>;
   try {
     table = parse(text);
   } catch (err) {
-    // The message shows the line itself.
+    // The message quotes the line itself.
     const place = err instanceof TomlError ? `line ${err.line}, column ${err.column} ` : '';
-    throw new Error(`${file}: ${place}is no TOML`);
+    throw new Error(`${file}: ${place}is not TOML`);
   }
   for (const [name, value] of Object.entries(table)) {
     if (!SECRET_NAME.test(name))
-      throw new Error(`${file}: ${JSON.stringify(name)} is no name, allowed as of a variable`);
-    if (typeof value !== 'string') throw new Error(`${file}: "${name}" is no text`);
+      throw new Error(`${file}: ${JSON.stringify(name)} is not a valid name, allowed are variable names`);
+    if (typeof value !== 'string') throw new Error(`${file}: "${name}" is not a text`);
   }
   return table as Record<string, string>;
 }

@@ -1,4 +1,4 @@
-// The tools that `holdfast.toml` brings: those of its modules, and those of its MCP servers, which follow the file
+// The tools in `holdfast.toml`: those of its modules, and those of its MCP servers, which follow changes of the file
 // while the worker runs.
 import { isDeepStrictEqual } from 'node:util';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -17,26 +17,26 @@ import type { WorkersLog } from './workers';
 
 export interface ConfiguredTools {
   configuration: Configuration;
-  /** Of the modules. */
+  /** Tools of the modules. */
   tools: Tool[];
-  /** Of the MCP servers. */
+  /** Tools of the MCP servers. */
   source: ToolSource;
   servers(): McpServerStatus[];
-  /** What is amiss with the file now. */
+  /** Current problems with the file. */
   faults(): string[];
-  /** What the policy says now: it counts from the next call on. */
+  /** The current policy: it applies from the next call on. */
   policy(): PolicySettings;
-  /** Follows the file from now on, and connects the servers where they are wanted. Call it once. */
+  /** Starts to follow the file, and connects the servers if wanted. Call it once. */
   start(withServers: boolean): void;
-  /** Resolves when no process of a server is left. */
+  /** Resolves when no server process is left. */
   close(): Promise<void>;
 }
 
 export interface ConfigurationChoice {
   dataDir: string;
-  /** Default: `holdfast.toml` in the data folder, where there is one. */
+  /** Default: `holdfast.toml` in the data folder, if it exists. */
   config?: string | undefined;
-  /** What may not be loaded, because code in the sandbox of the host could write it. */
+  /** What must not be loaded, because code in the host's sandbox could write it. */
   exposed: Exposed;
   log: WorkersLog;
 }
@@ -72,7 +72,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
       if (hasServers) servers.reconcile(trusted(now));
     } catch (err) {
       if (!(err instanceof HoldfastError)) throw err;
-      faults = [`What was configured before goes on. ${err.message}`];
+      faults = [`The previous configuration stays in effect. ${err.message}`];
       if (hasServers) servers.reconcile(servers.settings());
     }
     for (const fault of faults) log.warn('configuration', { reason: fault });
@@ -92,7 +92,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
       processes
         .endLeft()
         .catch((err: unknown) =>
-          log.warn('MCP servers of a killed worker are left', { reason: reasonOf(err) }),
+          log.warn('MCP servers of a killed worker could not be ended', { reason: reasonOf(err) }),
         );
       servers.reconcile(trusted(configuration));
     },
@@ -103,9 +103,9 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
   };
 }
 
-/** Read-only in the sandbox, but people replace a file, and what is mounted on it is gone for a moment. */
+/** Read-only in the sandbox, but people replace files, and a mount on a replaced file is gone for a moment. */
 const NOT_FOLLOWED =
-  'lies in a folder that sessions may write: it is read when a worker starts, and not followed while it runs.';
+  'is in a folder that sessions may write: it is read when a worker starts, and changes are not followed while it runs.';
 
 /** MCP servers and the policy follow the file; the rest is read when a worker starts. */
 function needingRestart(began: Configuration, now: Configuration): string[] {
@@ -126,6 +126,6 @@ function needingRestart(began: Configuration, now: Configuration): string[] {
     (part) => !isDeepStrictEqual(began[part], now[part]),
   );
   return [...new Set(parts.map((part) => names[part]))].map(
-    (part) => `${part} of the configuration has changed: that counts from the worker's next start.`,
+    (part) => `${part} of the configuration has changed: this takes effect at the worker's next start.`,
   );
 }

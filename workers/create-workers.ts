@@ -1,5 +1,5 @@
-// Composes the workers: agents on `holdfast`, and one host's shells. `holdfast up` runs them in a process of
-// their own, an embedder in his. The only place that puts the parts together.
+// Composes the workers: agents on `holdfast`, and one host's shells. `holdfast up` runs them in a separate process, an
+// embedder in the embedding one. The only place that puts the parts together.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
@@ -33,53 +33,53 @@ import { TaskJournal } from './task-journal';
 import { Workers, type WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
-  /** Where logs of shells and the journals lie; made where it is missing. One worker per host and folder. */
+  /** Folder for shell logs and journals; created if missing. One worker per host and folder. */
   dataDir: string;
   /** The host whose shells run here, default `local`; null for agents alone. */
   host?: string | null | undefined;
-  /** False: this process serves its host and no agents, as on a machine that only runs shells. Default true. */
+  /** False: this process serves its host but no agents, as on a machine that only runs shells. Default true. */
   agents?: boolean | undefined;
-  /** Serves agents although other workers of the queue offer something else, as in a change that is rolled out. */
+  /** Serves agents even if other workers of the queue have a different offer, as while a change is rolled out. */
   join?: boolean | undefined;
-  /** `ADDRESS:PORT` where a host takes connections for `attach` and live output. Default: it takes none. */
+  /** `ADDRESS:PORT` on which a host accepts connections for `attach` and live output. Default: none. */
   listen?: string | undefined;
   /** Working folder of new shells. Default: `work` in the data folder. */
   workdir?: string | undefined;
-  /** Variables of new shells, beside PATH, HOME, USER, language and time zone of this process. */
+  /** Variables of new shells, besides PATH, HOME, USER, language and time zone of this process. */
   env?: Readonly<Record<string, string>>;
-  /** A `holdfast.toml`. Default: that of the data folder, where there is one. */
+  /** A `holdfast.toml`. Default: the data folder's, if it exists. */
   config?: string | undefined;
-  /** Tools beside the built-in ones and those of the configuration. */
+  /** Tools besides the built-in ones and those of the configuration. */
   tools?: readonly Tool[];
-  /** Model providers beside the built-in ones: `{ mine: (name) => provider }` serves the model `mine:NAME`. */
+  /** Model providers besides the built-in ones: `{ mine: (name) => provider }` serves the model `mine:NAME`. */
   models?: ModelProviders;
   /** Default: the logger of the SDK's Runtime. */
   log?: WorkersLog;
 }
 
 /**
- * Connects and makes the workers; `run()` starts them, `close()` ends them. Throws `tool_invalid`,
- * `tool_name_taken`, `tools_not_loaded` and `config_invalid` before anything is connected; `worker_running` and `no_server`;
- * `host_taken` where the host belongs to another data folder, and `queue_taken` where other workers serve agents with
- * something else to offer; `node_too_old` before Node 24; `sandbox_missing` where one is required and cannot be had.
+ * Connects and creates the workers; `run()` starts them, `close()` ends them. Throws `tool_invalid`, `tool_name_taken`,
+ * `tools_not_loaded` and `config_invalid` before it connects to anything; `worker_running` and `no_server`;
+ * `host_taken` if the host belongs to another data folder, and `queue_taken` if other workers serve agents with a
+ * different offer; `node_too_old` before Node 22.13; `sandbox_missing` if one is required but unavailable.
  */
 export async function createWorkers(options: WorkersOptions): Promise<Workers> {
   const { program: python, path } = outsideProgram('python3', exposedIn(options));
   return composeWorkers(options, openSessions, new CodeChecks({ python, path }));
 }
 
-/** Of a process without a host nothing is: no session is here. */
+/** A process without a host exposes nothing: it has no sessions. */
 const exposedIn = ({ dataDir, config, workdir, host }: WorkersOptions): Exposed =>
   host === null
     ? { roots: [], dataDir }
     : exposedNow({ dataDir, config: config ?? null, workdir: workdir ?? null });
 
-/** The sessions of a host: real ones, or those that a test wants in their place. */
+/** The sessions of a host: real ones, or a test's substitute. */
 type OpenSessions = (options: WorkersOptions, parts: SessionParts) => Promise<SessionHost>;
 
-const NEITHER = 'false for a process that serves a host alone';
+const NEITHER = 'false for a process that serves only a host';
 
-/** As `createWorkers`, with the host's sessions and the checks of its commands to be said. */
+/** Like `createWorkers`, with the host's sessions and the checks of its commands as parameters. */
 export async function composeWorkers(
   options: WorkersOptions,
   open: OpenSessions,
@@ -106,7 +106,7 @@ export async function composeWorkers(
   const { file } = configurationSource({ dataDir, config: options.config });
   const loaded = loadedPlaces(configuration, file, exposed);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // What was made is undone where the rest cannot be made: the last first.
+  // Undone, last first, if a later step fails.
   const made: (() => unknown)[] = [];
   try {
     const release = host === null ? (): void => undefined : await claimHost(dataDir, host);
@@ -120,10 +120,10 @@ export async function composeWorkers(
         log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
       );
     const facts = ownFacts(dataDir);
-    // Of each process its own: another one's open tasks are no orphans.
+    // One per process: another process's open tasks are not orphans.
     const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`), facts.instance);
     made.push(() => journal.close());
-    // A host's queue is this folder's alone; workers of other folders may poll that of the agents.
+    // A host's queue belongs to this folder only; workers of other folders may poll that of the agents.
     const at = host === null ? client.server.queue : hostTaskQueue(host);
     const { blobs, closeBlobs } = openBlobs({ dataDir, at, client, limits: configuration.storage, log });
     made.push(closeBlobs);
@@ -146,12 +146,12 @@ export async function composeWorkers(
       log: warn,
     };
     const openParts = (parts: SessionParts): Promise<SessionHost> => open({ ...options, log }, parts);
-    // At once: loading the workflows takes longer than all the rest, on another processor.
+    // In parallel: loading the workflows takes longer than all the rest, and uses another processor.
     const [agentSide, hostSide] = await both(
       agents ? createAgentSide(agentOptions) : undefined,
       host === null ? undefined : createHostSide({ ...hostOptions, host, open: openParts }),
     );
-    // Not before others have let us in. MCP servers are where the agents are.
+    // Only once this process may serve. MCP servers run where the agents are.
     configured.start(agents);
     const unpublish = agents ? publishRegistry(dataDir, tools, configured, log) : (): void => undefined;
     made.push(unpublish);
@@ -169,7 +169,7 @@ export async function composeWorkers(
   }
 }
 
-/** Both results, or the first error once neither is under way any more. */
+/** Both results, or the first error once both have settled. */
 async function both<A, B>(first: A, second: B): Promise<[Awaited<A>, Awaited<B>]> {
   const [a, b] = await Promise.allSettled([first, second]);
   if (a.status === 'rejected') throw a.reason;

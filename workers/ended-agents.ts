@@ -1,4 +1,4 @@
-// Closes the sessions of agents that were terminated: that runs no code of theirs, so somebody has to do it for them.
+// Closes the sessions of terminated agents: termination runs no code of the agent, so something else has to close them.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { describeEnd } from '../client/workflow-end';
@@ -8,21 +8,21 @@ import { openEnvelope } from '../contracts/seals';
 import { SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 
 export interface EndedAgentsOptions {
-  /** Of the namespace of the agents, and of that of the sessions. */
+  /** Clients of the agents' namespace and of the sessions' namespace. */
   agents: Client;
   sessions: Client;
   log: (message: string, facts: object) => void;
 }
 
 export class EndedAgents {
-  /** Sessions that were told to close, by the run of their agent: once is enough, it is in their history. */
+  /** Sessions told to close, by their agent's run: once is enough, since it is in their history. */
   private readonly told = new Set<string>();
-  /** Whether the run of an agent that was terminated leaves its sessions open. */
+  /** Whether a terminated agent's run leaves its sessions open. */
   private readonly keeps = new Map<string, Promise<boolean>>();
 
   constructor(private readonly options: EndedAgentsOptions) {}
 
-  /** One look at all open sessions of their namespace. */
+  /** One look at all open sessions in their namespace. */
   async look(): Promise<void> {
     const { agents, sessions } = this.options;
     const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running"`;
@@ -34,7 +34,7 @@ export class EndedAgents {
     }
   }
 
-  /** The sessions of a terminated agent are closed as it would have closed them. */
+  /** Closes the sessions of a terminated agent as the agent would have done. */
   async close(
     session: WorkflowExecutionDescription,
     agent: WorkflowExecutionDescription | undefined,
@@ -43,7 +43,7 @@ export class EndedAgents {
     const { workflowId } = session;
     const key = `${agent.runId} ${workflowId}`;
     if (this.told.has(key) || (await this.keepsSessions(agent))) return;
-    // An id that is used again: the session was opened after that agent's end.
+    // A reused id: the session was opened after that agent's end.
     if (!agent.closeTime || agent.closeTime < (await this.openedAt(session))) return;
     const reason = `its agent was ${await describeEnd(this.options.agents, agent)}`;
     await this.options.sessions.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
@@ -51,11 +51,11 @@ export class EndedAgents {
     this.options.log('a session of an ended agent is closed', { workflowId, reason });
   }
 
-  /** Only its input tells: an agent that was terminated answers no query for certain. */
+  /** Only its input tells: a terminated agent may not answer queries. */
   private keepsSessions({ workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
     const known = this.keeps.get(runId) ?? this.readKeep(workflowId, runId);
     this.keeps.set(runId, known);
-    // Not remembered: the next look asks again.
+    // Not cached: the next look asks again.
     known.catch(() => this.keeps.delete(runId));
     return known;
   }
@@ -68,7 +68,7 @@ export class EndedAgents {
       maximumPageSize: 1,
     });
     const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
-    // With the codecs: what an agent was started with may be encrypted.
+    // With the codecs: an agent's input may be encrypted.
     const [input] = openEnvelope(await decodeArrayFromPayloads(options.loadedDataConverter, payloads)).args;
     return (input as Partial<AgentInput> | null | undefined)?.keep === true;
   }
@@ -77,7 +77,7 @@ export class EndedAgents {
   private async openedAt({ workflowId, runId, startTime, raw }: WorkflowExecutionDescription): Promise<Date> {
     const firstRunId = raw.workflowExecutionInfo?.firstRunId;
     if (!firstRunId || firstRunId === runId) return startTime;
-    // Where the server has forgotten that run, it is older than all that the server knows.
+    // If the server has deleted that run, it is older than anything the server knows.
     return (await describeIfThere(this.options.sessions, workflowId, firstRunId))?.startTime ?? new Date(0);
   }
 }
@@ -95,7 +95,7 @@ export async function describeIfThere(
   }
 }
 
-/** Without its code having run. */
+/** Ended without running its code. */
 export const wasEnded = (
   agent: WorkflowExecutionDescription | undefined,
 ): agent is WorkflowExecutionDescription =>

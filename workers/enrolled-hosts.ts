@@ -1,5 +1,5 @@
-// Serves the workflows of hosts that have a namespace of their own, and nothing else there: whoever has the credentials
-// of such a namespace may send any message in it, and must find nobody who would do more than keep its sessions.
+// Serves the workflows of hosts that have their own namespace, and nothing else there: anyone with the credentials of
+// such a namespace may send any message in it, and must not find a worker that does more than maintain its sessions.
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { Client } from '@temporalio/client';
@@ -25,10 +25,10 @@ interface Served {
 }
 
 export class EnrolledHosts {
-  /** Finds what was enrolled since, between `start` and `stop`. */
+  /** Looks for newly enrolled hosts, between `start` and `stop`. */
   private readonly looks = new RepeatedLook(
     () => this.look(),
-    (reason) => this.options.warn('enrolled hosts could not be looked for', { reason }),
+    (reason) => this.options.warn('enrolled hosts could not be looked up', { reason }),
   );
   private readonly served = new Map<string, Served>();
   private looking: Promise<void> = Promise.resolve();
@@ -53,7 +53,7 @@ export class EnrolledHosts {
   private async look(): Promise<void> {
     const [agents, ...own] = await this.options.client.namespaces.all();
     if (!agents) return;
-    // One that cannot be served keeps nobody from the others.
+    // A host that cannot be served does not hold up the others.
     const done = await Promise.allSettled(own.map((sessions) => this.lookAt(agents, sessions)));
     const failed = done.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
@@ -62,7 +62,7 @@ export class EnrolledHosts {
   private async lookAt(agents: Client, sessions: Client): Promise<void> {
     const { namespace } = sessions.options;
     const known = this.served.get(namespace);
-    // Its host cannot: it does not see the agents.
+    // Done here because the host itself cannot see the agents.
     if (known) return known.endedAgents.look();
     const worker = await this.createWorker(namespace);
     if (this.isStopped) return endUnused(worker);
@@ -70,7 +70,7 @@ export class EnrolledHosts {
     const ended = worker
       .run()
       .catch((err: unknown) =>
-        warn('an enrolled host is served no more', { namespace, reason: reasonOf(err) }),
+        warn('an enrolled host is no longer served', { namespace, reason: reasonOf(err) }),
       )
       .finally(() => this.served.delete(namespace));
     const endedAgents = new EndedAgents({ agents, sessions, log: warn });
@@ -85,7 +85,7 @@ export class EnrolledHosts {
       taskQueue: this.options.client.server.queue,
       ...(dataConverter && { dataConverter }),
       workflowBundle: workflowBundle(dataConverter),
-      // Whatever is asked for there beside shells ends at once, in place of waiting for a worker that must not be.
+      // Any other activity requested there fails at once, instead of waiting for a worker that must not exist.
       activities: { default: refuse },
       maxConcurrentActivityTaskExecutions: 10,
       maxConcurrentWorkflowTaskExecutions: 10,

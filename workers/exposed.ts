@@ -1,5 +1,5 @@
-// What the worker loads and runs itself must be nothing that code in the sandbox of its host can write. What can be
-// mounted read-only is; the rest is refused, with its folder named.
+// Code in the host's sandbox must not be able to write anything that the worker itself loads or runs. Where a read-only
+// mount is possible, it is used; the rest is refused, naming the folder.
 import { dirname, join, resolve } from 'node:path';
 import { statSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
@@ -13,15 +13,15 @@ import type { SecretSettings } from './configured-secrets';
 import { recordedConfig, recordedWorkdir } from './recorded-choice';
 import { configurationSource, readConfiguration, type Configuration } from './configuration';
 
-/** The folders that code in the sandbox may write, by real paths: none without a sandbox. */
+/** The folders that code in the sandbox may write, as real paths: none without a sandbox. */
 export interface Exposed {
   roots: readonly string[];
-  /** Hidden from it, wherever it lies. */
+  /** Hidden from the sandbox, wherever it lies. */
   dataDir: string;
 }
 
 interface Place {
-  /** As a sentence begins. */
+  /** A phrase to begin a sentence with. */
   what: string;
   path: string;
 }
@@ -37,14 +37,14 @@ function exposedBy(
   return { roots, dataDir: real(dataDir) };
 }
 
-/** What a person says of a worker; what is not said is as before, and null is the usual. */
+/** What the user chose for a worker: undefined means as before, null means the default. */
 interface Choice {
   dataDir: string;
   config?: string | null | undefined;
   workdir?: string | null | undefined;
 }
 
-/** Of the configuration as it is now. Throws `config_invalid`. */
+/** Based on the current configuration. Throws `config_invalid`. */
 export function exposedNow({
   dataDir,
   config = recordedConfig(dataDir),
@@ -54,12 +54,12 @@ export function exposedNow({
   return exposedBy(sandbox, { dataDir, workdir });
 }
 
-/** The folder that gives a path to code in the sandbox: itself, or a folder or link on the way to it. */
+/** The writable folder that exposes a path: it contains the path itself, or a folder or link on the way to it. */
 function rootOf(path: string, { roots, dataDir }: Exposed): string | undefined {
   for (const place of placesOn(path)) {
     const root = roots.find((one) => isWithin(place.path, one));
     if (root === undefined) continue;
-    // Hidden as a whole there, and folders above it are kept from being renamed.
+    // Hidden in the sandbox, and its parent folders cannot be renamed there.
     const isAbove = isWithin(dataDir, place.path) && !place.stats?.isSymbolicLink();
     if (isWithin(dataDir, root) && (isWithin(place.path, dataDir) || isAbove)) continue;
     return root;
@@ -67,12 +67,12 @@ function rootOf(path: string, { roots, dataDir }: Exposed): string | undefined {
   return undefined;
 }
 
-/** Throws `config_invalid` that names each of these and the folder that gives it away. */
+/** Throws `config_invalid`, which names each exposed path with its folder. */
 export function refuseExposed(places: readonly Place[], exposed: Exposed): void {
   const faults = places.flatMap(({ what, path }) => {
     const root = rootOf(path, exposed);
     if (root === undefined) return [];
-    return [`${what} ${path} can be changed from the sandbox, because ${root} may be written in it`];
+    return [`${what} ${path} can be changed from the sandbox, because ${root} is writable there`];
   });
   if (faults.length > 0)
     throw new HoldfastError('config_invalid', { faults: `${faults.join('; ')}. Move it out of there.` });
@@ -83,13 +83,13 @@ export const moduleFiles = (files: readonly string[]): Place[] =>
 
 const CODE = /\.([cm]?[jt]sx?|py|sh|bash|rb|pl|php|jar|wasm|lua|so)$/i;
 
-/** Whether a word of a command line names a file that its program is likely to run, and not one that it only reads. */
+/** Whether an argument names a file that its program is likely to run, not just read. */
 function isCode(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && stats.isFile() && (CODE.test(path) || (stats.mode & 0o111) !== 0);
 }
 
-/** What holds keys, or is run: read-only is not enough, or not known to be all of it. Throws `config_invalid`. */
+/** Keys and programs: read-only is not enough, or not known to cover everything. Throws `config_invalid`. */
 export function refuseExposedParts(
   { modules, encryption, models, secrets }: Configuration,
   exposed: Exposed,
@@ -104,15 +104,15 @@ export function refuseExposedParts(
         key && 'file' in key ? [{ what: 'The key', path: key.file }] : [],
       ),
       ...(secrets.file === null ? [] : [{ what: 'The file of secrets', path: secrets.file }]),
-      ...command.filter(isCode).map((path) => ({ what: 'What `secrets.command` runs,', path })),
+      ...command.filter(isCode).map((path) => ({ what: 'The program or script of `secrets.command`', path })),
     ],
     exposed,
   );
 }
 
 /**
- * What is to be read-only wherever it lies: the configuration and what it names. Throws `config_invalid` where a link
- * in such a folder leads to one of these: over a link nothing can be mounted.
+ * What must be read-only wherever it is: the configuration and the files that it names. Throws `config_invalid` if a
+ * link in an exposed folder leads to one of these: nothing can be mounted over a link.
  */
 export function loadedPlaces({ roles, dialects }: Configuration, file: string, exposed: Exposed): string[] {
   const cache = defaultCacheDir(process.env);
@@ -125,7 +125,7 @@ export function loadedPlaces({ roles, dialects }: Configuration, file: string, e
     ),
   );
   refuseExposed(
-    linked.map((path) => ({ what: 'By a link, the configuration’s', path })),
+    linked.map((path) => ({ what: 'Through a link, the configured path', path })),
     exposed,
   );
   return [
@@ -137,12 +137,12 @@ export function loadedPlaces({ roles, dialects }: Configuration, file: string, e
   ];
 }
 
-/** Whether code in the sandbox could write it, but for what is mounted over it. */
+/** Whether code in the sandbox could write it if nothing were mounted over it. */
 export const isExposed = (path: string, exposed: Exposed): boolean => rootOf(path, exposed) !== undefined;
 
 /**
- * A program that the worker runs, by a name or a path, and the PATH of what it starts in turn. Without a sandbox, and
- * where there is none of that name, as it was. Throws `config_invalid` where there is one only in an exposed folder.
+ * Resolves a program that the worker runs, and the PATH for its child processes. Unchanged without a sandbox, or if
+ * there is no such program. Throws `config_invalid` if the only one found is in an exposed folder.
  */
 export function outsideProgram(
   name: string,
@@ -163,7 +163,7 @@ function named(path: string, roots: readonly string[]): ReturnType<typeof findTr
   return why === undefined ? { path } : { refused: `${path}, ${why}` };
 }
 
-/** The program that prints secrets, by a place that nobody in the sandbox can change. Throws as `outsideProgram`. */
+/** The program that prints secrets, by a path that nobody in the sandbox can change. Throws like `outsideProgram`. */
 export function trustedSecrets(settings: SecretSettings, exposed: Exposed): SecretSettings {
   const [name, ...words] = settings.command ?? [];
   if (name === undefined || exposed.roots.length === 0) return settings;
@@ -172,8 +172,7 @@ export function trustedSecrets(settings: SecretSettings, exposed: Exposed): Secr
 }
 
 /**
- * What the Temporal server is found and started with. Throws `config_invalid` where what is named or kept for it is
- * exposed.
+ * The environment for finding and starting the Temporal server. Throws `config_invalid` if one of its paths is exposed.
  */
 export function engineEnvironment(choice: Choice): NodeJS.ProcessEnv {
   const exposed = exposedNow(choice);

@@ -1,5 +1,5 @@
-// One data folder serves a host. The claim is durable, and is looked at again before anything is typed: a process that
-// was frozen or cut off finds out that it has lost the host.
+// Only one data folder serves a host. The claim is durable, and is checked again before anything is typed: a process
+// that was frozen or cut off finds out that it has lost the host.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ApplicationFailure } from '@temporalio/common';
@@ -29,7 +29,7 @@ export const ownFacts = (dataDir: string): ClaimFacts => ({
 export class HostClaim {
   private confirming: Promise<Claim> | undefined;
   private isLost = false;
-  /** Called once, when another data folder has the host. */
+  /** Called once, when another data folder has taken the host. */
   onLost: (err: HoldfastError) => void = () => undefined;
 
   private constructor(
@@ -38,23 +38,23 @@ export class HostClaim {
     private confirmedAt: number,
   ) {}
 
-  /** Throws `host_taken` when the host belongs to another data folder. */
+  /** Throws `host_taken` if the host belongs to another data folder. */
   static async make(options: HostClaimOptions): Promise<HostClaim> {
     const askedAt = Date.now();
     return new HostClaim(options, await claimOf(options), askedAt);
   }
 
-  /** Made by this process, and not by an earlier one of the data folder. */
+  /** Made by this process, not by an earlier one of the data folder. */
   get isNew(): boolean {
     return this.claim.facts.instance === this.options.facts.instance;
   }
 
-  /** Made for the same folder in another place: one of the two is a copy, or it was moved. */
+  /** Made for the same folder at another path: one of the two is a copy, or it was moved. */
   get isOfAnotherPlace(): boolean {
     return placeOf(this.claim.facts) !== placeOf(this.options.facts);
   }
 
-  /** What the host's worker polls as: of this process alone, though another may get its pid. */
+  /** The identity with which the host's worker polls: unique to this process, even if its pid is reused. */
   get identity(): string {
     const { host, facts } = this.options;
     return `${process.pid}@${hostname()} host ${host} ${facts.instance}`;
@@ -64,14 +64,14 @@ export class HostClaim {
     return this.options.facts.folderId;
   }
 
-  /** Since when this folder has the host, in milliseconds by the server's clock. */
+  /** Since when this folder has owned the host, in milliseconds by the server's clock. */
   get since(): number {
     return this.claim.since.getTime();
   }
 
   /**
-   * Resolves when this data folder had the host within the last two seconds. Throws what makes the server hand the task
-   * to the host's new worker.
+   * Resolves if this data folder owned the host within the last two seconds. Otherwise throws an error that makes the
+   * server give the task to the host's new worker.
    */
   async confirm(): Promise<void> {
     if (!this.isLost && Date.now() - this.confirmedAt < FRESH_MS) return;
@@ -85,11 +85,11 @@ export class HostClaim {
     }
   }
 
-  /** Lets any data folder have the host. For one that leaves nothing running here. */
+  /** Lets any data folder take the host. Only if nothing is left running here. */
   async release(): Promise<void> {
     if (this.isLost) return;
     const { claims, host } = this.options;
-    await claims.free(hostTaskQueue(host), this.claim, 'it was stopped, and left no session open');
+    await claims.free(hostTaskQueue(host), this.claim, 'it was stopped with no session open');
   }
 
   private async ask(): Promise<Claim> {
@@ -103,7 +103,7 @@ export class HostClaim {
   }
 }
 
-/** Made anew where an operator has freed the host: it is served, after all. */
+/** Claims again if an operator has freed the host: it is still being served. */
 async function claimOf({ claims, host, facts }: HostClaimOptions): Promise<Claim> {
   const claim = await claims.make(hostTaskQueue(host), facts);
   if (claim.facts.folderId === facts.folderId) return claim;

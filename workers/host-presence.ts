@@ -1,4 +1,4 @@
-// Says that a host is there, again and again where the server has given its lease up, and at each change.
+// Announces that a host is online: at each change, and again whenever the server has given up its lease.
 import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,9 +11,9 @@ import type { HostAccess } from '../exec/host-access';
 import { packageVersion } from '../exec/package-root';
 import type { SessionHost } from '../exec/session-host';
 
-/** A change of the host's access is told within so long; it counts at once. */
+/** A change of the host's access is announced within this time; it takes effect at once. */
 const LOOK_EVERY_MS = 1_000;
-/** The server has handed the lease out by then, or it was lost. */
+/** By then the server has granted the lease, or the request was lost. */
 const LEASE_MS = 12_000;
 const NOT_KNOWN: readonly ErrorCode[] = ['unknown_host', 'no_worker', 'worker_silent'];
 
@@ -23,7 +23,7 @@ export interface HostPresenceOptions {
   sessions: SessionHost;
   access: HostAccess;
   directory: HostDirectory;
-  /** Where it takes connections, once it does. */
+  /** Where it accepts connections, once it does. */
   listens: () => HostFacts['listens'];
   log: (message: string, facts: object) => void;
 }
@@ -39,19 +39,19 @@ export class HostPresence {
   private looking: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: HostPresenceOptions) {
-    // Whose place a process may take at once: that of an earlier one with the same sessions.
+    // A process may replace an earlier one with the same sessions at once.
     this.home = createHash('sha256').update(`${hostname()}\0${options.dataDir}`).digest('hex').slice(0, 16);
     this.presence = new Presence(`${this.home}/${randomUUID()}`);
   }
 
-  /** Throws `host_taken` when another machine serves a host of this name. */
+  /** Throws `host_taken` if another machine serves a host of this name. */
   async claim(): Promise<void> {
     const { host, directory } = this.options;
     let before: number | null | undefined;
     for (;;) {
       const state = await this.known();
       if (state?.status !== 'online' || state.facts?.instance.startsWith(`${this.home}/`)) return;
-      // One that died a moment ago looks online until it is missed: only a beat tells.
+      // A host that died a moment ago looks online until its lease expires: only a beat proves that it is alive.
       const beat = await directory.lastBeat(host);
       if (before !== undefined && beat !== null && beat !== before)
         throw new HoldfastError('host_taken', {
@@ -65,7 +65,7 @@ export class HostPresence {
     }
   }
 
-  /** Null for a host that is new, and where no agents are served yet that could know of it. */
+  /** Null for a new host, or while no agents are served that could know about it. */
   private async known(): Promise<HostState | null> {
     try {
       return await this.options.directory.state(this.options.host);
@@ -75,7 +75,7 @@ export class HostPresence {
     }
   }
 
-  /** From now on, until `stop`. */
+  /** Announces from now on, until `stop`. */
   start(): void {
     const look = (): void => {
       this.looking = this.look()

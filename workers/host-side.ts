@@ -1,4 +1,4 @@
-// What serves a host: its claim, its sessions, their sandbox and the host's worker.
+// The part that serves a host: its claim, its sessions, their sandbox and the host's worker.
 import { join } from 'node:path';
 import { isHostNamespace } from '../contracts/ids';
 import type { ClaimFacts } from '../contracts/claims';
@@ -20,11 +20,11 @@ export interface HostSideOptions extends Omit<
   facts: ClaimFacts;
   dataDir: string;
   configuration: Configuration;
-  /** Real sessions, or those that a test wants in their place. */
+  /** Real sessions, or a test's substitute. */
   open: (parts: SessionParts) => Promise<SessionHost>;
   secrets: SessionParts['secrets'];
   loaded: SessionParts['loaded'];
-  /** Takes what is to be undone where the rest cannot be made. */
+  /** Collects cleanups, in case a later step fails. */
   made: (() => unknown)[];
 }
 
@@ -33,7 +33,7 @@ export interface HostSide {
   hostWorker: HostWorker;
 }
 
-/** Throws `host_taken` where the host belongs to another data folder. */
+/** Throws `host_taken` if the host belongs to another data folder. */
 export async function createHostSide({
   facts,
   dataDir,
@@ -47,7 +47,7 @@ export async function createHostSide({
   const { client, host, namespace, tools } = shared;
   const ownership = await HostClaim.make({ claims: client.claims, host, facts });
   made.push(() => (ownership.isNew ? ownership.release() : undefined));
-  // In a trust domain of its own nobody would answer a script that calls a tool of ours.
+  // In a separate trust domain nobody would answer a script's call of our tools.
   const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
   const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
   const { sandbox: choice, storage } = configuration;
@@ -69,7 +69,7 @@ export async function createHostSide({
   return { ownership, hostWorker };
 }
 
-/** Scripts load what the registry has now, whenever that changes. */
+/** Gives scripts the current stubs whenever the registry changes. */
 function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
   const stubs = new StubFolder(folder);
   const publish = (): void => stubs.publish(stubFiles(tools.describe(), { node: process.execPath }));

@@ -31,9 +31,9 @@ export interface HostWorkerOptions {
   host: string;
   ownership: HostClaim;
   sessions: SessionHost;
-  /** Most bytes of the logs of all its sessions. */
+  /** Maximum total size of the logs of all its sessions, in bytes. */
   logBytes: number;
-  /** Of the tools beside sessions, each of which has its own. */
+  /** The sandbox of tools outside sessions; each session has its own. */
   sandbox: Sandbox | undefined;
   connection: NativeConnection;
   namespace: string;
@@ -44,7 +44,7 @@ export interface HostWorkerOptions {
   blobs: BlobStore;
   policy: () => PolicySettings;
   rulings: ToolRulings;
-  /** Find what the policy has rules for. */
+  /** Produces the findings that the policy has rules for. */
   checks: CheckCode;
   /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
   listen?: string | undefined;
@@ -54,13 +54,13 @@ export interface HostWorkerOptions {
 export interface HostWorker {
   worker: Worker;
   /**
-   * Takes over the commands of an earlier worker and returns how many; begins to look for orphans. Call it once, when
-   * workflows are served.
+   * Takes over the commands of an earlier worker and returns their number; starts looking for orphans. Call it once,
+   * when workflows are being served.
    */
   adopt(): number;
-  /** Lets go of the sessions; they live on. */
+  /** Disconnects from the sessions; they live on. */
   detach(): Promise<void>;
-  /** After `detach`: frees the host's name where no session lives on. */
+  /** After `detach`: frees the host's name if no session lives on. */
   leave(): Promise<void>;
 }
 
@@ -89,12 +89,12 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
       ? undefined
       : new AttachServer({ dataDir, host, listen: options.listen, access, audit });
   const listens = (): HostFacts['listens'] => door?.announced ?? null;
-  // The machine beside the agents is there whenever they are.
+  // A host in the same process as the agents is online whenever they are.
   const presence =
     host === LOCAL_HOST
       ? undefined
       : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens, log });
-  // Who has had the host before is known by the claim; not so a host of an older release, or a copy of this folder.
+  // The claim identifies the previous owner, except a host of an older release or a copy of this folder.
   if (ownership.isNew || ownership.isOfAnotherPlace) await presence?.claim();
   await door?.open();
   const admit = (tool: string, effects: Effects): void =>
@@ -128,7 +128,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
       ...presence?.presence.activities,
     },
     maxConcurrentActivityTaskExecutions: 500,
-    // `output --wait` is told of a cancellation with its heartbeat's answer.
+    // The heartbeat's answer tells `output --wait` about a cancellation.
     maxHeartbeatThrottleInterval: '2s',
     shutdownGraceTime: '2s',
     shutdownForceTime: '5s',

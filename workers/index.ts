@@ -1,4 +1,4 @@
-// What the package exports as `holdfast/workers`: Holdfast's workers in one's own process.
+// The package's export `holdfast/workers`: runs Holdfast's workers in your own process.
 export { createWorkers, type WorkersOptions } from './create-workers';
 export type { Workers, WorkersLog, WorkersReady } from './workers';
 export type { ModelProviders } from '../models/providers';

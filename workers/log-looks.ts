@@ -1,9 +1,9 @@
-// Looks again and again whether the logs of a host's sessions are within their limit.
+// Checks periodically that the logs of a host's sessions are within their limit.
 import { LogQuota } from '../exec/log-quota';
 import type { SessionHost } from '../exec/session-host';
 import { RepeatedLook } from './repeated-look';
 
-/** To be started and stopped with the host's worker. */
+/** Start and stop it with the host's worker. */
 export function logLooks(options: {
   sessions: SessionHost;
   host: string;

@@ -1,5 +1,5 @@
-// Which process groups of MCP servers a worker has started, kept in the data folder: a worker that is killed cannot
-// end them, and not every server ends with its input.
+// Records the process groups of a worker's MCP servers in the data folder: a killed worker cannot end them, and not
+// every server exits when its input closes.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,12 +24,12 @@ export class McpProcesses {
     this.file = join(this.folder, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
   }
 
-  /** Keeps a server's group; returns the function that forgets it. */
+  /** Records a server's group; returns the function that removes the record. */
   readonly started = (pid: number): (() => void) => {
     try {
       this.servers.set(pid, identityOf(pid));
     } catch {
-      // It has ended already.
+      // It has already exited.
     }
     this.write();
     return () => {
@@ -38,7 +38,7 @@ export class McpProcesses {
     };
   };
 
-  /** Ends what dead workers of this data folder have left. */
+  /** Ends the servers that dead workers of this data folder have left. */
   async endLeft(): Promise<void> {
     for (const name of listed(this.folder)) {
       const file = join(this.folder, name);
@@ -56,7 +56,7 @@ export class McpProcesses {
       const servers = [...this.servers.values()];
       writeJson(this.file, { worker: identityOf(process.pid), servers } satisfies StartedServers);
     } catch {
-      // A full disk: it is a safeguard, and no server is refused for it.
+      // The disk is full. The record is only a safeguard, so the server starts anyway.
     }
   }
 }

@@ -1,4 +1,5 @@
-// The store of large values of a data folder, within its limits and without what nobody can ask for any more.
+// The data folder's store of large values: keeps it within its limits and removes values that nobody can request any
+// more.
 import { join } from 'node:path';
 import { BlobStore } from '../activities/blob-store';
 import { fetchBlob } from '../client/fetch-blob';
@@ -11,7 +12,7 @@ const PRUNE_EVERY_MS = 600_000;
 
 export const blobFolder = (dataDir: string): string => join(dataDir, 'blobs');
 
-/** @param at task queue by which other machines get what lies here */
+/** @param at task queue through which other machines fetch values stored here */
 export function openBlobs(options: {
   dataDir: string;
   at: string;
@@ -23,7 +24,7 @@ export function openBlobs(options: {
   const fetch: ConstructorParameters<typeof BlobStore>[1]['fetch'] = (ref, signal) =>
     fetchBlob(client, ref, signal);
   const blobs = new BlobStore(blobFolder(dataDir), { at, fetch }, limits);
-  const failed = (reason: string): void => log.warn('large values could not be looked through', { reason });
+  const failed = (reason: string): void => log.warn('large values could not be checked', { reason });
   const looks = new RepeatedLook(() => blobs.prune(), failed, PRUNE_EVERY_MS);
   looks.start({ now: true });
   return { blobs, closeBlobs: () => looks.stop() };

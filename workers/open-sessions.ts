@@ -1,4 +1,4 @@
-// The sessions of a host, in the sandbox that its configuration asks for.
+// The sessions of a host, in the sandbox that its configuration specifies.
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
@@ -14,20 +14,20 @@ import { usualWorkingFolder } from '../exec/working-folder';
 import { sessionOwner } from './orphan-sweep';
 import type { WorkersLog } from './workers';
 
-/** What a host's sessions are made with, beside its options. */
+/** What a host's sessions need besides its options. */
 export interface SessionParts {
   client: HoldfastClient;
-  /** By which scripts call tools. */
+  /** Stubs through which scripts call tools. */
   stubs: StubFolder | undefined;
   secrets: SecretStore;
   sandbox: SandboxChoice;
-  /** Most bytes of a session's log. */
+  /** Maximum size of a session's log, in bytes. */
   logBytes: number;
-  /** What this process reads, which code in the sandbox may not write. */
+  /** What this process reads, and code in the sandbox may not write. */
   loaded: readonly string[];
 }
 
-/** As `WorkersOptions` says it. */
+/** See `WorkersOptions`. */
 interface HostOptions {
   dataDir: string;
   workdir?: string | undefined;
@@ -36,7 +36,7 @@ interface HostOptions {
   log?: WorkersLog;
 }
 
-/** Throws `sandbox_missing` and `config_invalid`, before any shell is opened. */
+/** Throws `sandbox_missing` and `config_invalid`, before it opens any shell. */
 export async function openSessions(
   { dataDir, workdir = usualWorkingFolder(dataDir), env: added, host, log }: HostOptions,
   { client, stubs, secrets, sandbox: choice, loaded, logBytes }: SessionParts,
@@ -61,6 +61,6 @@ export async function openSessions(
     logBytes,
   });
   if (choice.mode === 'required')
-    await sessions.closeOtherwiseConfined(host ?? LOCAL_HOST, 'it was opened without the sandbox of now');
+    await sessions.closeOtherwiseConfined(host ?? LOCAL_HOST, 'it was opened without the current sandbox');
   return sessions;
 }

@@ -1,4 +1,4 @@
-// Walks the open workflows of a task queue, several at once: what a killed worker left behind is found there.
+// Visits the open workflows of a task queue, several at once, to find what a killed worker left behind.
 import type { Client } from '@temporalio/client';
 
 const AT_ONCE = 16;
@@ -8,7 +8,9 @@ export interface OpenRun {
   runId: string;
 }
 
-/** Resolves with how many there were. One that cannot be seen to, as it has ended meanwhile, stops nothing. */
+/**
+ * Resolves with their number. A failure with one, for example because it has ended meanwhile, does not stop the rest.
+ */
 export async function forEachOpen(
   client: Client,
   taskQueue: string,

@@ -1,5 +1,5 @@
 // Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
-// Terminating runs no code of the workflow, so the host has to look for itself.
+// Termination runs no code of the workflow, so the host has to look for itself.
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
 import { describeEnd } from '../client/workflow-end';
 import { reasonOf } from '../contracts/errors';
@@ -9,7 +9,7 @@ import type { SessionHost } from '../exec/session-host';
 import { describeIfThere, EndedAgents, wasEnded } from './ended-agents';
 import { RepeatedLook } from './repeated-look';
 
-/** Whatever else a server says, `PAUSED` and what this SDK does not know yet among it, is a workflow that lives. */
+/** Any other status, such as `PAUSED` or one unknown to this SDK, counts as alive. */
 const OVER: readonly WorkflowExecutionStatusName[] = [
   'COMPLETED',
   'FAILED',
@@ -28,24 +28,24 @@ export interface OrphanSweepOptions {
   log: (message: string, facts: object) => void;
 }
 
-/** Which server and namespace a worker serves: sessions of another are left alone. */
+/** Which server and namespace a worker serves: sessions of others are left alone. */
 export async function sessionOwner(client: Client): Promise<string | undefined> {
   try {
     const { clusterId } = await client.workflowService.getClusterInfo({});
     return clusterId ? `${clusterId}/${client.options.namespace}` : undefined;
   } catch {
-    // A server that does not say who it is: nothing is swept there.
+    // Without a server identity nothing is swept.
     return undefined;
   }
 }
 
 export class OrphanSweep {
-  /** Every so often, between `start` and `stop`. */
+  /** Periodic, between `start` and `stop`. */
   readonly looks = new RepeatedLook(
     () => this.look(),
-    (error) => this.options.log('orphans could not be looked for', { error }),
+    (error) => this.options.log('orphans could not be looked up', { error }),
   );
-  /** Seen without a workflow at the last look; at the second look running they are ended. */
+  /** Had no workflow at the last look; ended if still without one at the next. */
   private suspects = new Set<string>();
   private readonly endedAgents: EndedAgents;
 
@@ -71,7 +71,7 @@ export class OrphanSweep {
       const workflowId = sessionWorkflowId(ref);
       const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
       agents.set(ref.agent, agent);
-      // One that is listed as open is asked only where its agent's end may be its own.
+      // A session listed as open needs a closer look only if its agent was ended.
       if (listed.has(workflowId) && !wasEnded(await agent)) continue;
       const session = await this.describe(workflowId);
       if (session && !isOver(session)) {
@@ -85,7 +85,10 @@ export class OrphanSweep {
     return ended;
   }
 
-  /** Open sessions of this host: spares a question for each. The list lags, so what it does not name is asked itself. */
+  /**
+   * Open sessions of this host, to save a request for each. The list lags, so sessions that it lacks are looked up
+   * individually.
+   */
   private async listOpen(): Promise<Set<string>> {
     const { client, host } = this.options;
     const query =
@@ -100,7 +103,7 @@ export class OrphanSweep {
     return open;
   }
 
-  /** False where a run of it was opened since it was looked at. */
+  /** False if a new run has been opened since the look. */
   private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<boolean> {
     const reason = session
       ? `its workflow was ${await describeEnd(this.options.client, session)}`

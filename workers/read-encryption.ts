@@ -1,17 +1,17 @@
-// What the command line knows of `[encryption]`: that of the configuration which the data folder's worker has.
+// The command line's view of `[encryption]`: from the configuration of the data folder's worker.
 import { readFileSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors';
 import type { EncryptionSettings } from '../encryption/settings';
 import { configurationSource, readConfiguration } from './configuration';
 import { recordedConfig } from './recorded-choice';
 
-/** Anywhere at the beginning of a line: a table, or a key with a table. */
+/** At the beginning of any line: a table, or a key with a table. */
 const NAMES_ENCRYPTION = /^\s*\[*\s*["']?encryption\b/m;
 const NONE: EncryptionSettings = { keys: [] };
 
 /**
- * `config` as `configOf` gives it. A fault elsewhere in the file keeps nobody from looking at what runs; where the
- * file speaks of encryption it is `config_invalid`: nothing may go out in plaintext by mistake.
+ * `config` as returned by `configOf`. A fault elsewhere in the file does not prevent looking at what runs; but if the
+ * file mentions encryption, it is `config_invalid`: nothing may be sent in plaintext by mistake.
  */
 export function readEncryption(dataDir: string, config: string | null | undefined): EncryptionSettings {
   const named = config === undefined ? recordedConfig(dataDir) : config;
@@ -28,7 +28,7 @@ function speaksOfEncryption(file: string): boolean {
   try {
     return NAMES_ENCRYPTION.test(readFileSync(file, 'utf8'));
   } catch {
-    // Nobody knows.
+    // Unreadable: assume that it does.
     return true;
   }
 }

@@ -1,4 +1,4 @@
-// What a data folder's worker was told to load, kept there, so that one that is started again loads it again.
+// The options that a data folder's worker was started with, recorded there for the next start.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from '../exec/json-file';
@@ -9,31 +9,31 @@ const hostPath = (dataDir: string): string => join(dataDir, 'host.json');
 const queuePath = (dataDir: string): string => join(dataDir, 'queue.json');
 const configPath = (dataDir: string): string => join(dataDir, 'config.json');
 
-/** The modules that the data folder's worker loads. */
+/** The tool modules that the data folder's worker loads. */
 export const recordedTools = (dataDir: string): string[] => readJson<string[]>(toolsPath(dataDir)) ?? [];
 
 export const recordTools = (dataDir: string, files: readonly string[]): void =>
   writeJson(toolsPath(dataDir), files);
 
-/** The configuration that somebody named for it; null: that of the data folder, where there is one. */
+/** The configuration that the user named; null: the data folder's, if it exists. */
 export const recordedConfig = (dataDir: string): string | null =>
   readJson<string>(configPath(dataDir)) ?? null;
 
 export const recordConfig = (dataDir: string, file: string | null): void => record(configPath(dataDir), file);
 
-/** The folder that somebody named for new shells; null: the usual one. */
+/** The folder that the user named for new shells; null: the default. */
 export const recordedWorkdir = (dataDir: string): string | null =>
   readJson<string>(workdirPath(dataDir)) ?? null;
 
 export const recordWorkdir = (dataDir: string, folder: string | null): void =>
   record(workdirPath(dataDir), folder);
 
-/** The host that somebody named for it, or `noHost` for agents alone; undefined: nobody said. */
+/** The host that the user named, or `noHost` for agents only; undefined: none was named. */
 export const recordedHost = (dataDir: string): string | undefined => readJson<string>(hostPath(dataDir));
 
 export const recordHost = (dataDir: string, host: string): void => record(hostPath(dataDir), host);
 
-/** The task queue that somebody named for its agents; null: the usual one. */
+/** The task queue that the user named for its agents; null: the default. */
 export const recordedQueue = (dataDir: string): string | null => readJson<string>(queuePath(dataDir)) ?? null;
 
 export const recordQueue = (dataDir: string, queue: string | null): void => record(queuePath(dataDir), queue);

@@ -1,4 +1,4 @@
-// The worker's tools, written into the data folder for the command line: MCP servers live in the worker alone.
+// The worker's tools, written to the data folder for the command line: only the worker knows its MCP servers.
 import { join } from 'node:path';
 import { reasonOf } from '../contracts/errors';
 import type { RegistryRecord } from '../contracts/registry-record';
@@ -14,7 +14,7 @@ interface PublishedRegistry extends RegistryRecord {
 
 const recordPath = (dataDir: string): string => join(dataDir, 'registry.json');
 
-/** Writes the tools now and after each change; returns the function that takes the record away. */
+/** Writes the tools now and after each change; returns the function that removes the record. */
 export function publishRegistry(
   dataDir: string,
   registry: ToolRegistry,
@@ -28,7 +28,7 @@ export function publishRegistry(
     try {
       writeJson(recordPath(dataDir), record satisfies PublishedRegistry);
     } catch (err) {
-      // It is for people to look at; agents call their tools without it.
+      // The list is for people; agents call their tools without it.
       log.warn('the list of tools could not be written', { reason: reasonOf(err) });
     }
   };
@@ -40,7 +40,7 @@ export function publishRegistry(
   };
 }
 
-/** What the data folder's living worker says; undefined where none lives. */
+/** The record of the data folder's living worker; undefined if none is alive. */
 export function publishedRegistry(dataDir: string): RegistryRecord | undefined {
   const record = readJson<PublishedRegistry>(recordPath(dataDir));
   return record && isAlive(record.worker) ? record : undefined;

@@ -1,4 +1,4 @@
-// Looks at something again and again, the next time so long after the end of the last.
+// Repeats a check, with a pause between the end of one and the start of the next.
 import { reasonOf } from '../contracts/errors';
 
 const EVERY_MS = 15_000;
@@ -7,14 +7,14 @@ export class RepeatedLook {
   private timer: NodeJS.Timeout | undefined;
   private lastFault: string | undefined;
 
-  /** `failed` is called when a look failed otherwise than the one before it. */
+  /** `failed` is called when a look fails differently from the one before. */
   constructor(
     private readonly look: () => Promise<unknown>,
     private readonly failed: (reason: string) => void,
     private readonly everyMs = EVERY_MS,
   ) {}
 
-  /** The first look is after as long as the others, unless it is to be at once. */
+  /** The first look also waits for the interval, unless `now` is set. */
   start({ now = false } = {}): void {
     this.timer = setTimeout(
       () => {

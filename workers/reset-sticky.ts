@@ -1,5 +1,5 @@
-// After a kill the server still hands workflow tasks to the dead worker's own queue first, and waits there for
-// each. This tells it for every open workflow that the cache is gone.
+// After a kill the server still offers workflow tasks to the dead worker's own queue first, and waits there for each.
+// This tells it for every open workflow that the cache is gone.
 import type { Client } from '@temporalio/client';
 import { forEachOpen } from './open-workflows';
 

@@ -1,11 +1,11 @@
-// Registers the search attributes where the server allows it; the embedded one has them from its start.
+// Registers the search attributes if the server allows it; the embedded one has them from the start.
 import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 
 /** temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3 } as const;
 
-/** gRPC status codes: the time-skipping test server cannot list, and another worker may have been faster. */
+/** gRPC status codes: the time-skipping test server cannot list, and another worker may have registered them first. */
 const UNIMPLEMENTED = 12;
 const ALREADY_EXISTS = 6;
 

@@ -1,5 +1,5 @@
-// A worker process: agents and one host's shells. `holdfast up` starts it detached; a team may run it as a
-// service. Says that it is ready by a record in the data folder.
+// A worker process: agents and one host's shells. `holdfast up` starts it detached; a team may run it as a service.
+// Reports that it is ready by a record in the data folder.
 import '../engine/compile-cache';
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const host = values['agents-only'] ? null : values.host;
   if (!dataDir) throw new Error('--data is missing');
   if (values.check) {
-    // Whether the tools could be served is all that is asked; a module may keep the process from ending.
+    // Only tests whether the tools load. Exits explicitly because a module may keep the process alive.
     const configuration = readConfiguration(configurationSource({ dataDir, config }));
     const exposed = exposedNow({ dataDir, config, workdir: values.workdir });
     refuseExposedParts(configuration, exposed);
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
       const started = { identity, address, namespace, host, queue, cwd: workdir, pollingSince };
       const record: WorkerRecord = { ...started, tools: files, config: config ?? null };
       writeJson(paths.record, record);
-      // Not at its end: it may be killed.
+      // Not at exit: the process may be killed.
       flushCompileCache();
     },
   });
@@ -84,10 +84,10 @@ async function main(): Promise<void> {
 
 main().catch((err: unknown) => {
   const known = asStorageFailure(err);
-  // To the process that starts it, if it still waits for that.
+  // Reported to the starting process, if it still waits.
   if (known instanceof HoldfastError && process.connected)
     process.send?.({ code: known.code, facts: known.facts } satisfies StartFailure);
-  // One line: the last lines of this log are shown where it was started.
+  // One line: the starting process shows the last lines of this log.
   console.error(known instanceof HoldfastError ? `${known.code}: ${known.message}` : err);
   process.exit(1);
 });

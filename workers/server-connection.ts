@@ -1,4 +1,4 @@
-// The worker's two ways to the server: the native connection that polls, and the client that answers.
+// The worker's two connections to the server: the native one that polls, and the client.
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
@@ -7,9 +7,9 @@ import { HoldfastClient } from '../client/holdfast-client';
 import { sealing } from '../client/sealing';
 
 export interface ConnectOptions extends ServerChoice {
-  /** A connection that is there already and stays its owner's to close; of the rest only `namespace` counts. */
+  /** An existing connection, which its owner closes; of the other options only `namespace` applies. */
   connection?: NativeConnection;
-  /** For what is sent and read. Default in `createWorkers`: as [encryption] of the configuration says. */
+  /** For all payloads. Default in `createWorkers`: according to [encryption] of the configuration. */
   dataConverter?: DataConverter | undefined;
   /** Task queue of the agents. Default: `holdfast`. */
   queue?: string | undefined;

@@ -1,5 +1,5 @@
-// Stops sub-agents whose parent was terminated: that runs no code of the parent, and they are not tied to it, because it
-// may continue as new.
+// Stops sub-agents whose parent was terminated: termination runs no code of the parent, and sub-agents are not bound to
+// it, because it may continue as new.
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { describeEnd } from '../client/workflow-end';
 import { AGENT_MESSAGES, WORKFLOWS } from '../contracts/messages';
@@ -13,10 +13,10 @@ interface SubAgent {
 }
 
 export class SubAgentSweep {
-  /** Every so often, between `start` and `stop`. */
+  /** Periodic, between `start` and `stop`. */
   readonly looks = new RepeatedLook(
     () => this.look(),
-    (error) => this.log('sub-agents could not be looked for', { error }),
+    (error) => this.log('sub-agents could not be looked up', { error }),
   );
 
   constructor(
@@ -24,7 +24,7 @@ export class SubAgentSweep {
     private readonly log: (message: string, facts: Record<string, unknown>) => void,
   ) {}
 
-  /** One look at all agents that run; returns the workflow ids of those that it stopped. */
+  /** One look at all running agents; returns the workflow ids of those that it stopped. */
   async look(): Promise<string[]> {
     const { running, subAgents } = await this.list();
     const stopped: string[] = [];
@@ -37,8 +37,8 @@ export class SubAgentSweep {
         this.log('a sub-agent of an ended agent is stopped', { workflowId, reason });
         stopped.push(workflowId);
       } catch (error) {
-        // It has ended meanwhile, say: the others are looked at nevertheless.
-        this.log('a sub-agent could not be looked at', { workflowId, error });
+        // For example, it has ended meanwhile: the others are still checked.
+        this.log('a sub-agent could not be checked', { workflowId, error });
       }
     }
     return stopped;
@@ -47,7 +47,7 @@ export class SubAgentSweep {
   private async reasonToStop(parent: string, startTime: Date): Promise<string | undefined> {
     try {
       const ended = await this.client.workflow.getHandle(parent).describe();
-      // An id that is used again, or one that the list does not show yet.
+      // A reused id, or one that the list does not show yet.
       if (!wasEnded(ended) || !ended.closeTime || ended.closeTime < startTime) return undefined;
       return `its parent was ${await describeEnd(this.client, ended)}`;
     } catch (err) {

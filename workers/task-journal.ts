@@ -1,6 +1,6 @@
-// Remembers on disk which activities this worker is at, so that after a kill the next one can tell the
-// server at once. Without it each would be missed only after its heartbeat time-out. What was on its way to the worker
-// is in no journal: the server is asked for it, by the name that the worker polled under.
+// Records on disk which activities this worker is running, so that after a kill the next one can tell the server at
+// once. Without it, each would be noticed only after its heartbeat timeout. Tasks on their way to the worker are in no
+// journal: the server is asked for those, by the identity with which the worker polled.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const PARTIAL = '.partial';
 const STARTED = 2;
 
 interface Owner extends Identity {
-  /** What the names end in that it polls under. Journals of releases before 0.2 have none. */
+  /** Suffix of the identities with which it polls. Missing in journals of releases before 0.2. */
   instance?: string;
 }
 
@@ -32,13 +32,13 @@ interface Task {
 export class TaskJournal {
   private readonly directory: string;
 
-  /** One folder per worker process below `root`; `instance` is in the names that its workers poll under. */
+  /** One folder per worker process below `root`; `instance` is part of the identities with which its workers poll. */
   constructor(
     private readonly root: string,
     instance: string,
   ) {
     this.directory = join(root, randomUUID());
-    // By rename: a folder without an owner is an orphan to a worker that starts at the same time.
+    // By rename: a worker that starts at the same time would take a folder without an owner for an orphan.
     const partial = `${this.directory}${PARTIAL}`;
     mkdirSync(partial, { recursive: true, mode: 0o700 });
     writeJson(join(partial, 'owner.json'), { ...identityOf(process.pid), instance } satisfies Owner);
@@ -74,8 +74,8 @@ export class TaskJournal {
   }
 
   /**
-   * Fails what dead workers were at, for an immediate new attempt. Returns how many there were. `taskQueue` is that of
-   * the workflows.
+   * Fails the activities of dead workers, so that they are retried at once. Returns their number. `taskQueue` is that
+   * of the workflows.
    */
   async failOrphans(client: Client, taskQueue: string): Promise<number> {
     const orphans = this.orphans();
@@ -109,10 +109,10 @@ export class TaskJournal {
   }
 }
 
-/** A disk that takes nothing must not decide what becomes of an activity: one that is missed is so by its heartbeat. */
+/** A full disk must not decide an activity's fate: without a record, the heartbeat timeout applies. */
 function keep(path: string, task: Task): void {
   try {
-    // A token lets its holder answer for the activity.
+    // Private: anyone with the token can complete the activity.
     writeFileSync(`${path}.partial`, JSON.stringify(task), { mode: 0o600 });
     renameSync(`${path}.partial`, path);
   } catch {
@@ -120,7 +120,7 @@ function keep(path: string, task: Task): void {
   }
 }
 
-/** Journals of releases before 0.2 hold the token alone. */
+/** Journals of releases before 0.2 contain only the token. */
 function taskOf(content: Buffer): Task {
   if (content[0] === '{'.charCodeAt(0)) return JSON.parse(content.toString()) as Task;
   return { token: content.toString('base64'), workflowId: null };
@@ -129,7 +129,7 @@ function taskOf(content: Buffer): Task {
 const workerLost = (): ApplicationFailure =>
   ApplicationFailure.create({
     type: WORKER_LOST,
-    message: 'the worker was killed while it was at this activity',
+    message: 'the worker was killed during this activity',
     nextRetryDelay: 1,
   });
 
@@ -139,20 +139,20 @@ async function failOne(client: Client, { token, workflowId }: Task): Promise<boo
     await client.activity.fail(
       Buffer.from(token, 'base64'),
       workerLost(),
-      // For whom it is encrypted: the token does not tell.
+      // The workflow for the encryption context: the token does not show it.
       workflowId === null
         ? {}
         : { serializationContext: { type: 'activity', namespace, workflowId, isLocal: false } },
     );
     return true;
   } catch {
-    // It had answered before it died, its time-out has passed, or the token is of another server. What is left is
-    // found by its heartbeat time-out; a worker must start all the same.
+    // It had answered before it died, it has timed out, or the token belongs to another server. The heartbeat timeout
+    // covers the rest; the worker must start in any case.
     return false;
   }
 }
 
-/** Of open workflows: activities that the server has handed to one of the dead workers. Returns how many there were. */
+/** Activities of open workflows that the server has handed to one of the dead workers. Returns their number. */
 async function failHandedOut(
   client: Client,
   taskQueue: string,

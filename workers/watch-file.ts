@@ -1,13 +1,13 @@
-// Tells of changes to one file, also one that is not there yet or is replaced by another.
+// Watches one file for changes, even if it does not exist yet or gets replaced.
 import { readFileSync, unwatchFile, watch, watchFile, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** An editor writes in several steps. */
 const SETTLE_MS = 100;
-/** For folders that tell nobody, such as those of other machines. */
+/** For folders without change notification, such as network mounts. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Calls `changed` when the content has changed and is quiet; returns the function that ends it. */
+/** Calls `changed` once changed content has settled; returns the function that stops watching. */
 export function watchContent(file: string, changed: () => void): () => void {
   let content = read(file);
   let settling: NodeJS.Timeout | undefined;
@@ -28,7 +28,7 @@ export function watchContent(file: string, changed: () => void): () => void {
     });
     folder.on('error', () => folder?.close());
   } catch {
-    // The folder is not there yet, or there are too many watchers: the look remains.
+    // The folder does not exist yet, or there are too many watchers: polling remains.
   }
   watchFile(file, { persistent: false, interval: LOOK_EVERY_MS }, look);
   return () => {
@@ -38,7 +38,7 @@ export function watchContent(file: string, changed: () => void): () => void {
   };
 }
 
-/** Undefined where it is not there. */
+/** Undefined if it does not exist. */
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

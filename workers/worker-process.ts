@@ -8,7 +8,7 @@ import { HoldfastError, type ErrorCode, type ErrorFacts } from '../contracts/err
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { withLock } from '../engine/lock';
-import { logSize, logTail, rotateLog } from '../engine/log-tail';
+import { logSize, logTail, rotateLog, withoutNodeWarnings } from '../engine/log-tail';
 import { endGroup } from '../engine/process-end';
 import { compiledEntry } from '../exec/package-root';
 import { configurationSource, readConfiguration } from './configuration';
@@ -28,11 +28,11 @@ import { findSilentWorker, lastWorker, runningWorker, workerPaths, type WorkerRe
 
 const STOP_GRACE_MS = 15_000;
 const LOOK_EVERY_MS = 20;
-/** A module may ask somebody for its settings while it loads. */
+/** A module may fetch its settings from somewhere while it loads. */
 const LOAD_MS = 60_000;
 const AWAKE_MS = 2_000;
 
-/** What a worker that cannot start says to the process that starts it. */
+/** The report of a worker that cannot start, for the process that starts it. */
 export interface StartFailure {
   code: ErrorCode;
   facts: ErrorFacts;
@@ -43,27 +43,26 @@ export interface WorkerChoice {
   address: string;
   namespace: string;
   profile?: string | undefined;
-  /** Working folder of new shells, by absolute path; null: the usual one. Default: as before. */
+  /** Working folder of new shells, by absolute path; null: the default. If absent: as before. */
   workdir?: string | null | undefined;
-  /** Modules of own tools, by absolute path; default: those of the data folder's worker before. */
+  /** Modules with the user's own tools, by absolute path; default: those of the data folder's previous worker. */
   tools?: readonly string[] | undefined;
   /** Configuration, by absolute path; null: that of the data folder. Default: as before. */
   config?: string | null | undefined;
   /** The host whose shells run here; null for agents alone. Default: `local`. */
   host?: string | null | undefined;
-  /** Task queue of the agents; null: the usual one. Default: as before. */
+  /** Task queue of the agents; null: the default. If absent: as before. */
   queue?: string | null | undefined;
-  /** Serves agents although other workers of the queue offer something else. */
+  /** Serves agents even if other workers of the queue have a different offer. */
   join?: boolean | undefined;
-  /** Ends a worker that does not answer, and starts another in its place. */
+  /** Ends a worker that does not answer, and starts another instead. */
   replace?: boolean | undefined;
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Returns the data folder's worker, polling; starts it where needed. It outlives this process. Throws `worker_silent`
- * for one that is there and does not answer, `host_taken`, `queue_taken`, `worker_failed` and what is wrong with the
- * configuration.
+ * Returns the data folder's worker, polling; starts it if needed. It outlives this process. Throws `worker_silent` for
+ * one that exists but does not answer, `host_taken`, `queue_taken`, `worker_failed` and faults of the configuration.
  */
 export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> {
   await refuseSilent(choice);
@@ -73,16 +72,16 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
   return withLock(workerPaths(choice.dataDir).lock, async () => {
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
-    // Here, where it is told at once and as what it is.
+    // Validated here, so that a fault is reported at once and with its own error.
     const { modules, encryption, secrets } = readConfiguration(configurationSource(chosenConfig(choice)));
     encryptedPayloads(encryption, choice.env);
     secretStore(secrets, choice.env);
-    // It polls a server that is not wanted any more; its sessions live on under the next one.
+    // It polls a server that is not wanted any more; its sessions live on under the next worker.
     if (before) {
       await checkTools(choice, before, modules.length > 0);
       await endGroup(before.identity, STOP_GRACE_MS);
     }
-    // While the next one loads: a task that is handed to the cache of a killed one waits two seconds there.
+    // In parallel with loading: otherwise a task for a killed worker's cache waits two seconds there.
     const resetting = lastWorker(choice.dataDir) && !before ? resetSticky(choice) : undefined;
     const started = await startWorker(choice);
     await resetting;
@@ -90,7 +89,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
   });
 }
 
-/** What the next worker does itself, too, only later: where it fails here it has cost nothing. */
+/** The next worker also does this itself, only later: a failure here costs nothing. */
 async function resetSticky({
   address,
   namespace,
@@ -108,11 +107,11 @@ async function resetSticky({
       await client.connection.close();
     }
   } catch {
-    // The server is away, or may not be asked by this process.
+    // The server is down, or this process may not access it.
   }
 }
 
-/** One that was away with the whole machine, asleep, beats again within a moment. */
+/** A worker that was suspended together with the machine beats again within a moment. */
 async function refuseSilent({ dataDir, replace }: WorkerChoice): Promise<void> {
   const until = Date.now() + AWAKE_MS;
   for (let silent = findSilentWorker(dataDir); silent; silent = findSilentWorker(dataDir)) {
@@ -150,7 +149,7 @@ const chosenConfig = ({
   config: config ?? undefined,
 });
 
-/** Loads the modules in a process that is thrown away: for ones that do not load, the worker of before stays. */
+/** Loads the modules in a throwaway process: if they do not load, the previous worker stays. */
 async function checkTools(
   { dataDir, env, config: named, tools = recordedTools(dataDir) }: WorkerChoice,
   before: WorkerRecord,
@@ -168,7 +167,7 @@ async function checkTools(
     const { stderr = '', killed } = err as { stderr?: string; killed?: boolean };
     const said = killed ? `the modules were not loaded after ${LOAD_MS} ms\n${stderr}` : stderr;
     appendFileSync(log, said);
-    const reason = `the one before goes on (pid ${before.identity.pid}), because: ${said.trim()}`;
+    const reason = `the previous one stays (pid ${before.identity.pid}), because: ${withoutNodeWarnings(said).trim()}`;
     throw new HoldfastError('worker_failed', { reason, log });
   }
 }
@@ -216,7 +215,7 @@ async function startWorker({
       worker.removeAllListeners();
       worker.disconnect();
       worker.unref();
-      // Only now: a module that cannot be loaded must not keep every later worker from starting.
+      // Only now: a module that cannot be loaded must not keep all later workers from starting.
       recordTools(dataDir, tools);
       recordConfig(dataDir, config);
       recordWorkdir(dataDir, workdir);

@@ -1,4 +1,4 @@
-// What a worker process says of itself in the data folder: that it began, and that it still goes on.
+// A worker process's own record in the data folder: that it has started, and that it is still running.
 import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
@@ -10,15 +10,15 @@ export interface WorkerRecord {
   identity: Identity;
   address: string;
   namespace: string;
-  /** Null for one that serves agents alone. */
+  /** Null for one that serves only agents. */
   host: string | null;
   /** Task queue of its agents. Absent in records before 0.3. */
   queue?: string;
   /** Working folder of new shells. */
   cwd: string;
-  /** Modules of own tools, by absolute path. */
+  /** Modules with the user's own tools, by absolute path. */
   tools: string[];
-  /** The configuration that was named; null: that of the data folder, where there is one. */
+  /** The named configuration; null: the data folder's, if it exists. */
   config: string | null;
   /** When it began to poll, in milliseconds since the Unix epoch. */
   pollingSince: number;
@@ -32,20 +32,20 @@ export const workerPaths = (dataDir: string): Record<'record' | 'log' | 'lock' |
 });
 
 const BEAT_MS = 1_000;
-/** Longer than a worker that does its work is ever busy with one thing. */
+/** Longer than a healthy worker is ever blocked. */
 const SILENT_MS = 8_000;
 
-/** The record of the data folder's worker, of one that was killed too. */
+/** The record of the data folder's last worker, even if it was killed. */
 export const lastWorker = (dataDir: string): WorkerRecord | undefined =>
   readJson<WorkerRecord>(workerPaths(dataDir).record);
 
-/** The same while its process is there. */
+/** The same, if its process exists. */
 export function runningWorker(dataDir: string): WorkerRecord | undefined {
   const record = lastWorker(dataDir);
   return record && isAlive(record.identity) ? record : undefined;
 }
 
-/** Says again and again that this process goes on, until the function that it returns is called. */
+/** Beats to show that this process is running, until the returned function is called. */
 export function startBeating(dataDir: string): () => void {
   const { beat } = workerPaths(dataDir);
   writeFileSync(beat, '', { mode: 0o600 });
@@ -54,13 +54,13 @@ export function startBeating(dataDir: string): () => void {
     try {
       utimesSync(beat, now, now);
     } catch {
-      // A folder that cannot be written, say: the work goes on, and those who look see that it cannot.
+      // For example, the folder is read-only: work continues, and readers check whether it is writable.
     }
   }, BEAT_MS).unref();
   return () => clearInterval(timer);
 }
 
-/** The worker whose process is there and does not answer, as the error that says so; undefined where all is well. */
+/** An error that describes a worker whose process exists but does not answer; undefined if all is well. */
 export function findSilentWorker(dataDir: string): HoldfastError | undefined {
   const record = runningWorker(dataDir);
   const reason = record && silenceOf(dataDir, record);
@@ -78,7 +78,7 @@ function silenceOf(dataDir: string, { identity }: WorkerRecord): string | undefi
   return isLate && canBeat(dataDir) ? since : undefined;
 }
 
-/** In a folder that cannot be written a worker beats in vain: then its process alone says how it is. */
+/** In a read-only folder a worker cannot beat: then only the state of its process counts. */
 function canBeat(dataDir: string): boolean {
   try {
     accessSync(workerPaths(dataDir).beat, constants.W_OK);
@@ -92,7 +92,7 @@ function lastBeatOf(dataDir: string): Date | undefined {
   try {
     return statSync(workerPaths(dataDir).beat).mtime;
   } catch {
-    // A worker of an older release writes none.
+    // A worker of an older release does not beat.
     return undefined;
   }
 }

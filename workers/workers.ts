@@ -1,4 +1,4 @@
-// Runs a set of workers: takes over what a killed one was at, and lets go of the sessions at the end.
+// Runs a set of workers: takes over the work of a killed one, and disconnects from the sessions at the end.
 import type { Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors';
@@ -13,19 +13,19 @@ import type { TaskJournal } from './task-journal';
 
 const LEAVE_MS = 2_500;
 
-/** Any logger that takes a message and its facts, the SDK's `Logger` among them. */
+/** Any logger that takes a message and its facts, including the SDK's `Logger`. */
 export interface WorkersLog {
   info(message: string, facts: Record<string, unknown>): void;
   warn(message: string, facts: Record<string, unknown>): void;
 }
 
-/** What a process has that serves agents. */
+/** The parts of a process that serves agents. */
 export interface AgentSide {
   worker: Worker;
   subAgents: SubAgentSweep;
   enrolled: EnrolledHosts;
   claim: AgentsClaim;
-  /** Lets go of those who watch its models write. */
+  /** Disconnects readers of live model output. */
   close: () => void;
 }
 
@@ -34,9 +34,9 @@ interface Parts {
   journal: TaskJournal;
   agentSide: AgentSide | undefined;
   hostWorker: HostWorker | undefined;
-  /** Lets the next worker have the host. */
+  /** Lets the next worker take the host. */
   release: () => void;
-  /** Lets go of MCP servers. */
+  /** Closes the MCP servers. */
   closeTools: () => Promise<void>;
   log: WorkersLog;
 }
@@ -45,9 +45,9 @@ interface Parts {
 export interface WorkersReady {
   /** When polling began, in milliseconds since the Unix epoch. */
   pollingSince: number;
-  /** Running commands of an earlier worker that are seen to their ends now. */
+  /** Running commands taken over from an earlier worker. */
   adopted: number;
-  /** Activities that an earlier worker was killed at, given back for a new attempt. */
+  /** Activities during which an earlier worker was killed, given back for a retry. */
   orphans: number;
   /** Open workflows whose cache the killed worker took with it. */
   open: number;
@@ -68,7 +68,7 @@ export class Workers {
 
   /**
    * Serves until `shutdown`, `close`, SIGINT or SIGTERM. Sessions live on and are taken over by the next worker of the
-   * data folder. Throws what made a worker fail; all of them have ended then. Can be called once.
+   * data folder. If a worker fails, ends all of them and throws its error. Can be called once.
    */
   async run({ onReady }: { onReady?: (ready: WorkersReady) => void } = {}): Promise<void> {
     if (this.isStopping) return this.close();
@@ -76,7 +76,7 @@ export class Workers {
     return this.running;
   }
 
-  /** Ends `run` gracefully; workers that have not run are closed. */
+  /** Ends `run` gracefully; closes workers that have not run. */
   shutdown(): void {
     this.isStopping = true;
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -85,15 +85,15 @@ export class Workers {
       this.close().catch((err: unknown) => log.warn('workers did not close', { reason: reasonOf(err) }));
   }
 
-  /** Ends all of them because one may not go on; `run` throws it. */
+  /** Ends all of them because one may not continue; `run` throws the error. */
   fail(err: Error): void {
     this.failure ??= err;
     this.shutdown();
   }
 
   /**
-   * As `shutdown`, and resolves when all is let go of: the host, the connections, what was kept ready. What made a
-   * worker fail is told by `run`. May be called again and at any time.
+   * Like `shutdown`, and resolves when everything is released: the host, the connections, the spare. A worker's failure
+   * is reported by `run`. May be called repeatedly and at any time.
    */
   close(): Promise<void> {
     this.closing ??= this.end();
@@ -112,7 +112,7 @@ export class Workers {
   private async serve(onReady?: (ready: WorkersReady) => void): Promise<void> {
     const { journal, hostWorker, agentSide, log } = this.parts;
     const { temporal } = this.client;
-    // Before anything of the dead worker's is answered: each answer is a workflow task that must come to us.
+    // Before the dead worker's activities are answered: each answer is a workflow task that must come to us.
     const open =
       agentSide && journal.hasOrphans() ? await resetStickyQueues(temporal, this.client.server.queue) : 0;
     const pollingSince = Date.now();
@@ -120,7 +120,7 @@ export class Workers {
     const ended = Promise.allSettled(runs);
     try {
       if (this.isStopping) this.shutdown();
-      // Only now: what is answered is handed out at once, and must find us polling.
+      // Only now: answers are dispatched at once, and we must be polling by then.
       const adopted = hostWorker?.adopt() ?? 0;
       agentSide?.subAgents.looks.start();
       agentSide?.enrolled.start();
@@ -144,7 +144,7 @@ export class Workers {
       await this.letGo().catch(() => undefined);
       throw err;
     }
-    // Not after a failure: what is on record there is given back by the next worker.
+    // Not after a failure: the next worker gives back what is recorded there.
     this.parts.journal.close();
     await this.letGo();
   }
@@ -160,11 +160,13 @@ export class Workers {
     await this.letGo();
   }
 
-  /** For others a claim of workers that are gone counts no more: a server that is away need not be waited for. */
+  /**
+   * Only a convenience, since others ignore a claim of workers that are gone: do not wait for an unreachable server.
+   */
   private async leaveQueues(): Promise<void> {
     const { agentSide, hostWorker, log } = this.parts;
     try {
-      // A deadline, because a signal does not end the pause before the next attempt of a call.
+      // A deadline, because an abort signal does not end the pause before a retry.
       await this.client.temporal.withDeadline(Date.now() + LEAVE_MS, () =>
         Promise.all([agentSide?.claim.leave(), hostWorker?.leave()]),
       );

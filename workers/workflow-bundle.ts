@@ -1,4 +1,4 @@
-// The workflows as they were bundled by the build: twice, because a failure's message is made in the workflow.
+// The workflows as bundled at build time. There are two bundles, because a failure's message is made in the workflow.
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import { encodesFailures } from '../encryption/data-converter';

@@ -1,4 +1,4 @@
-// An agent's `approve` and `deny`: handed on to the session that is named, else to the turn at work, where it waits.
+// An agent's `approve` and `deny`: forwarded to the named session, otherwise to the running turn.
 import { condition, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod/mini';
 import type { Approval } from '../contracts/approvals';
@@ -19,8 +19,7 @@ import { checked } from './refusal';
 const approve = { signal: approveAgentSignal, update: approveAgentUpdate };
 const deny = { signal: denyAgentSignal, update: denyAgentUpdate };
 
-const HOW =
-  'to what waits: {"session":0} for a command or a script\'s call there, {} for a call of the turn at work';
+const HOW = '{"session":0} for a command or a script\'s call there, {} for a call of the running turn';
 
 export function listenToAnswers(conversation: Conversation): void {
   const kinds = [
@@ -29,9 +28,15 @@ export function listenToAnswers(conversation: Conversation): void {
       schema: agentApproveSchema,
       what: 'The approval',
       signal: approveSignal,
-      says: 'Say yes',
+      says: 'Approve what is waiting:',
     },
-    { messages: deny, schema: agentDenySchema, what: 'The refusal', signal: denySignal, says: 'Say no' },
+    {
+      messages: deny,
+      schema: agentDenySchema,
+      what: 'The refusal',
+      signal: denySignal,
+      says: 'Deny what is waiting:',
+    },
   ] as const;
   for (const { messages, schema, what, signal, says } of kinds) {
     const parse = (request: unknown): Answer => checked(schema as z.ZodMiniType<Answer>, what, request);
@@ -63,18 +68,18 @@ type Answer = {
 const unknown = (got: string, allowed: string): Error =>
   toFailure(new HoldfastError('approval_unknown', { got, allowed }));
 
-/** What waits is told by a signal, which an answer may overtake. */
+/** The agent learns of questions by signal, which an answer may overtake. */
 const TOLD_MS = 2_000;
 
-/** The workflow to hand on to. Throws `approval_unknown` where nothing waits there, and `approval_changed`. */
+/** The workflow to forward to. Throws `approval_unknown` if nothing is waiting there, and `approval_changed`. */
 function placeOf(conversation: Conversation, { session, host, id, hash }: Answer): string {
   const { agent, host: own, currentTurn } = conversation.state();
   const { open } = conversation.questions;
   const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
-  const all = open.map((one) => `${one.id} in ${one.workflowId}`).join(', ') || 'none: nothing waits';
+  const all = open.map((one) => `${one.id} in ${one.workflowId}`).join(', ') || 'none: nothing is waiting';
   const there = open.filter((one) => one.workflowId === to && (id === undefined || one.id === id));
-  if (to === null) throw unknown('no turn at work', all);
-  if (there.length === 0) throw unknown(`${id ?? 'what waits'} in ${to}`, all);
+  if (to === null) throw unknown('no running turn', all);
+  if (there.length === 0) throw unknown(`${id ?? 'no id'} in ${to}`, all);
   const isOfHash = (one: Approval): boolean => hash === undefined || one.hash === hash;
   if (!there.some(isOfHash)) {
     const allowed = there.map((one) => one.hash).join(', ');
@@ -85,14 +90,14 @@ function placeOf(conversation: Conversation, { session, host, id, hash }: Answer
 
 async function handOn(conversation: Conversation, signal: string, request: Answer): Promise<void> {
   const { session, host, ...answer } = request;
-  // Since 0.3. Before, it was handed on whatever waited there; the old way may go when no agent of 0.2 is open.
+  // Since 0.3. Before, answers were forwarded unchecked; remove the old path when no agent of 0.2 is open.
   const isChecked = patched('answers-to-what-waits');
   if (isChecked) await condition(() => isKnown(conversation, request), TOLD_MS);
   const to = isChecked ? placeOf(conversation, request) : placeBefore(conversation, session, host);
   try {
     await getExternalWorkflowHandle(to).signal(signal, answer);
   } catch {
-    throw unknown(to, 'a session of this agent, or its turn at work');
+    throw unknown(to, 'a session of this agent, or its running turn');
   }
 }
 
@@ -108,6 +113,6 @@ function isKnown(conversation: Conversation, request: Answer): boolean {
 function placeBefore(conversation: Conversation, session: Answer['session'], host: Answer['host']): string {
   const { agent, host: own, currentTurn } = conversation.state();
   const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
-  if (to === null) throw unknown('no turn at work', 'a session of this agent, or its turn at work');
+  if (to === null) throw unknown('no running turn', 'a session of this agent, or its running turn');
   return to;
 }

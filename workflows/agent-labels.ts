@@ -1,5 +1,5 @@
-// What an agent and its turns show of themselves in Temporal's web UI: what they are at, where to look, and what
-// to send. Markdown; pure functions of what the workflows know.
+// What an agent and its turns show in Temporal's web UI: what they are doing, where to look, and what to send.
+// Markdown; pure functions of the workflows' state.
 import type { AgentResult, AgentState, ToolResult } from '../contracts/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { atTime, fenced, inMarkdown, listLink, messageList, workflowLink } from '../contracts/labels';
@@ -12,7 +12,7 @@ const PARAGRAPH = 500;
 interface AgentFacts {
   state: AgentState;
   namespace: string;
-  /** The message that the turn is at. */
+  /** The message that the turn is working on. */
   message: string | null;
   since: Date;
 }
@@ -26,14 +26,14 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
   return paragraphs(
     questionDetails(state.approvals ?? [], namespace),
     headingOf(state, namespace),
-    `since ${atTime(since)}${queued > 0 ? `, ${queued} more messages wait` : ''}`,
+    `since ${atTime(since)}${queued > 0 ? `, ${queued} more messages waiting` : ''}`,
     message !== null && `“${inMarkdown(message, PARAGRAPH)}”`,
     state.status !== 'working' &&
       lastResult &&
       `Turn ${turns} ended as **${inMarkdown(lastResult.reason)}** after ${lastResult.steps} steps:`,
     state.status !== 'working' && lastResult?.error && inMarkdown(lastResult.error.message, PARAGRAPH),
     state.status !== 'working' && lastResult?.answer && fenced(lastResult.answer, SHOWN_CHARACTERS),
-    `All of it: ${listLink(namespace, query, 'agent, turns and sessions')}` +
+    `Everything: ${listLink(namespace, query, 'agent, turns and sessions')}` +
       (shells.length > 0 ? `; sessions so far: ${shells.join(', ')}` : ''),
     agentList(state, namespace),
     usageLine(state),
@@ -41,9 +41,9 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
     state.status !== 'ended' &&
       messageList([
         ['say something', 'Signal `send`', '{"message":"and now?"}'],
-        ['have it turn to that at once', 'Signal `send`', '{"message":"no, this","mode":"interrupt"}'],
+        ['interrupt it with a message', 'Signal `send`', '{"message":"no, this","mode":"interrupt"}'],
         ['end its turn', 'Signal `interrupt`', null],
-        ['end its turn, reset its sessions and go on', 'Signal `recover`', '{"reason":"stuck"}'],
+        ['end its turn, reset its sessions and continue', 'Signal `recover`', '{"reason":"stuck"}'],
         ['end it and its sessions', 'Request Cancellation, or Signal `stop`', '{"reason":"enough"}'],
       ]),
   );
@@ -51,7 +51,7 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
 
 function agentList({ agents }: AgentState, namespace: string): string {
   const lines = agents.map(({ agentId, role, status, since, result }) => {
-    const how = status === 'running' ? 'at work' : `ended as ${inMarkdown(result?.reason ?? 'unknown')}`;
+    const how = status === 'running' ? 'working' : `ended as ${inMarkdown(result?.reason ?? 'unknown')}`;
     const page = workflowLink(namespace, agentWorkflowId(agentId));
     return `- ${inMarkdown(role)}: ${page}, ${how} since ${atTime(new Date(since))}`;
   });
@@ -70,21 +70,21 @@ function usageLine({ usage }: AgentState): string {
 function headingOf({ agent, status, turns }: AgentState, namespace: string): string {
   switch (status) {
     case 'working':
-      return `### At work: ${workflowLink(namespace, turnWorkflowId(agent, turns))}\nIts page shows the step, and which session waits for input`;
+      return `### Working: ${workflowLink(namespace, turnWorkflowId(agent, turns))}\nIts page shows the step, and which session waits for input`;
     case 'stopping':
       return '### Stopping';
     case 'ended':
       return '### Ended';
     case 'idle':
-      return turns === 0 ? '### Waits for its first message' : '### Waits for a message';
+      return turns === 0 ? '### Waiting for its first message' : '### Waiting for a message';
   }
 }
 
-/** What a turn knows of a session that its calls named. */
+/** What a turn knows about a session that its calls used. */
 export interface SeenSession {
   /** The step of the last call. */
   calledAt: number;
-  /** The step whose tool told the fact; null before the first answer. */
+  /** The step whose tool reported the fact; null before the first answer. */
   seenAt: number | null;
   fact: string;
 }
@@ -95,13 +95,13 @@ export interface TurnFacts {
   namespace: string;
   step: number;
   maxSteps: number;
-  /** What the step is at, for example "asks the model". */
+  /** What the step is doing, for example "Asking the model". */
   doing: string;
   since: Date;
   headline: string | null;
   thoughts: readonly string[];
   sessions: ReadonlyMap<number, SeenSession>;
-  /** Sessions that a person is to join. */
+  /** Sessions that a person should join. */
   forPeople: readonly number[];
 }
 
@@ -114,7 +114,7 @@ export function turnDetails(facts: TurnFacts): string {
     sessionList(facts),
     ...facts.forPeople.map(
       (session) =>
-        `**Waits for a person**, who joins with \`holdfast attach --agent ${facts.agent} --session ${session}\``,
+        `**Waiting for a person**, who can join with \`holdfast attach --agent ${facts.agent} --session ${session}\``,
     ),
     [...facts.sessions.values()].some(waits) &&
       'To answer, open the session: More Actions, Send a Signal, `input` with `{"keyboard":"Y"}`.',
@@ -141,7 +141,7 @@ function sessionList({ agent, host, namespace, step, sessions }: TurnFacts): str
 
 const waits = ({ fact }: SeenSession): boolean => fact.startsWith('waiting for');
 
-/** The line of facts that tools end their answers with; undefined where there is none. */
+/** The line of facts at the end of a tool's answer; undefined if there is none. */
 export function factOf({ content }: ToolResult): string | undefined {
   return /\[([^[\]\n]+); session \d+, offset \d+[^[\]\n]*\]\s*$/.exec(content)?.[1];
 }

@@ -1,5 +1,5 @@
-// The messages that an agent takes. Signals and updates feed the same conversation; a malformed signal is recorded as
-// refused and never fails a workflow task.
+// The messages that an agent accepts. Signals and updates feed the same conversation; a malformed signal is recorded
+// as refused and never fails a workflow task.
 import { currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { AgentResult, RecoverRequest } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
@@ -36,7 +36,7 @@ import {
 import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
-/** Of an update that names none: its own. */
+/** An update without an id uses its own. */
 const idOf = ({ id }: { id?: string | undefined }): string | undefined => id ?? currentUpdateInfo()?.id;
 
 export function listen(conversation: Conversation): void {
@@ -78,7 +78,7 @@ export function listen(conversation: Conversation): void {
       },
       description:
         'One more message, answers with the turn\'s result: {"message":"and now?"}; with "mode":"interrupt" it ' +
-        'takes the place of the turn at work',
+        'replaces the running turn',
     },
   );
   setHandler(
@@ -86,7 +86,7 @@ export function listen(conversation: Conversation): void {
     (request?) =>
       signalled(() => {
         const message = checked(sendSchema, 'The message', request);
-        // Whoever looks sees that it was not taken.
+        // The state's `refused` shows that it was not accepted.
         if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
         if (taken.isFirst(message.id, sendContent(message))) conversation.take(message);
       }),
@@ -146,11 +146,11 @@ export function listen(conversation: Conversation): void {
         checked(interruptSchema, 'The interrupt request', request);
         isOpen();
       },
-      description: 'End the turn before its next step; its tools finish, and what waits comes next: {}',
+      description: 'End the turn before its next step; its tools finish, and the next message follows: {}',
     },
   );
   setHandler(interruptAgentSignal, (request?) => signalled(() => void interrupt(request)), {
-    description: 'End the turn before its next step; its tools finish, and what waits comes next: {}',
+    description: 'End the turn before its next step; its tools finish, and the next message follows: {}',
   });
 
   setHandler(
@@ -201,10 +201,10 @@ export function listen(conversation: Conversation): void {
   listenToAnswers(conversation);
 
   setHandler(stateQuery, () => conversation.state(), {
-    description: 'What it is at: status, turn, sessions, sub-agents, refused signals; no data',
+    description: 'What it is doing: status, turn, sessions, sub-agents, refused signals; no data',
   });
   setHandler(transcriptQuery, (request?) => transcript.page(request), {
-    description: 'The messages of the turns that have ended, by pages: {} or {"from":0,"limit":100}',
+    description: 'The messages of the turns that have ended, in pages: {} or {"from":0,"limit":100}',
   });
   conversation.show();
 }

@@ -24,11 +24,11 @@ export interface TurnOfAgent {
   settings: AgentSettings;
   /** Messages that the agent holds. */
   messages: number;
-  /** Called when it runs, with what interrupts it. */
+  /** Called once it runs, with a function that interrupts it. */
   started: (interrupt: () => Promise<void>) => void;
 }
 
-/** A cancelled turn still returns what it has: nothing of the conversation is lost by a stop. */
+/** A cancelled turn still returns what it has: a stop loses nothing of the conversation. */
 export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
   const { agent, number, message, settings, messages, started } = of;
   const { runId, firstExecutionRunId: born } = workflowInfo();
@@ -41,7 +41,7 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       staticSummary: asSummary(message),
       staticDetails: inMarkdown(message, 2_000),
-      // So that the list of an agent's workflows shows its turns, too.
+      // So that the list of an agent's workflows includes its turns.
       typedSearchAttributes: [{ key: AGENT_KEY, value: agent }],
     });
     started(() => child.signal(interruptSignal));
@@ -65,13 +65,13 @@ const NOT_FOR_TURNS: readonly string[] = [
   'from',
 ] satisfies (keyof AgentInput)[];
 
-/** Of an agent's input what its turns get. */
+/** The part of an agent's input that its turns get. */
 export const settingsOf = (input: AgentInput): AgentSettings =>
   Object.fromEntries(
     Object.entries(input).filter(([name]) => !NOT_FOR_TURNS.includes(name)),
   ) as unknown as AgentSettings;
 
-/** Without what the record of a conversation holds: both together are one payload. */
+/** The input without what the conversation record holds: both together are one payload. */
 export function continuedInput(input: AgentInput, mode: AgentInput['mode']): AgentInput {
   const lasting = Object.entries(input).filter(([name]) => name !== 'task' && name !== 'from');
   return { ...(Object.fromEntries(lasting) as unknown as AgentInput), ...(mode && { mode }) };

@@ -18,7 +18,7 @@ export async function agent(input?: AgentInput, carried?: ConversationRecord): P
   return conversation.live();
 }
 
-/** A plain error would fail the workflow's task again and again: a wrong id ends the workflow. */
+/** A plain error would fail the workflow task over and over; this ends the workflow instead. */
 function ownId(): string {
   try {
     return checkedId('agent', workflowInfo().workflowId.replace(/^agent\//, ''));

@@ -1,5 +1,4 @@
-// A model's `wait_for_agents`, run by its turn: waiting costs neither steps nor a place in a worker, and is as long as
-// it takes.
+// A model's `wait_for_agents`, run by its turn: waiting costs neither steps nor a worker slot, however long it takes.
 import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { ToolCall, ToolResult, Usage } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
@@ -21,13 +20,13 @@ export class AgentsWait {
   private readonly answers = new Map<string, AgentsEndedSignal>();
   private isGivenUp = false;
 
-  /** What is no answer is left alone: anybody may send a signal. */
+  /** Ignores anything that is not an answer: anyone may send a signal. */
   answer(signal: unknown): void {
     const { success, data } = agentsEndedSchema.safeParse(signal);
     if (success) this.answers.set(data.key, data as AgentsEndedSignal);
   }
 
-  /** Whatever is waited for now or later is told as still running. */
+  /** All current and later waits report their agents as still running. */
   giveUp(): void {
     this.isGivenUp = true;
   }
@@ -39,7 +38,7 @@ export class AgentsWait {
         agent_ids: agentIds,
         mode,
         timeout_ms: timeoutMs,
-      } = checked(agentsWaitCallSchema, `The call of ${tool}`, call.args);
+      } = checked(agentsWaitCallSchema, `The call to ${tool}`, call.args);
       const turn = workflowInfo().workflowId;
       await getExternalWorkflowHandle(agentWorkflowId(agent)).signal(awaitAgentsSignal, {
         key,
@@ -65,7 +64,8 @@ export class AgentsWait {
   }
 }
 
-const GIVEN_UP = 'The wait was given up for another message. The sub-agents run on: wait for them again.';
+const GIVEN_UP =
+  'The wait ended early because of another message. The sub-agents are still running: wait for them again.';
 
 /** Interfaces have no index signature; this one is plain JSON. */
 const asJson = (value: object): JsonValue => value as JsonValue;

@@ -1,19 +1,19 @@
-// What pages of Temporal's web UI show of what waits for a yes or no: all of it, and what to send. Markdown; pure.
+// How pages in Temporal's web UI show pending approvals: all of what is asked, and what to send. Markdown; pure.
 import type { Approval } from '../contracts/approvals';
 import type { OpenQuestion } from '../contracts/questions';
 import { parseSessionWorkflowId } from '../contracts/ids';
 import { fenced, inMarkdown, messageList, workflowLink } from '../contracts/labels';
 import { captionOf, cutValues } from '../contracts/shown-values';
 
-/** Of one value; the whole is a command away. */
+/** For one value; a command shows the whole. */
 const SHOWN_CHARACTERS = 4_000;
 const FOLDER_CHARACTERS = 4_096;
 
-/** On the page of the session or the turn that it waits in. */
+/** For the page of the session or the turn that waits. */
 export const approvalDetails = (waiting: readonly Approval[]): string =>
   waiting.map((one) => detailsOf(one, { id: one.id, hash: one.hash })).join('\n\n');
 
-/** On the pages of the agent, and of its turn, which its agent hands answers on for. */
+/** For the pages of the agent and of its turn: the agent forwards the answers. */
 export const questionDetails = (questions: readonly OpenQuestion[], namespace: string): string =>
   questions
     .map((one) => {
@@ -37,11 +37,11 @@ function detailsOf(approval: Approval, answer: Answer, where?: string): string {
     where,
     agent !== undefined && `agent ${inMarkdown(agent)}`,
     place && `host ${inMarkdown(place.host)}`,
-    place && `folder ${place.cwd === null ? 'not known' : inMarkdown(place.cwd, FOLDER_CHARACTERS)}`,
+    place && `folder ${place.cwd === null ? 'unknown' : inMarkdown(place.cwd, FOLDER_CHARACTERS)}`,
     `until ${inMarkdown(expiresAt)}`,
   ];
   return [
-    `### Waits for an approval: ${inMarkdown(what)}`,
+    `### Waiting for approval: ${inMarkdown(what)}`,
     reasons
       .map(({ rule, found }) => `- **${inMarkdown(rule)}**: ${inMarkdown(found, FOLDER_CHARACTERS)}`)
       .join('\n'),
@@ -51,9 +51,9 @@ function detailsOf(approval: Approval, answer: Answer, where?: string): string {
       (value) => `${inMarkdown(captionOf(value))}:\n\n${fenced(value.text, Infinity)}`,
     ),
     messageList([
-      ['say yes', 'Signal `approve`', JSON.stringify(answer)],
-      ['say yes to all of the kind', 'Signal `approve`', JSON.stringify({ ...answer, scope: 'session' })],
-      ['say no', 'Signal `deny`', JSON.stringify({ ...answer, hash: undefined, reason: 'not here' })],
+      ['approve', 'Signal `approve`', JSON.stringify(answer)],
+      ['approve all of this kind', 'Signal `approve`', JSON.stringify({ ...answer, scope: 'session' })],
+      ['deny', 'Signal `deny`', JSON.stringify({ ...answer, hash: undefined, reason: 'not here' })],
     ]),
   ].join('\n\n');
 }

@@ -1,5 +1,5 @@
-// What waits for somebody's yes or no, in a session or a turn: asked once, answered by signal or update, over
-// continue-as-new and worker deaths.
+// Pending approvals of a session or a turn: asked once, answered by signal or update, across continue-as-new and
+// worker deaths.
 import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import type {
   Approval,
@@ -25,22 +25,22 @@ export const denySignal = defineSignal<[DenyRequest?]>(APPROVAL_MESSAGES.deny);
 export const approvalsQuery = defineQuery<Approval[], [ApprovalsRequest?]>(APPROVAL_MESSAGES.approvals);
 
 export interface Question extends Hold {
-  /** The same id again is the same question. */
+  /** Asking again with the same id is the same question. */
   id: string;
   what: string;
   agent: string;
   runs: string;
-  /** Whole. */
+  /** Uncut. */
   values: readonly ShownValue[];
 }
 
 export const newApprovals = (): ApprovalsRecord => ({ waiting: [], answers: {}, cleared: [] });
 
 export class Approvals {
-  /** Of what waits, nothing cut: asked again after continue-as-new, it comes again. */
+  /** The uncut values of what is waiting; after continue-as-new they come back when it is asked again. */
   private readonly whole = new Map<string, readonly ShownValue[]>();
 
-  /** @param changed is called when something begins or ends to wait, for what the page shows */
+  /** @param changed is called when something starts or stops waiting, to update the page */
   constructor(
     readonly record: ApprovalsRecord,
     private readonly changed: () => void,
@@ -59,7 +59,7 @@ export class Approvals {
     const askedAt = new Date(now).toISOString();
     const expiresAt = new Date(now + expiresMs).toISOString();
     let asked = record.waiting.find((one) => one.id === id);
-    // It was asked before continue-as-new, and is to run in another folder by now.
+    // It was asked before continue-as-new, and would now run in another folder.
     if (asked && asked.hash !== hash) {
       this.forget((one) => one === id);
       asked = undefined;
@@ -78,7 +78,7 @@ export class Approvals {
     try {
       if (await condition(isOfIt, Math.max(1, leftMs))) answer = ownValue(record.answers, id);
     } finally {
-      // Also where whoever asks is cancelled: a question of nobody would wait for ever.
+      // Also if the asker is cancelled: its question would otherwise wait forever.
       this.forget((one) => one === id);
     }
     const rules = reasons.map(({ rule }) => rule).join(', ');
@@ -87,7 +87,7 @@ export class Approvals {
       refuse('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });
   }
 
-  /** After continue-as-new: what nobody asks again waits no more. */
+  /** After continue-as-new: drops questions that nobody asks again. */
   keepOnly(isAsked: (id: string) => boolean): void {
     this.forget((id) => !isAsked(id));
   }
@@ -105,7 +105,7 @@ export class Approvals {
     const { id, hash } = request;
     const open = this.record.waiting.filter((one) => !this.answered(one.id));
     const found = id === undefined && open.length === 1 ? open[0] : open.find((one) => one.id === id);
-    const allowed = open.map((one) => one.id).join(', ') || 'none: nothing waits';
+    const allowed = open.map((one) => one.id).join(', ') || 'none: nothing is waiting';
     if (!found) return refuse('approval_unknown', { got: id ?? 'no id', allowed });
     if (hash !== undefined && hash !== found.hash)
       return refuse('approval_changed', { got: hash, allowed: found.hash });
@@ -116,7 +116,7 @@ export class Approvals {
     return ownValue(this.record.answers, id) !== undefined;
   }
 
-  /** Throws as `check`, and `approval_needs_hash`: an approval that names nothing is for whatever waits by then. */
+  /** Throws like `check`, and `approval_needs_hash`: without a hash, an approval is for whatever is waiting by then. */
   checkApproval(request: { id?: string; hash?: string }): Approval {
     const found = this.check(request);
     if (request.hash === undefined && messageGuard.demandsSeals)
@@ -131,7 +131,7 @@ export class Approvals {
     if (scope === 'session') {
       const rules = found.reasons.map(({ rule }) => rule);
       this.record.cleared = [...new Set([...this.record.cleared, ...rules])];
-      // What else waits for the same is answered with it.
+      // Also answers everything else that waits for the same rules.
       for (const other of this.record.waiting)
         if (other.reasons.every(({ rule }) => this.record.cleared.includes(rule)) && !this.answered(other.id))
           setOwn(this.record.answers, other.id, { approved: true, by, reason: null });
@@ -146,13 +146,13 @@ export class Approvals {
     return found;
   }
 
-  /** Nobody waits for an answer any more. */
+  /** For when nobody waits for an answer any longer. */
   denyAll(reason: string): void {
     for (const { id } of this.record.waiting)
       if (!this.answered(id)) setOwn(this.record.answers, id, { approved: false, by: null, reason });
   }
 
-  /** All of one, nothing cut; all of them, long values cut. */
+  /** With an id: that one, uncut. Without: all of them, long values cut. */
   show({ id }: ApprovalsRequest = {}): Approval[] {
     if (id === undefined) return [...this.waiting];
     const values = this.whole.get(id);
@@ -161,13 +161,13 @@ export class Approvals {
       .map((one) => ({ ...one, ...(values && { values: [...values] }) }));
   }
 
-  /** What the page of the session or the turn shows of it, in Markdown. */
+  /** What the page of the session or the turn shows, in Markdown. */
   details(): string {
     return approvalDetails(this.waiting);
   }
 }
 
-/** @param refused takes what is amiss with a signal: nobody else is told */
+/** @param refused receives faults of signals: their senders get no answer */
 export function listenToApprovals(approvals: Approvals, refused: (err: unknown) => void): void {
   const signalled = (work: () => unknown): void => {
     try {
@@ -181,22 +181,24 @@ export function listenToApprovals(approvals: Approvals, refused: (err: unknown) 
       const { id, hash } = checked(approveSchema, 'The approval', request);
       approvals.checkApproval({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
     },
-    description: 'Say yes to what waits: {"id":"…","hash":"…"}, with "scope":"session" for all of the kind',
+    description:
+      'Approve what is waiting: {"id":"…","hash":"…"}, with "scope":"session" for all of this kind',
   });
   setHandler(denyUpdate, (request?: DenyRequest) => approvals.deny(request), {
     validator: (request?: DenyRequest) => {
       const { id } = checked(denySchema, 'The refusal', request);
       approvals.check({ ...(id !== undefined && { id }) });
     },
-    description: 'Say no to what waits: {} or {"id":"…","reason":"not here"}',
+    description: 'Deny what is waiting: {} or {"id":"…","reason":"not here"}',
   });
   setHandler(approveSignal, (request?: ApproveRequest) => signalled(() => approvals.approve(request)), {
-    description: 'Say yes to what waits: {"id":"…","hash":"…"}, with "scope":"session" for all of the kind',
+    description:
+      'Approve what is waiting: {"id":"…","hash":"…"}, with "scope":"session" for all of this kind',
   });
   setHandler(denySignal, (request?: DenyRequest) => signalled(() => approvals.deny(request)), {
-    description: 'Say no to what waits: {} or {"id":"…","reason":"not here"}',
+    description: 'Deny what is waiting: {} or {"id":"…","reason":"not here"}',
   });
   setHandler(approvalsQuery, (request?: ApprovalsRequest) => approvals.show(request ?? {}), {
-    description: 'What waits for an approval: {}, or {"id":"…"} for all of one, however long it is',
+    description: 'What is waiting for approval: {}, or {"id":"…"} for one in full, however long it is',
   });
 }

@@ -1,5 +1,5 @@
-// `carryBlob`: brings a part of a large value from the machine that has it. A workflow of its own, so that no session's
-// history grows by it; it is over at once.
+// `carryBlob`: fetches part of a large value from the machine that has it. A separate, short workflow, so that no
+// session's history grows.
 import { ApplicationFailure, TimeoutFailure, ActivityFailure } from '@temporalio/workflow';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
@@ -8,14 +8,14 @@ import { DELIVERY_MS, hostFailure } from './host-activities';
 import { checked } from './refusal';
 import { toolsAt } from './tool-activities';
 
-/** Each part is read anew, so it may be asked for again. */
+/** Each part is read afresh, so a repeat is safe. */
 const OPTIONS = {
   startToCloseTimeout: '30s',
   retry: { maximumAttempts: 3, initialInterval: '200ms' },
 } as const;
 
 export interface CarryBlobInput {
-  /** Task queue of the machine. */
+  /** The machine's task queue. */
   at: string;
   sha256: string;
   from: number;
@@ -33,6 +33,6 @@ export async function carryBlob(input?: CarryBlobInput): Promise<string> {
     if (failure instanceof ApplicationFailure) throw failure;
     const cause = err instanceof ActivityFailure ? err.cause : err;
     const reason = cause instanceof TimeoutFailure ? 'nobody answered in time' : String(cause);
-    throw toFailure(new HoldfastError('unknown_outcome', { what: 'reading a part of a value', reason }));
+    throw toFailure(new HoldfastError('unknown_outcome', { what: 'reading part of a value', reason }));
   }
 }

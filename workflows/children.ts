@@ -1,5 +1,5 @@
-// `holdfast/workflows`: agents as children of one's own workflows. Runs inside workflow code, so it is bundled
-// with it; it holds no workflow and no schema.
+// `holdfast/workflows`: agents as children of your own workflows. Runs inside workflow code, so it is bundled
+// with it; it contains no workflow and no schema.
 import { executeChild, ParentClosePolicy, startChild, type ChildWorkflowOptions } from '@temporalio/workflow';
 import type { AgentInput, AgentResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
@@ -16,14 +16,13 @@ export type * from '../contracts/session';
 
 type AgentWorkflow = (input: AgentInput) => Promise<AgentResult>;
 
-/** What Temporal takes for a child; an agent's id, queue and input are Holdfast's. */
-/** `taskQueue` is that of the agents' workers, `holdfast` where none is named. */
+/** `taskQueue` is the queue of the agents' workers; default `holdfast`. */
 export type AgentChildOptions = Omit<ChildWorkflowOptions, 'workflowId' | 'args'>;
 
 /** An agent that runs as a child. */
 export interface ChildAgent {
   readonly workflowId: string;
-  /** Its result, however long that takes. Throws as `executeAgent`. */
+  /** Its result, however long that takes. Throws like `executeAgent`. */
   result(): Promise<AgentResult>;
   /** One more message for a conversation. */
   send(message: string): Promise<void>;
@@ -32,9 +31,9 @@ export interface ChildAgent {
 }
 
 /**
- * Runs an agent as a child and returns its result. Throws a ChildWorkflowFailure when the task fails; `agentError`
- * reads its reason. Cancelled with its parent or scope, it closes its sessions first, and then throws what
- * `isCancellation` is true of. An agent whose parent ends is cancelled too, unless `parentClosePolicy` says
+ * Runs an agent as a child and returns its result. Throws a ChildWorkflowFailure if the task fails; `agentError`
+ * reads its reason. If its parent or scope is cancelled, it closes its sessions first and then throws an error for
+ * which `isCancellation` is true. An agent whose parent ends is cancelled too, unless `parentClosePolicy` says
  * otherwise.
  */
 export async function executeAgent(
@@ -45,7 +44,7 @@ export async function executeAgent(
   return executeChild<AgentWorkflow>(WORKFLOWS.agent, childOptions(id, input, options));
 }
 
-/** Starts an agent as a child and returns when it runs. */
+/** Starts an agent as a child and returns once it runs. */
 export async function startAgent(
   id: string,
   input: AgentInput,
@@ -78,7 +77,7 @@ function childOptions(
   };
 }
 
-/** A plain error would fail the workflow's task again and again: a wrong id ends the workflow. */
+/** A plain error would fail the workflow task over and over; this ends the workflow instead. */
 function checkedWorkflowId(id: string): string {
   try {
     return agentWorkflowId(id);

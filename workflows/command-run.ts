@@ -1,5 +1,5 @@
-// One command from its request to its end: held where the policy has somebody asked first, and what a script imports
-// installed before it runs, each package by a step of its own.
+// One command from its request to its end: held if the policy requires an approval, and preceded by installing what a
+// script imports, one step per package.
 import { fromFailure } from '../contracts/failure';
 import type { RunCommandInput } from '../contracts/host';
 import { label } from '../contracts/labels';
@@ -12,24 +12,24 @@ import { refuse } from './refusal';
 import { summaryOfCommand } from './session-labels';
 import { bindToFolder, type RunningCommand } from './session-record';
 
-/** Names as the registries have them: nothing that a shell or an installer would take for something else. */
+/** Names as in the registries: nothing that a shell or an installer could misread. */
 const PACKAGE = /^@?[A-Za-z0-9][A-Za-z0-9._/-]*$/;
 const SHOWN_CHARACTERS = 1_500;
 
-/** Of a script that runs once its packages are there. */
+/** Id of the script's second run, once its packages are installed. */
 export const idAgain = (commandId: string): string => `${commandId}/again`;
 
-/** After continue-as-new all of it is gone through again: the host knows what has been run, and tells its end. */
+/** Runs from the start again after continue-as-new: the host knows what has already run, and returns its end. */
 export class CommandRun {
   constructor(
     private readonly approvals: Approvals,
     private readonly command: RunningCommand,
     private readonly input: RunCommandInput,
-    /** Why nothing of it may begin any more; null while it may. */
+    /** Why no part of it may start any longer; null while it may. */
     private readonly over: () => string | null,
   ) {}
 
-  /** Throws what the host says, `approval_denied`, `approval_expired` and `install_failed`. */
+  /** Throws the host's errors, `approval_denied`, `approval_expired` and `install_failed`. */
   async toEnd(attached: boolean): Promise<CommandView> {
     const { command, input } = this;
     const view = await this.run(input, summaryOfCommand(command), attached);
@@ -40,7 +40,7 @@ export class CommandRun {
       const code = installer(input.runtime, name);
       if (this.over() !== null) return view;
       try {
-        // Its own code, and not what the script was approved or reset for.
+        // Separate code: the script's approval or reset does not apply to it.
         const { ref, workflowId, cwd, yield: yielding } = input;
         const install = {
           ref,
@@ -54,7 +54,7 @@ export class CommandRun {
         const installed = await this.run({ ...install, installs: name }, label(`install ${name}`), false);
         if (installed.exitCode !== 0) refuseInstalled(name, installed);
       } catch (err) {
-        // The script has said itself what it lacks, and what can be done.
+        // The script's own output says what is missing and what to do.
         if (fromFailure(err)?.code === 'policy_denied') return view;
         throw err;
       }
@@ -70,7 +70,7 @@ export class CommandRun {
     for (let request = input; ;) {
       const answer = await runCommand(request, { attached, summary, sentAt: this.command.startedAt });
       if (!('held' in answer)) return bindToFolder(request.ref, answer);
-      // Another has come while the host looked at it: whoever was asked now would let it run after that one.
+      // Another command replaced it while the host checked it: an approval now would let it run after that one.
       const reason = this.over();
       if (reason !== null) refuse('approval_denied', { reason });
       const { ref, runtime: runs, code } = input;

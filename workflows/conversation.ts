@@ -1,5 +1,5 @@
-// A conversation: takes messages one after the other, runs a turn for each, owns the sessions that its turns opened and
-// the agents below it, and closes them when it ends.
+// A conversation: accepts messages one after the other, runs a turn for each, owns the sessions that its turns opened
+// and its sub-agents, and closes them when it ends.
 import {
   allHandlersFinished,
   CancellationScope,
@@ -48,7 +48,7 @@ import { tellParent } from './tell-parent';
 import { Transcript } from './transcript';
 
 const DAY_MS = 24 * 3_600_000;
-/** Whoever waits by an update is sent on to the next run after so long. */
+/** Callers that wait by update are sent to the next run after this long. */
 const DRAIN_MS = 10_000;
 
 const { closeSessions, resetSessions, compact } = proxyActivities<AgentActivities>({
@@ -61,7 +61,7 @@ type AgentWorkflow = (input: AgentInput, carried: ConversationRecord) => Promise
 
 interface Queued {
   message: string;
-  /** Comes before those that are not. */
+  /** Goes before messages that are not urgent. */
   isUrgent?: boolean;
   done?: (result: AgentResult) => void;
 }
@@ -71,7 +71,7 @@ export class Conversation {
   readonly agents: SubAgents;
   readonly taken: TakenMessages;
   readonly questions: OpenQuestions;
-  /** Takes no message for a moment: it is about to continue as new. */
+  /** Accepts no messages for a moment: it is about to continue as new. */
   isDraining = false;
   private readonly queue: Queued[] = [];
   private readonly sessions: Set<number>;
@@ -79,7 +79,7 @@ export class Conversation {
   private readonly mode: 'task' | 'conversation';
   private turns: number;
   private working = false;
-  /** What the turn is at. */
+  /** What the turn is working on. */
   private message: string | null = null;
   private shown = { status: 'idle', since: new Date() };
   private isEnded = false;
@@ -89,7 +89,7 @@ export class Conversation {
   private usage: Usage | null;
   private readonly scope = new CancellationScope();
   private turnScope: CancellationScope | null = null;
-  /** Ends the turn at work before its next step; null until it runs. */
+  /** Ends the running turn before its next step; null until it runs. */
   private interruptTurn: (() => Promise<void>) | null = null;
   private isInterrupted = false;
   private readonly isFresh: boolean;
@@ -160,12 +160,12 @@ export class Conversation {
     const isUrgent = mode === 'interrupt';
     const queued: Queued = { message, isUrgent, ...(done && { done }) };
     const place = isUrgent ? this.queue.findIndex((other) => !other.isUrgent) : -1;
-    // Behind those that interrupted before it.
+    // After messages that interrupted before it.
     this.queue.splice(place < 0 ? this.queue.length : place, 0, queued);
     if (mode === 'interrupt' && this.working) void this.interrupt();
   }
 
-  /** Ends the turn at work before its next step; resolves when it has ended, at once where none is at work. */
+  /** Ends the running turn before its next step; resolves when it has ended, at once if none is running. */
   async interruptTurnAtWork(): Promise<void> {
     if (!this.working) return;
     const { turns } = this;
@@ -183,7 +183,7 @@ export class Conversation {
     this.recoverReason ??= reason;
     this.turnScope?.cancel();
     const isOver = (): boolean => this.recoverReason === null || this.isEnding;
-    // Nobody waits for a signal's: cancelled with the workflow, it would fail the task.
+    // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
   }
 
@@ -192,7 +192,7 @@ export class Conversation {
     if (this.refused.length > 5) this.refused.shift();
   }
 
-  /** Until its end, or until it is to go on as a new run with what is returned. */
+  /** Runs until its end, or until it should continue as new with the returned record. */
   private async converse(): Promise<ConversationRecord | undefined> {
     if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
     const idleMs = this.input.idleMs ?? DAY_MS;
@@ -213,7 +213,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** A task ends with its answer; one that was recovered waits for what comes next. */
+  /** A task ends with its answer; a recovered task waits for the next message. */
   private isDone(): boolean {
     return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
   }
@@ -232,7 +232,7 @@ export class Conversation {
       this.lastResult = result;
       return result;
     } catch (err) {
-      done?.(STOPPED); // Cancelled before it could say anything.
+      done?.(STOPPED); // Cancelled before it had a result.
       throw err;
     } finally {
       this.working = false;
@@ -263,20 +263,20 @@ export class Conversation {
     try {
       await this.interruptTurn?.();
     } catch {
-      // It has just ended: the message comes next anyway.
+      // It has just ended: the message is next anyway.
     }
   }
 
-  /** Begins to drain where the history is long, and says whether nobody's message would be cut off. */
+  /** Starts draining if the history is long. True if no caller's message would be cut off. */
   private mayContinueAsNew(): boolean {
     const isFitting = fits(this.record([]));
-    // Messages that wait become fewer; without them it would not fit the next time either.
+    // Queued messages become fewer; if none are queued, it would not fit the next time either.
     const mayFit = isFitting || this.queue.length > 0;
     this.isDraining = mayFit && (this.isDraining || (this.turns > 0 && isLong() && !this.isDone()));
     return this.isDraining && this.queue.every(({ done }) => !done) && isFitting;
   }
 
-  /** What the next run takes along, once nobody waits for this one. */
+  /** What the next run receives, once nobody waits for this one. */
   private async drained(): Promise<ConversationRecord | undefined> {
     const messages = await this.carriedMessages();
     const isBusy = (): boolean => this.isEnding || this.recoverReason !== null;
@@ -284,7 +284,7 @@ export class Conversation {
     return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
   }
 
-  /** What the model still sees; where that is too much, a summary in its place. */
+  /** What the model still sees, or a summary if that is too large. */
   private async carriedMessages(): Promise<ConversationRecord['messages']> {
     const { messages } = this.transcript;
     const carried = carriedMessages(messages);
@@ -305,9 +305,9 @@ export class Conversation {
       return text;
     } catch (err) {
       if (isCancellation(err)) throw err;
-      // A conversation goes on without its model's help, and says what it has lost.
+      // The conversation continues without the model's summary, and says what was lost.
       this.refuse(err);
-      return `The ${count} messages before this one could not be summed up. They stand in the run ${runId} of ${workflowId}.`;
+      return `The ${count} messages before this one could not be summarized. They are in the run ${runId} of ${workflowId}.`;
     }
   }
 
@@ -357,7 +357,7 @@ export class Conversation {
     ]);
   }
 
-  /** What the agent's page shows; to be called where the state changes. No command. */
+  /** Updates the agent's page; to be called when the state changes. Not a command. */
   show(): void {
     const { namespace } = workflowInfo();
     const state = this.state();

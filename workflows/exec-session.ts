@@ -23,20 +23,20 @@ import { SessionActor } from './session-actor';
 import { listen } from './session-messages';
 import { newSessionRecord, type SessionRecord } from './session-record';
 
-/** Replaying an event costs about half a millisecond: a history stays below a second or two of it. */
+/** Replaying an event costs about half a millisecond: this keeps a replay below one or two seconds. */
 const CONTINUE_AT_EVENTS = 2_000;
-/** Above this, callers that wait long no longer hold back continue-as-new. */
+/** Above this, long-waiting callers no longer hold back continue-as-new. */
 const CONTINUE_AT_ANY_COST_EVENTS = 8_000;
-/** Above this, tool calls that run no longer hold it back either: the server ends a history of 51,200 events. */
+/** Above this, running tool calls no longer do either: the server ends a history at 51,200 events. */
 const CONTINUE_AT_LAST_EVENTS = 25_000;
 const LONG_CALL_MS = 2_000;
 const DRAIN_MS = 5_000;
 const HANDLERS_MS = 15_000;
 
-/** Starts anew from `input`, or goes on from `carried` after continue-as-new. */
+/** Starts from `input`, or continues from `carried` after continue-as-new. */
 export async function execSession(input?: SessionInput, carried?: SessionRecord): Promise<void> {
   const session = new SessionActor(carried ?? openSession(input));
-  // Before the handlers: messages that wait already are handled the moment they are set.
+  // Before the handlers: pending messages are handled the moment these are set.
   session.reattach();
   listen(session);
   try {
@@ -73,7 +73,7 @@ const MISSING_AGENT = {
   allowed: 'a workflow id exec/<agent>/<host>/<n>, or an input with agent, host and session',
 };
 
-/** Lives until it is closed, idle for too long, or has a history that is long enough. */
+/** Runs until it is closed, idle for too long, or its history is long enough. */
 async function live(session: SessionActor): Promise<void> {
   const { record } = session;
   while (session.closing === null) {
@@ -81,7 +81,7 @@ async function live(session: SessionActor): Promise<void> {
     if (idleMs <= 0 && !record.command) {
       session.closing = 'it was idle for too long';
     } else {
-      // A command that outlives the idle limit keeps its session: looked at again after a tenth of it.
+      // A command that outlives the idle limit keeps its session: check again after a tenth of the limit.
       const lookAgainMs = Math.max(idleMs, record.idleMs / 10, 1);
       await condition(() => session.closing !== null || isLong(session), lookAgainMs);
     }
@@ -89,18 +89,18 @@ async function live(session: SessionActor): Promise<void> {
   }
   await close(session, session.closing);
   if (allHandlersFinished()) return;
-  // Since 0.2.0 bounded: nobody's wait keeps a closed session's workflow open.
+  // Bounded since 0.2.0: no caller's wait keeps a closed session's workflow open.
   if (patched('bounded-close')) await condition(allHandlersFinished, HANDLERS_MS);
   else await condition(allHandlersFinished);
 }
 
-/** Continues as new, unless a tool call would be lost by it: then it stays for another while. */
+/** Continues as new, unless a tool call would be lost: then it stays a while longer. */
 async function moveOn(session: SessionActor): Promise<void> {
   const { tools, record } = session;
   session.phase = 'draining';
-  // Only sessions with tool calls come here with a caller that waits for a command, so no history of 0.1.0 does.
+  // Only sessions with tool calls get here while a caller waits for a command, so no history of 0.1.0 does.
   session.isHandingOver = tools.wasUsed;
-  // Not for ever: a caller that is cut off sends its id again, and finds its command in the next run.
+  // Not forever: a caller that is cut off resends its id, and finds its command in the next run.
   const isDrained = (): boolean => allHandlersFinished() && tools.oldestRunning === null;
   await condition(() => isDrained() || session.closing !== null, DRAIN_MS);
   const mayLeave = tools.oldestRunning === null || workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
@@ -120,11 +120,11 @@ async function close(session: SessionActor, reason: string): Promise<void> {
   const { ref } = record;
   try {
     await repeatable(ref.host).closeSession.executeWithOptions({ summary: label(reason) }, [{ ref, reason }]);
-    // Interleaves with the end of its command, which the host reports as any end.
+    // Interleaves with the end of the session's command, which the host reports like any other end.
     await condition(() => record.command === null, '10s');
   } catch (err) {
-    // A host that is gone has either lost its shells, or `holdfast down --sessions` there ends them. Those of a data
-    // folder that serves the host no more are ended as orphans when it is back.
+    // A host that is gone has either lost its shells, or `holdfast down --sessions` there ends them. Shells of a data
+    // folder that no longer serves the host are ended as orphans when it is back.
     const code = fromFailure(hostFailure(err, ref.host))?.code;
     if (code !== 'host_offline' && code !== 'session_elsewhere') throw err;
   }
@@ -135,7 +135,7 @@ function isLong({ waiters, tools }: SessionActor): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
   if (historyLength > CONTINUE_AT_LAST_EVENTS) return true;
-  // A call that takes long may be one that must not run twice: nothing is cut off but in need.
+  // A long call may be one that must not run twice: it is cut off only if necessary.
   if (tools.oldestRunning !== null && Date.now() - tools.oldestRunning > LONG_CALL_MS) return false;
   return waiters === 0 || tools.wasUsed || historyLength > CONTINUE_AT_ANY_COST_EVENTS;
 }

@@ -1,4 +1,4 @@
-// What a conversation begins with: another one's messages, files of the host, and sessions that are opened ahead.
+// What a conversation starts with: another one's messages, files of the host, and sessions opened ahead.
 import { proxyActivities } from '@temporalio/workflow';
 import type { AgentActivities } from '../contracts/activities';
 import type { AgentInput, Message } from '../contracts/agent';
@@ -14,7 +14,7 @@ const { readTranscript, openSessions } = proxyActivities<AgentActivities>({
   retry: { maximumAttempts: 5 },
 });
 
-/** Opens the sessions that are wanted ahead, beside it. */
+/** Opens the requested sessions ahead, in the background. */
 export async function firstMessages(agent: string, input: AgentInput): Promise<Message[]> {
   const { from, context, host, cwd } = input;
   void openAhead(agent, input);
@@ -24,7 +24,7 @@ export async function firstMessages(agent: string, input: AgentInput): Promise<M
   return text === null ? copied : [...copied, { role: 'context', text }];
 }
 
-/** Where one cannot be opened, its first command says why. */
+/** If a session cannot be opened, its first command says why. */
 async function openAhead(
   agent: string,
   { openSessions: sessions = [], host = LOCAL_HOST, cwd }: AgentInput,
@@ -34,7 +34,7 @@ async function openAhead(
   try {
     await openSessions.executeWithOptions({ summary }, [{ agent, host, cwd: cwd ?? null, sessions }]);
   } catch {
-    // Cancelled with the agent, or the host is away.
+    // Cancelled with the agent, or the host is offline.
   }
 }
 

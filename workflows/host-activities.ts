@@ -1,4 +1,4 @@
-// How workflows call a host's activities: time-outs, and what their failures mean.
+// How workflows call a host's activities: timeouts, and what their failures mean.
 import {
   ActivityCancellationType,
   ActivityFailure,
@@ -15,9 +15,9 @@ import type { HostActivities, RunCommandInput } from '../contracts/host';
 import { hostTaskQueue } from '../contracts/ids';
 import type { CommandView } from '../contracts/session';
 
-/** A host whose worker takes nothing for so long is offline. */
+/** A host whose worker takes no task for this long is offline. */
 export const DELIVERY_MS = 30_000;
-/** A host worker that is silent for so long is gone; the command itself may well go on. */
+/** A host worker that is silent for this long is gone; the command itself may still be running. */
 const HEARTBEAT_MS = 15_000;
 
 const OPTIONS: ActivityOptions = {
@@ -27,20 +27,20 @@ const OPTIONS: ActivityOptions = {
   retry: { initialInterval: '200ms', maximumInterval: '5s' },
 };
 
-/** Activities that a second attempt may repeat: the host recognises their ids, or they only read. */
+/** Activities that are safe to retry: the host recognises their ids, or they only read. */
 export const repeatable = (host: string): ActivityInterfaceFor<HostActivities> =>
   proxyActivities<HostActivities>({ ...OPTIONS, taskQueue: hostTaskQueue(host) });
 
 export interface Sending {
-  /** It was delivered before, by an earlier run of the workflow. */
+  /** It was already delivered, by an earlier run of the workflow. */
   attached: boolean;
   summary: string;
-  /** When the command was sent first, in milliseconds by the server's clock. */
+  /** When the command was first sent, in milliseconds by the server's clock. */
   sentAt: number;
 }
 
 /**
- * Runs a command to its end. A host worker that died is no end: the command is handed over again under its
+ * Runs a command to its end. The death of a host worker does not end it: the command is delivered again with its
  * id, which re-attaches and never types twice. Only the first delivery can fail as `host_offline`.
  */
 export async function runCommand(
@@ -57,7 +57,7 @@ export async function runCommand(
     });
     try {
       return await activity.runCommand.executeWithOptions({ summary }, [
-        // A session that knows its data folder is refused by any other.
+        // Any other data folder refuses a session that knows its own.
         delivered && input.ref.folderId === undefined ? { ...input, resentSince: sentAt } : input,
       ]);
     } catch (err) {
@@ -66,7 +66,7 @@ export async function runCommand(
   }
 }
 
-/** The catalogue's error behind a failed activity; anything else as it is. */
+/** The catalogue's error behind a failed activity; any other error unchanged. */
 export function hostFailure(err: unknown, host: string): unknown {
   const known = fromFailure(err);
   if (known) return toFailure(known);
@@ -76,7 +76,7 @@ export function hostFailure(err: unknown, host: string): unknown {
   return err;
 }
 
-/** What the next worker says of an activity that a killed one had begun. */
+/** What the next worker reports for an activity that a killed worker had begun. */
 const isWorkerLost = (err: unknown): boolean =>
   err instanceof ActivityFailure && err.cause instanceof ApplicationFailure && err.cause.type === WORKER_LOST;
 

@@ -1,4 +1,4 @@
-// What the page of a host shows of it in Temporal's web UI. Markdown; pure.
+// What a host's page shows in Temporal's web UI. Markdown; pure.
 import { atTime, inMarkdown } from '../contracts/labels';
 import type { HostState } from '../contracts/remote-hosts';
 
@@ -10,7 +10,7 @@ export function hostDetails({ host: name, status, since, reason, facts }: HostSt
   if (facts) {
     const { access, version, root, sandbox } = facts;
     lines.push(
-      `access ${inMarkdown(access)}, Holdfast ${inMarkdown(version)}, shells begin in ${inMarkdown(root, FOLDER_CHARACTERS)}, ` +
+      `access ${inMarkdown(access)}, Holdfast ${inMarkdown(version)}, shells start in ${inMarkdown(root, FOLDER_CHARACTERS)}, ` +
         (sandbox === null ? 'no sandbox' : `sandbox ${inMarkdown(sandbox)}`),
     );
   }

@@ -1,5 +1,5 @@
-// `host`: whether a machine that runs shells is there, and what it can do. Its lease is an activity on the host's own
-// queue: heartbeats cost no history, and a host that dies is missed within seconds.
+// `host`: whether a machine that runs shells is online, and what it can do. Its lease is an activity on the host's own
+// queue: heartbeats cost no history, and a host that dies is noticed within seconds.
 import {
   ActivityFailure,
   condition,
@@ -25,9 +25,9 @@ import { hostDetails } from './host-labels';
 import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 
-/** A host that is silent for so long is gone. */
+/** A host that is silent for this long is gone. */
 const SILENT_MS = 8_000;
-/** One that announced itself and takes nothing has died since. */
+/** A host that announced itself but does not take its lease has died in between. */
 const DELIVERY_MS = 10_000;
 const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
 const CONTINUE_AT_EVENTS = 2_000;
@@ -37,7 +37,7 @@ const announceSignal = defineSignal<[HostFacts?]>(HOST_MESSAGES.announce);
 const forgetSignal = defineSignal(HOST_MESSAGES.forget);
 const stateQuery = defineQuery<HostState>(HOST_MESSAGES.state);
 
-/** Ends when it is told that the host will not come back, or 30 days after it was last seen. */
+/** Ends when it is told that the host will not come back, or 30 days after the host was last seen. */
 export async function host(input?: HostInput, carried?: HostState): Promise<HostState> {
   const { namespace } = checked(hostInputSchema, 'The input of host', input ?? {});
   const name = ownName();
@@ -45,7 +45,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     host: name,
     status: 'offline',
     since: new Date().toISOString(),
-    reason: 'it has not come yet',
+    reason: 'it has not connected yet',
     facts: null,
     namespace: namespace ?? workflowInfo().namespace,
     refused: [],
@@ -63,7 +63,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     show();
   };
   setHandler(stateQuery, () => state, {
-    description: 'Whether the host is there, and what it can do; no data',
+    description: 'Whether the host is online, and what it can do; no data',
   });
   setHandler(forgetSignal, () => void (isForgotten = true), {
     description: 'The host will not come back; no data',
@@ -72,8 +72,8 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     announceSignal,
     (facts?: HostFacts) => {
       try {
-        const news = checked(hostFactsSchema, 'What the host says of itself', facts);
-        // The same process again: something about it has changed, and its lease goes on.
+        const news = checked(hostFactsSchema, 'The announcement of the host', facts);
+        // The same process again: something about it has changed; its lease continues.
         const isKnown = state.status === 'online' && state.facts?.instance === news.instance;
         state.facts = news;
         if (!isKnown) announced = news;
@@ -82,13 +82,13 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
         refused(err);
       }
     },
-    { description: 'Internal, from the host itself: it is there' },
+    { description: 'Internal, from the host itself: it is online' },
   );
   upsertSearchAttributes([{ key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.host, 'KEYWORD'), value: name }]);
   show();
 
   for (;;) {
-    // An enrolled host never comes here, but in its own namespace: here stands where that is.
+    // An enrolled host announces itself in its own namespace, never here: this workflow only records where that is.
     const isElsewhere = namespace !== undefined && namespace !== workflowInfo().namespace;
     const hasNews = (): boolean => announced !== null || isForgotten;
     const isHere = await (isElsewhere
@@ -99,7 +99,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     announced = null;
     become('online', null);
     const reason = await lease(name, next.instance);
-    // Another process of it has come meanwhile, and holds the next lease.
+    // Otherwise a new process of it has connected in the meantime, and gets the next lease.
     if ((announced as HostFacts | null) === null) become('offline', reason);
     if (workflowInfo().historyLength > CONTINUE_AT_EVENTS && announced === null)
       await continueAsNew<typeof host>(input, state);
@@ -108,7 +108,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
   return state;
 }
 
-/** A plain error would fail the workflow's task again and again: a wrong id ends the workflow. */
+/** A plain error would fail the workflow task over and over; this ends the workflow instead. */
 function ownName(): string {
   const name = /^host\/(.+)$/.exec(workflowInfo().workflowId)?.[1] ?? '';
   if (ID_PATTERN.test(name)) return name;
@@ -119,7 +119,7 @@ function ownName(): string {
   });
 }
 
-/** As long as the host is there; returns why it is no more. */
+/** Lasts as long as the host is online; returns why it no longer is. */
 async function lease(name: string, instance: string): Promise<string> {
   const { holdLease } = proxyActivities<PresenceActivities>({
     taskQueue: hostTaskQueue(name),

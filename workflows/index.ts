@@ -1,4 +1,4 @@
-// The workflows that a worker offers. Exports workflows, nothing else.
+// The workflows that a worker offers. Exports nothing else.
 export { agent } from './agent';
 export { claim } from './claim';
 export { carryBlob } from './carry-blob';

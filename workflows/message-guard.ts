@@ -1,9 +1,9 @@
-// What the guard of sealed messages and the workflow that it guards tell each other: one workflow has one of each.
+// Shared between the guard of sealed messages and the workflow that it guards; each workflow has its own.
 import { log } from '@temporalio/workflow';
 
 export const messageGuard = {
-  /** Nothing is taken but what was sealed for this workflow: an approval, too, then says what it approves. */
+  /** Only messages sealed for this workflow are accepted; an approval must then also name what it approves. */
   demandsSeals: false,
-  /** Takes what is amiss with a signal: nobody else is told. */
+  /** Receives faults of signals: their senders get no answer. */
   refused: (err: unknown): void => log.warn(err instanceof Error ? err.message : String(err)),
 };

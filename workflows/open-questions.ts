@@ -1,5 +1,5 @@
-// What waits for a yes or no in an agent's turn and sessions: they tell the agent, which shows it, tells its turn, and
-// hands answers on only for what waits.
+// Pending approvals in an agent's turn and sessions. These tell the agent, which shows the approvals, tells its turn,
+// and forwards only answers to what is pending.
 import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
 import type { Approval } from '../contracts/approvals';
 import { agentWorkflowId, parseSessionWorkflowId } from '../contracts/ids';
@@ -7,10 +7,10 @@ import type { OpenQuestion, QuestionsSignal } from '../contracts/questions';
 import { cutValues } from '../contracts/shown-values';
 import { questionsSignal } from './agent-definitions';
 
-/** Of one value, in what goes from workflow to workflow. */
+/** Limit for one value in messages between workflows. */
 const TOLD_CHARACTERS = 4_000;
 
-/** In a session or a turn: tells its agent. */
+/** Used by a session or a turn to tell its agent. */
 export class QuestionsForAgent {
   private told = '';
 
@@ -20,7 +20,7 @@ export class QuestionsForAgent {
     const key = waiting.map(({ id, hash }) => `${id} ${hash}`).join('\n');
     if (key === this.told) return;
     this.told = key;
-    // Since 0.3. Before, nobody was told; the old way may go when no session or turn of 0.2 is open.
+    // Since 0.3. Before, nobody was told; remove the old path when no session or turn of 0.2 is open.
     if (!patched('agent-is-told-of-questions')) return;
     const { workflowId } = workflowInfo();
     const cut = waiting.map((one) => ({
@@ -31,18 +31,18 @@ export class QuestionsForAgent {
   }
 }
 
-/** Not a part of whoever asks, who may be cancelled. A session of the command line has no agent, which is no fault. */
+/** Independent of the asker, which may be cancelled. A command-line session has no agent, so a failure is ignored. */
 function send(workflowId: string, signal: QuestionsSignal): void {
   CancellationScope.nonCancellable(() =>
     getExternalWorkflowHandle(workflowId).signal(questionsSignal, signal),
   ).catch(() => undefined);
 }
 
-/** In the agent, and in its turn. */
+/** Used by the agent and by its turn. */
 export class OpenQuestions {
   constructor(readonly record: Record<string, Approval[]> = {}) {}
 
-  /** Those that have not expired: a workflow that was terminated takes nothing back. */
+  /** Approvals that have not expired: a terminated workflow never withdraws its own. */
   get open(): OpenQuestion[] {
     return Object.entries(this.record).flatMap(([workflowId, waiting]) =>
       waiting
@@ -51,7 +51,7 @@ export class OpenQuestions {
     );
   }
 
-  /** Whether it is of the agent: nobody else's is shown or handed on. */
+  /** False unless the workflow belongs to the agent: others are neither shown nor forwarded. */
   take({ workflowId, waiting }: QuestionsSignal, agent: string): boolean {
     const isOfTurn = workflowId.startsWith(`${agentWorkflowId(agent)}/turn/`);
     if (!isOfTurn && parseSessionWorkflowId(workflowId)?.agent !== agent) return false;
@@ -60,7 +60,7 @@ export class OpenQuestions {
     return true;
   }
 
-  /** Told to the turn, whose page shows it, too. */
+  /** Tells the turn, whose page shows the approvals, too. */
   tellTurn(turn: string | null, signal: QuestionsSignal): void {
     if (turn !== null && turn !== signal.workflowId) send(turn, signal);
   }

@@ -1,10 +1,10 @@
-// Turns errors of the catalogue into what Temporal rejects a message with.
+// Turns catalogue errors into the failures with which Temporal rejects a message.
 import type { z } from 'zod/mini';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
 import { parseWith } from '../contracts/schemas/parse';
 
-/** The checked value; a fault ends the update or the workflow with `invalid_input`, which never shows a `secret` value. */
+/** The checked value; a fault fails the update or the workflow with `invalid_input`, which never shows a `secret`. */
 export function checked<T>(schema: z.ZodMiniType<T>, what: string, value: unknown, secret = false): T {
   try {
     return parseWith(schema, what, value, secret);

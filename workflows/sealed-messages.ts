@@ -1,5 +1,5 @@
-// Takes no message but those that were sealed for this workflow, once one has come that demands it. What decides
-// stands in history, so that a worker of any configuration replays it. In the bundle for encrypted payloads only.
+// Accepts only messages sealed for this workflow, once a message has demanded that. The deciding data is in history, so
+// that a worker with any configuration can replay it. Only in the bundle for encrypted payloads.
 import {
   workflowInfo,
   type WorkflowInboundCallsInterceptor,
@@ -21,8 +21,8 @@ import { messageGuard } from './message-guard';
 import { refuse } from './refusal';
 
 /**
- * Anybody can start these without data, before we do. An agent that somebody's own workflow has started, unsealed,
- * goes on taking its messages, and so do its turns.
+ * Anyone can start these without data, before we do. An agent that a user's own workflow started, unsealed, keeps
+ * accepting its messages, and so do its turns.
  */
 const LATCHED_BY_MESSAGES: readonly string[] = [WORKFLOWS.execSession, WORKFLOWS.host];
 
@@ -38,14 +38,14 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
       messageGuard.demandsSeals = seal.only;
     } else {
       this.record = newSealRecord(startTime.getTime());
-      // What one run has left for the next is no start of another.
+      // A record that one run left for the next cannot start another workflow.
       if (isRecord(seal)) refuse('message_unsealed', { got: 'what another run left', allowed: 'a start' });
       this.take(startName(workflowType), seal, true);
     }
     return next({ ...input, args });
   };
 
-  // None of these awaits anything: a later turn of the event loop would change the order of a history's commands.
+  // None of these awaits anything: a later turn of the event loop would change the order of commands in history.
   handleSignal: NonNullable<WorkflowInboundCallsInterceptor['handleSignal']> = (input, next) => {
     const { args, seal } = openEnvelope(input.args);
     try {
@@ -63,7 +63,7 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
     next({ ...input, args });
   };
 
-  // Checked again: the same may have been taken since the validator ran.
+  // Checked again: the same message may have been accepted since the validator ran.
   handleUpdate: NonNullable<WorkflowInboundCallsInterceptor['handleUpdate']> = (input, next) => {
     const { args, seal } = openEnvelope(input.args);
     try {
@@ -76,7 +76,7 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
 
   signalWorkflow: NonNullable<WorkflowOutboundCallsInterceptor['signalWorkflow']> = (input, next) => {
     const { signalName, args } = input;
-    // One that takes plaintext has nobody approve elsewhere by its hand.
+    // A workflow that accepts plaintext must not seal: nobody may approve elsewhere through it.
     if (!this.record.only) return next(input);
     return next({ ...input, args: inEnvelope(args, this.seal(signalName)) });
   };

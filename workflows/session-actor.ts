@@ -1,5 +1,5 @@
-// What an exec session does when it is asked: decides what runs when, has it done on the host, remembers what
-// is known. Signals and updates come to the same methods.
+// How an exec session handles messages: decides what runs when, runs it on the host, remembers the results. Signals
+// and updates reach the same methods.
 import {
   CancellationScope,
   condition,
@@ -53,23 +53,23 @@ import {
 } from './session-record';
 import { SessionTools } from './session-tools';
 
-/** The host has sent the end of a command, or is about to, when a view tells of it. */
+/** When a view shows a command's end, the host has sent that end or is about to. */
 const SETTLE_MS = 10_000;
 const REPLACED = 'another command took its place';
 
 export class SessionActor {
   phase: 'open' | 'draining' | 'closed' = 'open';
   private closingReason: string | null = null;
-  /** Whoever waits for a command is sent to the next run, which knows the command. */
+  /** Callers that wait for a command are sent to the next run, which knows the command. */
   isHandingOver = false;
-  /** Waits for other sessions: they must not hold back the end of this one. */
+  /** Waits for other sessions, which must not delay the end of this one. */
   private readonly waits = new Set<CancellationScope>();
   private isTyping = false;
   /** When the last message came, in workflow time. */
   usedAt = Date.now();
   /** Handlers that may wait long: continue-as-new lets them finish first. */
   waiters = 0;
-  /** Ends of running commands; rejected when one could not run at all. */
+  /** Ends of running commands; a promise rejects if its command could not run at all. */
   private readonly ends = new Map<string, Promise<CommandView>>();
 
   readonly tools: SessionTools;
@@ -87,7 +87,7 @@ export class SessionActor {
     this.tools = new SessionTools(record, this.approvals);
   }
 
-  /** Why the session is to end; null while it is not. */
+  /** Why the session should end; null while it should not. */
   get closing(): string | null {
     return this.closingReason;
   }
@@ -96,7 +96,7 @@ export class SessionActor {
     if (reason !== null) for (const scope of this.waits) scope.cancel();
   }
 
-  /** After continue-as-new: the command that ran before is still running, and inputs may wait to be typed. */
+  /** After continue-as-new: the previous command is still running, and inputs may be waiting to be typed. */
   reattach(): void {
     const { command } = this.record;
     this.approvals.keepOnly((id) => this.tools.isRunning(id) || (command && idOnHost(command)) === id);
@@ -134,7 +134,7 @@ export class SessionActor {
 
   /** Answers at the command's end, or at its yield. */
   async exec(request: ExecRequest | undefined): Promise<CommandView> {
-    // Checked again: another command may have been taken since the validator ran.
+    // Checked again: another command may have been accepted since the validator ran.
     const checkedExec = this.checkExec(request, 'handler');
     const { id = this.nextId(), reader, reset = false } = checkedExec;
     this.usedAt = Date.now();
@@ -142,14 +142,14 @@ export class SessionActor {
     if (this.record.command?.id !== id) {
       this.record.command = newCommand(this.record, id, checkedExec);
       this.tools.grant(id, checkedExec.tools);
-      // Without a reset nothing of a command waits here, only calls of scripts in the background.
+      // Without a reset, only background scripts' calls can be waiting here, no command.
       if (reset) this.approvals.denyAll(REPLACED);
       this.showDetails();
       this.track(this.record.command, false);
     }
     const command = this.record.command;
     const end = this.ends.get(id);
-    // A cancelled session ends its commands first: its callers are told of that end.
+    // A cancelled session ends its commands first; callers get that end.
     const first = await this.waiting(() =>
       CancellationScope.nonCancellable(() =>
         Promise.race([
@@ -170,7 +170,7 @@ export class SessionActor {
   onYielded(yielded: Yielded | undefined): void {
     if (!isYielded(yielded))
       refuse('invalid_input', {
-        what: 'The signal yielded',
+        what: 'The signal "yielded"',
         got: typeof yielded,
         allowed: 'what the host worker sends',
       });
@@ -183,10 +183,10 @@ export class SessionActor {
     this.show(command.yielded);
   }
 
-  /** Takes an input from a signal: they are typed in their order, many by one activity. */
+  /** Accepts an input from a signal: inputs are typed in order, many per activity. */
   signalInput(request: InputRequest | undefined): Promise<unknown> | void {
-    // Since 0.2.0. Before, each was an activity of its own: they overtook each other, and 2,000 that waited were
-    // the most that a workflow may have. The old way may go when no session of 0.1.0 is open.
+    // Since 0.2.0. Before, each was a separate activity: they overtook each other, and 2,000 pending ones were the
+    // most that a workflow may have. Remove the old path when no session of 0.1.0 is open.
     if (!patched('inputs-in-order')) return this.input(request, false);
     const input = this.checkInput(request, 'handler');
     const { id: inputId = this.nextId(), keyboard, enter, keys = [] } = input;
@@ -200,13 +200,13 @@ export class SessionActor {
     void this.typeQueued();
   }
 
-  /** A script's call of a tool. */
+  /** A script calls a tool. */
   callTool(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
     this.usedAt = Date.now();
     return this.tools.call(request);
   }
 
-  /** Not a part of any handler. What is not typed by a continue-as-new is sent again: the host knows the ids. */
+  /** Not part of any handler. Inputs not typed before a continue-as-new are sent again: the host knows the ids. */
   private async typeQueued(): Promise<void> {
     if (this.isTyping) return;
     this.isTyping = true;
@@ -235,13 +235,13 @@ export class SessionActor {
     this.isTyping = false;
   }
 
-  /** With `answer` it waits for the program's reaction; without, it only sees that the input is typed. */
+  /** With `answer` it waits for the program's reaction; without, only until the input is typed. */
   async input(request: InputRequest | undefined, answer = true): Promise<CommandView> {
     const checkedInput = this.checkInput(request, 'handler');
     const { id = this.nextId(), keyboard, enter, keys = [], reader, yield: yielding } = checkedInput;
     this.usedAt = Date.now();
     if (!this.ids.rememberInput(id, checkedInput)) return this.output(reader ? { reader } : {});
-    // Behind what was signalled before it; a mere key, which may be to interrupt, goes at once.
+    // After earlier signalled input; a key without text, which may be meant to interrupt, goes at once.
     if (keyboard !== undefined && this.isTyping) await condition(() => !this.isTyping);
     const { ref, readers } = this.record;
     const text = keyboard ?? (keys.length > 0 ? null : '');
@@ -275,7 +275,7 @@ export class SessionActor {
     return this.onHost((host) => host.readOutput.executeWithOptions({ summary }, [input]), reader);
   }
 
-  /** One activity for all of them: waiting for many costs no more history than for one. */
+  /** One activity for all: waiting for many costs no more history than for one. */
   async wait(request: WaitRequest | undefined): Promise<WaitResult> {
     const { ref } = this.record;
     const { input, summary } = waitOf(ref, checked(waitRequestSchema, 'The wait request', request));
@@ -294,7 +294,7 @@ export class SessionActor {
     }
   }
 
-  /** So that the first command finds a shell. */
+  /** Opens the shell ahead of the first command. */
   open(): Promise<CommandView> {
     const { ref, cwd } = this.record;
     this.usedAt = Date.now();
@@ -326,7 +326,7 @@ export class SessionActor {
       yield: settings,
       ...(reset && { reset }),
     };
-    // Not a part of any handler: it goes on after the yield, and only a reset or a close ends it.
+    // Not part of any handler: it continues after the yield, and only a reset or a close ends it.
     const over = (): string | null => this.closing ?? (this.record.command === command ? null : REPLACED);
     const end = CancellationScope.nonCancellable(() =>
       new CommandRun(this.approvals, command, input, over).toEnd(attached),
@@ -337,14 +337,14 @@ export class SessionActor {
     });
     this.ends.set(commandId, settled);
     settled.then(
-      // One that was replaced tells its end when the next one runs: that one is what the session shows.
+      // A replaced command ends while the next one runs: the session then shows the next one.
       (view) => (this.record.command === null ? this.show(view) : undefined),
-      // Callers that wait are told. What the host has refused may be refused for its content: it knows ids for longer.
+      // Waiting callers get the error. The host may have refused the id for its content: it remembers ids for longer.
       () => this.ids.forgetCommand(commandId),
     );
   }
 
-  /** One activity on the session's host, and what its view means for the session. */
+  /** Runs one activity on the session's host, and applies its view to the session. */
   private async onHost(
     work: (host: ReturnType<typeof repeatable>) => Promise<CommandView>,
     reader?: string,
@@ -356,7 +356,7 @@ export class SessionActor {
     } catch (err) {
       throw hostFailure(err, ref.host);
     }
-    // A view that tells of an end goes out only when the end is recorded here: the next command is then taken.
+    // A view that shows the end is returned only when the end is recorded here, so that the next command is accepted.
     const isOver = view.state === 'exited' || view.state === 'lost';
     if (isOver && command && idOnHost(command) === view.commandId)
       await condition(() => this.record.command !== command, SETTLE_MS);
@@ -369,7 +369,7 @@ export class SessionActor {
     this.showDetails();
   }
 
-  /** What waits for somebody comes first. */
+  /** Pending approvals come first. */
   private showDetails(): void {
     const { command, view } = this.record;
     const isHeld = (one: RunningCommand): boolean =>
@@ -389,7 +389,7 @@ export class SessionActor {
   }
 
   private nextId(): string {
-    // With the run that began it all: a later session on the same shell counts from the beginning again.
+    // Includes the first run's id: a later session on the same shell starts counting again.
     return currentUpdateInfo()?.id ?? `${workflowInfo().firstExecutionRunId}-s${++this.record.sequence}`;
   }
 }

@@ -21,7 +21,7 @@ import type {
   ToolResultsRequest,
 } from '../contracts/tools';
 
-// Web UI and CLI may send no argument at all: every handler takes undefined.
+// The web UI and CLI may send no argument at all: every handler accepts undefined.
 export const openUpdate = defineUpdate<CommandView>(NAMES.open);
 export const execUpdate = defineUpdate<CommandView, [ExecRequest?]>(NAMES.exec);
 export const inputUpdate = defineUpdate<CommandView, [InputRequest?]>(NAMES.input);

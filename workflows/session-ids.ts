@@ -1,12 +1,12 @@
-// The ids of a session's messages. Each stands for its content: the same again repeats nothing, other content under
-// it is refused, in the validator, before it costs history.
+// The ids of a session's messages. Each stands for its content: sending the same again repeats nothing; other content
+// with the same id is refused in the validator, before it costs history.
 import { contentHash, execContent, inputContent, resetContent } from '../contracts/message-content';
 import type { ExecRequest, InputRequest, ResetRequest } from '../contracts/session';
 import { conflict, type AskedBy } from './id-conflict';
 import { findId, isOther, rememberId, withoutId } from './known-ids';
 import type { SessionRecord } from './session-record';
 
-/** Also over continue-as-new. The host knows the ids of all commands that have begun, for as long as the log is there. */
+/** Also across continue-as-new. The host knows the ids of all commands that have begun, as long as the log exists. */
 const REMEMBERED_COMMANDS = 200;
 const REMEMBERED_INPUTS = 500;
 const REMEMBERED_RESETS = 100;
@@ -41,7 +41,7 @@ export class SessionIds {
     if (id !== undefined && isOther(this.record.inputIds, id, inputContent(request))) conflict(id, by);
   }
 
-  /** True the first time; an id that was seen before is a repetition. */
+  /** True the first time; a known id is a repetition. */
   rememberInput(id: string, request: InputRequest): boolean {
     return rememberId(this.record.inputIds, id, inputContent(request), REMEMBERED_INPUTS);
   }
@@ -55,11 +55,11 @@ export class SessionIds {
     if (id !== undefined && isOther(this.record.resetIds, id, resetContent(request))) conflict(id, by);
   }
 
-  /** Beside the answer, which must not come later than in released histories: a replay has to find the same order. */
+  /** Runs beside the answer, which must not come later than in released histories: a replay needs the same order. */
   rememberedReset<T>(done: Promise<T>, id: string, request: ResetRequest): Promise<T> {
     done.then(
       () => rememberId((this.record.resetIds ??= []), id, resetContent(request), REMEMBERED_RESETS),
-      // It was refused, or is not known to be done: the same id may be sent again.
+      // It was refused, or it is unknown whether it was done: the same id may be sent again.
       () => undefined,
     );
     return done;

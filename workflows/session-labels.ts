@@ -1,16 +1,16 @@
-// What a session shows of itself in Temporal's web UI: what its command is at, and what to send it.
-import { atTime, fenced, inMarkdown, label, messageList } from '../contracts/labels';
+// What a session shows in Temporal's web UI: what its command is doing, and what to send.
+import { atTime, fenced, inMarkdown, messageList } from '../contracts/labels';
 import { ownValue } from '../contracts/own';
 import type { CommandView } from '../contracts/session';
-import type { RunningCommand } from './session-record';
+import { firstLineOf, type RunningCommand } from './session-record';
 
 const SHOWN_CHARACTERS = 2_000;
 const PARAGRAPH = 500;
 
-export const summaryOfCommand = ({ runtime, code }: RunningCommand): string =>
-  `${runtime}: ${label(code.trim().split('\n')[0] ?? '', 80)}`;
+export const summaryOfCommand = (command: RunningCommand): string =>
+  `${command.runtime}: ${firstLineOf(command)}`;
 
-/** What was typed may be a password: a summary shows only how much. */
+/** Input may be a password: a summary shows only its length. */
 export function summaryOfInput(text: string | null, keys: readonly string[]): string {
   return [text === null ? null : `type ${text.length} characters`, ...keys]
     .filter((part) => part !== null)
@@ -33,15 +33,15 @@ const MESSAGES = {
   lost: [EXEC, CLOSE],
 };
 
-/** What is shown of a command before anything is known of it. */
+/** What is shown of a command before the first view of it. */
 export const detailsOfStart = (command: RunningCommand, isHeld = false): string =>
   [
-    `### ${isHeld ? 'Held, nothing of it runs yet' : 'Running'}: ${inMarkdown(summaryOfCommand(command))}`,
+    `### ${isHeld ? 'Held, none of it runs yet' : 'Running'}: ${inMarkdown(summaryOfCommand(command))}`,
     `since ${atTime(new Date(command.startedAt))}`,
     messageList(isHeld ? [RESET, CLOSE] : MESSAGES.running),
   ].join('\n\n');
 
-/** Markdown; `seenAt` is workflow time. The view is what a host says: its types are no promise. */
+/** Markdown; `seenAt` is workflow time. The view comes from a host: its types are not guaranteed. */
 export function detailsOf(view: CommandView, seenAt: Date = new Date()): string {
   const facts = [
     `as of ${atTime(seenAt)}, ${Math.round(view.durationMs / 1_000)} s after it began`,
@@ -58,11 +58,11 @@ export function detailsOf(view: CommandView, seenAt: Date = new Date()): string 
   ].join('\n\n');
 }
 
-/** A view that an older release recorded has neither field. */
+/** Views recorded by older releases have neither field. */
 function troublesOf({ degraded, survivors }: Partial<CommandView>): string[] {
   return [
     ...(degraded
-      ? [`**The host's disk takes nothing, programs stall:** ${inMarkdown(degraded, PARAGRAPH)}`]
+      ? [`**The host's disk is full or read-only; programs stall:** ${inMarkdown(degraded, PARAGRAPH)}`]
       : []),
     ...(survivors?.length
       ? [`**Still running after a reset:** process ${inMarkdown(survivors.join(', '), PARAGRAPH)}`]
@@ -73,13 +73,13 @@ function troublesOf({ degraded, survivors }: Partial<CommandView>): string[] {
 function stateOf(view: CommandView): string {
   switch (view.state) {
     case 'waiting_input':
-      return `Waits for ${view.waiting?.echo === false ? 'a password' : 'input'}${certaintyOf(view)}`;
+      return `Waiting for ${view.waiting?.echo === false ? 'a password' : 'input'}${certaintyOf(view)}`;
     case 'running':
       return 'Still running';
     case 'lost':
       return 'Lost: its terminal is gone';
     case 'exited':
-      return view.commandId === null ? 'Nothing was run yet' : endOf(view);
+      return view.commandId === null ? 'Nothing has run yet' : endOf(view);
   }
 }
 

@@ -1,6 +1,6 @@
-// Connects the messages of `execSession` to its methods. Updates are refused before they cost history;
-// signals have nobody to tell, so what is refused of them is recorded. Each description holds an example,
-// because Temporal's web UI shows it beside the message.
+// Connects the messages of `execSession` to its methods. Updates are refused before they cost history; a signal's
+// sender gets no answer, so its refusal is recorded. Each description holds an example, because Temporal's web UI
+// shows it beside the message.
 import { isCancellation, setHandler } from '@temporalio/workflow';
 import type { Yielded } from '../contracts/host';
 import { outputSchema, resetSchema, waitRequestSchema } from '../contracts/schemas/session';
@@ -58,7 +58,7 @@ function listenToUpdates(session: SessionActor): void {
       isOpen(),
       void checked(outputSchema, 'The output request', request)
     ),
-    description: 'Look: {} or {"from":0,"maxBytes":65536} or {"wait":"exit","waitMs":10000}',
+    description: 'Read the output: {} or {"from":0,"maxBytes":65536} or {"wait":"exit","waitMs":10000}',
   });
   setHandler(messages.waitUpdate, (request?: WaitRequest) => session.wait(request), {
     validator: (request?: WaitRequest) => (
@@ -76,7 +76,7 @@ function listenToUpdates(session: SessionActor): void {
       isOpen(),
       void checked(toolResultsSchema, 'The request for results', request)
     ),
-    description: 'Internal, from the host worker: what became of calls that take long',
+    description: 'Internal, from the host worker: asks for the outcomes of long-running calls',
   });
   setHandler(messages.resetUpdate, (request?: ResetRequest) => session.reset(request), {
     validator: (request?: ResetRequest) => (isOpen(), void session.checkReset(request)),
@@ -104,7 +104,7 @@ function listenToSignals(session: SessionActor): void {
     },
   );
   setHandler(messages.pollSignal, () => signalled(() => session.output({})), {
-    description: 'Look at the output again, no data; then read the query "output" or the current details',
+    description: 'Refresh the output, no data; then read the query "output" or the current details',
   });
   setHandler(messages.resetSignal, (request?: ResetRequest) => signalled(() => session.reset(request)), {
     description: 'End everything that runs here: {"reason":"it hangs"}',
@@ -115,7 +115,7 @@ function listenToSignals(session: SessionActor): void {
   setHandler(
     messages.cancelToolsSignal,
     (request?: CancelToolsRequest) => signalled(() => session.tools.cancel(request)),
-    { description: 'Internal, from the host worker: nobody waits for these calls any more' },
+    { description: 'Internal, from the host worker: nobody is waiting for these calls any longer' },
   );
   setHandler(messages.yieldedSignal, (yielded?: Yielded) => signalled(() => session.onYielded(yielded)), {
     description: 'Internal, from the host worker: a command outlives its yield',

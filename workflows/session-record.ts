@@ -1,4 +1,4 @@
-// What an exec session knows of itself, as plain data that goes over continue-as-new, and its pure changes.
+// The state of an exec session, as plain data that survives continue-as-new, and pure functions that change it.
 import type { ApprovalsRecord } from '../contracts/approvals';
 import { isErrorCode } from '../contracts/errors';
 import type { CommandTrouble, SignalledInput, Yielded } from '../contracts/host';
@@ -11,6 +11,7 @@ import type {
   SessionState,
   YieldSettings,
 } from '../contracts/session';
+import { label } from '../contracts/labels';
 import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
 import type { KnownId } from './known-ids';
@@ -19,6 +20,7 @@ import type { ToolCallRequest, ToolOutcome } from '../contracts/tools';
 
 const REMEMBERED_READERS = 16;
 const REMEMBERED_REFUSALS = 5;
+const LINE_CHARACTERS = 80;
 
 export interface RunningCommand {
   id: string;
@@ -26,17 +28,21 @@ export interface RunningCommand {
   code: string;
   startedAt: number;
   yield: YieldSettings;
-  /** Answer of the exec update that comes before the end. */
+  /** The answer to the exec update, if it comes before the end. */
   yielded: CommandView | null;
-  /** Why nobody can say how it is; absent where somebody can. */
+  /** Why its state is unknown; absent if it is known. */
   trouble?: CommandTrouble | undefined;
-  /** What ran before it is ended first. */
+  /** Ends what ran before it first. */
   reset?: boolean;
-  /** What the host runs for it now: itself, the installation of what it imports, or it again after that. */
+  /** What the host runs for it now: the command itself, an installation of what it imports, or its second run. */
   runId?: string;
 }
 
-/** A command that is taken now, in workflow time. */
+/** What people recognize a command by. */
+export const firstLineOf = ({ code }: Pick<RunningCommand, 'code'>): string =>
+  label(code.trim().split('\n')[0] ?? '', LINE_CHARACTERS);
+
+/** A command accepted now, in workflow time. */
 export const newCommand = (
   record: Pick<SessionRecord, 'yield'>,
   id: string,
@@ -53,12 +59,12 @@ export const newCommand = (
 
 export const idOnHost = ({ id, runId }: RunningCommand): string => runId ?? id;
 
-/** Whether a signal says how a command is, or why nobody can say. */
+/** Whether a signal reports a command's state, or why it is unknown. */
 export const isYielded = (said: Yielded | undefined): said is Yielded =>
   typeof said?.commandId === 'string' &&
   (typeof said.view?.state === 'string' || said.trouble === null || isErrorCode(said.trouble?.code));
 
-/** What a command's scripts may call, and have called. */
+/** What a command's scripts may call, and how much they have called. */
 export interface CommandGrant extends ToolGrant {
   commandId: string;
   used: number;
@@ -67,9 +73,9 @@ export interface CommandGrant extends ToolGrant {
 export interface CallRecord {
   request: Omit<ToolCallRequest, 'answered'>;
   outcome: ToolOutcome | null;
-  /** Of what it calls; absent in records of 0.2.0. */
+  /** Hash of the call's content; absent in records of 0.2.0. */
   hash?: string;
-  /** Somebody was asked about it, and said yes. */
+  /** Someone was asked about it and approved it. */
   isApproved?: boolean;
 }
 
@@ -81,20 +87,20 @@ export interface SessionRecord {
   command: RunningCommand | null;
   view: CommandView | null;
   readers: Record<string, number>;
-  /** For "typed before". */
+  /** To recognise inputs that were already typed. */
   inputIds: KnownId[];
-  /** Of commands and resets that were taken; absent in records of 0.2.0. */
+  /** Accepted commands and resets; absent in records of 0.2.0. */
   commandIds?: KnownId[];
   resetIds?: KnownId[];
   /** Signalled inputs that are not typed yet; absent in records of 0.1.0. */
   queuedInputs?: SignalledInput[];
-  /** What the scripts of the last commands may call; absent in records of 0.1.0, as the next. */
+  /** What the scripts of the last commands may call; absent in records of 0.1.0, like the next. */
   grants?: CommandGrant[];
-  /** Calls of scripts, by id, until the scripts have their answers. */
+  /** Scripts' calls, by id, until the scripts have their answers. */
   calls?: Record<string, CallRecord>;
-  /** What waits for an approval; absent in records of 0.1.0. */
+  /** Pending approvals; absent in records of 0.1.0. */
   approvals?: ApprovalsRecord;
-  /** Numbers the messages that came without an id. */
+  /** Numbers messages that came without an id. */
   sequence: number;
   refused: string[];
 }
@@ -117,31 +123,31 @@ export function newSessionRecord(ref: SessionRef, input: SessionInput): SessionR
 }
 
 /**
- * The first host that tells of the shell has it: from then on no other data folder may act on this session. Callers
- * are not shown the folder.
+ * The first data folder that reports the shell owns it: from then on no other may act on this session. Callers do not
+ * see the folder.
  */
 export function bindToFolder(ref: SessionRef, { folderId, ...view }: CommandView): CommandView {
   if (folderId !== undefined) ref.folderId ??= folderId;
   return view;
 }
 
-/** Takes note of a view: the session's last known one, and how far its reader has been given output. */
+/** Records a view as the session's last known one, and how far its reader has read. */
 export function showView(record: SessionRecord, view: CommandView, reader?: string): void {
   record.view = view;
   if (!reader) return;
-  // Written anew, so that the first name is the one that was longest without a look.
+  // Deleted and re-added, so that the first name is the one that has not read for longest.
   delete record.readers[reader];
   record.readers[reader] = view.to;
   const names = Object.keys(record.readers);
   if (names.length > REMEMBERED_READERS) delete record.readers[names[0] ?? ''];
 }
 
-/** Continue-as-new carries the queue in one payload, of 2 MB at the most. */
+/** Continue-as-new carries the queue in one payload of at most 2 MB. */
 export const MAX_QUEUED_INPUT_BYTES = 1_000_000;
 const MAX_BATCH = 100;
 const MAX_BATCH_BYTES = 300_000;
 
-/** False when the queue is full. */
+/** False if the queue is full. */
 export function queueInput(record: SessionRecord, input: SignalledInput): boolean {
   const queue = (record.queuedInputs ??= []);
   const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(input));
@@ -150,7 +156,7 @@ export function queueInput(record: SessionRecord, input: SignalledInput): boolea
   return true;
 }
 
-/** The first of the queue, as many as one activity types. They stay queued until they are typed. */
+/** The head of the queue, as many inputs as one activity types. They stay queued until they are typed. */
 export function nextInputs({ queuedInputs = [] }: SessionRecord): SignalledInput[] {
   let bytes = 0;
   const end = queuedInputs.findIndex((input, index) => {
@@ -160,7 +166,7 @@ export function nextInputs({ queuedInputs = [] }: SessionRecord): SignalledInput
   return queuedInputs.slice(0, end < 0 ? undefined : end);
 }
 
-/** As JSON at the worst: each character of a text may take six bytes. */
+/** Size as JSON in the worst case: each character of a text may take six bytes. */
 const bytesOf = ({ inputId, text, keys }: SignalledInput): number =>
   100 + inputId.length + utf8Length(text ?? '') + 12 * keys.length;
 
@@ -179,10 +185,12 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
     ...{ agent, host, session },
     status: phase !== 'open' ? phase : command ? busy : 'idle',
     epoch: view?.epoch ?? 1,
+    cwd: record.cwd,
     command: command && {
       id: command.id,
       runtime: command.runtime,
       startedAt: new Date(command.startedAt).toISOString(),
+      firstLine: firstLineOf(command),
     },
     view,
     readers,

@@ -1,5 +1,5 @@
-// The tool calls of a session's scripts: who may call what, each call once as an activity, its outcome kept until the
-// script has it.
+// The tool calls of a session's scripts: who may call what; each call runs once, as an activity, and its outcome is
+// kept until the script has it.
 import {
   ActivityFailure,
   CancellationScope,
@@ -35,24 +35,24 @@ import { conflict, type AskedBy } from './id-conflict';
 import type { CallRecord, CommandGrant, SessionRecord } from './session-record';
 import { toolsOn } from './tool-activities';
 
-/** Commands whose scripts may still call: background jobs outlive theirs. As many as the holder knows tokens of. */
+/** Commands whose scripts may still call: background jobs outlive their command. The holder keeps as many tokens. */
 const REMEMBERED_GRANTS = 32;
-/** A call that takes longer gives its update back: only ten of them may be open in a run. */
+/** After this, a call's update is answered early: only ten updates may be open per run. */
 const SLOW_MS = 3_000;
 const RESULTS_WAIT_MS = 30_000;
 const LATE_MS = 10_000;
 const RETRY = { initialInterval: '500ms', maximumInterval: '30s' } as const;
-/** Continue-as-new carries calls in one payload of 2 MB at the most, beside inputs that wait and a command's code. */
+/** Continue-as-new carries calls in one payload of at most 2 MB, with queued inputs and a command's code. */
 const MAX_CARRIED_BYTES = 400_000;
 
 export class SessionTools {
   private readonly scopes = new Map<string, CancellationScope>();
   private readonly startedAt = new Map<string, number>();
-  /** Rises with time while calls are waited for: what began before the last beat has waited long. */
+  /** Rises with time while calls are awaited: a wait that began before the last beat is long. */
   private beats = 0;
   private isBeating = false;
   private waiting = 0;
-  /** Calls that take long and whose callers wait for results, and how many of such have ended. */
+  /** Long-running calls whose callers wait for results, and how many of those have ended. */
   private readonly slow = new Set<string>();
   private slowEnds = 0;
 
@@ -61,12 +61,12 @@ export class SessionTools {
     private readonly approvals: Approvals,
   ) {}
 
-  /** Whether any script has called since the session's workflow began, over continue-as-new. */
+  /** Whether any script has made a call since the session's workflow began, across continue-as-new. */
   get wasUsed(): boolean {
     return this.record.calls !== undefined;
   }
 
-  /** When the call that has run longest began, in workflow time; null where none runs. */
+  /** When the longest-running call began, in workflow time; null if none is running. */
   get oldestRunning(): number | null {
     return this.startedAt.size === 0 ? null : Math.min(...this.startedAt.values());
   }
@@ -75,7 +75,7 @@ export class SessionTools {
     return this.known(id)?.outcome === null;
   }
 
-  /** From now on the scripts of this command may call what `grant` says. */
+  /** From now on this command's scripts may call what `grant` allows. */
   grant(commandId: string, grant: ToolGrant = {}): void {
     const grants = (this.record.grants ??= []);
     if (grants.some((known) => known.commandId === commandId)) return;
@@ -87,13 +87,13 @@ export class SessionTools {
     const call = checked(toolCallSchema, 'The tool call', request, true);
     const known = this.known(call.id);
     if (known) {
-      // Old records have no hash, and a call that was cancelled before it came stands for whatever comes.
+      // Old records have no hash, and neither has a call that was cancelled before it arrived: these match any content.
       const isOther = known.hash !== undefined && known.hash !== contentHash(call.id, callContent(call));
       if (isOther) conflict(call.id, by);
       return call;
     }
     const grant = this.grantOf(call.commandId);
-    if (!grant) return refuse('script_ended', { reason: 'its command is older than the last ones' });
+    if (!grant) return refuse('script_ended', { reason: 'its command is too old' });
     const { allowed, calls = DEFAULT_TOOL_CALLS, used } = grant;
     if (allowed && !allowed.includes(call.tool))
       refuse('tool_not_allowed', { got: call.tool, allowed: allowed.join(', ') || 'none' });
@@ -101,7 +101,7 @@ export class SessionTools {
     return call;
   }
 
-  /** Answers with the outcome, or after a moment that it takes longer. The same id again runs nothing. */
+  /** Answers with the outcome, or after a moment with `pending`. Repeating the same id runs nothing. */
   async call(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
     const { answered = [], ...call } = this.checkCall(request, 'handler');
     this.forget(answered);
@@ -109,14 +109,14 @@ export class SessionTools {
     const since = this.beats;
     this.waiting += 1;
     this.beat();
-    // Interleaves with its activity and with cancellation, which both give it an outcome.
+    // Interleaves with its activity and with cancellation, which both set its outcome.
     await condition(() => known.outcome !== null || this.beats > since + 1);
     this.waiting -= 1;
     if (!known.outcome) this.slow.add(call.id);
     return known.outcome ? { pending: false, outcome: known.outcome } : { pending: true };
   }
 
-  /** Answers when one of them has ended, or after a while. */
+  /** Answers when one of the calls has ended, or after a while. */
   async results(request: ToolResultsRequest | undefined): Promise<ToolResults> {
     const { ids, answered = [] } = checked(toolResultsSchema, 'The request for results', request);
     this.forget(answered);
@@ -128,7 +128,7 @@ export class SessionTools {
       });
     for (const id of ids) if (this.isRunning(id)) this.slow.add(id);
     const before = this.slowEnds;
-    // One that is not among them, because it came later, ends the wait too: whoever asks then asks for it.
+    // The end of a call outside `ids`, which came later, ends the wait too: the caller then asks for that one.
     if (unknown.length === 0 && ended().length === 0)
       await condition(() => this.slowEnds > before, RESULTS_WAIT_MS);
     return { outcomes: Object.fromEntries(ended()), unknown };
@@ -137,7 +137,7 @@ export class SessionTools {
   cancel(request: CancelToolsRequest | undefined): void {
     const { ids, reason } = checked(cancelToolsSchema, 'The cancellation', request);
     for (const id of ids) {
-      // Before its call, which may be on its way, perhaps to the next run: then it is not run.
+      // The cancellation may arrive before its call, perhaps in an earlier run: the call is then not run.
       if (!this.known(id)) this.keep({ request: { ...NO_CALL, id }, outcome: cancelledOutcome(id, reason) });
       this.end(id, reason);
     }
@@ -147,26 +147,29 @@ export class SessionTools {
     for (const id of Object.keys(this.record.calls ?? {})) this.end(id, reason);
   }
 
-  /** After continue-as-new: what ran before is run again under its key, unless it may not. */
+  /** After continue-as-new: runs unfinished calls again under their keys, except those that may run only once. */
   reattach(): void {
     for (const call of Object.values(this.record.calls ?? {})) {
       if (call.outcome) continue;
       const { tool, effects, hold } = call.request;
       const hasBegun = !hold || call.isApproved === true;
       if (effects === 'once' && hasBegun)
-        this.settle(call, unknownOutcome(tool, 'its session continued as new meanwhile'));
+        this.settle(call, unknownOutcome(tool, 'its session continued as new in the meantime'));
       else this.run(call);
     }
   }
 
-  /** Calls that are too much to be carried are unknown to whoever asks for them in the next run. */
+  /** Drops the oldest calls that do not fit into the next run; their outcome is then unknown to callers. */
   fitCarried(): void {
     let bytes = 0;
     for (const call of Object.values(this.record.calls ?? {}).reverse()) {
       bytes += jsonBytes(call);
       if (bytes <= MAX_CARRIED_BYTES) continue;
       call.outcome = null;
-      this.settle(call, unknownOutcome(call.request.tool, 'it could not be kept when its session continued'));
+      this.settle(
+        call,
+        unknownOutcome(call.request.tool, 'it could not be kept when its session continued as new'),
+      );
     }
   }
 
@@ -174,7 +177,7 @@ export class SessionTools {
     return (this.record.calls ??= {});
   }
 
-  /** Ids come from outside, and the record is an object as JSON makes it: `constructor` is no call. */
+  /** Ids come from outside, and the record is a plain object: `constructor` is not a call. */
   private known(id: string): CallRecord | undefined {
     return ownValue(this.record.calls, id);
   }
@@ -197,7 +200,7 @@ export class SessionTools {
     return call;
   }
 
-  /** Not a part of any handler: it goes on when its update has answered. */
+  /** Not part of any handler: it continues after its update has been answered. */
   private run(call: CallRecord): void {
     const { id, tool } = call.request;
     const scope = new CancellationScope();
@@ -215,7 +218,7 @@ export class SessionTools {
       });
   }
 
-  /** What somebody is to be asked about has not begun, however long that takes: it is asked again after continue-as-new. */
+  /** A call that waits for an approval has not begun; after continue-as-new the approval is asked for again. */
   private async invokeApproved(call: CallRecord): Promise<ToolOutcome> {
     const { id, hold } = call.request;
     if (hold && !call.isApproved) {
@@ -250,7 +253,7 @@ export class SessionTools {
     };
     const shown = secret || blob ? '' : ` ${JSON.stringify(args)}`;
     const tools = toolsOn(runsOn === 'host' ? ref.host : null, {
-      // The tool's worker ends it in time, and knows why: this is for a worker that does not.
+      // Normally the tool's worker ends it in time, and knows why: this covers a worker that does not.
       startToCloseTimeout: timeoutMs + LATE_MS,
       retry: effects === 'once' ? { maximumAttempts: 1 } : RETRY,
     });
@@ -266,7 +269,7 @@ export class SessionTools {
     this.scopes.get(id)?.cancel();
   }
 
-  /** The first outcome counts. Its arguments are needed no more: continue-as-new would have to carry them. */
+  /** The first outcome counts. Drops the arguments, so that continue-as-new need not carry them. */
   private settle(call: CallRecord, outcome: ToolOutcome): void {
     if (call.outcome) return;
     call.outcome = outcome;
@@ -278,7 +281,7 @@ export class SessionTools {
     for (const id of ids) if (this.known(id)?.outcome) delete this.calls[id];
   }
 
-  /** One timer for all calls that are waited for, so that a quick one costs none of its own. */
+  /** One timer for all awaited calls, so that a quick one needs no timer. */
   private beat(): void {
     if (this.isBeating) return;
     this.isBeating = true;
@@ -294,7 +297,7 @@ export class SessionTools {
   }
 }
 
-/** In the place of a call that was cancelled before it came. */
+/** Placeholder for a call that was cancelled before it arrived. */
 const NO_CALL: Omit<CallRecord['request'], 'id'> = {
   commandId: '',
   tool: '',
@@ -309,7 +312,7 @@ const cancelledOutcome = (tool: string, reason: string): ToolOutcome =>
   new HoldfastError('call_cancelled', { tool, reason }).toOutcome();
 
 const unknownOutcome = (tool: string, reason: string): ToolOutcome =>
-  new HoldfastError('unknown_outcome', { what: `the call of ${tool}`, reason }).toOutcome();
+  new HoldfastError('unknown_outcome', { what: `the call to ${tool}`, reason }).toOutcome();
 
 function failedOutcome(tool: string, err: unknown, host: string): ToolOutcome {
   if (isCancellation(err))
@@ -319,7 +322,7 @@ function failedOutcome(tool: string, err: unknown, host: string): ToolOutcome {
   const cause = err instanceof ActivityFailure ? err.cause : err;
   const reason =
     cause instanceof TimeoutFailure
-      ? 'its time was up, or its worker was lost'
+      ? 'it timed out, or its worker was lost'
       : `its worker was lost, or it failed: ${reasonOf(cause)}`;
   return unknownOutcome(tool, reason);
 }

@@ -1,4 +1,4 @@
-// What a wait for several sessions asks of their host. Pure.
+// The host activity input for a wait for several sessions. Pure.
 import type { WaitForSessionsInput } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
 import { label } from '../contracts/labels';
@@ -6,7 +6,7 @@ import type { WaitRequest } from '../contracts/session';
 
 export const DEFAULT_WAIT_MS = 60_000;
 
-/** One activity for all of them: waiting for many costs no more history than for one. */
+/** One activity for all: waiting for many costs no more history than for one. */
 export function waitOf(
   ref: SessionRef,
   { sessions = [ref.session], for: wait = 'exit', mode = 'all', waitMs = DEFAULT_WAIT_MS }: WaitRequest,

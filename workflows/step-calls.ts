@@ -1,4 +1,4 @@
-// The calls of one reply: independent ones run in parallel, each of the others as soon as what it refers to is there.
+// The calls of one reply: independent ones run in parallel, the others as soon as what they refer to is available.
 import type { ToolCall, ToolResult } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { failedCall } from '../contracts/failed-call';
@@ -7,13 +7,13 @@ import { jsonBytes } from '../contracts/payload-size';
 import { resolveReferences } from '../contracts/references';
 import type { JsonValue } from '../contracts/tools';
 
-/** `isReferredTo`: the result's value is wanted, too. */
+/** `isReferredTo`: the result's value is needed, too. */
 type RunCall = (call: ToolCall, isReferredTo: boolean) => Promise<ToolResult>;
 
-/** Arguments with what their references stand for, of all calls: they are recorded, and may start in one moment. */
+/** Limit for all calls' arguments with references resolved: they are recorded, and may all start at once. */
 const MAX_RESOLVED_BYTES = 1_000_000;
 
-/** The results in the order of the calls. A dialect has refused references that lead nowhere. */
+/** The results in the order of the calls. The dialect has already refused dangling references. */
 export function runCalls(calls: readonly ToolCall[], run: RunCall): Promise<ToolResult[]> {
   const room = { bytes: MAX_RESOLVED_BYTES };
   const wanted = new Set(calls.flatMap(({ needs = [] }) => needs));
@@ -37,7 +37,7 @@ async function after(
   for (const id of call.needs ?? []) {
     const result = await started.get(id);
     if (!result || result.isError || result.value === undefined) {
-      const reason = !result || result.isError ? 'which failed' : 'which is too large to be handed on';
+      const reason = !result || result.isError ? 'which failed' : 'which is too large to pass on';
       return failedCall(call, new HoldfastError('dependency_failed', { got: id, reason }));
     }
     setOwn(values, id, result.value);
@@ -46,14 +46,14 @@ async function after(
   if ('fault' in resolved) {
     const facts = {
       got: idsOf(call),
-      reason: `and there is not what it names: ${resolved.fault}`,
+      reason: `and what it names does not exist: ${resolved.fault}`,
     };
     return failedCall(call, new HoldfastError('dependency_failed', facts));
   }
   const bytes = jsonBytes(resolved.args);
   if (bytes > room.bytes) {
     const reason =
-      `and with what its references stand for its arguments are ${bytes} bytes, allowed ${room.bytes} ` +
+      `and with its references resolved its arguments are ${bytes} bytes, allowed ${room.bytes} ` +
       `of ${MAX_RESOLVED_BYTES} for all calls of a reply`;
     return failedCall(call, new HoldfastError('dependency_failed', { got: idsOf(call), reason }));
   }
@@ -63,7 +63,7 @@ async function after(
 
 const idsOf = ({ needs = [] }: ToolCall): string => needs.join(', ');
 
-/** Without references there are only `$$` to be written as `$`. */
+/** Without references, only `$$` needs to become `$`. */
 function unescaped(call: ToolCall): ToolCall {
   if (!call.needs) return call;
   const resolved = resolveReferences(call.args, {});

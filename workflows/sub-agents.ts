@@ -1,6 +1,6 @@
-// The agents below an agent: starts them as children, knows how they ended, tells who waits for that, and ends them
-// with their parent. They are let go of when their parent continues as new, or Temporal would end them in that
-// moment: so their end is told by a signal, and they are stopped by one.
+// An agent's sub-agents: starts them as children, records how they ended, tells the callers that wait for that, and
+// ends them with their parent. They are abandoned children, since Temporal would otherwise end them when their parent
+// continues as new: so a signal reports their end, and a signal stops them.
 import {
   condition,
   getExternalWorkflowHandle,
@@ -37,18 +37,18 @@ import { agentsEndedSignal, stopSignal } from './agent-definitions';
 import { refuse } from './refusal';
 import { conflict, type AskedBy } from './id-conflict';
 
-/** A wait that names no time. */
+/** For a wait without a timeout. */
 export const DEFAULT_WAIT_MS = 3_600_000;
-/** An agent ends when those below it have; not for ever where one cannot be reached. */
+/** An agent ends after its sub-agents, but does not wait forever for one that cannot be reached. */
 const STOP_MS = 30_000;
-/** Answers of all that were waited for, together. */
+/** Limit for the answers of one wait together. */
 const MAX_ANSWER_BYTES = 200_000;
-/** Answers that are taken along when the parent continues as new. */
+/** Limit for the answers carried over when the parent continues as new. */
 const MAX_RECORD_BYTES = 300_000;
 
 export class SubAgents {
   private readonly agents: SubAgentRecord[];
-  /** By key: those that are being started. */
+  /** Sub-agents being started, by key. */
   private readonly starting = new Map<string, Promise<string>>();
   private isClosed = false;
 
@@ -64,7 +64,7 @@ export class SubAgents {
     return this.agents.length === 0;
   }
 
-  /** What the next run has to know; answers that are too large for it are cut. */
+  /** What the next run needs; answers that are too large are cut. */
   get record(): SubAgentRecord[] {
     const room = MAX_RECORD_BYTES / Math.max(1, this.agents.length);
     return this.agents.map((agent) => ({
@@ -82,12 +82,12 @@ export class SubAgents {
       role,
       status,
       since,
-      // The answers are told to whoever waits: a state is to stay small.
+      // Callers that wait get the full answers; the state must stay small.
       result: result && { ...result, answer: result.answer && fitText(result.answer, 500) },
     }));
   }
 
-  /** Throws `id_conflict`, `agents_depth`, `agents_limit`, `tool_not_allowed` and starts nothing then. */
+  /** Throws `id_conflict`, `agents_depth`, `agents_limit` or `tool_not_allowed`; then nothing is started. */
   check(request: SpawnRequest, by: AskedBy = 'validator'): void {
     const { key, limits = {}, tools } = request;
     const known = this.agents.find((one) => one.key === key);
@@ -103,7 +103,7 @@ export class SubAgents {
       refuse('tool_not_allowed', { got: foreign, allowed: allowed.join(', ') || 'none' });
   }
 
-  /** Starts one, or finds the one that this key has started. */
+  /** Starts a sub-agent, or finds the one that this key started. */
   async spawn(request: SpawnRequest): Promise<string> {
     this.check(request, 'handler');
     const known = this.agents.find(({ key }) => key === request.key);
@@ -122,7 +122,7 @@ export class SubAgents {
       result: null,
       isTold: false,
     };
-    // Before it runs: another that is started meanwhile must count it.
+    // Before it runs: another one started in the meantime must count it.
     this.agents.push(agent);
     const started = this.start(agent, request);
     this.starting.set(key, started);
@@ -144,7 +144,7 @@ export class SubAgents {
     agent.result = { ...result, answer: result.answer && fitText(result.answer, MAX_ANSWER_BYTES) };
   }
 
-  /** Throws `not_found` for an agent that is none of these. */
+  /** Throws `not_found` for any other agent. */
   async wait({
     agentIds,
     mode = 'all',
@@ -158,23 +158,23 @@ export class SubAgents {
     return this.outcome(waited, !isEnded);
   }
 
-  /** Waits for a turn, which is told the outcome by a signal. */
+  /** Waits on behalf of a turn, which gets the outcome by signal. */
   async answerTurn({ key, turn, ...request }: AwaitAgentsSignal): Promise<void> {
     const told = getExternalWorkflowHandle(turn);
     try {
       await told.signal(agentsEndedSignal, { key, result: await this.wait(request) });
     } catch (err) {
       const known = err instanceof HoldfastError ? err : fromFailure(err);
-      // The turn is over: nobody waits any more.
+      // The turn is over: nobody is waiting any longer.
       if (!known) return;
       const { code, message } = known;
       await told.signal(agentsEndedSignal, { key, fault: { code, message } }).catch(() => undefined);
     }
   }
 
-  /** Ends all that run, and waits until they have. */
+  /** Stops all running sub-agents, and waits until they have ended. */
   async stopAll(reason: string): Promise<void> {
-    // One that is being started takes no signal yet, and would outlive its parent.
+    // A sub-agent that is still being started accepts no signal yet, and would outlive its parent.
     await Promise.allSettled(this.starting.values());
     const running = this.agents.filter(({ status }) => status === 'running');
     await Promise.all(
@@ -182,7 +182,7 @@ export class SubAgents {
         try {
           await getExternalWorkflowHandle(agentWorkflowId(agent.agentId)).signal(stopSignal, { reason });
         } catch {
-          // It is not there any more.
+          // It no longer exists.
           agent.status = 'ended';
         }
       }),
@@ -191,7 +191,7 @@ export class SubAgents {
     this.isClosed = true;
   }
 
-  /** Gives it its id before it runs: it may end in the moment in which its parent hears of its start. */
+  /** Assigns the id before it runs: it may end at the moment when its parent learns of its start. */
   private async start(agent: SubAgentRecord, request: SpawnRequest): Promise<string> {
     const { role, prompt } = request;
     for (let n = this.agents.length; ; n++) {
@@ -206,11 +206,11 @@ export class SubAgents {
           args: [this.inputOf(request, agent.grant)],
           staticSummary: asSummary(`${role}: ${prompt}`),
         });
-        // It says so itself, but for one that was terminated.
+        // It reports its end itself, unless it was terminated.
         child.result().catch((err: unknown) => this.ended(agentId, lostResult(agentId, err)));
         return agentId;
       } catch (err) {
-        // Of an earlier life of the parent, and still at work.
+        // Left over from an earlier incarnation of the parent, and still running.
         if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
       }
     }
@@ -267,12 +267,12 @@ export class SubAgents {
     return this.input.limits?.[name] ?? DEFAULT_LIMITS[name];
   }
 
-  /** Sub-agents that there are, and that these may start. */
+  /** Existing sub-agents, plus those that they may start. */
   private get granted(): number {
     return this.agents.reduce((sum, { grant }) => sum + 1 + grant, 0);
   }
 
-  /** How many agents a new one may start: as many as it asks for, or half of what is left. */
+  /** How many agents a new one may start: as many as requested, or half of the rest. */
   private grantFor({ agents, depth }: Partial<TurnLimits>): number {
     if (agents !== undefined) return agents;
     if (this.limit('depth') <= 1 || depth === 0) return 0;

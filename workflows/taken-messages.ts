@@ -1,5 +1,5 @@
-// The messages that an agent has taken, by their ids: the same again is answered and not taken a second time, other
-// content under the id is refused. Over continue-as-new too, where the server knows the ids of updates no more.
+// The messages that an agent has accepted, by id: the same message again is answered but not accepted twice; other
+// content with the same id is refused. Also across continue-as-new, after which the server forgets update ids.
 import type { AgentResult } from '../contracts/agent';
 import { contentHash, type MessageContent } from '../contracts/message-content';
 import { jsonBytes } from '../contracts/payload-size';
@@ -13,14 +13,14 @@ const MAX_RESULT_BYTES = 12_000;
 
 export class TakenMessages {
   private readonly taken: TakenMessage[];
-  /** Of those that are not answered yet. */
+  /** Promises for messages that are not answered yet. */
   private readonly answers = new Map<string, Promise<AgentResult>>();
 
   constructor(carried: readonly TakenMessage[] = []) {
     this.taken = [...carried];
   }
 
-  /** What the next run has to know; answers that are large are left out. */
+  /** What the next run needs; large answers are left out. */
   get record(): TakenMessage[] {
     return this.taken.map(({ result, ...known }) => ({
       ...known,
@@ -45,8 +45,8 @@ export class TakenMessages {
   }
 
   /**
-   * The answer to a message, which `take` takes the first time. Throws `id_conflict` and `answer_forgotten`. Not async:
-   * the answer must not come later than it did in released histories, whose order a replay has to find.
+   * The answer to a message; the first time, `take` accepts it. Throws `id_conflict` and `answer_forgotten`. Not async:
+   * the answer must not come later than it did in released histories, since a replay needs the same order.
    */
   answer(
     id: string | undefined,

@@ -1,4 +1,4 @@
-// How workflows have tools run: beside the agents, or on the host of the shells.
+// How workflows run tools: beside the agents, or on the host of the shells.
 import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
 import type { ToolActivities } from '../contracts/activities';
 import type { ToolCall, ToolResult } from '../contracts/agent';
@@ -30,7 +30,7 @@ export const toolsAt = (
 ): ActivityInterfaceFor<ToolActivities> =>
   proxyActivities<ToolActivities>({ ...OPTIONS, ...(taskQueue !== undefined && { taskQueue }), ...options });
 
-/** One call of the model. A host that is away is told to the model. */
+/** One call of the model. If the host is offline, the model is told. */
 export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {
   const host = hostOf(input.call, input.settings.host);
   try {

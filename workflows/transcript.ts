@@ -1,4 +1,4 @@
-// The messages of an agent or a turn, with the bytes that they take: pages and turns end by them.
+// The messages of an agent or a turn, and their size in bytes, which limits pages and turns.
 import type { Message, TranscriptPage, TranscriptRequest } from '../contracts/agent';
 import { jsonBytes, MAX_TRANSCRIPT_PAGE_BYTES } from '../contracts/payload-size';
 
@@ -6,7 +6,7 @@ const DEFAULT_LIMIT = 100;
 
 export class Transcript {
   readonly messages: Message[] = [];
-  /** Of all messages as JSON. */
+  /** Size of all messages as JSON. */
   bytes = 0;
   private readonly sizes: number[] = [];
 
@@ -20,7 +20,7 @@ export class Transcript {
   }
 
   /**
-   * A page: at most `limit` messages, and no more than fit; at least one where there is one. Out-of-range
+   * A page: at most `limit` messages, and no more than fit; at least one if there are any. Out-of-range
    * values give an empty page: a query must not throw.
    */
   page(request: TranscriptRequest | undefined): TranscriptPage {

@@ -8,15 +8,15 @@ import type { OpenQuestions } from './open-questions';
 import { endedTurnDetails, factOf, turnDetails, type SeenSession } from './agent-labels';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
-/** The idempotency key of a call of the present step. */
+/** The idempotency key of a call in the current step. */
 type KeyOf = (call: ToolCall) => string;
 
-/** Tools whose calls are for session 0 where they name none. */
+/** Tools whose calls mean session 0 if they name none. */
 const OF_SESSION_ZERO: readonly string[] = ['code_execution_tool', 'input'];
 
-/** The session that a call is for; `key`: the call's. */
+/** The session that a call is for; `key` is the call's. */
 export function sessionOf({ tool, args }: ToolCall, key: string): number | null {
-  // Sessions of another host, which the agent's end finds by itself.
+  // These sessions are on another host; the agent's end finds them by itself.
   if (tool === 'code_execution_remote' || args.host !== undefined) return null;
   const { session } = args;
   if (isSessionNumber(session)) return session;
@@ -43,12 +43,12 @@ export class TurnProgress {
   asksModel(step: number): void {
     this.step = step;
     this.forPeople = [];
-    this.show(`Asks the model ${this.input.settings.model}`);
+    this.show(`Asking the model ${this.input.settings.model}`);
   }
 
   compacts(step: number): void {
     this.step = step;
-    this.show('Sums up the conversation');
+    this.show('Summarizing the conversation');
   }
 
   runs({ calls, headline, thoughts }: Calls, keyOf: KeyOf): void {
@@ -62,7 +62,7 @@ export class TurnProgress {
       const { seenAt = null, fact = '' } = this.sessions.get(session) ?? {};
       this.sessions.set(session, { calledAt: this.step, seenAt, fact });
     }
-    this.show(`Runs ${calls.map((call) => describe(call, sessionOf(call, keyOf(call)))).join(', ')}`);
+    this.show(`Running ${calls.map((call) => describe(call, sessionOf(call, keyOf(call)))).join(', ')}`);
   }
 
   saw(session: number | null, result: ToolResult): void {
@@ -70,13 +70,13 @@ export class TurnProgress {
     if (session !== null) this.sessions.set(session, { calledAt: this.step, seenAt: this.step, fact });
   }
 
-  /** What waits for somebody's yes or no, in Markdown, above what the turn is at. */
+  /** Pending approvals, in Markdown, above what the turn is doing. */
   holds(details: string): void {
     this.held = details;
     this.show(this.doing);
   }
 
-  /** The same of the agent's sessions, which a tool of this step may wait for. */
+  /** The same for the agent's sessions, which a tool of this step may be waiting for. */
   holdsElsewhere(questions: OpenQuestions): void {
     this.elsewhere = questions;
     this.show(this.doing);

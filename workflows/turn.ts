@@ -51,12 +51,12 @@ const { callModel, compact } = proxyActivities<AgentActivities>({
 export async function turn(input: TurnInput, carried?: TurnRecord): Promise<TurnResult> {
   const current = new Turn(input, carried);
   setHandler(transcriptQuery, (request) => current.transcript.page(request), {
-    description: 'The messages so far, by pages: {} or {"from":0,"limit":100}',
+    description: 'The messages so far, in pages: {} or {"from":0,"limit":100}',
   });
   setHandler(interruptSignal, () => current.interrupt());
   setHandler(agentsEndedSignal, (signal) => current.agentsWait.answer(signal));
   setHandler(questionsSignal, (signal) => current.elsewhere(signal));
-  // Whoever looks sees that it still waits.
+  // The page then shows that it is still waiting.
   listenToApprovals(current.approvals, () => undefined);
   try {
     return await CancellationScope.withTimeout(current.wallMsLeft, () => current.run());
@@ -67,9 +67,9 @@ export async function turn(input: TurnInput, carried?: TurnRecord): Promise<Turn
   }
 }
 
-/** Replay reads all of a history again: beyond this it costs whoever waits. */
+/** A replay reads the whole history: beyond this it delays callers. */
 const CONTINUE_AT_EVENTS = 2_000;
-/** Of what the model can read; the rest is for its reply and what the next step adds. */
+/** Share of the model's window; the rest is for its reply and what the next step adds. */
 const FULL_WINDOW = 0.8;
 
 class Turn {
@@ -78,7 +78,7 @@ class Turn {
   private readonly limits: typeof DEFAULT_LIMITS;
   private steps: number;
   private calls: number;
-  /** Malformed replies in a row. */
+  /** Consecutive malformed replies. */
   private repairs: number;
   private readonly sessions: Set<number>;
   private usage: Usage | null;
@@ -89,7 +89,7 @@ class Turn {
   /** The model's window is nearly full. */
   private isFullForModel: boolean;
   private isInterrupted = false;
-  /** What an interruption cancels: the model call, no tool. */
+  /** What an interruption cancels: the model call, but no tool. */
   private asking: CancellationScope | null = null;
 
   constructor(
@@ -106,7 +106,7 @@ class Turn {
     this.startedAt = carried?.startedAt ?? Date.now();
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
     this.progress = new TurnProgress(input, this.limits.steps);
-    // No turn continues as new while one of its calls waits: only what was cleared goes on.
+    // A turn never continues as new while one of its calls waits: only the approved rules are carried over.
     const questions = new QuestionsForAgent(input.agent);
     this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () => {
       questions.tell(this.approvals.waiting);
@@ -118,7 +118,7 @@ class Turn {
     return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
   }
 
-  /** What waits in a session of its agent. */
+  /** Pending approvals in a session of its agent. */
   elsewhere(signal: QuestionsSignal | undefined): void {
     if (signal && this.inSessions.take(signal, this.input.agent))
       this.progress.holdsElsewhere(this.inSessions);
@@ -198,7 +198,7 @@ class Turn {
     return result;
   }
 
-  /** Up to 0.1.0 a turn was one run, however long. */
+  /** Up to 0.1.0, a turn was one run, however long. */
   private isLong(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
     if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
@@ -213,7 +213,7 @@ class Turn {
     return { messages, steps, calls, repairs, sessions: [...sessions], ...rest };
   }
 
-  /** Why there is no further step. */
+  /** Why there is no further step, if so. */
   private over(): EndReason | undefined {
     if (this.isInterrupted) return 'interrupted';
     if (this.steps >= this.limits.steps) return 'step_limit';
@@ -223,8 +223,8 @@ class Turn {
   }
 
   /**
-   * What a turn returns is one payload, and a reply is its largest addition. Up to 0.1.0 a turn went on until
-   * its result could not be recorded; the patch may go when no turn of 0.1.0 runs any more.
+   * A turn returns one payload, and a reply is its largest addition. Up to 0.1.0, a turn continued until its result
+   * could not be recorded; remove the patch when no turn of 0.1.0 is running.
    */
   private isFull(): boolean {
     return this.transcript.bytes >= FULL_TURN_BYTES && patched('turn-size-limit');
@@ -245,7 +245,7 @@ class Turn {
     return { agent, model, tools, dialect, instructions, outputSchema, host, cwd, turn, earlier };
   }
 
-  /** A step of its own: what the conversation comes to, in place of all of it. */
+  /** A separate step: a summary replaces the conversation. */
   private async compact(): Promise<void> {
     this.progress.compacts(this.steps);
     const summary = label(`step ${this.steps}: sum up the conversation`);
@@ -259,7 +259,7 @@ class Turn {
     this.isFullForModel = false;
   }
 
-  /** A conversation that the model cannot read is summed up once, not again and again; a single message is not. */
+  /** A conversation that is too long for the model is summarized once, not repeatedly; a single message never is. */
   private mayCompact(err: unknown): boolean {
     const { messages } = this.transcript;
     const isTooLong = fromFailure(err)?.code === 'model_context_length';
@@ -276,7 +276,7 @@ class Turn {
   private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
     const results = await runCalls(calls, (call, isReferredTo) => this.runCall(call, headline, isReferredTo));
     for (const [index, result] of results.entries()) {
-      // Near the end of the room each of the rest gets its part of it; the calls have run, so each is recorded.
+      // When little room is left, the remaining results share it; the calls have run, so each is recorded.
       const room = (MAX_TURN_BYTES - this.transcript.bytes) / (results.length - index);
       const { callId, tool, isError } = result;
       const content = fitText(result.content, Math.max(0, room - MESSAGE_OVERHEAD_BYTES));
@@ -337,14 +337,14 @@ class Turn {
     );
   }
 
-  /** Undefined where the policy allows it, or somebody has. */
+  /** Undefined if the policy or a person allows it. */
   private async refusalOf(
     { hold, denied, tool, args }: ToolCall,
     key: string,
   ): Promise<HoldfastError | undefined> {
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
     if (!hold) return undefined;
-    // What waits was answered with the interruption; nobody is asked after it.
+    // The interruption answered everything that was waiting; nobody is asked after it.
     if (this.isInterrupted) return new HoldfastError('approval_denied', { reason: INTERRUPTED });
     try {
       const values = argumentsOf(args, hold.secret);
@@ -373,7 +373,7 @@ class Turn {
   }
 }
 
-/** A tool's message without its content. */
+/** The size of a tool's message without its content. */
 const MESSAGE_OVERHEAD_BYTES = 500;
 const SHOWN_BYTES = 4_000;
 const INTERRUPTED = 'the turn was interrupted';

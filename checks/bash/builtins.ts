@@ -4,7 +4,7 @@ import { resolvePath } from '../paths';
 import { HOME, UNKNOWN, unquoted } from '../text';
 import type { Scope } from './scope';
 
-/** False where the command is none of these. */
+/** False if the command is none of these. */
 export function runBuiltin(scope: Scope, name: string, words: Word[]): boolean {
   const args = words.slice(1).filter(({ text }) => !/^-[LPe@]+$/.test(text) && text !== '--');
   switch (name) {

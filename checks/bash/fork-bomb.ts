@@ -1,4 +1,4 @@
-// A function that starts itself twice, or in the background, before anything else can stop it.
+// Detects a function that starts itself twice, or in the background, before anything else can stop it.
 import type { SyntaxNode } from './tree';
 
 /** Whether the body of function `name` pipes it into itself or starts it in the background. */

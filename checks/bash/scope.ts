@@ -3,12 +3,12 @@ import { HOME, UNKNOWN, bounded } from '../text';
 import type { Placing } from '../findings';
 import type { SyntaxNode } from './tree';
 
-/** Of one variable: more values are not followed. */
+/** Per variable: more values are not followed. */
 const MAX_VALUES = 8;
 
 export interface ShellFunction {
   body: SyntaxNode;
-  /** The code that the nodes' offsets count in. */
+  /** The code that the nodes' offsets refer to. */
   code: string;
   placing: Placing;
 }
@@ -23,24 +23,24 @@ export class Scope {
   /** What the script has written to files, by path. */
   readonly files = new Map<string, string>();
   cwd: string | null = null;
-  /** Of the function that is followed. */
+  /** Of the function being followed. */
   parameters: string[] | null = null;
-  /** How many branches and loops are around. */
+  /** How many branches and loops surround the current statement. */
   branches = 0;
 
-  /** A variable's values; undefined where the script does not set it. */
+  /** A variable's values; undefined if the script does not set it. */
   get(name: string): string[] | undefined {
     if (name === 'PWD' && this.cwd !== null) return [this.cwd];
     return this.variables.get(name);
   }
 
-  /** In a branch beside what it was, else in its place. */
+  /** In a branch it adds to the previous values, otherwise it replaces them. */
   set(name: string, values: string[]): void {
     const before = this.branches > 0 ? (this.variables.get(name) ?? []) : [];
     this.variables.set(name, [...new Set([...before, ...values.map(bounded)])].slice(-MAX_VALUES));
   }
 
-  /** For what runs in a process of its own: changes there are not seen here, but files are. */
+  /** For a subshell: its changes are not seen here, except for files. */
   copy(): Scope {
     const scope = new Scope();
     for (const [name, values] of this.variables) scope.variables.set(name, values);

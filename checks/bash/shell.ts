@@ -1,4 +1,4 @@
-// Follows a bash script, statement by statement, as far as it says itself what it does.
+// Follows a bash script, statement by statement, as far as its effects can be determined from the script itself.
 import type { Check, NestedCode } from '../check';
 import { runCommand } from '../commands/run-command';
 import type { Word } from '../commands/command';
@@ -27,8 +27,8 @@ export function runBash(check: Check, code: string, placing: Placing, nested: Ne
     return UNKNOWN;
   }
   if (tree.fault !== null)
-    check.findings.skip(`line ${lineAt(check, placing, tree.fault)} is no bash that the parser knows`);
-  if (tree.isCut) check.findings.skip('the code is nested too deep');
+    check.findings.skip(`line ${lineAt(check, placing, tree.fault)} is not bash that the parser knows`);
+  if (tree.isCut) check.findings.skip('the code is nested too deeply');
   const scope = nested.scope ?? new Scope();
   const shell = new Shell(check, code, { placing, scope, depth: nested.depth, calls: 0 });
   return shell.run(tree.root, { ...NO_INPUT, text: nested.stdin ?? UNKNOWN });
@@ -71,7 +71,7 @@ class Shell {
     return this.around.scope;
   }
 
-  /** Returns what the statement prints. */
+  /** Returns the output of the statement. */
   run(node: SyntaxNode, input: Input): string {
     this.check.spend();
     switch (node.type) {
@@ -114,7 +114,7 @@ class Shell {
       case 'raw_string':
       case 'concatenation':
       case 'word':
-        // Also the words of a test or of a case.
+        // Also covers the words of a test or a case.
         evaluate(node, this.words);
         return '';
       case 'ERROR':
@@ -151,7 +151,7 @@ class Shell {
     });
   }
 
-  /** Words where no statement is known: a command all the same. */
+  /** Words outside any known statement: still a command. */
   private broken(node: SyntaxNode, input: Input): string {
     const start = node.children.findIndex(({ type }) => type === 'command_name');
     if (start >= 0) {
@@ -242,7 +242,7 @@ class Shell {
     ];
     let current = input;
     for (const redirect of redirects) current = this.redirectInput(redirect, current);
-    // The grammar takes arguments behind the target for more targets.
+    // The grammar treats arguments after the target as more targets.
     const more = redirects.flatMap((redirect) => argumentsBehind(redirect, this.code));
     let output = '';
     for (const body of bodies)
@@ -252,7 +252,7 @@ class Shell {
     return output;
   }
 
-  /** What a command reads, after a redirection. */
+  /** The input of a command, after a redirection. */
   private redirectInput(node: SyntaxNode, input: Input): Input {
     if (node.type === 'heredoc_redirect') return this.heredoc(node, input);
     const [target] = targetsOf(node);
@@ -288,7 +288,7 @@ class Shell {
     };
   }
 
-  /** Returns what is left of the output. */
+  /** Returns the output that is not redirected. */
   private redirectOutput(node: SyntaxNode, output: string, whole: SyntaxNode): string {
     if (node.type !== 'file_redirect') return output;
     const operator = node.children.find(({ type }) => /^(?:&?>{1,2}[|&]?|<>)$/.test(type))?.type;
@@ -314,7 +314,7 @@ class Shell {
     return '';
   }
 
-  /** `cmd <<EOF | sh`: the rest of the line stands inside of the redirection. */
+  /** `cmd <<EOF | sh`: in the tree, the rest of the line is inside the redirection. */
   private behindHeredoc(node: SyntaxNode, output: string): string {
     if (node.type !== 'heredoc_redirect') return output;
     let text = output;

@@ -1,8 +1,10 @@
-// Bash's syntax by tree-sitter-bash, copied out of the parser's memory into plain objects.
+// Bash's syntax tree from tree-sitter-bash, copied from the parser's memory into plain objects.
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { Language, Parser, type Node } from 'web-tree-sitter';
+import { compiledEntry } from '../../exec/package-root';
 
-/** Deeper ones nobody wrote; what lies below is not followed. */
+/** Nobody writes code nested deeper; anything below is not followed. */
 const MAX_DEPTH = 200;
 const MAX_NODES = 400_000;
 
@@ -15,29 +17,36 @@ export interface SyntaxNode {
 
 export interface BashTree {
   root: SyntaxNode;
-  /** Where it is no bash, the first place; null where all of it is. */
+  /** The first invalid place; null if all of it is bash. */
   fault: number | null;
-  /** Whether something was too deep or too much. */
+  /** Whether something was too deep or too large. */
   isCut: boolean;
 }
 
 let loading: Promise<Parser> | undefined;
 let parser: Parser | undefined;
 
-/** Once before `parseBash`. */
+/** Await once before `parseBash`. */
 export async function loadBash(): Promise<void> {
   loading ??= load();
   parser = await loading;
 }
 
+/**
+ * V8's optimizing compiler uses 500 MB and a second of both cores for this grammar's lexer: enough to kill a worker in
+ * a small container, for a parser that is fast enough without it. The flags stay in effect for the life of the process.
+ */
+const UNOPTIMIZED = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
+
 async function load(): Promise<Parser> {
+  UNOPTIMIZED.forEach((flag) => setFlagsFromString(flag));
   await Parser.init();
-  const bash = await Language.load(readFileSync(require.resolve('tree-sitter-bash/tree-sitter-bash.wasm')));
+  const bash = await Language.load(readFileSync(compiledEntry('checks/bash/tree-sitter-bash.wasm')));
   return new Parser().setLanguage(bash);
 }
 
 /**
- * Undefined where it is not done in time: a grammar can take long over what is no code at all.
+ * Undefined if it does not finish in time: the grammar can take long for input that is not code.
  * @param until milliseconds since the Unix epoch
  */
 export function parseBash(code: string, until: number): BashTree | undefined {
@@ -56,11 +65,11 @@ export function parseBash(code: string, until: number): BashTree | undefined {
   }
 }
 
-/** Tokens: they have no children, and most nodes are these. */
+/** Tokens without children; most nodes are of these types. */
 const LEAVES =
   /^(?:\W.*|word|variable_name|special_variable_name|string_content|raw_string|ansi_c_string|comment|file_descriptor|test_operator|regex|heredoc_start|heredoc_content|heredoc_end)$/s;
 
-/** Without recursion: how deep the code is nested is up to whoever wrote it. */
+/** Without recursion: the code's author decides how deeply it is nested. */
 function copy(top: Node): BashTree {
   const read = ({ type, startIndex: start, endIndex: end }: Node): SyntaxNode => ({
     type,
@@ -83,7 +92,7 @@ function copy(top: Node): BashTree {
       nodes += 1;
       const part = read(child);
       made.children.push(part);
-      // Only what is missing has no width; asking costs a call into the parser's memory, as each field does.
+      // Only missing nodes have no width. Asking costs a call into the parser's memory, as each field does.
       const isMissing = part.start === part.end && child.isMissing;
       if (part.type === 'ERROR' || isMissing) fault = Math.min(fault ?? part.start, part.start);
       if (!LEAVES.test(part.type)) open.push([child, part, depth + 1]);

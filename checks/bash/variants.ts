@@ -1,4 +1,4 @@
-// A command's words with their places, for each combination of what its variables may be.
+// A command's words with their places, for each combination of the possible values of its variables.
 import type { Site } from '../check';
 import type { Word } from '../commands/command';
 import type { Placing } from '../findings';
@@ -6,7 +6,7 @@ import { unquoted, wordsOf } from '../text';
 import type { SyntaxNode } from './tree';
 import { evaluate, type WordContext } from './words';
 
-/** Of one command. */
+/** Per command. */
 export const MAX_VARIANTS = 16;
 
 export function variants(nodes: SyntaxNode[], context: WordContext, placing: Placing): Word[][] {
@@ -22,7 +22,7 @@ export function variants(nodes: SyntaxNode[], context: WordContext, placing: Pla
   return lines;
 }
 
-/** A node as the place of its text: exact, where it stands there as it is. */
+/** The place of a node's text: exact if the code contains it unchanged. */
 export function siteOf(node: SyntaxNode, text: string, code: string, placing: Placing): Site {
   const place = placing(node.start, node.end);
   const source = code.slice(node.start, node.end);

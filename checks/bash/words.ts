@@ -1,4 +1,4 @@
-// What a word of bash will be: its possible texts, as far as the script itself says.
+// The possible texts of a word of bash, as far as the script itself determines them.
 import { HOME, SPLIT, UNKNOWN, ansiText, bounded, isKnown, marksOf, quoted, unquoted } from '../text';
 import type { Scope } from './scope';
 import type { SyntaxNode } from './tree';
@@ -9,13 +9,13 @@ const MAX_TEXTS = 8;
 export interface WordContext {
   code: string;
   scope: Scope;
-  /** What a command in `$(…)`, backticks or `<(…)` prints; it is followed on the way. */
+  /** The output of a command in `$(…)`, backticks or `<(…)`, which is followed in the process. */
   outputOf(node: SyntaxNode): string;
-  /** A path by which a text can be read as a file. */
+  /** A path from which a text can be read as a file. */
   fileOf(text: string): string;
 }
 
-/** Where a part of a word stands: in double quotes nothing is split or expanded, and `~` counts at a start only. */
+/** Where a part of a word is: in double quotes nothing is split or expanded, and `~` is special only at a start. */
 interface Position {
   inQuotes: boolean;
   isStart: boolean;
@@ -43,7 +43,7 @@ export function evaluate(node: SyntaxNode, context: WordContext, position = FREE
     case 'simple_expansion':
       return text === '$@' ? parameter('@', context) : split(parameter(text.slice(1), context), inQuotes);
     case 'expansion':
-      // In quotes too, each element stays a word.
+      // Even in quotes, each element stays a separate word.
       return /^\$\{(?:@|\w+\[@\])\}$/.test(text)
         ? expansion(node, context)
         : split(expansion(node, context), inQuotes);
@@ -62,7 +62,7 @@ export function evaluate(node: SyntaxNode, context: WordContext, position = FREE
       for (const child of node.children) evaluate(child, context, INSIDE);
       return [UNKNOWN];
     default:
-      // A command in a word that the grammar has another name for.
+      // A command inside a node type that is not handled here.
       for (const child of node.children) if (child.type.endsWith('_substitution')) evaluate(child, context);
       return [wordText(text, isStart)];
   }
@@ -71,7 +71,7 @@ export function evaluate(node: SyntaxNode, context: WordContext, position = FREE
 const arrayItem = (child: SyntaxNode, context: WordContext): string[] =>
   child.type === '(' || child.type === ')' ? [] : evaluate(child, context).slice(0, 1);
 
-/** Every way to put the parts together. */
+/** Every combination of the parts. */
 function inRow(parts: SyntaxNode[], context: WordContext, position: Position): string[] {
   let texts = [''];
   for (const [at, part] of parts.entries()) {
@@ -86,7 +86,7 @@ function product(before: string[], after: string[]): string[] {
   return before.flatMap((left) => after.map((right) => bounded(left + right))).slice(0, MAX_TEXTS);
 }
 
-/** Between the quotes: what is no expansion is text, with few escapes. Also the body of a here-document. */
+/** Between the quotes: anything but an expansion is text, with few escapes. Also for the body of a here-document. */
 export function inString(node: SyntaxNode, context: WordContext, trim = true): string[] {
   const { code } = context;
   const from = trim ? code.indexOf('"', node.start) + 1 : node.start;
@@ -110,7 +110,7 @@ export function inString(node: SyntaxNode, context: WordContext, trim = true): s
   return texts;
 }
 
-/** Outside of quotes: a backslash takes the meaning of what follows, and `~` is a home folder. */
+/** Outside of quotes: a backslash escapes the next character, and `~` is a home folder. */
 function wordText(text: string, isStart: boolean): string {
   const tilde = isStart ? /^~[\w-]*(?=\/|$)/.exec(text) : null;
   const rest = tilde ? text.slice(tilde[0].length) : text;
@@ -118,7 +118,7 @@ function wordText(text: string, isStart: boolean): string {
   return (tilde ? HOME : '') + plain;
 }
 
-/** Unquoted, what a variable holds becomes words. */
+/** Unquoted, the value of a variable is split into words. */
 const split = (texts: string[], inQuotes: boolean): string[] =>
   inQuotes
     ? texts.map((text) => text.replaceAll(SPLIT, ' '))
@@ -172,7 +172,7 @@ function element(subscript: string, texts: string[]): string[] {
   return index === undefined ? texts : texts.map((text) => text.split(SPLIT)[Number(index)] ?? '');
 }
 
-/** Parts and replacements of texts that are known. */
+/** Substrings and replacements of known texts. */
 function changed(text: string, sign: string, operands: string[]): string {
   if (sign === ':' && isKnown(text)) {
     const [from = 0, length] = operands.filter((part) => part !== ':').map(Number);

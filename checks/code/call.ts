@@ -1,4 +1,4 @@
-// A call as the tables of the languages get it, with what they may ask of the program.
+// A call as passed to the languages' tables, and what they may ask of the program.
 import type { Scope } from '../bash/scope';
 import type { Check } from '../check';
 import type { Placing } from '../findings';
@@ -9,16 +9,16 @@ export interface FollowedProgram {
   readonly check: Check;
   readonly placing: Placing;
   readonly depth: number;
-  /** The files that it has written, and its folder. */
+  /** The files that the program has written, and its working folder. */
   readonly scope: Scope;
-  /** How many conditions are around what is followed. */
+  /** How many conditions surround the current code. */
   readonly conditions: number;
-  /** Whether a loop without an end is around. */
+  /** Whether the current code is inside an endless loop. */
   readonly isEndless: boolean;
   list(items: Value[], node: Node): Value;
-  /** What the function returns when it is given these. */
+  /** The function's result for these arguments. */
   call(func: FunctionNode, given: Value[], named?: Map<string, Value>): Value;
-  /** Where a text's first character stands, when it is written without escapes. */
+  /** Where a text's first character is, if the text is written without escapes. */
   exactStart(node: Node): number | null;
 }
 
@@ -30,13 +30,13 @@ export interface Call {
   /** What a method is called on. */
   receiver: Value | undefined;
   method: string;
-  /** The full name of what is called; '' where nobody knows. */
+  /** The full name of the callee; '' if unknown. */
   dotted: string;
 }
 
 export interface CallTable {
-  /** Texts that stand for what they name, such as `os.environ`. */
+  /** Texts for the values of known names, such as `os.environ`. */
   constants: Record<string, string | undefined>;
-  /** Undefined for what is not in the table. */
+  /** Undefined if the call is not in the table. */
   call(call: Call): Value | undefined;
 }

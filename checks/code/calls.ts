@@ -1,4 +1,4 @@
-// What a language's calls do that matters: they start programs, remove, write, read, send and run code.
+// The effects of a language's calls that matter: they start programs, remove, write, read, send and run code.
 import type { Site } from '../check';
 import { runCommand } from '../commands/run-command';
 import type { Word } from '../commands/command';
@@ -19,7 +19,7 @@ function siteOf(program: FollowedProgram, { node }: Value): Site {
   return { place: program.placing(node.s, node.e), exact: program.exactStart(node) };
 }
 
-/** A text that a shell gets. */
+/** A text passed to a shell. */
 export function runShell(call: Call, value: Value | undefined, input?: Value): Value {
   const { program, node } = call;
   if (!value) return unknown(node);
@@ -37,7 +37,7 @@ export function runShell(call: Call, value: Value | undefined, input?: Value): V
   return { text, node };
 }
 
-/** A program with its arguments, without a shell between. */
+/** A program with its arguments, without a shell in between. */
 export function runProgram(call: Call, values: Value[], input?: Value): Value {
   const { program, node } = call;
   const { check, placing, depth, scope } = program;
@@ -60,7 +60,7 @@ export function runProgram(call: Call, values: Value[], input?: Value): Value {
 
 const pathOf = ({ program }: Call, { text }: Value): string => resolvePath(text, program.scope.cwd);
 
-/** A folder with all that is in it. */
+/** A folder with everything in it. */
 export function removeTree(call: Call, value: Value | undefined): void {
   if (!value) return;
   const path = pathOf(call, value);
@@ -76,7 +76,7 @@ export function removeFile(call: Call, value: Value | undefined): void {
     report(call, 'destructive', `it removes the files of ${shown(path)}`);
 }
 
-/** What lies below is removed under a condition: some of it. */
+/** Files below are removed only under a condition, so only some of them. */
 const isSpared = ({ program }: Call, path: string): boolean => path.includes(BELOW) && program.conditions > 0;
 
 export function writeFile(call: Call, value: Value | undefined): void {
@@ -93,7 +93,7 @@ export function moveFile(call: Call, from: Value | undefined, to: Value | undefi
   writeFile(call, to);
 }
 
-/** What is in a file. */
+/** The content of a file. */
 export function readFile(call: Call, value: Value | undefined): Value {
   if (!value) return unknown(call.node);
   const path = pathOf(call, value);
@@ -101,19 +101,19 @@ export function readFile(call: Call, value: Value | undefined): Value {
   return { text: known ?? (isSecretPath(path) ? SECRET + UNKNOWN : UNKNOWN), node: call.node };
 }
 
-/** Remembers what a file holds now. */
+/** Remembers the new content of a file. */
 export function keepFile(call: Call, path: Value | undefined, content: string): void {
   if (path) call.program.scope.files.set(pathOf(call, path), content);
 }
 
-/** Over the network; what comes back is remote. */
+/** Sends over the network; the answer is remote. */
 export function sends(call: Call, ...values: (Value | undefined)[]): Value {
   if (values.some((value) => isSecret(allText(value))))
     report(call, 'exfiltration', 'it sends keys, passwords or the environment over the network');
   return { text: REMOTE + UNKNOWN, node: call.node };
 }
 
-/** A file that is uploaded by its path. */
+/** A file uploaded by path. */
 export function uploads(call: Call, path: Value | undefined): void {
   if (path && (isSecretPath(pathOf(call, path)) || isSecret(readFile(call, path).text)))
     report(call, 'exfiltration', 'it sends keys, passwords or the environment over the network');
@@ -132,18 +132,18 @@ export function runCode(call: Call, language: Language, value: Value | undefined
   return unknown(node);
 }
 
-/** All paths below one. */
+/** Any path below the given one. */
 export const below = (call: Call, value: Value | undefined, narrow = false): Value => ({
   text: narrow || !value ? UNKNOWN : `${value.text.replace(/\/$/, '')}/${BELOW}`,
   node: call.node,
 });
 
-/** Argument by place or name. */
+/** An argument by position or name. */
 export const argument = ({ args, named }: Call, at: number, ...names: string[]): Value | undefined =>
   args[at] ?? names.map((name) => named.get(name)).find((value) => value !== undefined);
 
-/** Both languages' parsers call it so. */
+/** Both parsers use this name for the constant. */
 export const isTrue = (value: Value | undefined): boolean => value?.dotted === 'True';
 
-/** The words of a command that came as a list, or as one text. */
+/** The words of a command given as a list or as one text. */
 export const wordsOfList = (value: Value | undefined): Value[] => value?.items ?? (value ? [value] : []);

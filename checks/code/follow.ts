@@ -1,4 +1,4 @@
-// Follows a program of Python or JavaScript: what its calls are given, as far as the program itself says.
+// Follows a program in Python or JavaScript: the arguments of its calls, as far as the program itself determines them.
 import type { Check } from '../check';
 import type { Placing } from '../findings';
 import { PlaceholderRules, isPlaceholderName } from '../placeholders';
@@ -11,7 +11,7 @@ import { unknown, allText, moduleName, type Value } from './value';
 
 const MAX_CALLS = 5;
 const MAX_ROUNDS = 8;
-/** Their texts are spoken of, looked for or replaced. */
+/** Calls that only mention, search or replace texts. */
 const SPEAKS =
   /(?:^|\.)(?:print|log|error|warn|warning|info|debug|exception|write|replace|replaceAll|sub|split|startswith|endswith|startsWith|endsWith|includes|indexOf|index|find|match|matchAll|test|search|count|strip|format_help|add_argument|ArgumentParser|exit|\w*Error|Exception)$/;
 
@@ -53,7 +53,7 @@ export class Program implements FollowedProgram {
     this.table = table;
     this.bound = boundNames(nodes);
     this.placeholders = new PlaceholderRules(check, placing);
-    // So that a function may be called above the line that defines it.
+    // Bound first, so that a function may be called above its definition.
     for (const node of nodes)
       if (node.k === 'func' && node.n !== null)
         this.variables.set(node.n, { text: UNKNOWN, func: node, node });
@@ -70,7 +70,7 @@ export class Program implements FollowedProgram {
     return result;
   }
 
-  /** The value of a `return` in it. */
+  /** The value of a `return` inside the statement. */
   private statement(node: Node): Value | undefined {
     this.check.spend();
     if (node.k === 'return') return this.evaluate(node.v);
@@ -98,7 +98,7 @@ export class Program implements FollowedProgram {
     const rounds = over?.items?.slice(0, MAX_ROUNDS) ?? [over];
     let result: Value | undefined;
     for (const value of rounds) {
-      // Each element of what has something below it is below it.
+      // Elements of a listing below a path are below that path too.
       if (t && i) this.bind(t, value ?? unknown(i));
       result ??= this.all(b);
     }
@@ -117,7 +117,7 @@ export class Program implements FollowedProgram {
   private define(node: FunctionNode): Value {
     const value: Value = { text: UNKNOWN, func: node, node };
     if (node.n !== null) this.variables.set(node.n, value);
-    // Its parameters hide what has the same name outside.
+    // Its parameters shadow outer variables with the same names.
     this.within(
       node.ps.map((name) => [name, unknown(node)]),
       () => {
@@ -264,7 +264,7 @@ export class Program implements FollowedProgram {
     return unknown(node, this.isEnvironment(value) ? undefined : value);
   }
 
-  /** One variable of it is not the whole environment. */
+  /** A single variable is not the whole environment. */
   private isEnvironment({ dotted }: Value): boolean {
     return dotted !== undefined && this.table.constants[dotted] === SECRET + UNKNOWN;
   }
@@ -277,7 +277,7 @@ export class Program implements FollowedProgram {
     return { text: bounded(text), node: at as Node };
   }
 
-  /** The first that is known, marked with what all of them are. */
+  /** The first known value; if there is none, an unknown one with the marks of all. */
   private choice(node: Extract<Node, { k: 'choice' }>): Value {
     const values = node.p.map((part) => this.evaluate(part));
     return (
@@ -310,7 +310,7 @@ export class Program implements FollowedProgram {
     if (callee.func) return this.call(callee.func, args, named);
     const call = { program: this, node, args, named, receiver, method, dotted: callee.dotted ?? '' };
     const result = this.table.call(call) ?? methodOf(call);
-    // Whatever it gives to functions that are handed over comes from where it comes from.
+    // Functions passed as arguments receive data of the same origin as the result.
     const source = result ?? unknown(node, receiver, ...args, ...named.values());
     const given =
       isRemote(allText(source)) || (receiver && isRemote(receiver.text))
@@ -351,7 +351,7 @@ export class Program implements FollowedProgram {
     }
   }
 
-  /** Of what is taken apart; a path below stays one. */
+  /** A part of a destructured value; a path below something stays one. */
   private part(value: Value, node: Node): Value {
     return value.text.includes(BELOW) ? { ...value, node } : unknown(node, value);
   }

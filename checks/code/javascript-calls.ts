@@ -1,4 +1,4 @@
-// JavaScript's calls that matter, as Node has them.
+// The JavaScript calls that matter, as in Node.
 import { HOME, REMOTE, SECRET, UNKNOWN, isKnown, isRemote } from '../text';
 import { decoded } from '../commands/outputs';
 import {
@@ -23,7 +23,7 @@ import { allText, moduleName, unknown, type Value } from './value';
 type Handler = (call: Call) => Value | undefined;
 
 const text = (call: Call, value: string): Value => ({ text: value, node: call.node });
-/** The options of a call: its last object. */
+/** An option of a call: options are its last object. */
 const option = ({ args }: Call, name: string): Value | undefined =>
   args.findLast(({ entries }) => entries)?.entries?.get(name);
 
@@ -38,7 +38,7 @@ const starts: Handler = (call) => {
     words.length === 1 ? file : { text: words.map((word) => word.text).join(' '), node: file.node },
   );
 };
-/** zx and others: the template is the command. */
+/** For zx and similar: the template is the command. */
 const template: Handler = (call) => runShell(call, call.args[0]);
 
 const removes: Handler = (call) => {
@@ -171,7 +171,7 @@ const CONNECTED =
   /^(?:https?\.(?:default\.)?request|net\.(?:connect|createConnection|Socket)|tls\.connect|dgram\.createSocket|WebSocket|ws|ws\.WebSocket)\(\)/;
 const LOGIN = /^(?:headers|auth|agent|httpsAgent|signal)$/;
 
-/** Options without what one authenticates with. */
+/** Request options, without credentials. */
 function body(value: Value): Value {
   if (!value.entries) return value;
   return { ...value, entries: new Map([...value.entries].filter(([name]) => !LOGIN.test(name))) };
@@ -186,7 +186,7 @@ export const JAVASCRIPT: CallTable = {
   },
   call(call) {
     const { dotted, method, receiver } = call;
-    // Both spellings of a module's default, and the form of promises.
+    // Covers both spellings of a module's default export, and the promise variants.
     const name = dotted
       .replace(/^fs\.promises\.default\./, 'fs.promises.')
       .replace(/^child_process\.default\./, 'child_process.');
@@ -201,7 +201,7 @@ export const JAVASCRIPT: CallTable = {
   },
 };
 
-/** `socket.pipe(shell.stdin)`, and a file that is piped into a connection. */
+/** `socket.pipe(shell.stdin)`, or a file piped into a connection. */
 function piped(call: Call, receiver: Value, target: Value): Value {
   const isSocket =
     CONNECTED.test(target.dotted ?? '') || CLIENTS.test((target.dotted ?? '').replace(/\(\)$/, ''));
@@ -211,7 +211,7 @@ function piped(call: Call, receiver: Value, target: Value): Value {
   return { ...target, text: isRemote(receiver.text) ? REMOTE + UNKNOWN : target.text, node: call.node };
 }
 
-/** A promise's value goes to the function, and what that returns goes on. */
+/** The promise's value is passed to the function, whose result continues the chain. */
 function thenOf(call: Call, receiver: Value): Value | undefined {
   const [next] = call.args;
   if (!next) return undefined;

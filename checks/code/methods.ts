@@ -1,10 +1,10 @@
-// Methods of texts and lists that both languages have, and what they make of what is known.
+// Methods of texts and lists that both languages have, and their results for known values.
 import { HOME, UNKNOWN, bounded, isKnown, marksOf } from '../text';
 import { decoded } from '../commands/outputs';
 import type { Call } from './call';
 import { allText, type Value } from './value';
 
-/** Undefined where nothing is known of the method. */
+/** Undefined if the method is unknown. */
 export function methodOf({ program, method, receiver, args, node }: Call): Value | undefined {
   if (!receiver) return undefined;
   const text = (value: string): Value => ({ text: bounded(value), node });
@@ -12,7 +12,7 @@ export function methodOf({ program, method, receiver, args, node }: Call): Value
   const marked = (): Value => text(marksOf(allText(receiver), ...args.map((value) => allText(value))));
   switch (method) {
     case 'join':
-      // Python joins by the receiver, JavaScript by the argument.
+      // In Python the receiver is the separator, in JavaScript the argument.
       if (first?.items) return text(first.items.map((item) => item.text).join(receiver.text));
       if (receiver.items) return text(receiver.items.map((item) => item.text).join(first?.text ?? ','));
       return marked();

@@ -1,4 +1,4 @@
-// JavaScript by acorn: modules, scripts and CommonJS, with `await` and `return` at the top.
+// Parses JavaScript with acorn: modules, scripts and CommonJS, with `await` and `return` at the top level.
 import { Parser, type Node as Plain, type Options } from 'acorn';
 import type { Node } from './program';
 
@@ -9,10 +9,10 @@ const OPTIONS = {
   allowHashBang: true,
 } satisfies Partial<Options>;
 
-/** A node of ESTree: its fields are those of the standard. */
+/** An ESTree node, with the fields of the standard. */
 export type EsNode = Plain & Record<string, unknown>;
 
-/** The tree of the ESTree standard. Throws where it is no JavaScript, or nested too deep for the parser. */
+/** The ESTree. Throws if the code is not JavaScript, or nested too deeply for the parser. */
 export function parseEs(code: string): EsNode {
   try {
     return Parser.parse(code, {
@@ -29,7 +29,7 @@ export function parseEs(code: string): EsNode {
   }
 }
 
-/** The statements as the checks see them. Throws as `parseEs`. */
+/** The statements in the form that the checks use. Throws like `parseEs`. */
 export const parseJavaScript = (code: string): Node[] => listOf(parseEs(code).body).map(lower);
 
 const isNode = (value: unknown): value is EsNode =>
@@ -43,7 +43,7 @@ function lowerAll(...values: unknown[]): Node[] {
 }
 
 function lower(node: EsNode): Node {
-  // Assigned and not spread: this runs for every node.
+  // Assigned, not spread: this runs for every node.
   const made = (LOWERED[node.type] ?? other)(node) as Node;
   made.s = node.start;
   made.e = node.end;

@@ -1,4 +1,4 @@
-"""Parses Python for the checks: one JSON line with code in, one with the tree out. Nothing of the code is run.
+"""Parses Python for the checks: one JSON line with code in, one with the tree out. None of the code is run.
 
 The trees are those of program.ts, with offsets in UTF-16 units."""
 import ast
@@ -17,15 +17,15 @@ def main():
         try:
             answer = {"tree": Lowering(request["code"]).tree()}
         except SyntaxError as error:
-            answer = {"fault": f"line {error.lineno} is no Python: {error.msg}"}
+            answer = {"fault": f"line {error.lineno} is not Python: {error.msg}"}
         except (RecursionError, MemoryError):
-            answer = {"fault": "the code is nested too deep"}
+            answer = {"fault": "the code is nested too deeply"}
         except ValueError as error:
-            answer = {"fault": f"it is no Python: {error}"}
+            answer = {"fault": f"it is not Python: {error}"}
         try:
             text = json.dumps(answer, separators=(",", ":"), check_circular=False)
         except (RecursionError, ValueError):
-            text = json.dumps({"fault": "the code is nested too deep"})
+            text = json.dumps({"fault": "the code is nested too deeply"})
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
@@ -33,7 +33,7 @@ def main():
 class Lowering:
     def __init__(self, code):
         self.module = ast.parse(code)
-        # As the parser counts lines: form feeds and other separators end none.
+        # The way the parser counts lines: form feeds and other separators do not end one.
         parts = re.split("(\r\n|\r|\n)", code)
         self.lines = parts[::2]
         self.starts = []
@@ -233,7 +233,7 @@ class Lowering:
     TryStar = Try
 
 
-# By the name of the syntax node; those of newer Pythons may be missing.
+# By the name of the syntax node; nodes of newer Python versions may be missing.
 MAKERS = {getattr(ast, name): make for name, make in vars(Lowering).items() if isinstance(getattr(ast, name, None), type)}
 
 

@@ -1,4 +1,4 @@
-// What Python and JavaScript have in common, as far as the checks look: both parsers' trees become this.
+// The common form of Python and JavaScript for the checks: both parsers' trees are converted to this.
 
 interface At {
   /** Offsets in the code, in UTF-16 units. */
@@ -17,36 +17,36 @@ export type Node = At &
     | { k: 'call'; f: Node; a: Node[]; kw?: [string, Node][] }
     /** `await`, spread and the like: the same value. */
     | { k: 'same'; v: Node }
-    /** Texts one after the other: `+`, f-strings, templates. */
+    /** Concatenated texts: `+`, f-strings, templates. */
     | { k: 'join'; p: Node[] }
-    /** `%` of Python's texts. */
+    /** Python's `%` on texts. */
     | { k: 'format'; l: Node; r: Node }
-    /** `/` of Python's paths. */
+    /** Python's `/` on paths. */
     | { k: 'slash'; l: Node; r: Node }
     | { k: 'list'; p: Node[] }
     | { k: 'object'; kv: [string, Node][] }
     /** One of these. */
     | { k: 'choice'; p: Node[] }
-    /** Texts in it are looked for, not used. */
+    /** Texts in it are searched for, not used. */
     | { k: 'compare'; p: Node[] }
     | { k: 'tagged'; f: Node; v: Node }
     | { k: 'func'; n: string | null; ps: string[]; b: Node[] }
     | { k: 'assign'; t: Node; v: Node; more?: boolean }
-    /** `ns`: names of the module and what they are called here; `as`: what the module itself is called. */
+    /** `ns`: names in the module and their local names; `as`: the module's local name. */
     | { k: 'import'; m: string; ns: [string, string][]; as: string | null }
     | { k: 'return'; v: Node }
     | { k: 'loop'; t: Node | null; i: Node | null; b: Node[]; forever?: boolean }
-    /** Perhaps not run. */
+    /** May not run. */
     | { k: 'branch'; b: Node[] }
     | { k: 'block'; b: Node[] }
-    /** A text that nobody uses, such as a docstring. */
+    /** An unused text, such as a docstring. */
     | { k: 'idle' }
     | { k: 'other'; p: Node[] }
   );
 
 export type FunctionNode = Extract<Node, { k: 'func' }>;
 
-/** Names that something in the program is bound to. */
+/** Names that the program binds. */
 export function boundNames(nodes: Node[]): Set<string> {
   const names = new Set<string>();
   const open: Node[] = [...nodes];

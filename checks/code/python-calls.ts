@@ -1,4 +1,4 @@
-// Python's calls that matter.
+// The Python calls that matter.
 import { BELOW, HOME, REMOTE, SECRET, UNKNOWN, isKnown, isRemote, unquoted } from '../text';
 import { decoded } from '../commands/outputs';
 import {
@@ -38,7 +38,7 @@ const starts: Handler = (call) => {
 };
 const shell: Handler = (call) => runShell(call, argument(call, 0, 'cmd', 'command'));
 const program: Handler = (call) => runProgram(call, call.args.flatMap(wordsOfList));
-/** `os.execvp(file, [name, …])` and `os.execlp(file, name, …)`; those of `spawn` have a mode before. */
+/** `os.execvp(file, [name, …])` and `os.execlp(file, name, …)`; the `spawn` functions take a mode first. */
 const execs: Handler = (call) => {
   const args = /\.spawn/.test(call.dotted) ? call.args.slice(1) : call.args;
   const [file, ...rest] = args;
@@ -236,7 +236,7 @@ const rot13 = (given: string): string =>
 
 const CLIENTS =
   /^(?:requests|httpx|aiohttp|urllib3|urllib\.request|http\.client|urllib2|pycurl)\b.*\.(?:post|put|patch|get|delete|head|options|request|send|urlopen|Request|stream|ws_connect)$/;
-/** Methods that speak for themselves, whatever they are called on. */
+/** Methods whose names are unambiguous, whatever the receiver. */
 const SENDERS = /(?:^|\.)(?:sendall|sendto|sendmail|send_message)$/;
 const UPLOADERS = /(?:^|\.)(?:upload_file|upload_fileobj|put_object|upload_from_filename|fput_object)$/;
 const LOGIN = /^(?:headers|auth|cookies|cert|verify|timeout|params_auth)$/;

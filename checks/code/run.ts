@@ -1,4 +1,4 @@
-// Follows programs of Python and JavaScript that were parsed, or says why they were not.
+// Follows parsed programs in Python and JavaScript, or reports why they could not be parsed.
 import type { Check, EmbeddedPython, NestedCode } from '../check';
 import type { Placing } from '../findings';
 import { UNKNOWN, isKnown } from '../text';
@@ -8,7 +8,7 @@ import { parseJavaScript } from './parse-javascript';
 import type { Node } from './program';
 import { PYTHON } from './python-calls';
 
-/** What the process that parses Python answers. */
+/** The answer of the process that parses Python. */
 export type PythonTree = { tree: Node[] } | { fault: string };
 
 /** The runner of JavaScript. */
@@ -17,10 +17,10 @@ export function runJavaScript(check: Check, code: string, placing: Placing, nest
   try {
     nodes = parseJavaScript(code);
   } catch (err) {
-    // With parts that nobody knows it may well be none.
+    // With unknown parts it may well not be JavaScript.
     if (isKnown(code))
       check.findings.skip(
-        err instanceof SyntaxError ? `it is no JavaScript: ${err.message}` : 'the code is nested too deep',
+        err instanceof SyntaxError ? `it is not JavaScript: ${err.message}` : 'the code is nested too deeply',
       );
     return UNKNOWN;
   }

@@ -1,22 +1,22 @@
-// What an expression is worth, as far as the code itself says.
+// The value of an expression, as far as the code itself determines it.
 import { UNKNOWN, marksOf } from '../text';
 import type { FunctionNode, Node } from './program';
 
 export interface Value {
   /** With marks. */
   text: string;
-  /** What it is called from the outside: `os.path.join`, `child_process.exec`. */
+  /** Its full name: `os.path.join`, `child_process.exec`. */
   dotted?: string | undefined;
-  /** Of a list. */
+  /** Elements of a list. */
   items?: Value[] | undefined;
-  /** Of an object or a dict. */
+  /** Entries of an object or a dict. */
   entries?: Map<string, Value> | undefined;
   func?: FunctionNode | undefined;
-  /** Where it stands in the code. */
+  /** Where it is in the code. */
   node: Node;
 }
 
-/** Everything that a value holds, for where it comes from. */
+/** All texts in a value, to find out their origin. */
 export const allText = (value: Value | undefined, depth = 4): string => {
   if (!value) return '';
   const parts = [...(value.items ?? []), ...(value.entries?.values() ?? [])];
@@ -28,5 +28,5 @@ export const unknown = (node: Node, ...from: (Value | undefined)[]): Value => ({
   node,
 });
 
-/** A module's name as both languages' tables have it. */
+/** A module's name in the form used by both languages' tables. */
 export const moduleName = (name: string): string => name.replace(/^node:/, '').replaceAll('/', '.');

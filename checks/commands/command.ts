@@ -1,4 +1,4 @@
-// One command as the operating system would get it, from whatever language.
+// One command as the operating system would receive it, from any language.
 import type { Check, Site } from '../check';
 import type { Place, Placing } from '../findings';
 import type { Scope } from '../bash/scope';
@@ -6,7 +6,7 @@ import { unquoted } from '../text';
 import { resolvePath } from '../paths';
 
 export interface Word extends Site {
-  /** With marks; patterns of the shell stand unquoted. */
+  /** With marks; shell patterns are unquoted. */
   text: string;
 }
 
@@ -15,21 +15,21 @@ export interface Command {
   /** The program and its arguments. */
   words: Word[];
   stdin: string;
-  /** Where `stdin` stands in the code, if it does. */
+  /** Where `stdin` is in the code, if it is there. */
   stdinSite: Site | null;
   scope: Scope;
   /** The whole command. */
   place: Place;
   placing: Placing;
   depth: number;
-  /** Whether its output or input is a connection. */
+  /** Whether its output or input is a network connection. */
   isConnected: boolean;
 }
 
-/** Without the folder that programs lie in. */
+/** Without the program's folder. */
 export const programName = (text: string): string => unquoted(text).replace(/^(?:.*\/)(?=[^/]+$)/, '');
 
-/** An argument as a path from the command's folder. */
+/** An argument as a path relative to the command's folder. */
 export const pathOf = (text: string, { scope }: Pick<Command, 'scope'>): string =>
   resolvePath(text, scope.cwd);
 
@@ -38,14 +38,14 @@ export interface Arguments {
   flags: Set<string>;
   /** Values of the options that take one, by name. */
   values: Map<string, Word[]>;
-  /** What is no option. */
+  /** Arguments that are not options. */
   rest: Word[];
 }
 
 /**
- * Splits options from arguments, as getopt does.
+ * Separates options from arguments, like getopt.
  * @param taking names of the options that take a value, short and long
- * @param stops whether options end at the first argument: what follows is another program's
+ * @param stops whether options end at the first argument: the rest belongs to another program
  */
 export function parseArguments(words: Word[], taking: string, stops = false): Arguments {
   const takers = new Set(taking.split(' '));

@@ -1,11 +1,11 @@
-// Commands that destroy: a judge for each program, by its arguments and never by the text of the line.
+// Commands that destroy: a judge for each program, based on its arguments, never on the text of the line.
 import { isCritical, isDisk, isForOwners, isVital } from '../paths';
 import { BELOW, unquoted } from '../text';
 import { hasAny, parseArguments, pathOf, programName, type Command, type Word } from './command';
 
 type Judge = (command: Command, args: Word[]) => void;
 
-/** Adds a finding where the program and its arguments destroy what matters. */
+/** Adds a finding if the program with its arguments destroys something that matters. */
 export function judgeDestructive(command: Command): void {
   const [program, ...args] = command.words;
   if (!program) return;
@@ -36,7 +36,7 @@ const formats: Judge = (command, args) => {
   if (disk) found(command, `it formats ${shown(disk.text)}`);
 };
 
-/** Programs that take a disk as an argument, and do their harm with certain options, or always. */
+/** Programs that take a disk as an argument, and are harmful with certain options, or always. */
 const onDisk =
   (what: string, options?: string): Judge =>
   (command, args) => {
@@ -51,7 +51,7 @@ const writesTo =
     for (const text of targets(args)) judgeWrite(command, text);
   };
 
-/** What is written over a disk or a file of which the machine depends is lost. */
+/** Overwriting a disk, or a file that the machine depends on, loses its content. */
 export function judgeWrite(command: Pick<Command, 'check' | 'place' | 'scope'>, text: string): void {
   const path = pathOf(text, command);
   if (isDisk(path) || isCritical(path))
@@ -110,11 +110,11 @@ const changesOwner: Judge = (command, args) => {
   }
 };
 
-/** Tests that leave most files out; a pattern of `*` does not. */
+/** Tests that exclude most files; a pattern of `*` does not. */
 const NARROWING =
   /^-(?:i?name|i?path|i?wholename|i?regex|[acm](?:time|min)|a?newer.*|size|empty|user|group|uid|gid|perm|links|inum|samefile|lname)$/;
 
-/** What `find` would act on: the folders it starts from, where no test leaves most files out. */
+/** What `find` would act on: its start folders, if no test excludes most files. */
 export function foundRoots(command: Command): string[] {
   const args = command.words.slice(1).map(({ text }) => text);
   const start = args.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$|^-O\d$|^-D$/.test(text));

@@ -1,4 +1,4 @@
-// Programs that run code: where the code comes from, and who follows it.
+// Programs that run code: finds the code and follows it.
 import type { Site } from '../check';
 import type { Language } from '../findings';
 import { UNKNOWN, isRemote, unquoted } from '../text';
@@ -7,7 +7,7 @@ import { parseArguments, pathOf, programName, type Command, type Word } from './
 const SHELLS = /^(?:ba|z|da|k|mk|a|r)?sh$/;
 const PYTHONS = /^(?:python|pypy)[\d.]*$/;
 const NODES = /^(?:node|nodejs|bun)$/;
-/** Not followed; only whether their code comes from the network. */
+/** Their code is not followed, only checked for coming from the network. */
 const OTHERS = /^(?:perl|ruby|php|lua|Rscript|deno|tclsh|pwsh|fish|osascript)[\d.]*$/;
 
 const RUNS_REMOTE = 'it runs what the network sent';
@@ -17,7 +17,7 @@ interface Source {
   site: Site;
 }
 
-/** Follows code that the program is given; returns what it prints, undefined where the program runs none. */
+/** Follows the code passed to the program; returns its output, or undefined if the program runs none. */
 export function runInterpreter(name: string, command: Command): string | undefined {
   const args = command.words.slice(1);
   if (name === 'eval') return nested(command, 'bash', joined(args, command));
@@ -42,7 +42,7 @@ export function runInterpreter(name: string, command: Command): string | undefin
   return UNKNOWN;
 }
 
-/** The code of `-c`, of a script that was written before, or of stdin. Undefined where it is not known. */
+/** The code from `-c`, from a script written earlier, or from stdin. Undefined if unknown. */
 function sourceOf(name: string, command: Command, args: Word[]): Source | undefined {
   const isShell = SHELLS.test(name);
   const isPython = PYTHONS.test(name);
@@ -68,7 +68,7 @@ function sourceOf(name: string, command: Command, args: Word[]): Source | undefi
   return { text: command.stdin, site };
 }
 
-/** An option's value, with its place where it is a word by itself. */
+/** An option's value, with its place if it is a separate word. */
 const inPlace = (value: Word, args: Word[]): Source => ({
   text: value.text,
   site: args.find((word) => word.text === value.text) ?? value,
@@ -96,14 +96,14 @@ function nested(command: Command, language: Language, source: Source | Word): st
   });
 }
 
-/** `eval` and others make one line of their arguments. */
+/** `eval` and others join their arguments to one line. */
 function joined(words: Word[], { place }: Command): Word {
   const [only] = words;
   if (only && words.length === 1) return only;
   return { text: words.map(({ text }) => text).join(' '), place, exact: null };
 }
 
-/** Programs with a shell's line among their arguments. */
+/** Programs that take a shell command line as an argument. */
 function runsLine(name: string, command: Command, args: Word[]): string | undefined {
   const line = lineOf(name, command, args);
   return line && nested(command, 'bash', line);
@@ -138,7 +138,7 @@ function lineOf(name: string, command: Command, args: Word[]): Word | undefined 
 
 const inWord = (value: Word, args: Word[]): Word => args.find((word) => word.text === value.text) ?? value;
 
-/** Whether the program is one that takes its code from stdin, when nothing else is said. */
+/** Whether the program reads its code from stdin by default. */
 export const isInterpreter = (word: Word | undefined): boolean => {
   const name = word ? programName(unquoted(word.text)) : '';
   return SHELLS.test(name) || PYTHONS.test(name) || NODES.test(name) || OTHERS.test(name);

@@ -1,4 +1,4 @@
-// Commands that speak with the network: what they send, and what they bring.
+// Commands that use the network: what they send, and what they fetch.
 import { isSecretPath } from '../paths';
 import { REMOTE, UNKNOWN, isSecret, unquoted } from '../text';
 import { hasAny, parseArguments, pathOf, type Arguments, type Command, type Word } from './command';
@@ -12,23 +12,23 @@ const CURL_TAKING =
 const WGET_TAKING =
   'O o a i U e t T w P l A R D I X B Q output-document output-file post-data post-file body-data body-file header user password method';
 
-/** Whether a path stands for something secret: a key file, or a file that the script filled with one. */
+/** Whether a path holds a secret: a key file, or a file that the script filled with one. */
 export function holdsSecret(text: string, command: Pick<Command, 'scope'>): boolean {
   const path = pathOf(text, command);
   return isSecretPath(path) || isSecret(command.scope.files.get(path) ?? '') || isSecret(text);
 }
 
-/** What the command prints; undefined where it does not speak with the network. Adds findings on what it sends. */
+/** The command's output; undefined if it does not use the network. Adds findings about the data that it sends. */
 export function judgeNetwork(name: string, command: Command): string | undefined {
   const speak = SPEAKERS[name];
   const args = command.words.slice(1);
   if (!speak || (name === 'openssl' && !args.some(({ text }) => text === 's_client'))) return undefined;
-  // Whatever way it goes: in an address, a body, a name that is looked up.
+  // However it is sent: in an address, a body, a name that is looked up.
   if (args.some(({ text }, at) => isSecret(text) && !isLogin(text, args[at - 1]?.text))) sends(command);
   return speak(command, args);
 }
 
-/** How one authenticates is meant to be sent. */
+/** Credentials are meant to be sent. */
 const isLogin = (text: string, before = ''): boolean =>
   /^(?:-u|--user|-b|--cookie)$/.test(before) ||
   /^(?:--header=)?(?:(?:proxy-)?authorization|cookie|[\w-]*(?:api-?key|token)) *:/i.test(unquoted(text));
@@ -77,7 +77,7 @@ function saves(command: Command, text: string): void {
   command.scope.files.set(pathOf(text, command), REMOTE + UNKNOWN);
 }
 
-/** Whatever is typed or piped into it goes to the other side; what it prints comes from there. */
+/** Its input goes to the other side; its output comes from there. */
 const pipe: Speaker = (command, args) => {
   if (isSecret(command.stdin)) sends(command);
   const given = args.map(({ text }) => unquoted(text));
@@ -94,7 +94,7 @@ const pipe: Speaker = (command, args) => {
   return REMOTE + UNKNOWN;
 };
 
-/** A copy of files to another machine: the last argument, or any, names it. */
+/** Copies files to another machine, named by the last argument, or any. */
 const copies: Speaker = (command, args) => {
   const { rest } = parseArguments(args, 'i P F o c l S J e rsh exclude include port p-none');
   const isFar = (text: string): boolean => /^[^/]+:|^\w+:\/\//.test(text);
@@ -107,7 +107,7 @@ const copies: Speaker = (command, args) => {
   return UNKNOWN;
 };
 
-/** Cloud and mail clients: any argument may be the file. */
+/** Cloud and mail clients: any argument may be the uploaded file. */
 const uploads: Speaker = (command, args) => {
   if (
     isSecret(command.stdin) ||

@@ -1,4 +1,4 @@
-// What ordinary commands print, and which files they make, as far as that matters to what is done with it.
+// The output of ordinary commands and the files that they create, as far as later uses need them.
 import { UNKNOWN, SECRET, ansiText, isKnown, marksOf, unquoted } from '../text';
 import { hasAny, parseArguments, pathOf, type Command, type Word } from './command';
 import type { Scope } from '../bash/scope';
@@ -8,7 +8,7 @@ import { holdsSecret } from './network';
 
 type Output = (command: Command, args: Word[]) => string;
 
-/** What the command prints. */
+/** The command's output. */
 export function outputOf(name: string, command: Command): string {
   const args = command.words.slice(1);
   return (OUTPUTS[name] ?? filters)(command, args);
@@ -42,7 +42,7 @@ const printf: Output = (_command, args) => {
   return text;
 };
 
-/** Reads the files that it names, or its input. */
+/** Reads the named files, or its input. */
 const reads: Output = (command, args) => {
   const { rest } = parseArguments(args, '');
   const texts = rest.filter(({ text }) => text !== '-').map((word) => contentOf(word, command));
@@ -54,12 +54,12 @@ function contentOf({ text }: Word, command: Command): string {
   return pathOf(text, command) === '/dev/stdin' ? command.stdin : textOfFile(text, command.scope);
 }
 
-/** What a file holds, as far as the code has written it or its name says it. */
+/** The content of a file, as far as the code has written it or its name implies it. */
 export const textOfFile = (text: string, scope: Scope): string =>
   scope.files.get(resolvePath(text, scope.cwd)) ??
   (holdsSecret(text, { scope }) ? SECRET + UNKNOWN : UNKNOWN);
 
-/** Changes what it reads in a way that is not followed: where it came from stays. */
+/** Transforms its input in a way that is not followed: the origin stays. */
 const filters: Output = (command, args) => {
   const named = args.some((word) => !word.text.startsWith('-') && holdsSecret(word.text, command));
   const texts = args.map((word) => command.scope.files.get(pathOf(word.text, command)) ?? '');
@@ -90,7 +90,7 @@ const rev: Output = ({ stdin }) =>
         .join('\n')
     : marksOf(stdin);
 
-/** Letters for letters, such as rot13. */
+/** Maps letters to letters, such as rot13. */
 const tr: Output = ({ stdin }, args) => {
   const [from, to] = args.map(({ text }) => letters(unquoted(text)));
   if (!isKnown(stdin) || from === undefined || to === undefined || args.some(({ text }) => /^-./.test(text)))
@@ -124,7 +124,7 @@ const cp: Output = (command, args) => {
   return '';
 };
 
-/** Packs files into one, which then is as secret as they are. */
+/** Packs files into one, which is then as secret as they are. */
 const tar: Output = (command, args) => {
   const words = args.map((word, at) =>
     at === 0 && /^[a-zA-Z]+$/.test(word.text) ? { ...word, text: `-${word.text}` } : word,
@@ -148,7 +148,7 @@ const zip: Output = (command, args) => {
   return '';
 };
 
-/** The path of a program, which then runs. */
+/** The path of a program, which is then run. */
 const which: Output = (_command, args) => `${unquoted(args.at(-1)?.text ?? '')}\n`;
 
 const ls: Output = (command, args) => {

@@ -1,4 +1,4 @@
-// Follows one command: what it destroys, what it sends, which code it runs, and what it prints.
+// Follows one command: what it destroys, what it sends, which code it runs, and its output.
 import { UNKNOWN, isRemote, isSecret, REMOTE, unquoted } from '../text';
 import { programName, pathOf, type Command, type Word } from './command';
 import { foundRoots, judgeDestructive } from './destructive';
@@ -7,10 +7,10 @@ import { judgeNetwork } from './network';
 import { outputOf } from './outputs';
 import { findCommands, unwrap, unwrapEnv, xargsCommand } from './wrappers';
 
-/** Wrappers around wrappers. */
+/** Levels of wrappers around wrappers. */
 const MAX_WRAPPERS = 12;
 
-/** Adds what it finds; returns what the command prints. */
+/** Adds findings; returns the command's output. */
 export function runCommand(command: Command, wrapped = 0): string {
   command.check.spend();
   const [program, ...args] = command.words;
@@ -34,7 +34,7 @@ export function runCommand(command: Command, wrapped = 0): string {
     }
     case 'xargs':
     case 'parallel':
-      // Its command reads nothing of its own.
+      // Its command has no input of its own.
       return inner(xargsCommand(args, command.stdin), { stdin: UNKNOWN });
     case 'find':
       for (const words of findCommands(args, foundRoots(command))) inner(words);
@@ -58,7 +58,7 @@ function judgeDownloaded(command: Command, program: Word): void {
   else if (!isSecret(text)) runScript(command, program, text);
 }
 
-/** A script that the code has written before: by the interpreter that its first line names. */
+/** A script that the code wrote earlier: run by the interpreter in its first line. */
 function runScript(command: Command, program: Word, text: string): void {
   const first = /^#! *(?:\/\S*\/)?(?:env +)?(?<name>[\w.]+)/.exec(unquoted(text))?.groups?.name ?? 'sh';
   const interpreter = { ...program, text: first, exact: null };

@@ -1,8 +1,8 @@
-// Programs that run another one: whose arguments are, behind some options, a command.
+// Programs that run another one: after some options, their arguments are a command.
 import { unquoted } from '../text';
 import { parseArguments, type Arguments, type Word } from './command';
 
-/** Options with a value of each program that runs the command behind its options. */
+/** For each program that takes a command after its options: its options with a value. */
 const PREFIXES: Record<string, string | undefined> = {
   __proto__: undefined,
   sudo: 'u g h p C r t T U D R user group host prompt chdir',
@@ -37,7 +37,7 @@ const PREFIXES: Record<string, string | undefined> = {
   noglob: '',
   nocorrect: '',
 };
-/** The same, with so many arguments of their own before the command. */
+/** The same, with this many arguments of their own before the command. */
 const WITH_ARGUMENTS: Record<string, [taking: string, count: number] | undefined> = {
   __proto__: undefined,
   timeout: ['k s kill-after signal', 1],
@@ -48,7 +48,7 @@ const WITH_ARGUMENTS: Record<string, [taking: string, count: number] | undefined
   flock: ['w E timeout', 1],
 };
 
-/** The words of the command that is run; undefined where the program is none of these. */
+/** The words of the command that is run; undefined if the program is none of these. */
 export function unwrap(name: string, args: Word[]): Word[] | undefined {
   const taking = PREFIXES[name];
   if (taking !== undefined) return afterAssignments(name, parseArguments(args, taking, true).rest);
@@ -66,7 +66,7 @@ function afterAssignments(name: string, words: Word[]): Word[] {
 
 const isAssignment = (text: string): boolean => /^[A-Za-z_]\w*=/.test(text);
 
-/** `env`: the words of its command, none where it prints the environment, or the line that -S gives. */
+/** `env`: the words of its command, none if it prints the environment, or the line that -S gives. */
 export function unwrapEnv(args: Word[]): { words: Word[]; line: Word | undefined } {
   const parsed: Arguments = parseArguments(args, 'u C S unset chdir split-string', true);
   const line = [...(parsed.values.get('S') ?? []), ...(parsed.values.get('split-string') ?? [])][0];
@@ -74,7 +74,7 @@ export function unwrapEnv(args: Word[]): { words: Word[]; line: Word | undefined
   return { words: start === -1 ? [] : parsed.rest.slice(start), line };
 }
 
-/** The commands of `find -exec … ;`, with the places that it starts from in place of `{}`. */
+/** The commands of `find -exec … ;`, with the start folders in place of `{}`. */
 export function findCommands(args: Word[], roots: string[]): Word[][] {
   const commands: Word[][] = [];
   for (let at = 0; at < args.length; at++) {
@@ -87,7 +87,7 @@ export function findCommands(args: Word[], roots: string[]): Word[][] {
   return commands;
 }
 
-/** `xargs`: its command with what it reads, at the end or in the place that -I names. */
+/** `xargs`: its command plus its input, at the end or in the place that -I names. */
 export function xargsCommand(args: Word[], stdin: string): Word[] {
   const taking = 'I i n L P s d E a replace max-args max-procs delimiter arg-file';
   const { values, rest } = parseArguments(args, taking, true);

@@ -11,19 +11,19 @@ import { family, forest } from '../work-lines';
 import type { ChatOptions } from './open-conversation';
 import { waitingSessions, type ChatStatus } from './status-lines';
 
-/** A chat, as its commands see it. */
+/** The chat's interface for its commands. */
 export interface CommandedChat {
   readonly context: CliContext;
   readonly options: ChatOptions;
   readonly agent: AgentHandle;
   readonly status: ChatStatus;
   send(text: string, mode: 'queue' | 'interrupt'): Promise<void>;
-  /** Ends the turn at work. */
+  /** Ends the current turn. */
   interrupt(): void;
   print(text: string): void;
-  /** Goes on with another conversation. */
+  /** Switches to another conversation. */
   switchTo(agent: AgentHandle): void;
-  /** Somebody else has the terminal meanwhile. */
+  /** Lends the terminal meanwhile. */
   handOver(work: () => Promise<void>): Promise<void>;
   leave(code: number): void;
 }
@@ -40,7 +40,7 @@ export const COMMANDS: readonly ChatCommand[] = [
   {
     name: '/interrupt',
     takes: '[TEXT]',
-    does: 'end the turn at work; with a text that comes next',
+    does: 'end the current turn; a text given here is the next message',
     run: (chat, rest) => (rest === '' ? chat.interrupt() : chat.send(rest, 'interrupt')),
   },
   {
@@ -61,16 +61,18 @@ export const COMMANDS: readonly ChatCommand[] = [
   {
     name: '/fork',
     takes: '[N]',
-    does: 'go on in another conversation that begins with the first N messages',
+    does: 'continue in another conversation that begins with the first N messages',
     run: fork,
   },
   {
     name: '/recover',
     takes: '[REASON]',
-    does: 'end the turn and what runs in the sessions; the conversation goes on',
+    does: 'end the turn and everything running in the sessions; the conversation continues',
     run: async (chat, rest) => {
       await chat.agent.recover(rest || 'recovered in a chat');
-      note('Recovered: what ran in the sessions has ended, the next message goes on.');
+      note(
+        'Recovered: everything running in the sessions has ended; the next message continues the conversation.',
+      );
     },
   },
   {
@@ -88,12 +90,12 @@ export const COMMANDS: readonly ChatCommand[] = [
   {
     name: '/quit',
     takes: '',
-    does: 'leave; the conversation goes on (also ctrl-d)',
+    does: 'leave; the conversation continues (also ctrl-d)',
     run: (chat) => chat.leave(0),
   },
 ];
 
-/** Throws `invalid_input` for a command that is none. */
+/** Throws `invalid_input` for an unknown command. */
 export async function runChatCommand(chat: CommandedChat, line: string): Promise<void> {
   const [, name = '', rest = ''] = /^(\S+)\s*([^]*)$/.exec(line) ?? [];
   const command = COMMANDS.find((one) => one.name === name);
@@ -113,8 +115,8 @@ function help(): string {
   );
   return [
     ...lines,
-    'A message that is typed while a turn is at work waits for its end. Ctrl-C ends the turn.',
-    'A backslash at the end of a line goes on in the next; what is pasted may have many lines.',
+    'A message typed while a turn is running waits for its end. Ctrl-C ends the turn.',
+    'A backslash at the end of a line continues the message on the next; pasted text may have many lines.',
   ].join('\n');
 }
 
@@ -127,7 +129,7 @@ async function attachTo(chat: CommandedChat, rest: string): Promise<void> {
   });
 }
 
-/** The one that somebody is to join, or the only one in which something runs. */
+/** The session that waits for a person, or the only one in which something runs. */
 function theSession({ status }: CommandedChat): number {
   const waiting = waitingSessions(status);
   const only = waiting.length > 0 ? waiting : status.running;
@@ -144,6 +146,6 @@ async function fork(chat: CommandedChat, rest: string): Promise<void> {
   const at = rest === '' ? undefined : Number(rest);
   const id = `${chat.agent.id.slice(0, 50)}-${randomBytes(3).toString('hex')}`;
   const forked = await chat.agent.fork(id, at === undefined ? {} : { at });
-  note(`Here goes on ${id}; ${chat.agent.id} goes on too: \`holdfast chat --agent ${chat.agent.id}\`.`);
+  note(`This is now ${id}; ${chat.agent.id} keeps running too: \`holdfast chat --agent ${chat.agent.id}\`.`);
   chat.switchTo(forked);
 }

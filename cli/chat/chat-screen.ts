@@ -1,19 +1,19 @@
-// The terminal of a chat: what has been said scrolls up; below it, drawn again and again, what goes on now and the
-// line that a person types. Node's line editor draws all of that as its prompt, and so knows how many rows it is.
+// The terminal of a chat: the conversation scrolls up; below it, continuously redrawn, the current status and the line
+// being typed. Node's line editor draws these as its prompt, and so knows how many rows they take.
 import { createInterface, type Interface, type Key } from 'node:readline';
 import { draw, harmless, writingBy } from '../guarded-output';
 import { styled, wantsColour } from '../terminal-style';
 import { cut, plainText } from './plain-lines';
 
-/** A paste arrives between two marks (xterm, bracketed paste mode), so that its line ends send nothing. */
+/** A paste arrives between two markers (xterm, bracketed paste mode), so that its line ends send nothing. */
 const PASTE_ON = '\x1b[?2004h';
 const PASTE_OFF = '\x1b[?2004l';
 const PROMPT = '> ';
 const CONTINUED = '… ';
-/** Of a message of many lines. */
+/** For a message of many lines. */
 const SHOWN_TYPED = 6;
 
-/** Of Node's line editor what its types leave out. */
+/** Parts of Node's line editor that its types leave out. */
 interface Editor extends Interface {
   line: string;
   cursor: number;
@@ -28,22 +28,22 @@ export interface ScreenEvents {
   /** Ctrl-D on an empty line, or a terminal that is gone. */
   onEnd(): void;
   complete(line: string): string[];
-  /** What goes on now, one row each. */
+  /** The current status, one item per row. */
   now(): string[];
 }
 
 export class ChatScreen {
   private editor: Editor | null = null;
   private isPasting = false;
-  /** Of the line that is being sent. */
+  /** Of the line being sent. */
   private rowsOfLine = 1;
-  /** Lines of the message that is being typed, above the last one. */
+  /** Lines of the message being typed, above the last one. */
   private typed: string[] = [];
-  /** What was drawn last of what goes on. */
+  /** The status as last drawn. */
   private block: string[] = [];
-  /** Printed while somebody else has the terminal. */
+  /** Printed while the terminal is lent out. */
   private readonly held: (() => void)[] = [];
-  /** What stood in the line when the terminal was handed over. */
+  /** The text in the line when the terminal was handed over. */
   private kept = '';
 
   constructor(
@@ -66,7 +66,7 @@ export class ChatScreen {
     process.stdout.prependListener('resize', this.onResize);
     editor.on('line', (line) => this.onLine(line));
     editor.on('SIGINT', () => this.events.onInterrupt(editor.line !== '' || this.typed.length > 0));
-    // Ctrl-Z would stop us and leave the terminal to nobody.
+    // Ctrl-Z would stop us and leave the terminal unattended.
     editor.on('SIGTSTP', () => undefined);
     editor.on('close', () => {
       if (this.editor !== editor) return;
@@ -79,7 +79,7 @@ export class ChatScreen {
     this.draw();
   }
 
-  /** Gives the terminal back; what is printed from now on is kept until `open`. */
+  /** Gives the terminal back; output is held back until `open`. */
   close(): void {
     const { editor } = this;
     if (!editor) return;
@@ -92,7 +92,7 @@ export class ChatScreen {
     draw(PASTE_OFF);
   }
 
-  /** For good, above what goes on now. */
+  /** Prints permanently, above the status. */
   print(write: () => void): void {
     if (!this.editor) {
       this.held.push(write);
@@ -103,7 +103,7 @@ export class ChatScreen {
     this.draw();
   }
 
-  /** Draws what goes on now, where that has changed. */
+  /** Redraws the status, if it has changed. */
   refresh(): void {
     const lines = this.now();
     if (lines.length === this.block.length && lines.every((line, index) => line === this.block[index]))
@@ -132,7 +132,7 @@ export class ChatScreen {
 
   private draw(): void {
     if (!this.editor) return;
-    // Anew, also where only something above it is printed: what is recorded by then must not stand here too.
+    // Recomputed even if only something above is printed: recorded text must not appear here too.
     this.block = this.now();
     const columns = process.stdout.columns - 1;
     const hidden = this.typed.length - SHOWN_TYPED;
@@ -152,14 +152,14 @@ export class ChatScreen {
     if (key?.name === 'paste-start') this.isPasting = true;
     if (key?.name === 'paste-end') this.isPasting = false;
     if (key?.name !== 'return' && key?.name !== 'enter') return;
-    // What is sent is shown when the conversation has it: the line itself leaves the screen.
+    // A sent message is shown once the conversation has it: the line itself leaves the screen.
     editor.setPrompt(PROMPT);
     editor.cursor = editor.line.length;
     editor.prompt(true);
     this.rowsOfLine = editor.prevRows + 1;
   };
 
-  /** The rows are others in another width. */
+  /** Another width changes the rows. */
   private readonly onResize = (): void => {
     if (this.editor) this.editor.prevRows = this.editor.getCursorPos().rows;
   };

@@ -1,4 +1,4 @@
-// What was typed in chats of a data folder, for the arrow keys.
+// Lines typed in chats of a data folder, for the arrow keys.
 import { join } from 'node:path';
 import { readJson, writeJson } from '../../exec/json-file';
 
@@ -10,13 +10,13 @@ export function readHistory(dataDir: string): string[] {
   return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : [];
 }
 
-/** Adds to what other chats have written meanwhile; a full disk costs the arrow keys alone. */
+/** Adds to what other chats have written meanwhile; a full disk costs only the arrow keys. */
 export function addToHistory(dataDir: string, line: string): void {
   const before = readHistory(dataDir).filter((one) => one !== line);
   try {
     writeJson(fileOf(dataDir), [line, ...before].slice(0, KEPT));
   } catch {
-    // It is a convenience.
+    // Only a convenience.
   }
 }
 

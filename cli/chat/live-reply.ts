@@ -1,17 +1,17 @@
-// What a model is writing, for a moment: shown until the reply is recorded, and then no more. Knows no terminal.
+// The text that a model is writing: shown only until the reply is recorded. Independent of the terminal.
 import type { LiveToken } from '../../contracts/live-tokens';
 import { plainText, wrapped } from './plain-lines';
 
-/** More is not looked at for the last lines of a screen. */
+/** Enough for the last lines of a screen. */
 const TAIL = 8_000;
 
 export class LiveReply {
   private text = '';
   private isWhole = false;
-  /** A reply was recorded while this was written: this one, whose end is not told yet, or the one before. */
+  /** A reply was recorded while this was written: this one, whose end was not reported yet, or the one before. */
   private isRecorded = false;
 
-  /** True where text that was shown counts no more. */
+  /** True if text already shown is no longer valid. */
   take(token: LiveToken): boolean {
     switch (token.kind) {
       case 'text':
@@ -31,7 +31,7 @@ export class LiveReply {
     }
   }
 
-  /** A reply is shown for good from now on. */
+  /** A reply is now shown permanently. */
   recorded(): void {
     if (this.isWhole || this.text === '') this.clear();
     else this.isRecorded = true;

@@ -1,4 +1,4 @@
-// Which conversation a chat is about: one that runs, one that has ended, or a new one.
+// Chooses the conversation of a chat: a running one, an ended one, or a new one.
 import { randomBytes } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { AgentHandle } from '../../client/agent-handle';
@@ -6,7 +6,7 @@ import type { AgentInput, DialectName } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { WORKFLOWS } from '../../contracts/messages';
-import { checkModel, modelInFull } from '../check-model';
+import { checkModel, modelInFull, noModel } from '../check-model';
 import type { CliContext, GlobalOptions } from '../context';
 
 export interface ChatOptions extends GlobalOptions {
@@ -27,16 +27,16 @@ export interface OpenedConversation {
   how: 'started' | 'joined' | 'resumed';
 }
 
-/** Files that a new conversation has in view, where the folder has them. */
+/** Context files of a new conversation, if the folder has them. */
 const CONTEXT = ['AGENTS.md', 'skills'];
 
-/** What can be seen without a server: a fault costs no start and no history. Throws `invalid_input`, `model_*`. */
+/** Checks without a server: a fault costs no start and no history. Throws `invalid_input`, `model_*`. */
 export async function checkOptions(options: ChatOptions): Promise<void> {
   if (options.model !== undefined) await checkModel(options, modelInFull(options.model));
-  else if (options.agent === undefined && !options.resume) throw noModel();
+  else if (options.agent === undefined && !options.resume) throw noModelHere();
 }
 
-/** Throws `not_found` where --resume finds nothing, `invalid_input` for a new conversation without a model. */
+/** Throws `not_found` if --resume finds nothing, `invalid_input` for a new conversation without a model. */
 export async function openConversation(
   context: CliContext,
   options: ChatOptions,
@@ -61,13 +61,13 @@ async function start(
     await agent.start(input);
     return { agent, how };
   } catch (err) {
-    // Somebody else has just started it.
+    // Someone else has just started it.
     if (err instanceof HoldfastError && err.code === 'id_conflict') return { agent, how: 'joined' };
     throw err;
   }
 }
 
-/** Goes on with the messages of one that has ended, in shells of its own. */
+/** Continues with the messages of one that has ended, in new shells. */
 async function resume(agent: AgentHandle, { model }: ChatOptions): Promise<OpenedConversation> {
   const { settings, runId, messages } = await agent.state();
   const own = model === undefined ? {} : { model: modelInFull(model) };
@@ -76,7 +76,7 @@ async function resume(agent: AgentHandle, { model }: ChatOptions): Promise<Opene
 }
 
 function inputOf({ model, dialect, host, remoteHost, cwd, tools }: ChatOptions): AgentInput {
-  if (model === undefined) throw noModel();
+  if (model === undefined) throw noModelHere();
   const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
   return {
     mode: 'conversation',
@@ -90,7 +90,7 @@ function inputOf({ model, dialect, host, remoteHost, cwd, tools }: ChatOptions):
   };
 }
 
-/** Null where there is none of this id. */
+/** Null if there is none with this id. */
 async function statusOf({ client }: CliContext, agent: AgentHandle): Promise<string | null> {
   try {
     return (await client.temporal.workflow.getHandle(agent.workflowId).describe()).status.name;
@@ -108,16 +108,11 @@ async function lastConversation({ client }: CliContext): Promise<string> {
   for (const { id } of running.sort((a, b) => b.since - a.since)) {
     if ((await client.agent(id).state()).mode === 'conversation') return id;
   }
-  throw nothingToResume('none that runs');
+  throw nothingToResume('none that is running');
 }
 
-const noModel = (): HoldfastError =>
-  new HoldfastError('invalid_input', {
-    what: '--model of a new conversation',
-    got: 'nothing',
-    allowed: 'provider:name, for example openai:gpt-5',
-    next: 'Name a model, or a conversation that runs with --agent ID or --resume.',
-  });
+const noModelHere = (): HoldfastError =>
+  noModel(', or a conversation that runs with `--agent ID` or `--resume`');
 
 const nothingToResume = (got: string): HoldfastError =>
   new HoldfastError('not_found', {

@@ -1,10 +1,10 @@
-// A conversation without a terminal: each line of stdin is a message, its answer goes to stdout, and nothing else does.
+// A conversation without a terminal: each line of stdin is a message, and only its answer goes to stdout.
 import { createInterface } from 'node:readline';
 import type { AgentHandle } from '../../client/agent-handle';
 import { printJson } from '../print-json';
 import { printResult, resultCode } from '../turn-result';
 
-/** The code of the last turn that failed, 0 where none did. */
+/** The exit code of the last turn that failed, 0 if none did. */
 export async function pipedChat(agent: AgentHandle, json: boolean): Promise<number> {
   let code = 0;
   for await (const message of createInterface({ input: process.stdin, crlfDelay: Infinity })) {

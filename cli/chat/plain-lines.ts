@@ -1,4 +1,4 @@
-// Untrusted text as lines that fit into a part of the screen: no colour, nothing that moves the cursor.
+// Untrusted text as lines that fit a part of the screen: no colour, nothing that moves the cursor.
 import { inert } from '../inert-text';
 
 /** Characters that most terminals draw two columns wide (Unicode TR 11: wide and fullwidth), and emoji. */
@@ -6,7 +6,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 const NO_WIDTH = /\p{Mn}|\p{Me}|\p{Cf}/u;
 
-/** No tabs: how wide they are depends on where they stand. */
+/** No tabs: their width depends on their position. */
 export const plainText = (text: string): string => inert(text).replaceAll('\t', '  ');
 
 export const widthOf = (text: string): number =>
@@ -18,7 +18,7 @@ export const wrapped = (text: string, columns: number): string[] =>
     .split('\n')
     .flatMap((line) => wrapLine(line, Math.max(2, columns)));
 
-/** The beginning of a line; what is left out is marked. */
+/** The beginning of a line; a cut is marked. */
 export function cut(text: string, columns: number): string {
   const [first = '', ...rest] = wrapLine(text, Math.max(2, columns - 1));
   return rest.length > 0 ? `${first}…` : first;

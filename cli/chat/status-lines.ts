@@ -1,4 +1,4 @@
-// What a chat says below the conversation: what it is at, since when, and who is waited for.
+// The status below a chat's conversation: what it is doing, since when, and what it waits for.
 import type { AgentState, Message } from '../../contracts/agent';
 import { isScriptSession } from '../../contracts/script-sessions';
 import { age } from '../age';
@@ -18,12 +18,12 @@ export interface ChatStatus {
   id: string;
   /** Null before it has answered. */
   state: AgentState | null;
-  /** The turn at work. */
+  /** The current turn. */
   turn: Work | null;
   running: RunningSession[];
-  /** Calls that hand a terminal to a person and have no result yet, with the session that they name. */
+  /** Calls that give a terminal to a person and have no result yet, with the session that they name. */
   forPeople: Map<string, number | null>;
-  /** What was typed here and has not begun yet. */
+  /** Messages typed here that have not begun yet. */
   sent: string[];
   isInterrupting: boolean;
 }
@@ -48,7 +48,7 @@ export function sawMessage({ forPeople, sent }: ChatStatus, message: Message): v
   }
 }
 
-/** Sessions that somebody is to join: a script's that was handed to people, or one that waits for input. */
+/** Sessions that a person should join: that of an interactive script, or one that waits for input. */
 export function waitingSessions({
   running,
   forPeople,
@@ -89,9 +89,9 @@ const waitText = ({ session, waits, isScript }: RunningSession & { isScript: boo
 
 function doing({ turn, isInterrupting }: ChatStatus, state: AgentState, isWriting: boolean): string {
   const at = `turn ${state.turns}${turn ? ` for ${age(turn.since)}` : ''}`;
-  if (isInterrupting) return `${at}, interrupting: what its tools are at ends first (/recover ends it too)`;
+  if (isInterrupting) return `${at}, interrupting: its tools finish first (/recover ends them too)`;
   if (isWriting) return `${at}, the model writes`;
-  if (!turn?.waits) return `${at}, at work`;
-  const again = turn.doing?.startsWith('attempt') ? `, ${turn.doing}` : '';
+  if (!turn?.waits) return `${at}, running`;
+  const again = turn.waits.trouble ? `; ${turn.waits.trouble}` : '';
   return `${at}, waits for ${turn.waits.for} since ${age(turn.waits.since)}${again}`;
 }

@@ -1,5 +1,5 @@
-// A conversation in a terminal: what is said and done scrolls by, what goes on stands below it, and the person types
-// at any time.
+// A conversation in a terminal: messages and steps scroll by, the status is below them, and the person can type at any
+// time.
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agent-handle';
@@ -26,9 +26,9 @@ import { newStatus, sawMessage, statusLines, type ChatStatus } from './status-li
 const DRAW_MS = 100;
 const LOOK_MS = 1_000;
 const RETRY_MS = 1_000;
-/** A second Ctrl-C within so long leaves. */
+/** A second Ctrl-C within this time leaves. */
 const TWICE_MS = 2_000;
-/** Of those that were said before somebody joined. */
+/** How many earlier messages a person who joins is shown. */
 const EARLIER_MESSAGES = 20;
 const SIGNALS = ['SIGTERM', 'SIGHUP'] as const;
 
@@ -38,7 +38,7 @@ export class TerminalChat implements CommandedChat {
   status: ChatStatus;
   private left!: (code: number) => void;
   private lastInterrupt = 0;
-  /** Ends the watching of this conversation, when the chat goes on with another. */
+  /** Stops watching this conversation, when the chat switches to another. */
   private watching = new AbortController();
 
   constructor(
@@ -63,7 +63,7 @@ export class TerminalChat implements CommandedChat {
   async run(): Promise<number> {
     const over = new Promise<number>((resolve) => (this.left = resolve));
     const onSignal = (signal: NodeJS.Signals): void => this.leave(128 + constants.signals[signal]);
-    // Others end the process in their own way: the terminal is given back all the same.
+    // Other code may end the process its own way: give the terminal back regardless.
     const onExit = (): void => this.screen.close();
     for (const signal of SIGNALS) process.once(signal, onSignal);
     process.once('exit', onExit);
@@ -91,14 +91,14 @@ export class TerminalChat implements CommandedChat {
     this.left(code);
   }
 
-  /** Goes on with another conversation. */
+  /** Switches to another conversation. */
   switchTo(agent: AgentHandle): void {
     this.watching.abort();
     this.agent = agent;
     this.watch();
   }
 
-  /** Somebody else has the terminal for a while. */
+  /** Lends the terminal for a while. */
   async handOver(work: () => Promise<void>): Promise<void> {
     this.screen.close();
     notesThrough(null);
@@ -122,7 +122,7 @@ export class TerminalChat implements CommandedChat {
     }
   }
 
-  /** Ends the turn at work. */
+  /** Ends the current turn. */
   interrupt(): void {
     const { agent } = this;
     this.status.isInterrupting = true;
@@ -154,7 +154,7 @@ export class TerminalChat implements CommandedChat {
     if (isSecond || (isIdle && !hasText)) this.leave(130);
     else if (isIdle) this.screen.forget();
     else {
-      note('Interrupting the turn (Ctrl-C again leaves, and the conversation goes on).');
+      note('Interrupting the turn (Ctrl-C again leaves; the conversation continues).');
       this.interrupt();
     }
   }
@@ -168,7 +168,7 @@ export class TerminalChat implements CommandedChat {
     this.follow(signal).catch((err: unknown) => this.tell(err));
     this.followTokens(signal).catch((err: unknown) => this.tell(err));
     this.lookAround(signal).catch((err: unknown) => this.tell(err));
-    // A conversation that was terminated cannot say so itself.
+    // A terminated conversation cannot say so itself.
     const over = (err?: unknown): void => {
       if (!signal.aborted) void this.ended(err);
     };
@@ -176,7 +176,7 @@ export class TerminalChat implements CommandedChat {
   }
 
   private async ended(err: unknown): Promise<void> {
-    // What it said last is on its way.
+    // Its last message is on the way.
     await delay(RETRY_MS);
     if (err) this.tell(err);
     else note('The conversation has ended.');
@@ -198,7 +198,7 @@ export class TerminalChat implements CommandedChat {
       try {
         for await (const seen of this.agent.follow(signal, { fromTurn: at.turn, onState, onTurnEnd })) {
           if (signal.aborted) return;
-          // Told already, before the connection was lost.
+          // Already reported, before the connection was lost.
           if (seen.turn === at.turn && seen.index < at.index) continue;
           at = { turn: seen.turn, index: seen.index + 1 };
           this.onMessage(seen.message);
@@ -212,16 +212,16 @@ export class TerminalChat implements CommandedChat {
     }
   }
 
-  /** The last question and what came of it, for who joins. */
+  /** The last question and its outcome, for a person who joins. */
   private async printEarlier({ messages, currentTurn }: AgentState): Promise<void> {
     if (messages === 0) return;
     const page = await this.agent.transcript(Math.max(0, messages - EARLIER_MESSAGES), EARLIER_MESSAGES);
     const last = page.messages.findLastIndex(({ role }) => role === 'user');
     const shown = page.messages.slice(Math.max(0, last));
     const before = messages - shown.length;
-    if (before > 0) note(`[${before} messages before]`);
+    if (before > 0) note(`[${before} earlier messages]`);
     for (const message of shown) this.say(message);
-    if (currentTurn !== null) note('[a turn is at work]');
+    if (currentTurn !== null) note('[a turn is running]');
   }
 
   private onMessage(message: Message): void {
@@ -250,11 +250,11 @@ export class TerminalChat implements CommandedChat {
   private async followTokens(signal: AbortSignal): Promise<void> {
     const { agent, context } = this;
     for await (const token of followTokens({ dataDir: context.dataDir, agent: agent.id, signal })) {
-      if (this.reply.take(token)) note('[what the model had written so far is dropped]');
+      if (this.reply.take(token)) note('[the model’s text so far is dropped]');
     }
   }
 
-  /** What the turn and the sessions wait for; asks nobody while nothing is at work. */
+  /** What the turn and the sessions wait for; no requests are made while nothing runs. */
   private async lookAround(signal: AbortSignal): Promise<void> {
     const { status } = this;
     for (; !signal.aborted; await delay(LOOK_MS, undefined, { signal }).catch(() => undefined)) {
@@ -263,7 +263,7 @@ export class TerminalChat implements CommandedChat {
         status.running = [];
         continue;
       }
-      // Looks again in a moment.
+      // The next look follows soon.
       const all = await allWork(this.context, false, status.id).catch(() => null);
       if (!all) continue;
       status.turn = all.find(({ workflowId }) => workflowId === status.state?.currentTurn) ?? null;

@@ -1,4 +1,4 @@
-// `holdfast send`, `stop`, `recover` and `fork`: messages to an agent that runs.
+// `holdfast send`, `stop`, `recover` and `fork`: messages to a running agent.
 import { text as textOf } from 'node:stream/consumers';
 import type { AgentHandle } from '../../client/agent-handle';
 import type { AgentResult } from '../../contracts/agent';
@@ -32,7 +32,7 @@ export async function send(agent: string, message: string, options: SendOptions)
   if (options.wait) return await answer(handle, text, mode, options);
   await handle.post(text, { mode });
   if (options.json) printJson({ agent, sent: true });
-  else note(`Sent. \`holdfast chat --agent ${agent}\` shows what comes of it.`);
+  else note(`Sent. \`holdfast chat --agent ${agent}\` shows the reply.`);
   return 0;
 }
 
@@ -54,7 +54,7 @@ export async function stop(agent: string, options: ReasonOptions): Promise<numbe
   await using context = await openContext(options, { start: false });
   const handle = context.client.agent(agent);
   await handle.stop(options.reason ?? 'holdfast stop');
-  // A task that is stopped ends without an answer, or with the error that it had: it has ended all the same.
+  // A stopped task ends without an answer, or with an error: it has ended either way.
   await handle.result().catch((err: unknown) => {
     if (!(err instanceof HoldfastError)) throw err;
   });
@@ -68,7 +68,7 @@ export async function recover(agent: string, options: ReasonOptions): Promise<nu
   const handle = context.client.agent(agent);
   const state = await handle.recover(options.reason ?? 'holdfast recover');
   if (options.json) printJson(state);
-  else note(`Agent ${agent} goes on with the next message; what ran in its sessions has ended.`);
+  else note(`Agent ${agent} continues with the next message; everything running in its sessions has ended.`);
   return 0;
 }
 
@@ -84,7 +84,7 @@ export async function fork(
   await using context = await openContext(options, { start: false });
   const handle = context.client.agent(agent);
   const forked = await handle.fork(id, { ...own, ...(at !== undefined && { at }) });
-  if (!options.json) note(`Agent ${id} is started: \`holdfast chat --agent ${id}\` goes on there.`);
+  if (!options.json) note(`Agent ${id} is started: \`holdfast chat --agent ${id}\` continues there.`);
   if (message !== undefined) return await answer(forked, message, 'queue', options);
   if (options.json) printJson({ agent: id, from: agent });
   return 0;

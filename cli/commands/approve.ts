@@ -1,4 +1,4 @@
-// `holdfast approve` and `holdfast deny`: the answer to what waits for one.
+// `holdfast approve` and `holdfast deny`: answers to pending approvals.
 import { userInfo } from 'node:os';
 import type { WaitingApproval } from '../../client/approval-desk';
 import type { Approval } from '../../contracts/approvals';
@@ -14,9 +14,9 @@ export interface AnswerOptions extends GlobalOptions {
   reason?: string;
   /** The same rules are not asked about again in that session or turn. */
   forSession?: boolean;
-  /** Only shows what waits. */
+  /** Only shows what is pending. */
   list?: boolean;
-  /** Only shows all of one. */
+  /** Only shows one in full. */
   show?: boolean;
 }
 
@@ -48,7 +48,7 @@ async function answer(
   }
   const one = chosen(waiting, id);
   if (options.show) return await showWhole(context, one, options.json === true);
-  // What the hash that is sent stands for.
+  // What the hash covers.
   if (said === 'approved' && !options.json) process.stdout.write(shown(one));
   await send(context, one);
   if (options.json) printJson({ ...one, answer: said });
@@ -56,7 +56,7 @@ async function answer(
   return 0;
 }
 
-/** Throws `approval_unknown`, which lists what waits, where it is not clear which one is meant. */
+/** Throws `approval_unknown`, which lists what is pending, if it is not clear which one is meant. */
 function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingApproval {
   const exact = waiting.filter((one) => one.id === id);
   const begin = (one: WaitingApproval): boolean => id === undefined || one.id.startsWith(id);
@@ -68,7 +68,7 @@ function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingAppr
   throw new HoldfastError('approval_unknown', { got, allowed: allowed || 'none: nothing waits' });
 }
 
-/** All of one, however long it is. */
+/** One in full, however long it is. */
 async function showWhole(
   { client }: CliContext,
   one: WaitingApproval,
@@ -116,11 +116,11 @@ const indented = (text: string): string =>
     .map((line) => `${MARGIN}${line}\n`)
     .join('');
 
-/** For the record: whoever has this terminal. */
+/** For the record: the user of this terminal. */
 function person(): string {
   try {
     return userInfo().username;
   } catch {
-    return 'somebody at the command line';
+    return 'someone at the command line';
   }
 }

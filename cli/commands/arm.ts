@@ -1,5 +1,5 @@
-// `holdfast arm`: lets scripts call tools where only a session's terminal reaches. Needs no server, only the machine
-// that the session runs on.
+// `holdfast arm`: lets scripts call tools from places that only a session's terminal reaches. Needs no server; runs on
+// the session's machine.
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { armSession } from '../../exec/arm-session';
@@ -23,9 +23,9 @@ export async function arm(options: ArmOptions): Promise<number> {
   else if (line !== null) {
     process.stdout.write(`${line}\n`);
     note(
-      'Paste it at the prompt of the shell there (POSIX, with python3), within ten minutes; it is good for once.',
+      'Paste it at the prompt of the shell there (POSIX, with python3), within ten minutes; it works once.',
     );
-  } else if (options.off) note(`Nobody calls tools through the terminal of session ${session} any more.`);
+  } else if (options.off) note(`Tools can no longer be called through the terminal of session ${session}.`);
   else note(`Tools can be called through the terminal of session ${session} until its command ends.`);
   return 0;
 }

@@ -1,4 +1,4 @@
-// `holdfast attach`: the terminal of a session in one's own. On the machine that it runs on it needs no server.
+// `holdfast attach`: the terminal of a session in your own. On the session's machine it needs no server.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export async function attach(options: AttachOptions): Promise<number> {
 }
 
 function tellLeft(left: Left | null, { json }: AttachOptions): number {
-  if (!json) note(left ? 'detached; the session goes on' : 'the terminal is gone');
+  if (!json) note(left ? 'detached; the session keeps running' : 'the terminal is gone');
   return left?.exitCode ?? 0;
 }
 
@@ -53,8 +53,8 @@ async function attachElsewhere(options: AttachOptions, person: Person): Promise<
 }
 
 /**
- * Runs code in the session with a person at its terminal: they answer it, and see it end. Where the session has a
- * terminal already the place there is taken first: who is refused it (`typist_busy`) has run nothing.
+ * Runs code in the session with a person at its terminal: they answer it, and see it end. If the session already has a
+ * terminal, the keyboard is taken first: a person who is refused (`typist_busy`) has run nothing.
  */
 async function runAttached(code: string, options: AttachOptions, person: Person): Promise<number> {
   await using context = await openContext(options, { start: true, staysOnFullDisk: true });
@@ -69,7 +69,7 @@ async function runAttached(code: string, options: AttachOptions, person: Person)
     place ??= await openWhenThere(open, settled(running));
     const left = place && (await showTerminal(place, { ...person, from }, atEnd(place, running)));
     if (!left) return exitCodeOf(await running, options);
-    if (!options.json) note('detached; the command goes on');
+    if (!options.json) note('detached; the command keeps running');
     return left.exitCode;
   } finally {
     place?.close();
@@ -82,7 +82,7 @@ async function run(code: string, session: SessionHandle): Promise<CommandView> {
   return isOver(view) ? view : session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS });
 }
 
-/** Aborts at the command's end, also where that is a failure: it is told where the command is awaited. */
+/** Aborts at the command's end, even after a failure, which is reported where the command is awaited. */
 function settled(running: Promise<CommandView>): AbortSignal {
   const over = new AbortController();
   const abort = (): void => over.abort();
@@ -92,7 +92,7 @@ function settled(running: Promise<CommandView>): AbortSignal {
 
 const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
 
-/** Aborts when the command is over and what it printed was shown: the log's end is known by then. */
+/** Aborts when the command is over and its output was shown: the log's end is known by then. */
 function atEnd(place: Attachment, running: Promise<CommandView>): AbortSignal {
   const shown = new AbortController();
   const settle = async (): Promise<void> => {
@@ -104,7 +104,7 @@ function atEnd(place: Attachment, running: Promise<CommandView>): AbortSignal {
   return shown.signal;
 }
 
-/** Where the terminal of a session is, and what is asked for there. */
+/** Where the terminal of a session is, and what to request there. */
 interface Site {
   open: () => Promise<Attachment>;
   logEnd: () => Promise<number>;
@@ -136,11 +136,11 @@ const requestOf = ({ take }: AttachOptions, { types }: Person): Verbs['attach'][
   size: types ? sizeOf(process.stdout) : null,
 });
 
-/** A host that this machine serves has its sessions in the data folder too. */
+/** A host served by this machine keeps its sessions in the data folder too. */
 const isHere = (dataDir: string, options: AttachOptions): boolean =>
   options.host === LOCAL_HOST || existsSync(sessionPaths(dataDir, options).holder);
 
-/** Undefined where the session has no terminal. */
+/** Undefined if the session has no terminal. */
 async function openIfThere(open: () => Promise<Attachment>): Promise<Attachment | undefined> {
   try {
     return await open();
@@ -150,7 +150,7 @@ async function openIfThere(open: () => Promise<Attachment>): Promise<Attachment 
   }
 }
 
-/** Undefined when the command was over before its terminal could be opened. */
+/** Undefined if the command was over before its terminal could be opened. */
 async function openWhenThere(
   open: () => Promise<Attachment>,
   over: AbortSignal,
@@ -174,12 +174,12 @@ function detachByte(name: string): number {
   });
 }
 
-/** Keys come from a terminal: without one nothing would end it, and what is piped in would be typed by nobody. */
+/** Keys come from a terminal: without one nothing would end it, and piped input was not typed by a person. */
 const needsTerminal = (): HoldfastError =>
   new HoldfastError('invalid_input', {
     what: 'The standard input of `holdfast attach`',
     got: 'no terminal',
-    allowed: 'a terminal; anything with --watch or --json, which type nothing',
+    allowed: 'a terminal; or anything with --watch or --json, which do not type',
     next: 'Follow the output with --watch, type with `holdfast input`, or run code with `holdfast exec`.',
   });
 
@@ -187,6 +187,6 @@ const noWay = ({ host }: AttachOptions, why: string): HoldfastError =>
   new HoldfastError('not_found', {
     what: 'A terminal to attach to',
     got: `host ${host}: ${why}`,
-    allowed: 'a host that listens',
+    allowed: 'a listening host',
     next: `Run the code with \`holdfast exec --host ${host}\`, and attach without --run.`,
   });

@@ -14,7 +14,7 @@ import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { note } from '../terminal-style';
 
-/** In a terminal 0 for who left, 130 by Ctrl-C; through a pipe the code of the last turn that failed. */
+/** In a terminal 0 after leaving, 130 after Ctrl-C; through a pipe the code of the last turn that failed. */
 export async function chat(given: ChatOptions): Promise<number> {
   await checkOptions(given);
   await using context = await openContext(given, { start: true, staysOnFullDisk: true });
@@ -33,7 +33,7 @@ export async function chat(given: ChatOptions): Promise<number> {
   }
 }
 
-/** This machine as the host of `code_execution_remote`, as long as the chat lasts; its shells begin in this folder. */
+/** Makes this machine the host of `code_execution_remote` while the chat lasts; its shells start in this folder. */
 async function servedHost(
   options: ChatOptions,
 ): Promise<{ name: string; end: () => Promise<void> } | undefined> {
@@ -44,17 +44,17 @@ async function servedHost(
     workers.run({ onReady: () => resolve() }).catch(reject);
   });
   await serving;
-  note(`this machine is host ${name}, access ${access}; shells begin in ${root}`);
+  note(`this machine is host ${name}, access ${access}; shells start in ${root}`);
   return { name, end: () => workers.close() };
 }
 
-/** The screen is the conversation's. */
+/** The screen belongs to the conversation. */
 const SILENT = { info: (): void => undefined, warn: (): void => undefined };
 
 const isTerminal = ({ json }: GlobalOptions): boolean =>
   Boolean(process.stdin.isTTY && process.stdout.isTTY) && !json && process.env.TERM !== 'dumb';
 
-/** A conversation that nobody has named ends with its input: nobody could come back to it. */
+/** A conversation without a given name ends with its input: nobody could come back to it. */
 async function throughPipe({ agent, how }: OpenedConversation, options: ChatOptions): Promise<number> {
   leaveOnInterrupt(null);
   const code = await pipedChat(agent, options.json ?? false);
@@ -72,6 +72,6 @@ async function introduce(context: CliContext, { agent, how }: OpenedConversation
 function farewell({ agent, state }: TerminalChat, { data, address }: ChatOptions): void {
   if (state?.status === 'ended' || state?.status === 'stopping') return;
   const where = `${data ? ` --data ${data}` : ''}${address ? ` --address ${address}` : ''}`;
-  note(`The conversation goes on. Come back: \`holdfast chat --agent ${agent.id}${where}\``);
+  note(`The conversation continues. Come back: \`holdfast chat --agent ${agent.id}${where}\``);
   note(`End it: \`holdfast stop ${agent.id}${where}\``);
 }

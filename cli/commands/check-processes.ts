@@ -1,4 +1,4 @@
-// What `holdfast doctor` says of the processes of a data folder: there, and answering?
+// `holdfast doctor` on the processes of a data folder: do they run and respond?
 import { readRecord, enginePaths } from '../../engine/record';
 import { answers } from '../../engine/answers';
 import { isAlive } from '../../exec/process-identity';
@@ -15,7 +15,7 @@ export function checkWorker(dataDir: string): Found {
   const worker = runningWorker(dataDir);
   if (silent && worker) {
     const { pid } = worker.identity;
-    const found = `pid ${pid} does not answer: ${String(silent.facts.reason)}`;
+    const found = `pid ${pid} does not respond: ${String(silent.facts.reason)}`;
     return { status: 'fail', found, next: '`holdfast up --replace` ends it and starts another' };
   }
   if (worker) {
@@ -27,14 +27,14 @@ export function checkWorker(dataDir: string): Found {
   return { status: 'warn', found, next: 'run `holdfast up`' };
 }
 
-/** Undefined where the data folder has no server of its own, or one that answers. */
+/** Undefined if the data folder has no server of its own, or one that responds. */
 export async function checkSilentEngine(dataDir: string): Promise<Found | undefined> {
   const engine = readRecord(enginePaths(dataDir));
   if (!engine || !isAlive(engine.identity) || (await answers(engine))) return undefined;
-  const found = `its process ${engine.identity.pid} is there and does not answer at ${engine.address}`;
+  const found = `its process ${engine.identity.pid} exists but does not respond at ${engine.address}`;
   return {
     status: 'fail',
     found,
-    next: '`holdfast down`, then `holdfast up`: it goes on with the same database',
+    next: '`holdfast down`, then `holdfast up`: it continues with the same database',
   };
 }

@@ -1,4 +1,4 @@
-// What `holdfast doctor` says of who can use the embedded server: its gRPC port asks nobody who they are.
+// `holdfast doctor` on who can use the embedded server: its gRPC port does not authenticate clients.
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
@@ -14,7 +14,7 @@ const LAST_PERSON = 60_000;
 const NO_LOGIN = /\/(?:nologin|false|sync)$/;
 const SHOWN = 3;
 
-/** Looks into the user list of this machine; those of a directory service are not in it. */
+/** Reads this machine's user list; users of a directory service are not in it. */
 export function checkReach(users = readUsers(), own = userInfo().uid): ReachCheck {
   const others = users
     .split('\n')
@@ -28,8 +28,8 @@ export function checkReach(users = readUsers(), own = userInfo().uid): ReachChec
   const names = others.slice(0, SHOWN).join(', ') + (others.length > SHOWN ? ' and others' : '');
   return {
     status: 'warn',
-    found: `other users of this machine too (${names}): its gRPC port asks for no password, and starts commands as you`,
-    next: 'on a machine that you share, name a Temporal server with mTLS (--address or --profile)',
+    found: `other users of this machine too (${names}): its gRPC port asks for no password, and can run commands as you`,
+    next: 'on a shared machine, use a Temporal server with mTLS (--address or --profile)',
   };
 }
 

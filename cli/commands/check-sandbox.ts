@@ -1,4 +1,4 @@
-// What `holdfast doctor` says of the sandbox: whether there is one, what it enforces, and what it means to have none.
+// `holdfast doctor` on the sandbox: whether there is one, what it enforces, and what lacking one means.
 import { existsSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { HoldfastError } from '../../contracts/errors';
@@ -17,9 +17,9 @@ import { recordedConfig, recordedTools, recordedWorkdir } from '../../workers/re
 
 /** Why it matters. */
 const WITHOUT =
-  'code in a session may do all that its user may, also reach the local Temporal server and approve itself: ' +
+  'code in a session may do whatever its user may, even reach the local Temporal server and approve itself: ' +
   'policy then only stops mistakes';
-const WITH_NETWORK = 'the network is open: code in a session reaches the servers of this machine too';
+const WITH_NETWORK = 'the network is open: code in a session reaches the servers on this machine too';
 
 export interface SandboxCheck {
   status: 'ok' | 'warn' | 'fail';
@@ -45,12 +45,12 @@ export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
     return withSandbox(sandbox, trial.profile);
   } catch (err) {
     if (!(err instanceof HoldfastError)) throw err;
-    // What would be wrong with one that nobody asks for keeps nothing from working.
+    // A fault in a sandbox that is switched off prevents nothing.
     return { status: isOff ? 'warn' : 'fail', found: err.message, next: err.next };
   }
 }
 
-/** Where the worker's shells begin; before there has been one, any folder will do. */
+/** Where the worker's shells start; before the first worker, any folder will do. */
 function workspaceOf(dataDir: string): string {
   const folder = recordedWorkdir(dataDir) ?? usualWorkingFolder(dataDir);
   return existsSync(folder) ? folder : tmpdir();
@@ -58,21 +58,21 @@ function workspaceOf(dataDir: string): string {
 
 function without(mode: SandboxChoice['mode'], reason: string): SandboxCheck {
   const status = mode === 'required' ? 'fail' : 'warn';
-  const next = 'install bubblewrap 0.8 or newer, and let this user make user namespaces';
-  return { status, found: `none can be had: ${reason}; ${WITHOUT}`, next };
+  const next = 'install bubblewrap 0.8 or newer, and allow this user to create user namespaces';
+  return { status, found: `none available: ${reason}; ${WITHOUT}`, next };
 }
 
 function withSandbox({ mode, network }: SandboxChoice, profile: SandboxProfile): SandboxCheck {
   if (mode === 'off') {
     const next = 'set `mode = "required"` under `[sandbox]` in holdfast.toml';
-    return { status: 'warn', found: `bubblewrap works and is off; ${WITHOUT}`, next };
+    return { status: 'warn', found: `bubblewrap works but is off; ${WITHOUT}`, next };
   }
   const limits = limitsProcesses(profile)
-    ? 'all limits bind'
-    : 'all limits bind but that of processes, which the kernel does not count for root';
+    ? 'all limits apply'
+    : 'all limits apply except that on processes, which the kernel does not count for root';
   const reached = typeof network === 'string' ? network : `to ${network.join(', ')}`;
   const programs = Object.values(profile.programs).join(', ');
-  const found = `bubblewrap, network ${reached}; ${limits}; run outside of it: ${programs}`;
+  const found = `bubblewrap, network ${reached}; ${limits}; run outside it: ${programs}`;
   return network === 'full'
     ? { status: 'warn', found: `${found}; ${WITH_NETWORK}` }
     : { status: 'ok', found };

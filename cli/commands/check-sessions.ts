@@ -1,4 +1,4 @@
-// What `holdfast doctor` says of the open sessions of this machine: whether their holders answer and can be found.
+// `holdfast doctor` on the open sessions of this machine: whether their holders respond and can be found.
 import { existsSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { SessionRef } from '../../contracts/ids';
@@ -18,7 +18,11 @@ export async function checkSessions(dataDir: string): Promise<{ holders: Found; 
     const open = listSessions(dataDir).filter((ref) => connections.holderOf(ref));
     return { sockets: socketsOf(connections, open), holders: await holdersOf(connections, open) };
   } catch (err) {
-    const fault: Found = { status: 'fail', found: reasonOf(err), next: 'let this user read the data folder' };
+    const fault: Found = {
+      status: 'fail',
+      found: reasonOf(err),
+      next: 'allow this user to read the data folder',
+    };
     return { holders: fault, sockets: fault };
   } finally {
     connections.closeAll();
@@ -28,7 +32,7 @@ export async function checkSessions(dataDir: string): Promise<{ holders: Found; 
 async function holdersOf(connections: HolderConnections, open: SessionRef[]): Promise<Found> {
   const faults = await Promise.all(open.map((ref) => faultOf(connections, ref)));
   const silent = faults.filter((fault) => fault !== undefined);
-  const found = `${open.length - silent.length} of ${open.length} open sessions answer`;
+  const found = `${open.length - silent.length} of ${open.length} open sessions respond`;
   const [first] = silent;
   if (!first) return { status: 'ok', found };
   return { status: 'fail', found: [found, ...silent.map(({ line }) => line)].join('; '), next: first.next };
@@ -58,6 +62,6 @@ function socketsOf(connections: HolderConnections, open: SessionRef[]): Found {
   return {
     status: 'warn',
     found: `gone for session ${names}`,
-    next: 'their holders make them again within a second or two; look again',
+    next: 'their holders recreate them within a second or two; check again',
   };
 }

@@ -1,4 +1,4 @@
-// What `holdfast doctor` says of the disk: how much of what they may take the logs and the large values have.
+// `holdfast doctor` on the disk: how much of their limits the logs and the large values use.
 import { BlobFolder } from '../../activities/blob-folder';
 import { inMib, usageOf } from '../../activities/blob-room';
 import { reasonOf } from '../../contracts/errors';
@@ -14,17 +14,17 @@ interface Found {
   next?: string;
 }
 
-/** Above that calls may soon be refused. */
+/** Above this, calls may soon be refused. */
 const NEARLY_FULL = 0.9;
 
-/** As the worker of this data folder would read its limits. */
+/** Reads the limits as the worker of this data folder would. */
 export async function checkStorage(dataDir: string): Promise<{ logs: Found; values: Found }> {
   try {
     const source = configurationSource({ dataDir, config: recordedConfig(dataDir) ?? undefined });
     const { storage } = readConfiguration(source);
     return { logs: logsOf(dataDir, storage), values: await valuesOf(dataDir, storage) };
   } catch (err) {
-    const fault: Found = { status: 'fail', found: reasonOf(err), next: 'correct that, then look again' };
+    const fault: Found = { status: 'fail', found: reasonOf(err), next: 'fix that, then check again' };
     return { logs: fault, values: fault };
   }
 }
@@ -36,7 +36,7 @@ function logsOf(dataDir: string, { sessionLogBytes, hostLogBytes }: Quotas): Fou
     return `host ${host}: ${share(bytes, hostLogBytes)} in ${sessions} sessions, the largest ${most}`;
   };
   const found = logUsage(dataDir).map(ofHost).join('; ');
-  // At their limit they drop their oldest part, which needs nobody.
+  // At their limit they drop their oldest part: no action needed.
   return { status: 'ok', found: found || 'none' };
 }
 
@@ -47,7 +47,7 @@ async function valuesOf(dataDir: string, { valueBytes, agentValueBytes }: Quotas
   const found = `${share(bytes, valueBytes)}${held}`;
   const isFull = bytes >= NEARLY_FULL * valueBytes || (most?.[1] ?? 0) >= NEARLY_FULL * agentValueBytes;
   if (!isFull) return { status: 'ok', found };
-  return { status: 'warn', found, next: 'end calls that are open, or raise the limits in `[storage]`' };
+  return { status: 'warn', found, next: 'end open calls, or raise the limits in `[storage]`' };
 }
 
 const share = (bytes: number, allowed: number): string => `${inMib(bytes)} of ${inMib(allowed)}`;

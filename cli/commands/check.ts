@@ -1,4 +1,4 @@
-// `holdfast check`: what the checks say of code that is not run. Needs no server.
+// `holdfast check`: checks code without running it. Needs no server.
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -35,7 +35,7 @@ const BY_INTERPRETER: Record<string, Runtime | undefined> = {
   node: 'nodejs',
 };
 
-/** Exits with 0 where nothing was found, with 1 where something was. */
+/** Exits with 0 if nothing was found, with 1 if something was. */
 export async function check(file: string, options: CheckOptions): Promise<number> {
   const code = file === '-' ? await text(process.stdin) : read(file);
   const runtime = options.runtime ?? runtimeOf(file, code);
@@ -73,7 +73,7 @@ function runtimeOf(file: string, code: string): Runtime {
     what: 'The language',
     got: file === '-' ? 'code without a first line such as #!/bin/bash' : file,
     allowed: `${Object.keys(BY_EXTENSION).join(', ')}, or a first line such as #!/bin/bash`,
-    next: 'Say it with --runtime terminal, python or nodejs.',
+    next: 'Name it with --runtime terminal, python or nodejs.',
   });
 }
 

@@ -25,7 +25,7 @@ export interface NewKeyOptions extends GlobalOptions {
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const MIN_TOKEN_CHARS = 16;
-/** As a program that SIGINT ends. */
+/** Like a program ended by SIGINT. */
 const INTERRUPTED = 128 + 2;
 
 /** Serves until Ctrl-C. */
@@ -34,7 +34,7 @@ export async function codec(options: CodecOptions): Promise<number> {
   const settings = readEncryption(dataDir, configOf(options));
   if (settings.keys.length === 0)
     throw new HoldfastError('config_invalid', {
-      faults: '[encryption] has no keys (`holdfast codec new-key` makes one and says what to write).',
+      faults: '[encryption] has no keys (`holdfast codec new-key` makes one and prints what to write).',
     });
   const token = tokenOf(options);
   if (token === null && !LOOPBACK.test(options.listen))
@@ -66,9 +66,10 @@ function told({ url }: CodecServer, origins: readonly string[], token: boolean, 
     process.stdout.write(`codec endpoint   ${url}\n`);
     process.stdout.write(`web pages        ${origins.join(', ') || 'none'}\n`);
     note(
-      `Name it in the web UI (the glasses at the top), and with \`temporal ... --codec-endpoint ${url}\`.`,
+      `Enter it in the web UI (the glasses icon at the top), and with \`temporal ... --codec-endpoint ${url}\`.`,
     );
-    if (!token) note('Every program of this machine can ask it: with --token-file only who has the token.');
+    if (!token)
+      note('Every program on this machine can use it; with --token-file, only those with the token.');
   }
 }
 
@@ -106,7 +107,7 @@ function tokenOf({ tokenFile }: CodecOptions): string | null {
   return token;
 }
 
-/** Never writes over a key: what it has encrypted could not be read any more. */
+/** Never overwrites a key: data encrypted with it could no longer be read. */
 export function newKey(options: NewKeyOptions): Promise<number> {
   const id = new Date().toISOString().slice(0, 10);
   const file = options.file ? resolve(options.file) : join(dataDirOf(options), 'keys', `${id}.key`);
@@ -117,18 +118,18 @@ export function newKey(options: NewKeyOptions): Promise<number> {
     throw new HoldfastError('invalid_input', {
       what: '--file',
       got: `${file} (${reasonOf(err)})`,
-      allowed: 'a file that is not there yet',
-      next: 'Name another file; no key is written over.',
+      allowed: 'a file that does not exist yet',
+      next: 'Name another file; keys are never overwritten.',
     });
   }
   const line = `{ id = ${JSON.stringify(id)}, file = ${visibleJson(file)} }`;
   if (options.json) printJson({ id, file, line });
   else {
     process.stdout.write(`[encryption]\nkeys = [\n  ${line},\n]\n`);
+    note('Write that into holdfast.toml. If there are keys already, put the line before them: the first one');
     note(
-      'Write that into holdfast.toml. Where there are keys already, put the line before them: the first one',
+      'encrypts, all of them decrypt. Give a second key of the same day another id. Keep a copy of the file.',
     );
-    note('encrypts, all of them decrypt. Give a key of the same day another id. Keep a copy of the file.');
   }
   return Promise.resolve(0);
 }

@@ -1,5 +1,5 @@
-// `holdfast demo`: an agent at work in real terminals; its worker is killed with SIGKILL in the middle; at the
-// end it is counted that nothing was lost and nothing done twice.
+// `holdfast demo`: an agent works in real terminals; its worker is killed with SIGKILL in the middle; at the end,
+// counts show that nothing was lost or done twice.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,10 @@ const TASK = 'Audit the sources of this checkout, and show that nothing is lost 
 const LINES = 20_000;
 const KILL_AT_LINE = 5_000;
 const LONG_SESSION = 1;
-/** Shorter than the long scripts, so that the agent goes on while they run; longer than a short one takes on a slow disk. */
+/**
+ * Shorter than the long scripts, so that the agent continues while they run; longer than a short one takes on a slow
+ * disk.
+ */
 const YIELD = { firstOutputMs: 10_000, betweenOutputMs: 4_000, maxMs: 5_000, promptMs: 1_000 };
 
 export async function demo(options: GlobalOptions): Promise<number> {
@@ -72,7 +75,7 @@ async function killWorkerAtLine({ dataDir }: CliContext, log: string): Promise<K
   const killedAt = Date.now();
   const line = countLines(log);
   say(styled('red', `\n  SIGKILL  worker ${pid} killed while the long script prints line ${line}\n`));
-  // The command line's own watch starts another one.
+  // The command line's own watch starts a new one.
   for (;;) {
     const next = runningWorker(dataDir);
     if (next && next.identity.pid !== pid) {

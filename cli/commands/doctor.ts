@@ -1,4 +1,4 @@
-// `holdfast doctor`: checks each part that Holdfast stands on, and says what is missing and how to get it.
+// `holdfast doctor`: checks everything Holdfast depends on, and says what is missing and how to get it.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -11,6 +11,7 @@ import { MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { defaultCacheDir } from '../../engine/data-dir';
 import { findServerBinary } from '../../engine/locate';
+import { MIN_NODE, isNodeNewEnough } from '../../engine/node-version';
 import { isGuarded, runningServer, type EngineRecord } from '../../engine/server';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { sessionEnvironment } from '../../exec/session-environment';
@@ -29,7 +30,7 @@ import { checkStorage } from './check-storage';
 
 interface Check {
   name: string;
-  /** `warn`: works, with less. */
+  /** `warn`: works, with limitations. */
   status: 'ok' | 'warn' | 'fail';
   found: string;
   next?: string;
@@ -71,9 +72,9 @@ function print({ name, status, found, next }: Check): void {
 
 function checkNode(): Check {
   const found = process.versions.node;
-  return Number(found.split('.')[0]) >= 24
+  return isNodeNewEnough()
     ? { name: 'Node', status: 'ok', found }
-    : { name: 'Node', status: 'fail', found, next: 'install Node 24, or run `npm ci` in the checkout' };
+    : { name: 'Node', status: 'fail', found, next: `install Node ${MIN_NODE} or newer` };
 }
 
 async function checkServer(
@@ -101,7 +102,7 @@ async function checkServer(
     return {
       name,
       status: 'warn',
-      found: `${found}; nobody polls ${missing.join(', ')}`,
+      found: `${found}; no worker polls ${missing.join(', ')}`,
       next: 'run `holdfast up`',
     };
   } catch (err) {
@@ -113,11 +114,11 @@ function unguarded(found: string, { guard }: EngineRecord): Pick<Check, 'found' 
   return guard
     ? {
         found: `${found}; the guard of the web UI has ended`,
-        next: 'run `holdfast up`, which starts it again',
+        next: 'run `holdfast up`, which restarts it',
       }
     : {
-        found: `${found}; an older Holdfast started it, and any web page that you visit can run commands by it`,
-        next: 'run `holdfast up`, which starts it again on the same data',
+        found: `${found}; an older Holdfast started it, and any web page that you visit can run commands through it`,
+        next: 'run `holdfast up`, which restarts it on the same data',
       };
 }
 
@@ -131,11 +132,11 @@ async function checkServerBinary(name: string, dataDir: string): Promise<Check> 
   const where = { cacheDir: defaultCacheDir(process.env), env };
   const binary = await findServerBinary(where).catch((err: unknown) => reasonOf(err));
   if (typeof binary === 'string')
-    return { name, status: 'fail', found: binary, next: 'mend HOLDFAST_TEMPORAL_CLI' };
+    return { name, status: 'fail', found: binary, next: 'correct HOLDFAST_TEMPORAL_CLI' };
   if (binary)
     return { name, status: 'ok', found: `not running; will start ${binary.path} (${binary.version})` };
-  const found = 'not running, no program on PATH or in the cache';
-  const next = '`holdfast up` downloads it, or builds it where Go is installed';
+  const found = 'not running, and no program on PATH or in the cache';
+  const next = '`holdfast up` downloads it, or builds it if Go is installed';
   return { name, status: 'warn', found, next };
 }
 
@@ -148,10 +149,10 @@ function checkEncryption(options: GlobalOptions, dataDir: string): Check {
       return { name, status: 'ok', found: 'not encrypted' };
     }
     encryptedPayloads(settings);
-    const rest = settings.required ? 'plaintext is refused' : 'plaintext is taken, too';
+    const rest = settings.required ? 'plaintext is refused' : 'plaintext is accepted, too';
     return { name, status: 'ok', found: `encrypted with key ${first.id}; ${rest}` };
   } catch (err) {
-    return { name, status: 'fail', found: reasonOf(err), next: 'mend [encryption] of holdfast.toml' };
+    return { name, status: 'fail', found: reasonOf(err), next: 'correct [encryption] in holdfast.toml' };
   }
 }
 
@@ -168,7 +169,7 @@ function checkTerminal(): Check {
 
 function checkPython(dataDir: string): Check {
   try {
-    // The same that checks of code parse with: with a sandbox none that its sessions could have put there.
+    // The one that parses code for checks: with a sandbox, never one that its sessions could have put there.
     const { program, path = '' } = outsideProgram('python3', exposedNow({ dataDir }));
     const version = execFileSync(program, ['--version'], {
       encoding: 'utf8',
@@ -206,7 +207,7 @@ async function checkSockets(dataDir: string): Promise<Check> {
       name,
       status: 'fail',
       found: reasonOf(err),
-      next: 'choose a shorter or other folder with --data',
+      next: 'choose a shorter path or another folder with --data',
     };
   }
 }

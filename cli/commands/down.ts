@@ -1,5 +1,5 @@
-// `holdfast down`: ends the worker and the server, and with `--sessions` the sessions before them. Each of it is done
-// whatever becomes of the others, on a folder that cannot be written too.
+// `holdfast down`: ends the worker and the server, and with `--sessions` first the sessions. Each step is done even if
+// others fail, and even if the folder is not writable.
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiveTokens } from '../../activities/live-tokens';
@@ -13,13 +13,14 @@ import { stopWorker } from '../../workers/worker-process';
 import { dataDirOf, type GlobalOptions } from '../context';
 import { stopMarker } from '../keep-running';
 import { printJson } from '../print-json';
+import { tellIfSlow } from '../tell-if-slow';
 import { note } from '../terminal-style';
 
 export interface DownOptions extends GlobalOptions {
   sessions?: boolean;
 }
 
-/** All sessions are ended at once, each by force where it does not end by itself: less than so long altogether. */
+/** All sessions are ended at once, by force if necessary; a limit for all of them together. */
 const SESSIONS_MS = 20_000;
 const REASON = 'holdfast down --sessions';
 
@@ -35,17 +36,19 @@ export async function down(options: DownOptions): Promise<number> {
     }
   };
   const closeSessions = (): Promise<ClosedSession[]> =>
-    options.sessions ? step(() => closed(dataDir), []) : Promise.resolve([]);
+    options.sessions
+      ? step(() => tellIfSlow('the sessions to end', closed(dataDir)), [])
+      : Promise.resolve([]);
   if (existsSync(dataDir)) await step(() => writeFileSync(stopMarker(dataDir), ''), undefined);
-  // While the worker lives, so that it records the ends; again for what was opened meanwhile.
+  // While the worker lives, so that it records the ends; again for sessions opened meanwhile.
   const before = await closeSessions();
-  const worker = await step(() => stopWorker(dataDir), false);
+  const worker = await step(() => tellIfSlow('the worker to stop', stopWorker(dataDir)), false);
   const sessions = [...before, ...(await closeSessions())];
   if (options.sessions) {
     await step(() => endLeftOverSpares(dataDir), undefined);
     await step(() => LiveTokens.removeLeftOver(dataDir), undefined);
   }
-  const server = await step(() => stopServer(dataDir), false);
+  const server = await step(() => tellIfSlow('the server to stop', stopServer(dataDir)), false);
   const left = await step(() => openSessions(dataDir), 0);
   faults.push(...sessions.flatMap(({ failure }) => failure ?? []));
   const ended = sessions.filter(({ failure }) => !failure);
@@ -64,7 +67,7 @@ export async function down(options: DownOptions): Promise<number> {
     process.stdout.write(
       `server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}, ` +
         (options.sessions ? `${ended.length} sessions ended` : `${left} sessions live on`) +
-        (options.sessions && left > 0 ? `, ${left} still run\n` : '\n'),
+        (options.sessions && left > 0 ? `, ${left} still running\n` : '\n'),
     );
   }
   return faults[0]?.exitCode ?? 0;
@@ -75,7 +78,7 @@ function asFault(err: unknown): HoldfastError {
   return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
 }
 
-/** Throws `deadline` where even the kernel does not end them. */
+/** Throws `deadline` if even the kernel does not end them. */
 async function closed(dataDir: string): Promise<ClosedSession[]> {
   const host = sessionHost(dataDir);
   const over = new AbortController();

@@ -1,4 +1,4 @@
-// `holdfast host enrol`: a namespace of its own for a host of another trust domain.
+// `holdfast host enrol`: a separate namespace for a host in another trust domain.
 import { setTimeout as delay } from 'node:timers/promises';
 import { msToTs } from '@temporalio/common/lib/time';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
@@ -16,11 +16,11 @@ import { printJson } from '../print-json';
 import { note } from '../terminal-style';
 
 const RETENTION = '72 hours';
-/** A new namespace is known to all parts of a server within so long. */
+/** Within this time, all parts of a server know a new namespace. */
 const READY_MS = 15_000;
 const PAUSE_MS = 250;
 
-/** Once on the operator's side; again it changes nothing. Throws `enrol_failed`. */
+/** Runs once on the operator's side; repeating it changes nothing. Throws `enrol_failed`. */
 export async function enrolHost(host: string, options: GlobalOptions): Promise<number> {
   await using context = await openContext(options, { start: false });
   const namespace = hostNamespace(host);
@@ -31,17 +31,17 @@ export async function enrolHost(host: string, options: GlobalOptions): Promise<n
   if (options.json) printJson({ host, namespace, address, serve });
   else {
     process.stdout.write(`${serve}\n`);
-    note('Run that on the machine. Its sessions and its presence live in that namespace alone.');
+    note('Run that on the machine. Its sessions and its presence are only in that namespace.');
     note(
-      `Give it credentials of the namespace ${namespace} (role: write) and of no other, for example an API key`,
+      `Give it credentials of the namespace ${namespace} (role: write) and no other, for example an API key`,
     );
     note('in a profile of its Temporal configuration. Your own worker needs that role there too.');
-    note('A server without authorisation, as `holdfast up` starts one, keeps nobody out of any namespace.');
+    note('A server without authorisation, like that of `holdfast up`, keeps nobody out of any namespace.');
   }
   return 0;
 }
 
-/** One that is there already, made with the server's own tools, is taken as it is. */
+/** An existing one, made with the server's own tools, is used as it is. */
 async function makeNamespace({ client }: CliContext, host: string, namespace: string): Promise<void> {
   const { workflowService } = client.temporal;
   const isThere = await workflowService.describeNamespace({ namespace }).then(
@@ -50,7 +50,7 @@ async function makeNamespace({ client }: CliContext, host: string, namespace: st
   );
   const request = {
     namespace,
-    description: 'A host of Holdfast in a trust domain of its own',
+    description: 'A Holdfast host in its own trust domain',
     workflowExecutionRetentionPeriod: msToTs(RETENTION),
   };
   if (!isThere)
@@ -83,7 +83,7 @@ async function untilDone(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** By it everybody in the agents' namespace finds the host's own. */
+/** Lets everyone in the agents' namespace find the host's own. */
 async function startHost({ client }: CliContext, host: string, namespace: string): Promise<void> {
   const workflowId = hostWorkflowId(host);
   const handle = await client.temporal.workflow.start(WORKFLOWS.host, {
@@ -97,6 +97,6 @@ async function startHost({ client }: CliContext, host: string, namespace: string
   });
   const { memo } = await handle.describe();
   if (memo?.[HOST_NAMESPACE_MEMO] === namespace) return;
-  const reason = `it has come in the agents' own namespace: stop it there and \`holdfast host forget ${host}\``;
+  const reason = `it has registered in the agents' own namespace: stop it there and \`holdfast host forget ${host}\``;
   throw new HoldfastError('enrol_failed', { host, reason });
 }

@@ -5,33 +5,42 @@ import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { LONGEST_WAIT_MS, type CommandView, type Runtime, type YieldSettings } from '../../contracts/session';
 import { logEnd } from '../../exec/log-reader';
+import { quote, readableWord } from '../../contracts/shell-word';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
 import { followLog, followRemote, followSession, type Follower } from '../follow-log';
+import { sameSession } from '../next-step';
 import { printJson } from '../print-json';
+import { requireHost } from '../require-host';
 import { note } from '../terminal-style';
 import { wayTo, type WayOptions } from '../way-to-host';
 
 export interface ExecOptions extends WayOptions {
   runtime: Runtime;
   yieldMs?: number;
+  reset?: boolean;
   id?: string;
   cwd?: string;
 }
 
-/** A person at a command line waits for the end: only a prompt ends the wait before. */
+/** A person at a command line waits for the end: only a prompt ends the wait earlier. */
 const PATIENT_MS = LONGEST_WAIT_MS;
 
 export async function exec(code: string, options: ExecOptions): Promise<number> {
   await using context = await openContext(options, { start: true });
+  await requireHost(context, options.host);
   const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
   const session = context.client.session(options, cwd ? { cwd } : {});
+  if (options.cwd !== undefined) await refuseOpen(session, options);
   const id = options.id ?? randomUUID();
   const follower = options.json ? undefined : await follow(context, session, { ...options, id });
   const watch = options.json ? undefined : tellOfApproval(context, session);
-  const view = await interruptible(session, run(session, code, { ...options, id }))
-    .catch((err: unknown) => {
+  const view = await interruptible(session, options, run(session, code, { ...options, id }))
+    .catch(async (err: unknown) => {
       follower?.stop();
+      // It was opened for this, and could begin nowhere else.
+      const isWrong = err instanceof HoldfastError && err.code === 'no_working_folder';
+      if (isWrong && options.cwd !== undefined) await session.close(err.message);
       throw err;
     })
     .finally(() => clearInterval(watch));
@@ -43,16 +52,34 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
 function run(
   session: SessionHandle,
   code: string,
-  { runtime, yieldMs, id }: ExecOptions & { id: string },
+  { runtime, yieldMs, reset, id }: ExecOptions & { id: string },
 ): Promise<CommandView> {
   const ms = yieldMs ?? PATIENT_MS;
   const settings: Partial<YieldSettings> = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
-  return session.exec({ runtime, code, yield: settings }, id);
+  return session.exec({ runtime, code, yield: settings, ...(reset && { reset }) }, id);
+}
+
+/** A shell that is open stays where it is: another folder is refused. Throws `invalid_input`. */
+async function refuseOpen(session: SessionHandle, options: ExecOptions): Promise<void> {
+  const state = await session.state().catch((err: unknown) => {
+    if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
+    throw err;
+  });
+  // The same command again, to find its result, names the same folder.
+  if (!state || state.status === 'closed' || state.cwd === options.cwd) return;
+  const to = sameSession(options);
+  const there = `cd ${readableWord(options.cwd ?? '')}`;
+  throw new HoldfastError('invalid_input', {
+    what: '--cwd',
+    got: `${options.cwd} for session ${options.session}, which is open`,
+    allowed: 'a session that is not open yet',
+    next: `Go there with \`holdfast exec${to} ${quote(there)}\`, or close it first: \`holdfast close${to}\`.`,
+  });
 }
 
 const LOOK_FOR_APPROVAL_MS = 2_000;
 
-/** Says once that the command waits for somebody: nothing comes out of it before. */
+/** Says once that the command waits for an approval: it has no output before. */
 function tellOfApproval({ client }: CliContext, { workflowId }: SessionHandle): NodeJS.Timeout {
   const watch = setInterval(() => {
     client.approvals.of(workflowId).then(
@@ -78,7 +105,7 @@ async function follow(
     const { log } = sessionPaths(context.dataDir, session.ref);
     return followLog(log, logEnd(log));
   }
-  // The command itself needs no way to the terminal: where there is none, its output comes as it can.
+  // The command itself needs no direct connection: without one, its output arrives through Temporal.
   const way = await wayTo(context, options).catch((err: unknown) => {
     if (!(err instanceof HoldfastError)) throw err;
     if (err.code === 'attach_refused') note(err.message);
@@ -87,14 +114,19 @@ async function follow(
   return way.terminal ? followRemote(way.terminal) : followSession(session, options.id);
 }
 
-/** Ctrl-C goes to the command, as in any terminal; a second one leaves it running and us with 130. */
-async function interruptible(session: SessionHandle, running: Promise<CommandView>): Promise<CommandView> {
+/** Ctrl-C goes to the command, as in any terminal; a second one leaves it running and exits with 130. */
+async function interruptible(
+  session: SessionHandle,
+  options: ExecOptions,
+  running: Promise<CommandView>,
+): Promise<CommandView> {
   let presses = 0;
   const onInterrupt = (): void => {
     presses += 1;
     if (presses > 1) {
+      const to = sameSession(options);
       note(
-        `The command goes on in session ${session.ref.session}: look with \`holdfast output\`, end it with \`holdfast reset\`.`,
+        `The command keeps running: look with \`holdfast output${to}\`, end it with \`holdfast reset${to}\`.`,
       );
       process.exit(130);
     }
@@ -109,11 +141,12 @@ async function interruptible(session: SessionHandle, running: Promise<CommandVie
   }
 }
 
-/** 0 when the command goes on: the JSON's `state` tells; a program that only wants the end waits for it. */
+/** 0 while the command keeps running: see `state` in the JSON; a program that only wants the end waits for it. */
 export function exitCodeOf(
   view: CommandView,
-  { json, session }: Pick<SessionOptions, 'json' | 'session'>,
+  options: Pick<SessionOptions, 'json' | 'agent' | 'host' | 'session'>,
 ): number {
+  const { json, session } = options;
   switch (view.state) {
     case 'exited':
       return view.exitCode ?? 137;
@@ -121,11 +154,14 @@ export function exitCodeOf(
       throw new HoldfastError('session_lost', { session, reason: view.killedBy?.reason ?? 'unknown' });
     case 'running':
     case 'waiting_input': {
-      const what =
-        view.state === 'running' ? 'still runs' : 'waits for input: answer with `holdfast input TEXT`';
       if (json) return 0;
+      const to = sameSession(options);
       process.stderr.write('\n');
-      note(`The command ${what} (session ${session}, offset ${view.to}).`);
+      note(
+        view.state === 'running'
+          ? `The command still runs: look with \`holdfast output${to}\`, end it with \`holdfast reset${to}\`.`
+          : `The command waits for input: answer with \`holdfast input${to} TEXT\`.`,
+      );
       return 0;
     }
   }

@@ -1,4 +1,4 @@
-// `holdfast host`: serves this machine's shells to a Temporal server, says which machines do, and what each allows.
+// `holdfast host`: serves this machine's shells to a Temporal server, lists the machines that do, and what each allows.
 import { resolve } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { LOCAL_HOST } from '../../contracts/ids';
@@ -27,7 +27,7 @@ export async function serveHost(host: string, options: ServeHostOptions): Promis
       if (options.json) printJson(facts);
       else {
         note(`host ${host} serves ${address} (namespace ${namespace}), access ${access}`);
-        note(`shells begin in ${root}; ctrl-c stops serving, what runs in sessions goes on`);
+        note(`shells start in ${root}; ctrl-c stops serving, programs in sessions keep running`);
       }
     },
   });
@@ -42,7 +42,7 @@ interface HostWorkers {
   namespace: string;
 }
 
-/** The workers of one host and of no agents, for the server that the options name, else the data folder's own. */
+/** Workers for one host and no agents, on the server that the options name, else the data folder's own. */
 export async function hostWorkers(
   host: string,
   options: ServeHostOptions,
@@ -51,7 +51,7 @@ export async function hostWorkers(
   // Two machines on its queue would each take some of its commands.
   if (host === LOCAL_HOST)
     throw new HoldfastError('invalid_input', {
-      what: 'The name of a host that is served',
+      what: 'The name of the host to serve',
       got: host,
       allowed: `any other: ${LOCAL_HOST} is the machine beside the agents`,
     });
@@ -64,7 +64,7 @@ export async function hostWorkers(
   // Not for every command: it loads Temporal's native code.
   const { createWorkers } = await import('../../workers/create-workers');
   const { Runtime, DefaultLogger } = await import('@temporalio/worker');
-  // Of the SDK only what is wrong: what there is to be said, `log` says.
+  // Only the SDK's warnings and errors: `log` reports the rest.
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const workers = await createWorkers({
     dataDir,
@@ -96,7 +96,7 @@ export async function listHosts(options: GlobalOptions): Promise<number> {
   await using context = await openContext(options, { start: false });
   const hosts = await context.client.hosts.list();
   if (options.json) printJson(hosts);
-  else if (hosts.length === 0) note('No host has come yet: run `holdfast host serve NAME` on a machine.');
+  else if (hosts.length === 0) note('No host yet: run `holdfast host serve NAME` on a machine.');
   else for (const state of hosts) process.stdout.write(`${line(state)}\n`);
   return 0;
 }
@@ -128,7 +128,7 @@ export async function showHost(host: string, options: GlobalOptions): Promise<nu
   return 0;
 }
 
-/** On the host itself: what code may do there, from the next call on. Without a level it is said. */
+/** On the host itself: what code may do there, from the next call on. Without a level it is shown. */
 export function hostAccess(host: string, level: Access | undefined, options: GlobalOptions): Promise<number> {
   const stored = new HostAccess(dataDirOf(options), host);
   if (level !== undefined) {
@@ -141,7 +141,7 @@ export function hostAccess(host: string, level: Access | undefined, options: Glo
   return Promise.resolve(0);
 }
 
-/** On the host itself: what lets people in at its terminals, for `--token-file` and HOLDFAST_HOST_TOKEN elsewhere. */
+/** On the host itself: the token that admits people to its terminals, for `--token-file` and HOLDFAST_HOST_TOKEN. */
 export function hostToken(host: string, options: GlobalOptions): Promise<number> {
   mkdirSync(dataDirOf(options), { recursive: true, mode: 0o700 });
   const token = attachToken(dataDirOf(options), host);

@@ -1,14 +1,14 @@
-// `holdfast mcp`: an MCP server over standard input and output, for whoever starts it as a program.
+// `holdfast mcp`: an MCP server over standard input and output, for the program that starts it.
 import { once } from 'node:events';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
 import { escapeActive } from '../../contracts/inert';
 import { writingBy } from '../guarded-output';
 import { mcpServer } from '../mcp/serve-client';
 
-/** Serves until its input ends; what runs goes on. Standard output carries the protocol and nothing else. */
+/** Serves until its input ends; programs keep running. Standard output carries only the protocol. */
 export async function mcp(options: GlobalOptions): Promise<number> {
   let opening: Promise<CliContext> | undefined;
-  // A server that cannot be had now may be there for the next call.
+  // A server that is unavailable now may be there for the next call.
   const open = (): Promise<CliContext> =>
     (opening ??= openContext(options, { start: true, staysOnFullDisk: true }).catch((err: unknown) => {
       opening = undefined;
@@ -18,7 +18,7 @@ export async function mcp(options: GlobalOptions): Promise<number> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
   const ended = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close'), stopped()]);
   await server.connect(new StdioServerTransport(process.stdin, writingBy(process.stdout, visibleLines)));
-  // The client's first call finds it started; what is wrong is told to that call.
+  // The client's first call finds it started; that call reports any error.
   open().catch(() => undefined);
   await ended;
   await server.close();

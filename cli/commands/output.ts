@@ -1,10 +1,20 @@
-// `holdfast output`, `input`, `reset` and `close`: look at a session, type into it, end what runs in it, end it.
+// `holdfast output`, `input`, `reset` and `close`: look at a session, type into it, end its programs, end it.
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors';
-import { KEYS, MAX_PAGE_BYTES, type CommandView, type Key, type Wait } from '../../contracts/session';
-import { openContext, type SessionOptions } from '../context';
+import { inertLine } from '../../contracts/inert';
+import {
+  KEYS,
+  MAX_PAGE_BYTES,
+  type CommandView,
+  type InputRequest,
+  type Key,
+  type OutputRequest,
+  type Wait,
+} from '../../contracts/session';
+import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
 import { draw } from '../guarded-output';
 import { sessionText } from '../inert-text';
+import { keptView } from '../local-host';
 import { printJson } from '../print-json';
 import { note } from '../terminal-style';
 import { factsOf } from '../view-facts';
@@ -16,6 +26,8 @@ export interface OutputOptions extends SessionOptions {
 }
 export interface InputOptions extends SessionOptions {
   key?: string[];
+  /** False for `--no-enter`. */
+  enter?: boolean;
   yieldMs?: number;
   id?: string;
 }
@@ -23,44 +35,81 @@ export interface ResetOptions extends SessionOptions {
   reason?: string;
 }
 
-/** With `--from` all output from there, however long; without it the view with head and tail. */
+/** With `--from`, all output from there, however long; without it, the view with head and tail. */
 export function output(options: OutputOptions): Promise<number> {
-  return withSession(options, async (session) => {
-    const { from, wait, waitMs } = options;
-    const request = {
-      ...(from !== undefined && { from }),
-      ...(wait && { wait }),
-      ...(waitMs !== undefined && { waitMs }),
-    };
-    if (from === undefined || options.json) return session.output(request);
-    let view = await session.output({ ...request, maxBytes: MAX_PAGE_BYTES });
+  const { from, wait, waitMs, json } = options;
+  const request = { ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };
+  return withSession(options, async (session, context) => {
+    const look = (at: number | undefined, more: OutputRequest = {}): Promise<CommandView> =>
+      outputOf(session, context, { ...more, ...(at !== undefined && { from: at }) });
+    if (from === undefined || json) return look(from, request);
+    let view = await look(from, { ...request, maxBytes: MAX_PAGE_BYTES });
     for (let last = view; last.to > last.from; view = { ...last, from }) {
       draw(sessionText(last.output));
-      last = await session.output({ from: last.to, maxBytes: MAX_PAGE_BYTES });
+      last = await look(last.to, { maxBytes: MAX_PAGE_BYTES });
       if (last.to === last.from) return { ...last, output: '' };
     }
     return view;
   });
 }
 
-export function input(text: string | undefined, options: InputOptions): Promise<number> {
-  const unknown = options.key?.find((key) => !Object.hasOwn(KEYS, key));
-  if (unknown !== undefined) {
-    const allowed = Object.keys(KEYS).join(', ');
-    throw new HoldfastError('invalid_input', { what: '--key', got: unknown, allowed });
+/** Of a session that is closed, what its log on this machine keeps. */
+async function outputOf(
+  session: SessionHandle,
+  context: CliContext,
+  request: OutputRequest,
+): Promise<CommandView> {
+  try {
+    return await session.output(request);
+  } catch (err) {
+    const isOver = err instanceof HoldfastError && ['not_found', 'session_closed'].includes(err.code);
+    const kept =
+      isOver && isLocal(context, session.ref.host)
+        ? await keptView(context.dataDir, session.ref, request.from)
+        : undefined;
+    if (!kept) throw err;
+    return kept;
   }
+}
+
+export function input(text: string | undefined, options: InputOptions): Promise<number> {
+  const typed = typedBy(text, options);
   return withSession(options, (session) => {
     const ms = options.yieldMs ?? 1_000;
-    return session.input(
-      {
-        ...(text !== undefined && { keyboard: text }),
-        ...(options.key && { keys: options.key as Key[] }),
-        yield: { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms },
-      },
-      options.id,
-    );
+    const yielding = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
+    return session.input({ ...typed, yield: yielding }, options.id);
   });
 }
+
+/** Single characters are text: those before the first named key are typed without Enter. Throws `invalid_input`. */
+function typedBy(text: string | undefined, { key = [], enter = true }: InputOptions): InputRequest {
+  const keys = key.map((name) => (name.length > 1 ? name.toLowerCase() : name));
+  const named = keys.findIndex((key) => Object.hasOwn(KEYS, key));
+  const characters = keys.slice(0, named < 0 ? keys.length : named);
+  const rest = keys.slice(characters.length);
+  const wrong = characters.find((key) => !isCharacter(key)) ?? rest.find((key) => !Object.hasOwn(KEYS, key));
+  if (wrong !== undefined) {
+    const allowed = `${Object.keys(KEYS).join(', ')}, and before them single characters such as y`;
+    throw new HoldfastError('invalid_input', { what: '--key', got: wrong, allowed });
+  }
+  if (text !== undefined && characters.length > 0)
+    throw new HoldfastError('invalid_input', {
+      what: '--key',
+      got: `${characters.join(' ')} beside a text`,
+      allowed: 'either of them',
+    });
+  if (text === undefined && keys.length === 0)
+    throw new HoldfastError('invalid_input', {
+      what: 'The input',
+      got: 'neither a text nor --key',
+      allowed: "a text ('' is Enter alone) or --key NAME",
+    });
+  const pressed = rest.length > 0 && { keys: rest as Key[] };
+  if (text !== undefined) return { keyboard: text, ...(!enter && { enter }), ...pressed };
+  return { ...(characters.length > 0 && { keyboard: characters.join(''), enter: false }), ...pressed };
+}
+
+const isCharacter = (key: string): boolean => [...key].length === 1 && inertLine(key) === key;
 
 /** Ends everything in the session, its holder and its workflow; the log stays. */
 export async function close(options: ResetOptions): Promise<number> {
@@ -82,10 +131,10 @@ export function reset(options: ResetOptions): Promise<number> {
 
 async function withSession(
   options: SessionOptions,
-  work: (session: SessionHandle) => Promise<CommandView>,
+  work: (session: SessionHandle, context: CliContext) => Promise<CommandView>,
 ): Promise<number> {
   await using context = await openContext(options, { start: false });
-  const view = await work(context.client.session(options));
+  const view = await work(context.client.session(options), context);
   if (options.json) printJson(view);
   else printView(view);
   return 0;

@@ -1,6 +1,6 @@
 // `holdfast ps` and `holdfast tree`: agents, turns and sessions, what each waits for, and who ended what.
 import { HoldfastError } from '../../contracts/errors';
-import { openContext, type GlobalOptions } from '../context';
+import { openContext, type CliContext, type GlobalOptions } from '../context';
 import { visibleJson } from '../print-json';
 import { watch } from '../watch';
 import { allWork, type Work } from '../work';
@@ -13,33 +13,36 @@ export interface PsOptions extends GlobalOptions {
 
 export const ps = (options: PsOptions): Promise<number> => show(options, (work) => work, table);
 
-/** Of one agent and those below it where it is named. Throws `not_found` where nothing is of that agent. */
+/** With `agent`, only that one and those below it. Throws `not_found` if that agent has nothing open. */
 export const tree = (agent: string | undefined, options: PsOptions): Promise<number> =>
   show(
     options,
-    (work) => (agent === undefined ? work : ofAgent(work, agent)),
+    (work, context) => (agent === undefined ? work : ofAgent(work, agent, context)),
     (work) => forest(work, agent),
   );
 
-function ofAgent(all: Work[], agent: string): Work[] {
+/** Where nothing of it is open, what has ended. */
+async function ofAgent(all: Work[], agent: string, context: CliContext): Promise<Work[]> {
   const own = family(all, agent);
   if (own.length > 0) return own;
+  const ended = await allWork(context, true, agent);
+  if (ended.length > 0) return ended;
   throw new HoldfastError('not_found', {
-    what: 'An open agent',
+    what: 'The agent',
     got: agent,
     allowed: [...new Set(all.map((work) => work.agent))].join(', ') || 'none: nothing is open',
-    next: 'Look at `holdfast tree --all` for those that have ended.',
+    next: 'Look at `holdfast tree --all`, which lists what has ended, too.',
   });
 }
 
 async function show(
   options: PsOptions,
-  select: (work: Work[]) => Work[],
+  select: (work: Work[], context: CliContext) => Work[] | Promise<Work[]>,
   draw: (work: Work[]) => string,
 ): Promise<number> {
   await using context = await openContext(options, { start: false, staysOnFullDisk: true });
   const render = async (): Promise<string> => {
-    const work = select(await allWork(context, options.all ?? false));
+    const work = await select(await allWork(context, options.all ?? false), context);
     return options.json ? `${visibleJson(work)}\n` : draw(work);
   };
   if (options.watch) return await watch(render);

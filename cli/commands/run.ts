@@ -1,23 +1,25 @@
 // `holdfast run`: one task for an agent, its steps as they happen, its answer at the end.
 import { randomBytes } from 'node:crypto';
 import type { AgentHandle } from '../../client/agent-handle';
-import type { AgentInput, AgentResult } from '../../contracts/agent';
+import type { AgentInput, AgentResult, DialectName } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { inertLine } from '../../contracts/inert';
-import { checkModel, modelInFull } from '../check-model';
-import { openContext, workflowLink, type GlobalOptions } from '../context';
+import { checkModel, modelInFull, noModel } from '../check-model';
+import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
 import { draw } from '../guarded-output';
 import { inert } from '../inert-text';
 import { printMessage } from '../print-message';
 import { leaveOnInterrupt } from '../leave-on-interrupt';
 import { printJson } from '../print-json';
+import { tellWaits } from '../tell-waits';
 import { note, styled } from '../terminal-style';
 
 export interface RunOptions extends GlobalOptions {
   agent?: string;
   host: string;
-  model: string;
+  model?: string;
+  dialect?: DialectName;
   remoteHost?: string;
   cwd?: string;
   keep?: boolean;
@@ -26,7 +28,7 @@ export interface RunOptions extends GlobalOptions {
 
 export async function run(task: string, options: RunOptions): Promise<number> {
   const input = inputOf(task, options);
-  // A fault that can be seen from here costs no server, no worker and no history.
+  // A fault found here costs no server, no worker and no history.
   await checkModel(options, input.model);
   await using context = await openContext(options, { start: true, staysOnFullDisk: true });
   const id = options.agent ?? `run-${randomBytes(4).toString('hex')}`;
@@ -35,18 +37,22 @@ export async function run(task: string, options: RunOptions): Promise<number> {
   const link = workflowLink(context, agent.workflowId);
   if (!options.json) note(`agent ${id}${link ? `  ${link}` : ''}`);
   leaveOnInterrupt(link);
-  const result = await watch(agent, options.json ?? false);
+  const result = await watch(context, agent, options.json ?? false);
   if (options.json) printJson({ agent: id, ...result });
   else draw(`${summary(result)}\n`);
   return result.reason === 'answered' ? 0 : 75;
 }
 
-function inputOf(task: string, { model, host, remoteHost, cwd, keep, maxSteps }: RunOptions): AgentInput {
+/** Throws `invalid_input` without a model. */
+function inputOf(task: string, options: RunOptions): AgentInput & { model: string } {
+  const { model, dialect, host, remoteHost, cwd, keep, maxSteps } = options;
+  if (model === undefined) throw noModel();
   const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
   return {
     task,
     model: modelInFull(model),
     host,
+    ...(dialect && { dialect }),
     ...(workdir && { cwd: workdir }),
     ...(remoteHost && { remoteHost }),
     ...(keep && { keep }),
@@ -54,20 +60,22 @@ function inputOf(task: string, { model, host, remoteHost, cwd, keep, maxSteps }:
   };
 }
 
-async function watch(agent: AgentHandle, quiet: boolean): Promise<AgentResult> {
+async function watch(context: CliContext, agent: AgentHandle, quiet: boolean): Promise<AgentResult> {
   const done = new AbortController();
   const following = quiet ? Promise.resolve() : printSteps(agent, done.signal);
-  // Told below: unheard until then, a rejection would end the process with a stack.
+  // Reported below: an unhandled rejection would end the process with a stack trace.
   following.catch(() => undefined);
+  if (!quiet) void tellWaits(context, agent.id, done.signal);
   try {
     const result = await agent.result();
     await following;
     return result;
   } catch (err) {
-    // The steps up to the failure are worth seeing; then the failure itself.
+    // Show the steps up to the failure, then the failure itself.
     if (err instanceof HoldfastError) await following.catch(() => undefined);
-    done.abort();
     throw err;
+  } finally {
+    done.abort();
   }
 }
 

@@ -1,4 +1,4 @@
-// `holdfast tools` and `tools show NAME`: what models and scripts may call, and what is missing and why.
+// `holdfast tools` and `tools show NAME`: the tools of models and scripts, and why any are missing.
 import { HoldfastError } from '../../contracts/errors';
 import { inertLine } from '../../contracts/inert';
 import { ownValue } from '../../contracts/own';
@@ -36,7 +36,7 @@ export async function showTool(name: string, options: GlobalOptions): Promise<nu
   return 0;
 }
 
-/** As the running worker says, which alone has MCP servers; else as the configuration says. */
+/** From the running worker, which alone has MCP servers; else from the configuration. */
 async function registryOf(options: GlobalOptions): Promise<RegistryRecord> {
   const dataDir = dataDirOf(options);
   const published = publishedRegistry(dataDir);
@@ -49,7 +49,9 @@ async function registryOf(options: GlobalOptions): Promise<RegistryRecord> {
   const own = await loadTools([...modules, ...recordedTools(dataDir)]);
   const registry = createToolRegistry(own, [], builtInOptions(configuration));
   const servers = mcpServers.map(({ name }) => name).join(', ');
-  const hidden = servers ? [`No worker runs: the tools of the MCP servers are not shown (${servers}).`] : [];
+  const hidden = servers
+    ? [`No worker is running: the tools of the MCP servers are not shown (${servers}).`]
+    : [];
   return { tools: registry.describe(), servers: [], faults: hidden };
 }
 

@@ -1,4 +1,4 @@
-// `holdfast up`: the embedded server and its worker; or only a worker, for a server that is named.
+// `holdfast up`: the embedded server and its worker; or only a worker, for a named server.
 import { resolve } from 'node:path';
 import { resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors';
@@ -68,11 +68,11 @@ export async function up(options: UpOptions): Promise<number> {
 function serves({ host, queue }: { host: string | null; queue: string }, cwd: string | undefined): string {
   const agents = queue === MAIN_TASK_QUEUE ? 'agents' : `agents of queue ${queue}`;
   return host === null
-    ? `serves ${agents} alone`
-    : `serves ${agents} and host ${host}, shells begin in ${cwd}`;
+    ? `serves only ${agents}`
+    : `serves ${agents} and host ${host}, shells start in ${cwd}`;
 }
 
-/** Null for agents alone. Throws `invalid_input` for a name that would be another machine's on this server. */
+/** Null for agents only. Throws `invalid_input` for a name that would belong to another machine on this server. */
 function hostOf(options: UpOptions): string | null {
   const { host, agentsOnly } = options;
   if (agentsOnly) return null;
@@ -82,8 +82,8 @@ function hostOf(options: UpOptions): string | null {
       what: '--host',
       got: host,
       allowed: isEmbedded
-        ? `${LOCAL_HOST} beside the embedded server, which has no other machine`
-        : `any name but ${LOCAL_HOST}: each machine of a server has its own`,
+        ? `${LOCAL_HOST} for the embedded server, which has no other machine`
+        : `any name but ${LOCAL_HOST}: each machine on a server has its own`,
       next: isEmbedded
         ? 'Leave --host out, or name a server with --address.'
         : 'Choose a name for this machine.',

@@ -1,4 +1,4 @@
-// `holdfast wait`: waits for one or several sessions, instead of looking at them again and again.
+// `holdfast wait`: waits for one or several sessions, instead of polling them.
 import { HoldfastError } from '../../contracts/errors';
 import type { Wait, WaitResult } from '../../contracts/session';
 import { openContext, type GlobalOptions } from '../context';
@@ -17,7 +17,7 @@ export interface WaitOptions extends GlobalOptions {
   timeoutMs: number;
 }
 
-/** Exits with 0 when what it waited for came, with 75 (EX_TEMPFAIL of sysexits) at the time-out. */
+/** Exits with 0 when the condition is met, with 75 (EX_TEMPFAIL of sysexits) on timeout. */
 const TIMED_OUT = 75;
 
 export async function wait(sessions: number[], options: WaitOptions): Promise<number> {
@@ -49,5 +49,5 @@ function printResult({ met, sessions }: WaitResult): void {
     const last = inert(view.output).trimEnd().split('\n').slice(-3);
     for (const line of last) if (line !== '') draw(`  ${line}\n`);
   }
-  if (!met) note('The time-out came first; what runs goes on.');
+  if (!met) note('The timeout came first; the programs keep running.');
 }

@@ -22,8 +22,8 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'start_agent',
     description:
-      'Starts an agent on a task, or a conversation (mode "conversation"), and answers at once. The agent goes on ' +
-      'without this client: "agent_result" waits for its answer, "agent_state" shows what it is at.',
+      'Starts an agent on a task, or a conversation (mode "conversation"), and returns at once. The agent continues ' +
+      'without this client: "agent_result" waits for its answer, "agent_state" shows what it is doing.',
     args: z.extend(agentInputSchema, { agent: z.optional(idSchema) }),
     isReadOnly: false,
     async run({ agent: named, ...input }, context) {
@@ -37,7 +37,7 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'agent_result',
     description:
-      'Waits for the answer of an agent that was started on a task; "done" is false while it is at work.',
+      'Waits for the answer of an agent that was started on a task; "done" is false while it is working.',
     args: z.strictObject({ ...agent, waitMs: z._default(milliseconds, PATIENCE_MS) }),
     isReadOnly: true,
     async run({ agent: id, waitMs }, { client }) {
@@ -56,7 +56,7 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
   }),
   operation({
     name: 'send',
-    description: 'Sends one more message to an agent in a conversation, and answers with that turn’s result.',
+    description: 'Sends another message to an agent in a conversation, and returns that turn’s result.',
     args: z.extend(sendSchema, {
       ...agent,
       id: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
@@ -67,14 +67,15 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
   }),
   operation({
     name: 'agent_state',
-    description: 'Shows what an agent is at: its status, its turns, its sessions, its last result.',
+    description: 'Shows what an agent is doing: its status, its turns, its sessions, its last result.',
     args: z.strictObject(agent),
     isReadOnly: true,
     run: async ({ agent: id }, { client }) => asJson({ ...(await client.agent(id).state()) }),
   }),
   operation({
     name: 'stop_agent',
-    description: 'Ends an agent: its turn, its sessions with all that runs in them, and itself.',
+    description:
+      'Ends an agent: its turn, its sessions with everything running in them, and the agent itself.',
     args: z.extend(stopSchema, agent),
     isReadOnly: false,
     async run({ agent: id, reason }, { client }) {

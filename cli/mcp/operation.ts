@@ -1,11 +1,11 @@
-// What an operation is that `holdfast mcp` offers as a tool.
+// The type of an operation that `holdfast mcp` offers as a tool.
 import type * as z from 'zod/mini';
 import type { CliContext } from '../context';
 
 export interface Answer {
   /** What a model reads. */
   text: string;
-  /** The same for programs. */
+  /** The result for programs. */
   structured: Record<string, unknown>;
 }
 
@@ -21,7 +21,7 @@ export interface Operation<Args = unknown> {
 
 export const operation = <Args>(given: Operation<Args>): Operation => given;
 
-/** A value whose JSON is all that there is to read. */
+/** A value whose JSON is also its text. */
 export const asJson = (structured: Record<string, unknown>): Answer => ({
   text: JSON.stringify(structured, null, 2),
   structured,

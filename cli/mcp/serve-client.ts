@@ -14,9 +14,9 @@ import { SESSION_OPERATIONS } from './session-operations';
 const OPERATIONS = [...SESSION_OPERATIONS, ...AGENT_OPERATIONS];
 const PROGRESS_EVERY_MS = 2_000;
 
-/** The server, not connected yet. `open` gives what the calls work with; it is asked for with each of them. */
+/** The server, not connected yet. `open` returns the context for a call; it runs for each call. */
 export async function mcpServer(open: () => Promise<CliContext>): Promise<Server> {
-  // Loaded here, so that no other command waits for it.
+  // Loaded here, so that other commands do not wait for it.
   const { Server: SdkServer } = await import('@modelcontextprotocol/sdk/server/index.js');
   const { CallToolRequestSchema, ListToolsRequestSchema } =
     await import('@modelcontextprotocol/sdk/types.js');
@@ -25,8 +25,8 @@ export async function mcpServer(open: () => Promise<CliContext>): Promise<Server
     {
       capabilities: { tools: {} },
       instructions:
-        'Persistent terminal sessions and agents. Whatever runs goes on when a call is cancelled or this client ' +
-        'goes away; "list" finds it again.',
+        'Persistent terminal sessions and agents. Programs keep running when a call is cancelled or this client ' +
+        'goes away; "list" finds them again.',
     },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: OPERATIONS.map(described) }));
@@ -62,7 +62,7 @@ function described({ name, description, args, isReadOnly }: Operation): {
   };
 }
 
-/** Says every few seconds how long it has taken: clients count their time-outs from the last report. */
+/** Reports the elapsed time every few seconds: clients count their timeouts from the last report. */
 function reporting(report: (seconds: number) => Promise<void>): () => void {
   const began = Date.now();
   const timer = setInterval(() => {

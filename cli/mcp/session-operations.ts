@@ -23,9 +23,9 @@ import { factsOf } from '../view-facts';
 import { allWork } from '../work';
 import { asJson, operation, type Answer, type Operation } from './operation';
 
-/** Whose sessions they are when the client names no agent. */
+/** Owner of the sessions when the client names no agent. */
 const MCP_AGENT = 'mcp';
-/** Most clients give a call up after a minute, and would never see the answer. */
+/** Most clients give up a call after a minute, and would never see the answer. */
 const PATIENCE_MS = 50_000;
 const QUICK = { firstOutputMs: 30_000, betweenOutputMs: 15_000, maxMs: PATIENCE_MS };
 
@@ -44,7 +44,7 @@ function viewed(view: CommandView): Answer {
   return { text: `${view.output}${gap}[${factsOf(view)}]`, structured: { ...view } };
 }
 
-/** Requests without the keys that the schema has, but that were left out. */
+/** Requests without the optional keys that were left out. */
 const request = <T>(given: object): T =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 
@@ -52,8 +52,8 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'exec',
     description:
-      'Runs code in a persistent terminal session and answers at its end, or earlier when it takes long or waits ' +
-      'for input: it goes on then, and "output", "wait" and "input" follow it. A cancelled call leaves it running.',
+      'Runs code in a persistent terminal session and answers at its end, or earlier if it takes long or waits for ' +
+      'input: it then keeps running, and "output", "wait" and "input" follow it. A cancelled call leaves it running.',
     args: z.extend(execSchema, { ...address, cwd: sessionInputSchema.shape.cwd }),
     isReadOnly: false,
     async run({ agent, host, session, cwd, id, ...command }, context) {
@@ -76,7 +76,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'input',
     description:
-      'Types "keyboard" and Enter into the process that runs in a session, or presses "keys" such as ["ctrl-c"].',
+      'Types "keyboard" and Enter into the process running in a session, or presses "keys" such as ["ctrl-c"].',
     args: z.extend(inputSchema, address),
     secret: true,
     isReadOnly: false,
@@ -89,7 +89,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   }),
   operation({
     name: 'reset',
-    description: 'Ends everything that runs in a session; its next command gets a fresh shell.',
+    description: 'Ends everything running in a session; its next command gets a fresh shell.',
     args: z.extend(resetSchema, address),
     isReadOnly: false,
     async run({ agent, host, session, id, reason }, context) {
@@ -104,7 +104,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     args: z.extend(waitRequestSchema, { ...address, session: z.optional(sessionNumber) }),
     isReadOnly: true,
     async run({ agent, host, session: asked, ...what }, context) {
-      // The one that is asked must be there: one of those that are waited for is.
+      // The session asked must exist: any of those waited for does.
       const [first] = what.sessions ?? [];
       const session = asked ?? (typeof first === 'object' ? first.session : (first ?? 0));
       const wanted = { waitMs: PATIENCE_MS, ...request<WaitRequest>(what) };
@@ -117,7 +117,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   }),
   operation({
     name: 'list',
-    description: 'Lists the agents, turns and sessions that are open, and what each is at and waits for.',
+    description: 'Lists the open agents, turns and sessions, and what each is doing and waiting for.',
     args: z.strictObject({ ended: z._default(z.boolean(), false) }),
     isReadOnly: true,
     run: async ({ ended }, context) => asJson({ work: await allWork(context, ended) }),

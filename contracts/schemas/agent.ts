@@ -7,7 +7,7 @@ import { z } from './zod';
 
 const text = z.string().check(
   z.refine<string>((value) => value.trim() !== '', {
-    error: 'got an empty text, allowed one with at least a word',
+    error: 'got an empty text, allowed at least one word',
   }),
   z.refine<string>((value) => jsonBytes(value) <= MAX_MESSAGE_BYTES, {
     error: (issue) =>
@@ -38,7 +38,7 @@ const modelName = z.string().check(
   }),
 );
 const path = z.string().check(z.minLength(1), z.maxLength(1_000));
-/** As JSON; it goes along with every model call. */
+/** As JSON; it is sent with every model call. */
 const MAX_SCHEMA_BYTES = 50_000;
 const jsonSchema = z.record(z.string(), z.unknown()).check(
   z.refine<Record<string, unknown>>((value) => jsonBytes(value) <= MAX_SCHEMA_BYTES, {
@@ -103,7 +103,7 @@ export const agentsWaitSchema = z.strictObject({
 });
 export const stopSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
 
-/** As models and scripts write it; an id may be a reference yet, and one that is none is told by the agent. */
+/** As models and scripts write it. An id may still be a reference; the agent reports invalid ones. */
 export const agentsWaitCallSchema = z.strictObject({
   agent_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(1_000)),
   mode: z.optional(z.enum(['all', 'any'])),
@@ -128,7 +128,7 @@ const resultSchema = z.looseObject({
   steps: z.number(),
   usage: z.optional(usageSchema),
 });
-/** Between our own workflows; checked because anybody may send a signal. */
+/** Sent between our own workflows; checked because anyone may send a signal. */
 export const agentEndedSchema = z.object({ agentId: z.string(), result: resultSchema });
 export const awaitAgentsSchema = z.object({
   key: z.string().check(z.minLength(1), z.maxLength(1_000)),

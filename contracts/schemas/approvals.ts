@@ -1,4 +1,4 @@
-// Shapes of answers to what is held; see session.ts for why zod/mini.
+// Shapes of approvals and denials; see session.ts for why zod/mini.
 import { idSchema, sessionNumber } from './session';
 import { z } from './zod';
 

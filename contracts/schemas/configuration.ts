@@ -1,5 +1,5 @@
-// Shape of `holdfast.toml`. Keys that Codex's `config.toml` has keep their names. What is read from it holds secrets:
-// no fault may show a value.
+// Shape of `holdfast.toml`. Keys shared with Codex's `config.toml` keep their names. The file may hold secrets, so no
+// fault may show a value.
 import { DECISIONS } from '../approvals';
 import { ID_PATTERN } from '../ids';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../policy';
@@ -19,7 +19,7 @@ const WIRE_APIS = ['chat', 'responses', 'anthropic'] as const;
 const STDIO_KEYS = ['args', 'env', 'env_vars', 'cwd'] as const;
 const HTTP_KEYS = ['headers', 'http_headers', 'env_http_headers', 'bearer_token_env_var'] as const;
 
-/** For each wrong key what is allowed; empty where all is well. */
+/** What is allowed, for each wrong key; empty if all is well. */
 function transportFaults(server: Record<string, unknown>): string[] {
   const { command, url } = server;
   if ((command === undefined) === (url === undefined))
@@ -56,21 +56,21 @@ const mcpServerSchema = z
 
 const serverName = z
   .string()
-  .check(z.regex(SERVER_NAME_PATTERN, { error: 'must be named with a-z, A-Z, 0-9, "_" and "-" alone' }));
+  .check(z.regex(SERVER_NAME_PATTERN, { error: 'must be named with only a-z, A-Z, 0-9, "_" and "-"' }));
 
 const environmentKeys = z.record(text, text);
 const milliseconds = z.number().check(z.positive(), z.maximum(86_400_000));
 const tokens = z.int().check(z.positive());
 const dollars = z.number().check(z.minimum(0));
 
-/** A stream that brings no byte for so long is given up; Codex waits as long. */
+/** A stream that is silent for this long is abandoned; Codex uses the same value. */
 export const STREAM_IDLE_MS = 300_000;
-/** A call to a model that has no whole answer by then is given up. */
+/** A model call without a complete answer by then is abandoned. */
 export const REQUEST_MS = 600_000;
 
 const modelProviderSchema = z
   .strictObject({
-    /** For whoever reads the file. */
+    /** For people who read the file. */
     name: z.optional(text),
     base_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
     env_key: z.optional(text),
@@ -117,7 +117,7 @@ const modelSchema = z.strictObject({
 const decision = z.enum(DECISIONS, {
   error: `must be one of ${DECISIONS.map((one) => `"${one}"`).join(', ')}`,
 });
-const idKey = z.string().check(z.regex(ID_PATTERN, { error: 'must be named by an id' }));
+const idKey = z.string().check(z.regex(ID_PATTERN, { error: 'must be an id' }));
 const ruleKeys = z.partial(
   z.strictObject(
     Object.fromEntries(Object.keys(DEFAULT_RULES).map((rule) => [rule, decision])) as Record<

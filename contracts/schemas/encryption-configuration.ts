@@ -1,4 +1,4 @@
-// Shape of `[encryption]` in `holdfast.toml`. It says where keys are, and holds none.
+// Shape of `[encryption]` in `holdfast.toml`. It says where the keys are and holds none.
 import { WORKFLOW_KINDS } from '../ids';
 import { z } from './zod';
 
@@ -7,7 +7,7 @@ const kinds = z.array(
   z.enum(WORKFLOW_KINDS, { error: `must be of ${WORKFLOW_KINDS.map((kind) => `"${kind}"`).join(', ')}` }),
 );
 
-/** It stands beside every payload, for everybody to read. */
+/** Stored in plain text with every payload. */
 const keyId = z
   .string()
   .check(z.regex(/^[a-zA-Z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of a-z, A-Z, 0-9, ".", "_" and "-"' }));

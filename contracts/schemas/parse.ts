@@ -1,24 +1,36 @@
-// Checks a value against its shape and says everything that is wrong with it, in the catalogue's words.
+// Checks a value against its shape and reports everything wrong with it, in the catalogue's words.
 import { HoldfastError } from '../errors';
 import { z } from './zod';
 
-/** What is refused of signals is kept, and goes over continue-as-new: names of keys may be as long as a message. */
+/** Refusals of signals are kept across continue-as-new, and key names may be as long as a message. */
 const SHOWN_FAULTS = 2_000;
 
 /**
- * The checked value. Throws `invalid_input` that names `what` and every fault with its place; of a `secret`
- * value, such as input that may be a password, it shows the keys alone. Takes schemas of `zod` and of `zod/mini`.
+ * The checked value. Throws `invalid_input`, which names `what` and every fault with its place; for a `secret`
+ * value, such as input that may be a password, it shows only the keys. Accepts schemas of `zod` and `zod/mini`.
  */
 export function parseWith<T>(schema: z.core.$ZodType<T>, what: string, value: unknown, secret = false): T {
-  // In our words: another library in the process may have given zod its own.
+  // In our words: another library in the process may have configured zod's messages.
   const result = z.core.safeParse(schema, value ?? {}, { error: describe });
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${issue.message}`);
   throw new HoldfastError('invalid_input', {
     what,
-    got: secret ? shorten(keysOf(value)) : shorten(JSON.stringify(value) ?? 'nothing'),
+    got: secret
+      ? shorten(keysOf(value))
+      : shorten(JSON.stringify(faultyPart(value, result.error)) ?? 'nothing'),
     allowed: `a value without these faults: ${shorten(faults.join('; '), SHOWN_FAULTS)}`,
   });
+}
+
+/** What was given under the keys that have faults; all of it where that says nothing. */
+function faultyPart(value: unknown, { issues }: z.core.$ZodError): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const faulty = issues.flatMap((issue) =>
+    issue.path.length === 0 && issue.code === 'unrecognized_keys' ? issue.keys : [issue.path[0]],
+  );
+  const part = Object.entries(value).filter(([key]) => faulty.includes(key));
+  return part.length > 0 ? Object.fromEntries(part) : value;
 }
 
 const keysOf = (value: unknown): string =>
@@ -48,7 +60,7 @@ function describe(issue: z.core.$ZodRawIssue): string {
       return `must match ${issue.format === 'regex' ? String(issue.pattern) : issue.format}`;
     case 'invalid_union':
       return issue.errors.length > 0
-        ? `fits none of what is allowed: ${alternatives(issue.errors)}`
+        ? `matches none of the alternatives: ${alternatives(issue.errors)}`
         : 'is invalid';
     case 'not_multiple_of':
     case 'invalid_key':

@@ -1,4 +1,4 @@
-// Shapes of what hosts say of themselves; see session.ts for why zod/mini.
+// Shapes of what hosts announce; see session.ts for why zod/mini.
 import { ACCESS } from '../remote-hosts';
 import { z } from './zod';
 

@@ -6,7 +6,7 @@ const count = z.optional(z.int().check(z.positive()));
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.map((value) => `"${value}"`).join(', ')}` });
 
-/** A name, all names below one, or an address; ports are those of the web where none is named. */
+/** A name, all names below one, or an address; without a port, the web's ports. */
 const NAMED_HOST = /^((\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9]\d{0,4})?$/i;
 const HOSTS = 'hosts such as "pypi.org", "*.example.org" and "registry.internal:8443"';
 

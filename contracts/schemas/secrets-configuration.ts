@@ -1,4 +1,4 @@
-// Shape of `[secrets]` in `holdfast.toml`: where the host finds them. It holds none.
+// Shape of `[secrets]` in `holdfast.toml`: where the host finds the secrets. It holds none.
 import { SECRET_NAME, SECRET_USES } from '../secrets';
 import { z } from './zod';
 
@@ -21,7 +21,7 @@ function isPattern(source: string): boolean {
   }
 }
 
-/** Ids of agents and hosts, where `*` stands for anything. */
+/** Ids of agents and hosts, in which `*` stands for anything. */
 const names = z.array(
   text.check(z.regex(/^[a-z0-9_*-]+$/, { error: 'must be an id, in which "*" stands for anything' })),
 );

@@ -1,5 +1,5 @@
-// Shapes of the messages to sessions, one truth for clients, tools and workflows. zod/mini, because it
-// also goes into the workflow bundle, where the web UI's and other SDKs' messages have no client before.
+// Shapes of the messages to sessions: the single source for clients, tools and workflows. zod/mini, because it is also
+// part of the workflow bundle, which must check messages from the web UI and other SDKs itself.
 import { ID_PATTERN, MAX_SESSION_NUMBER, MESSAGE_ID_MAX_CHARS } from '../ids';
 import {
   KEYS,
@@ -14,7 +14,7 @@ import {
 import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tool-grant';
 import { z } from './zod';
 
-/** Bytes of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
+/** Length of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
 export function utf8Length(text: string): number {
   let bytes = 0;
   for (const character of text) {
@@ -47,7 +47,7 @@ export const idSchema = z.string().check(z.regex(ID_PATTERN));
 const messageId = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 export const sessionNumber = wholeNumber(0, MAX_SESSION_NUMBER);
 export const milliseconds = wholeNumber(0, LONGEST_WAIT_MS);
-/** Beginning with a letter: an object orders whole-number names by themselves. */
+/** Must begin with a letter: objects reorder keys that are whole numbers. */
 const readerName = z.string().check(z.regex(/^[a-z][a-z0-9_-]{0,62}$/));
 const keyName = z.enum(Object.keys(KEYS) as [Key, ...Key[]]);
 export const runtimeSchema = z.enum(RUNTIMES);

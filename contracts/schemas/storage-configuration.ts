@@ -1,4 +1,4 @@
-// Shape of `[storage]` in `holdfast.toml`: how much of the disk a host may take.
+// Shape of `[storage]` in `holdfast.toml`: how much of the disk a host may use.
 import { DEFAULT_QUOTAS, MIB } from '../quotas';
 import { z } from './zod';
 

@@ -1,4 +1,4 @@
-// Shapes of the messages about tool calls of scripts; see session.ts for why zod/mini.
+// Shapes of the messages about scripts' tool calls; see session.ts for why zod/mini.
 import { MESSAGE_ID_MAX_CHARS } from '../ids';
 import { EFFECTS } from '../tools';
 import { milliseconds, toolName } from './session';
@@ -7,7 +7,7 @@ import { z } from './zod';
 const id = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 const ids = z.array(id).check(z.maxLength(10_000));
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
-/** Of the agents, or of a host. */
+/** The agents' queue, or a host's. */
 const taskQueue = z.string().check(z.regex(/^(?:holdfast|host\.[a-z0-9][a-z0-9_-]{0,62})$/));
 const blobSchema = z.strictObject({ sha256, bytes: z.int(), at: z.optional(taskQueue) });
 
@@ -27,7 +27,7 @@ const holdSchema = z.strictObject({
 
 export const toolCallSchema = z.strictObject({
   id,
-  // A command's own, and what is added to it where it runs again.
+  // The command's id, plus the suffix that is added if it runs again.
   commandId: z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS + 10)),
   tool: toolName,
   args: z.record(z.string(), z.unknown()),

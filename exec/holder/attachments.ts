@@ -1,15 +1,15 @@
-// People at the session's terminal: any number who watch, one who types. What they type goes to the terminal
-// and nowhere else; what they see they read from the log.
+// People at the session's terminal: any number watch, one types. Typed input goes to the terminal and nowhere else;
+// output is read from the log.
 import { HoldfastError } from '../../contracts/errors';
 import type { AttachedState, TerminalSize, Verbs } from '../protocol';
 import type { Session } from './session';
 
-/** Where there is no window, its size is told as 0; above this nobody has one. */
+/** Without a window the size is reported as 0; no real window is larger than this. */
 const MAX_CELLS = 9_999;
 
 interface Typist {
   who: string;
-  /** Aborts when the connection is gone: it stands for the person. */
+  /** Aborts when the connection, which represents the person, is gone. */
   connection: AbortSignal;
 }
 
@@ -21,10 +21,7 @@ export class Attachments {
     private readonly number: number,
   ) {}
 
-  /**
-   * Throws `typist_busy` when another types and `take` does not say to replace it. A size that no terminal can have
-   * counts as none.
-   */
+  /** Throws `typist_busy` if another person types and `take` is not set. An impossible size counts as none. */
   attach({ typist, size }: Verbs['attach']['request'], connection: AbortSignal): AttachedState {
     if (typist) {
       if (this.typist && this.typist.connection !== connection && !typist.take)
@@ -37,7 +34,7 @@ export class Attachments {
     return this.state();
   }
 
-  /** Answers when there is more than `from`, or anything else than `seen` to tell. */
+  /** Answers when there is output beyond `from`, or the state differs from `seen`. */
   watch({ from, seen }: Verbs['watch']['request'], cancelled: AbortSignal): Promise<AttachedState> {
     return new Promise((resolve) => {
       const isNews = (state: AttachedState): boolean =>
@@ -53,7 +50,7 @@ export class Attachments {
         cancelled.removeEventListener('abort', stop);
       };
       cancelled.addEventListener('abort', stop, { once: true });
-      // What came since the caller's last look.
+      // What has arrived since the caller's last look.
       const state = this.state();
       if (!isNews(state)) return;
       stop();
@@ -61,13 +58,13 @@ export class Attachments {
     });
   }
 
-  /** False where nothing runs that could read it, or another types now: then nothing is typed. */
+  /** False if nothing was typed: nothing runs that could read it, or another person types now. */
   type({ bytes }: Verbs['type']['request'], connection: AbortSignal): { typed: boolean } {
     const isMine = this.typist?.connection === connection;
     return { typed: isMine && this.session.typeRaw(Buffer.from(bytes, 'base64')) };
   }
 
-  /** A size that no terminal can have changes nothing. */
+  /** An impossible size changes nothing. */
   resize(size: Verbs['resize']['request'], connection: AbortSignal): Record<string, never> {
     if (this.typist?.connection === connection && isUsable(size)) this.session.resize(size);
     return {};
@@ -76,7 +73,7 @@ export class Attachments {
   private leave(connection: AbortSignal): void {
     if (this.typist?.connection !== connection) return;
     this.typist = null;
-    // Programs that nobody looks at get the size again that views of them are made for.
+    // With nobody attached, programs get the default size back, which views are rendered for.
     this.session.resize(null);
     this.session.notify();
   }

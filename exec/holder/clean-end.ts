@@ -1,20 +1,20 @@
-// Gives the programs of a tree the chance to end cleanly, while nothing of the session's code begins any more. A shell
-// goes on with its next command as soon as the one before it has ended, and so does every program that starts others
-// one after the other: so the whole tree is stopped first, and only what then ends is continued.
+// Lets the programs of a tree end cleanly without letting any more of the session's code start. A shell runs its next
+// command as soon as the current one has ended, and so does every program that starts others in sequence: so the whole
+// tree is stopped first, and only programs that will then end are continued.
 import { listNumeric, livingStat, readText } from '../proc';
 import { gone, killAll, signal } from './signals';
 
-/** How long programs have for their clean end. */
+/** How long programs have to end cleanly. */
 const GRACE_MS = 400;
-/** A tree that forks without pause is stopped in a few rounds; this ends those that it cannot be. */
+/** A tree that forks constantly is stopped in a few rounds; this bounds the effort for one that cannot be. */
 const FREEZE_MS = 2_000;
-/** A process that does not stop by then waits in the kernel, and stops before it runs any code of its own. */
+/** A process that does not stop by then is blocked in the kernel, and stops before it runs any of its own code. */
 const STOP_MS = 400;
 /** Bit of SIGTERM (15) in the masks of /proc/PID/status. */
 const TERM = 1n << 14n;
 
 interface Tree {
-  /** Everything in it but its init, nearest first. */
+  /** Everything in the tree but its init, nearest first. */
   find: () => number[];
   /** Whether a process is the session's own shell or a copy of it. */
   isOwnShell: (pid: number) => boolean;
@@ -22,10 +22,10 @@ interface Tree {
 
 /**
  * Stops everything, then:
- * - the session's own shell and its subshells stay stopped: they run what is left of the code, and its traps;
- * - what ignores or blocks TERM would go on as if nothing were, so it is killed at once;
- * - all others are sent TERM before the first of them is continued. One without a handler dies before it runs an
- *   instruction of its own, whichever of its children ended before; one with a handler runs that.
+ * - the session's own shell and its subshells stay stopped: they would run the rest of the code, and its traps;
+ * - processes that ignore or block TERM would simply continue, so they are killed at once;
+ * - all others are sent TERM before the first of them is continued. One without a handler dies before it runs another
+ * instruction, whichever of its children ended before; one with a handler runs that.
  */
 export async function endCleanly({ find, isOwnShell }: Tree): Promise<void> {
   const programs = (await freeze(find)).filter((pid) => !isOwnShell(pid));
@@ -36,7 +36,7 @@ export async function endCleanly({ find, isOwnShell }: Tree): Promise<void> {
   await gone(hearing, GRACE_MS);
 }
 
-/** Stops what `find` finds until it finds nothing new, and returns all of it. */
+/** Stops what `find` returns until it finds nothing new, and returns all of it. */
 async function freeze(find: () => number[]): Promise<number[]> {
   const seen = new Set<number>();
   for (const until = Date.now() + FREEZE_MS; Date.now() < until;) {
@@ -48,7 +48,7 @@ async function freeze(find: () => number[]): Promise<number[]> {
   return [...seen];
 }
 
-/** Waits until none of them runs code of its own. */
+/** Waits until none of them runs its own code. */
 export async function stopped(pids: number[]): Promise<void> {
   const until = Date.now() + STOP_MS;
   for (let left = pids; left.length > 0 && Date.now() < until;) {
@@ -57,7 +57,7 @@ export async function stopped(pids: number[]): Promise<void> {
   }
 }
 
-/** Whether TERM ends it or has a handler: neither ignored nor blocked in every thread. */
+/** Whether TERM ends it or has a handler: it is not ignored, and not blocked in every thread. */
 function hearsTerm(pid: number): boolean {
   const masks = listNumeric(`/proc/${pid}/task`).map(
     (thread) => readText(`/proc/${pid}/task/${thread}/status`) ?? '',

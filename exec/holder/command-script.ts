@@ -13,19 +13,19 @@ const INTERPRETERS = {
   nodejs: { program: 'node', runner: 'run-node.mjs', extension: 'mjs' },
 } as const;
 
-/** The first line of what PEP 723 calls a script's metadata. */
+/** The first line of script metadata (PEP 723). */
 const METADATA = /^# \/\/\/ script\r?$/m;
-/** The form of it before PEP 723. */
+/** The form used before PEP 723. */
 const BARE_LIST = /^#\s*dependencies\s*=/;
 
 interface CommandCode {
   runtime: Runtime;
   code: string;
-  /** Present: the runner looks for the imports before it runs anything. */
+  /** If present, the runner checks these imports before it runs anything. */
   checkImports?: CodeImport[] | undefined;
 }
 
-/** Writes what the runtime needs beside `name` in `directory` with `write`, and returns the script to source. */
+/** Writes the runtime's files beside `name` in `directory` with `write`, and returns the script to source. */
 export function commandScript(
   directory: string,
   name: string,
@@ -52,7 +52,7 @@ export function commandScript(
   ].join('\n');
 }
 
-/** Whether a script says itself what it needs: by its metadata, or by a comment above its first line of code. */
+/** Whether a script declares its own packages: by its metadata, or by a comment above its first line of code. */
 function namesItsPackages(code: string): boolean {
   if (METADATA.test(code)) return true;
   for (const line of code.split('\n')) {
@@ -72,8 +72,8 @@ function wordsOf(runtime: Exclude<Runtime, 'terminal'>, code: string, file: stri
 }
 
 /**
- * What bash sources before a command that is to begin in `folder`. Where that cannot be entered the shell ends with
- * the command, so that nothing runs elsewhere. A file of its own: the lines of the code keep their numbers.
+ * What bash sources before a command that is to begin in `folder`. If the folder cannot be entered, the shell ends with
+ * the command, so that nothing runs elsewhere. In a separate file, to keep the line numbers of the code.
  */
 export function folderScript(folder: string, sandbox: { workspace: string } | undefined): string {
   const why = sandbox ? `: the sandbox of this host shows ${sandbox.workspace} and hides most others` : '';

@@ -1,6 +1,6 @@
-// The connections to a holder: reads their requests, hands them on and writes the answers. Who asks is known by a token:
-// the host, and those that have the holder's, may ask for anything; a script calls tools with that of its command; all
-// others are strangers. However many strangers and scripts come, they leave room for the host.
+// The connections to a holder: reads their requests, dispatches them and writes the answers. A token identifies the
+// caller: the host, and others with the holder's token, may ask for anything; a script calls tools with the token of
+// its command; all others are strangers. However many strangers and scripts connect, there is room left for the host.
 import type { Socket } from 'node:net';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import { readOnceWritten, UnfinishedFrames } from '../back-pressure';
@@ -19,22 +19,22 @@ import { ScriptConnections } from './script-connections';
 export interface Connection {
   /** Aborts when the other side is gone. */
   gone: AbortSignal;
-  /** What its requests wait for, by their ids. */
+  /** Waiting requests, by id. */
   waiting: Map<number, AbortController>;
 }
 
 interface ConnectionsOptions {
-  /** The holder's own. */
+  /** The holder's own token. */
   token: string;
-  /** Whether a token is that of a command whose scripts may call. */
+  /** Whether the token belongs to a command whose scripts may call. */
   isScript: (token: string) => boolean;
-  /** The answer of a request; a script's is a `call`. */
+  /** Answers a request; a script's request is a `call`. */
   perform: (frame: RequestFrame, connection: Connection, cancelled: AbortSignal) => unknown;
-  /** What comes then is not answered any more. */
+  /** From then on requests are not answered. */
   isEnding: () => boolean;
 }
 
-/** Answers may be large, and a script that reads none of them must not fill the memory of its holder. */
+/** Answers may be large, and a script that reads none of them must not fill the holder's memory. */
 const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 
 export class Connections {
@@ -81,12 +81,12 @@ export class Connections {
     socket.on('error', () => socket.destroy());
   }
 
-  /** Of all connections: answers that the other side has not taken. */
+  /** Unread answers of all connections. */
   private unreadBytes(): number {
     return [...this.sockets].reduce((sum, { writableLength }) => sum + writableLength, 0);
   }
 
-  /** Rejects for what is no request: nobody would wait for its answer. */
+  /** Rejects for an invalid request: nobody would wait for its answer. */
   private async answer(frame: RequestFrame, socket: Socket, connection: Connection): Promise<AnswerFrame> {
     const { id } = frame;
     if (connection.waiting.has(id)) throw new Error(`request ${id} is open already`);
@@ -107,14 +107,17 @@ export class Connections {
     }
   }
 
-  /** Returns what is to be done at the request's end. Throws for a wrong token, and where scripts have too many. */
+  /**
+   * Returns a function to call at the end of the request. Throws for a wrong token, and if scripts have too many
+   * connections.
+   */
   private identify({ verb, token }: RequestFrame, socket: Socket): (() => void) | undefined {
     if (verb !== 'call') {
       if (token !== this.options.token) throw new HoldfastError('internal', { reason: 'wrong token' });
       this.strangers.know(socket);
       return undefined;
     }
-    // With that of a command that is long over it stays a stranger, and is answered.
+    // With the token of a command that ended long ago it stays a stranger, but is answered.
     if (!this.options.isScript(token)) return undefined;
     this.scripts.callBegins(socket);
     this.strangers.know(socket);

@@ -1,12 +1,12 @@
-// Cuts the driver's fences out of a terminal's output. A fence says "all that the command printed lies
-// before this point"; it is no proof of an end (a program could print it), so it only orders.
+// Cuts the driver's fences out of a terminal's output. A fence means that all output of the command lies before this
+// point. It does not prove an end (a program could print it); it only orders.
 
 export class FenceFilter {
   private held: Buffer = Buffer.alloc(0);
 
   constructor(private readonly fence: Buffer) {}
 
-  /** Returns the chunk's own bytes and how many fences it held; may keep back the beginning of a fence. */
+  /** Returns the chunk without fences and how many it held; may hold back the beginning of a fence. */
   push(chunk: Buffer): { data: Buffer; fences: number } {
     let rest = this.held.length > 0 ? Buffer.concat([this.held, chunk]) : chunk;
     const parts: Buffer[] = [];
@@ -22,7 +22,7 @@ export class FenceFilter {
     return { data: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts), fences };
   }
 
-  /** What was kept back, once no more output can come. */
+  /** What was held back, once no more output can arrive. */
   flush(): Buffer {
     const data = this.held;
     this.held = Buffer.alloc(0);

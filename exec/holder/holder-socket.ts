@@ -1,5 +1,5 @@
-// The socket file of a holder. Something else may remove it while the holder lives, a cleaner of temporary folders among
-// others: then it is made again, with its folder.
+// The socket file of a holder. Something else, such as a cleaner of temporary folders, may remove it while the holder
+// lives: then it is recreated, with its folder.
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -17,9 +17,9 @@ export class HolderSocket {
     private readonly serve: (socket: Socket) => void,
   ) {}
 
-  /** Calls `onFailure` where nobody can listen there. */
+  /** Calls `onFailure` if it cannot listen there. */
   listen(onListening: () => void, onFailure: (err: Error) => void): void {
-    // A socket file that is left over belongs to a dead holder: its starter has made sure of that.
+    // A leftover socket file belongs to a dead holder: the starter has checked that.
     rmSync(this.path, { force: true });
     const server = createServer(this.serve);
     this.server = server;
@@ -31,18 +31,18 @@ export class HolderSocket {
     });
   }
 
-  /** Makes it again where it is gone. Connections that are open stay so. */
+  /** Recreates it if it is gone. Open connections stay open. */
   keep(): void {
     if (this.isOpening || this.isThere()) return;
     this.isOpening = true;
     const failed = (err: unknown): void => {
       this.isOpening = false;
-      // Once, and not every second.
+      // Log once, not every second.
       if (this.said !== reasonOf(err)) console.error(new Date().toISOString(), this.path, reasonOf(err));
       this.said = reasonOf(err);
     };
     try {
-      // First: a server that closes removes the file of its name.
+      // Close the old server first: closing removes the file with its name.
       this.server?.close();
       privateFolder(dirname(this.path));
       this.listen(() => (this.isOpening = false), failed);
@@ -59,7 +59,7 @@ export class HolderSocket {
     try {
       return lstatSync(this.path, { throwIfNoEntry: false })?.ino === this.inode;
     } catch {
-      // Its folder cannot be looked into at the moment: nothing can be made there either.
+      // Its folder cannot be read at the moment, so nothing can be created there either.
       return true;
     }
   }

@@ -1,4 +1,4 @@
-// The holder itself: carries out what is asked of it, says who it is and stays findable, ends when it is told to.
+// The holder itself: handles requests, announces itself and stays findable, ends when told to.
 import { fstatSync, openSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors';
 import { readJson, removeQuietly, writeJson } from '../json-file';
@@ -38,14 +38,14 @@ export class Holder {
     this.folder = openSync(paths.directory, 'r');
   }
 
-  /** Throws, later, where nobody can listen: before it is introduced, that is its starter's to tell. */
+  /** Emits an error later if it cannot listen: before `introduce`, its starter reports that. */
   listen(onListening: () => void): void {
     this.socket.listen(onListening, (err) => {
       throw err;
     });
   }
 
-  /** Without a record of itself nobody finds it: then its starter is told at once. */
+  /** Without a record nobody finds the holder, so a failure is reported to the starter at once. */
   introduce(): void {
     try {
       this.record();
@@ -53,7 +53,7 @@ export class Holder {
       removeQuietly(this.config.socketPath);
       throw err;
     }
-    // The server keeps the process alive, and this does not.
+    // The server keeps the process alive, not this timer.
     setInterval(() => this.stayFindable(), LOOK_EVERY_MS).unref();
   }
 
@@ -63,26 +63,26 @@ export class Holder {
     writeJson(this.paths.holder, { identity, socketPath, token, version: PROTOCOL_VERSION });
   }
 
-  /** A holder that nobody can find would run for ever: what it is found by is made again. */
+  /** A holder that nobody can find would run for ever, so its socket and record are recreated. */
   private stayFindable(): void {
     if (this.isEnding) return;
     try {
-      // Somebody has deleted the session: its terminal goes with it.
+      // Somebody has deleted the session: its terminal ends too.
       if (fstatSync(this.folder).nlink === 0) return void this.end('the folder of the session was deleted');
       if (!readJson(this.paths.holder)) this.record();
       this.session.snapshot();
     } catch {
-      // Tried again in a second.
+      // Retried in a second.
     }
     this.socket.keep();
   }
 
-  /** What comes from now on finds a closed connection, and the next holder: this one begins nothing any more. */
+  /** From now on requests find a closed connection, and then the next holder: this one begins nothing more. */
   async end(reason: string | null): Promise<unknown> {
     this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
     removeQuietly(this.paths.holder);
-    // Leaves the answer time to be written.
+    // Leaves time to write the answer.
     setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);
     return snapshot;
@@ -129,12 +129,12 @@ export class Holder {
       case 'close':
         return this.end((body as Verbs['close']['request']).reason);
       default:
-        // Of a later release than this holder, which lives on from before.
+        // A verb of a later release than this holder, which is still running from before.
         throw new HoldfastError('invalid_input', {
           what: "A request to the session's holder",
           got: String(verb),
           allowed: VERBS,
-          next: 'The holder is of another release: close the session and open it anew with this one.',
+          next: 'The holder is from another release: close the session and open it again with this one.',
         });
     }
   }

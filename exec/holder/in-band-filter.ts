@@ -1,14 +1,14 @@
-// Cuts the calls of scripts out of what a terminal prints: `<<TOOL_CALL>>{"nonce":"…",…}<<END_TOOL_CALL>>`. All else
-// passes byte for byte and in order. Only what begins as a frame with a secret of this session is held back.
+// Cuts script calls out of a terminal's output: `<<TOOL_CALL>>{"nonce":"…",…}<<END_TOOL_CALL>>`. Everything else passes
+// byte for byte, in order. Only what starts like a frame with a secret of this session is held back.
 
 export const CALL_MARK = '<<TOOL_CALL>>';
 const CALL_END = '<<END_TOOL_CALL>>';
-/** Arguments of 1 MB, also where JSON escapes half of them. */
+/** Room for 1 MB of arguments, even if JSON escapes half of them. */
 export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 
 const MARK = Buffer.from(CALL_MARK);
 const END = Buffer.from(CALL_END);
-/** What stands between the mark and the nonce: JSON may have spaces there, but not many. */
+/** Text between the mark and the nonce: JSON allows spaces there, but few are needed. */
 const MAX_HEAD_BYTES = 96;
 const HEAD = ['{', '"nonce"', ':', '"'];
 const NONCE = /^[0-9a-f]{32}"/;
@@ -17,20 +17,20 @@ const NONCE_BEGIN = /^[0-9a-f]{0,32}$/;
 export interface FilterOptions {
   /** Whether a frame with this nonce may be a call. */
   isSecret(nonce: string): boolean;
-  /** Takes a whole frame. False for one that is not well-formed: it stays text. */
+  /** Handles a whole frame. False if it is malformed: it stays text. */
   onFrame(nonce: string, body: Record<string, unknown>): boolean;
-  /** A frame with a secret of ours stays text, so that the secret is none any more. */
+  /** A frame with one of our secrets stays text, so the secret is exposed and must be revoked. */
   onSpoilt(nonce: string, reason: string): void;
-  /** Text that looks like a frame and has no secret of ours. */
+  /** Text that looks like a frame but has none of our secrets. */
   onLookAlike(): void;
 }
 
-/** The frame that is just coming in, behind its head. */
+/** The frame being received, after its head. */
 interface Body {
   nonce: string;
   parts: Buffer[];
   bytes: number;
-  /** The last bytes: an end may be split. */
+  /** The last bytes: an end mark may be split across chunks. */
   tail: Buffer;
 }
 
@@ -40,13 +40,13 @@ export class InBandFilter {
 
   constructor(private readonly options: FilterOptions) {}
 
-  /** What is kept back: the beginning of what may be a frame, or a frame of a script that may call. */
+  /** What is held back: the beginning of a possible frame, or the frame of a script that may call. */
   get holds(): 'nothing' | 'head' | 'body' {
     if (this.body) return 'body';
     return this.held.length > 0 ? 'head' : 'nothing';
   }
 
-  /** Returns what is text; hands whole frames over. */
+  /** Returns the text; passes whole frames to `onFrame`. */
   push(chunk: Buffer): Buffer {
     const texts: Buffer[] = [];
     let rest: Buffer | null = chunk;
@@ -54,19 +54,19 @@ export class InBandFilter {
     return texts.length === 1 ? (texts[0] as Buffer) : Buffer.concat(texts);
   }
 
-  /** Gives up on what is kept back: it is text. */
+  /** Gives up on what is held back: it is text. */
   flush(reason: string): Buffer {
     const texts: Buffer[] = [];
     while (this.holds !== 'nothing') {
       const { held, body } = this;
       this.held = Buffer.alloc(0);
-      // In what was a frame another one may begin, and so on.
+      // Another frame may begin inside the rejected one, and so on.
       texts.push(body ? this.push(this.spoil(body, reason, texts)) : held);
     }
     return Buffer.concat(texts);
   }
 
-  /** Up to the first frame of ours. Returns what comes behind its head. */
+  /** Scans up to our first frame. Returns what follows its head. */
   private outside(chunk: Buffer, texts: Buffer[]): Buffer | null {
     const data = this.held.length > 0 ? Buffer.concat([this.held, chunk]) : chunk;
     this.held = Buffer.alloc(0);
@@ -94,11 +94,11 @@ export class InBandFilter {
     return null;
   }
 
-  /** Returns what comes behind the frame; null while its end is not there. */
+  /** Returns what follows the frame; null while its end is missing. */
   private intoBody(body: Body, chunk: Buffer, texts: Buffer[]): Buffer | null {
     const joined = Buffer.concat([body.tail, chunk]);
     const found = joined.indexOf(END);
-    // Counted from where the chunk begins: an end may have begun before it.
+    // Relative to the start of the chunk: an end mark may begin before it.
     const end = found < 0 ? chunk.length : found - body.tail.length;
     body.parts.push(chunk);
     const length = body.bytes + end;
@@ -108,12 +108,13 @@ export class InBandFilter {
     if (found < 0) return null;
     const all = Buffer.concat(body.parts);
     const value = parsed(all.toString('utf8', 0, length));
-    if (!value || !this.options.onFrame(body.nonce, value)) return this.spoil(body, 'it is no call', texts);
+    if (!value || !this.options.onFrame(body.nonce, value))
+      return this.spoil(body, 'it is not a call', texts);
     this.body = null;
     return all.subarray(length + END.length);
   }
 
-  /** The mark becomes text, and what is behind it is looked at anew: another frame may begin in it. */
+  /** The mark becomes text, and the rest is scanned again: another frame may begin in it. */
   private spoil(body: Body, reason: string, texts: Buffer[]): Buffer {
     this.body = null;
     this.options.onSpoilt(body.nonce, reason);
@@ -122,7 +123,7 @@ export class InBandFilter {
   }
 }
 
-/** What follows a mark: a nonce, or none, or what may become one. */
+/** What follows a mark: a nonce, no nonce, or an unfinished prefix. */
 type Head = { nonce: string | null } | 'unfinished';
 
 function headAt(data: Buffer, at: number): Head {
@@ -150,7 +151,7 @@ function parsed(text: string): Record<string, unknown> | undefined {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {
-    // Told by what is returned.
+    // The return value says so.
   }
   return undefined;
 }

@@ -1,17 +1,17 @@
-// What a person pastes, or the holder types, into a shell that only the terminal reaches, and what the holder then
-// types to let it call tools.
+// The line that a person pastes, or the holder types, into a shell that only the terminal reaches, and the script that
+// the holder then types to let it call tools.
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import { shellAsset } from '../package-root';
 import { CALL_MARK } from './in-band-filter';
 
-/** A terminal keeps 4,095 bytes of a line. */
+/** A terminal accepts 4,095 bytes per line. */
 const LINE_BYTES = 1_000;
 
 /**
- * Yields the line: it turns echo off, shows its ticket in a frame and evaluates the lines that it then gets, none where
- * they do not come within ten seconds. Built by printf, so that its own echo is no frame. For sh, bash, dash and zsh; a
- * space in front keeps it out of histories.
+ * Returns the line: it turns echo off, shows its ticket in a frame and evaluates the lines that it then receives, or
+ * none if they do not arrive within ten seconds. Built with printf, so that its own echo is not a frame. For sh, bash,
+ * dash and zsh; the leading space keeps it out of histories.
  */
 export function bootstrapLine(ticket: string): string {
   const frame = `${CALL_MARK}{"nonce":"%s"}<<END_TOOL_CALL>>`.replaceAll('CALL', '%s');
@@ -22,7 +22,10 @@ export function bootstrapLine(ticket: string): string {
   );
 }
 
-/** Yields what is typed for it: lines that a terminal takes, and an empty one. `ticket` gets the nonce, once. */
+/**
+ * Returns what to type for it: lines short enough for a terminal, and an empty one. `ticket` is exchanged for the
+ * nonce, once.
+ */
 export function bootstrapScript(ticket: string): string {
   const module = deflateSync(readFileSync(shellAsset('in-band.py')), { level: 9 }).toString('base64');
   const lines = module.match(new RegExp(`.{1,${LINE_BYTES}}`, 'g')) ?? [];

@@ -1,11 +1,11 @@
-// Whether scripts that only a session's terminal reaches may call tools: from `arm` until the command ends. Where
-// nobody has armed it, output passes untouched.
+// Whether scripts that only a session's terminal reaches may call tools: from `arm` until the command ends. Unless
+// armed, output passes untouched.
 import { HoldfastError } from '../../contracts/errors';
 import type { Verbs } from '../protocol';
 import { InBand, type InBandOptions } from './in-band';
 import type { ToolCalls } from './tool-calls';
 
-/** Python starts twice; on a busy machine behind a slow network. */
+/** Python starts twice, perhaps on a busy machine behind a slow network. */
 const CONNECT_MS = 30_000;
 const NOTHING = Buffer.alloc(0);
 
@@ -22,19 +22,19 @@ export class SessionInBand {
     return this.armed?.isCalling ?? false;
   }
 
-  /** Returns what of the output is text. */
+  /** Returns the part of the output that is text. */
   pass(data: Buffer): Buffer {
     return this.armed ? this.armed.pass(data) : data;
   }
 
-  /** The command has ended: returns what was kept back of its output. */
+  /** The command has ended: returns the output that was held back. */
   end(): Buffer {
     const { armed } = this;
     this.armed = null;
     return armed?.end() ?? NOTHING;
   }
 
-  /** `token` is the running command's, as its scripts show it; null where none runs that may call. */
+  /** `token` is the running command's, as its scripts show it; null if no command runs that may call. */
   async arm(
     { mode }: Verbs['arm']['request'],
     token: string | null,
@@ -44,7 +44,7 @@ export class SessionInBand {
       this.armed?.disarm();
       return { line: null };
     }
-    if (token === null) throw this.refused('no command runs in it that may call tools');
+    if (token === null) throw this.refused('no command that may call tools is running in it');
     this.armed ??= this.open(token);
     const line = this.armed.newLine();
     if (mode === 'print') return { line };

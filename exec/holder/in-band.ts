@@ -1,17 +1,17 @@
 // Calls of scripts that only the terminal reaches (ssh, the shell of a container), for one command of a session: frames
-// in its output, answers typed. Who may call shows a secret: a ticket of the bootstrap line, once; then the nonce, which
-// is never printed. One that was printed after all is void.
+// in its output, typed answers. A caller shows a secret: once, the ticket of the bootstrap line; then the nonce, which
+// is never printed. A secret that is printed anyway becomes void.
 import { randomBytes } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors';
 import type { ScriptAnswer } from '../protocol';
 import { InBandFilter } from './in-band-filter';
 import { bootstrapLine, bootstrapScript } from './in-band-line';
 
-/** A person finds the right window and pastes. */
+/** Time for a person to find the right window and paste. */
 const TICKET_MS = 10 * 60_000;
-/** A ticket that was echoed is shown by the same line at once, or it never is. */
+/** An echoed ticket is shown by the same line at once, or never. */
 const ECHOED_TICKET_MS = 10_000;
-/** A frame comes in one piece; a slow network may cut it. */
+/** A frame arrives in one piece, but a slow network may split it. */
 const HEAD_MS = 2_000;
 const BODY_MS = 30_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -26,7 +26,7 @@ export interface InBandOptions {
   call(body: unknown, gone: AbortSignal): Promise<ScriptAnswer>;
   /** Types bytes as they are, in order and whole. */
   type(bytes: Buffer): void;
-  /** Takes text that was kept back and is no frame. */
+  /** Receives text that was held back and turned out not to be a frame. */
   release(text: Buffer): void;
   log(message: string): void;
 }
@@ -46,22 +46,24 @@ export class InBand {
     this.filter = new InBandFilter({
       isSecret: (nonce) => (this.secrets.get(nonce)?.until ?? 0) > Date.now(),
       onFrame: (nonce, body) => this.onFrame(nonce, body),
-      onSpoilt: (nonce, reason) => this.revoke(nonce, `a frame with it stays text: ${reason}`),
+      onSpoilt: (nonce, reason) => this.revoke(nonce, `a frame with it was not a call: ${reason}`),
       onLookAlike: () => this.onLookAlike(),
     });
   }
 
-  /** A call is open: the program that waits for its answer waits for nobody's typing. */
+  /** A call is open: the program waits for its answer, not for typing. */
   get isCalling(): boolean {
     return this.calls.size > 0;
   }
 
-  /** Yields a fresh bootstrap line; the one before is void. Who is connected stays so until another is. */
+  /**
+   * Returns a new bootstrap line and voids the one before. A connected shell stays connected until another connects.
+   */
   newLine(): string {
     return bootstrapLine(this.issue('line', TICKET_MS));
   }
 
-  /** Resolves when the next shell is connected and takes typing again; false where `over` comes first. */
+  /** Resolves when the next shell is connected and accepts typing again; false if `over` comes first. */
   untilConnected(over: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (isConnected: boolean): void => {
@@ -77,7 +79,7 @@ export class InBand {
     });
   }
 
-  /** Returns what of the output is text. */
+  /** Returns the part of the output that is text. */
   pass(data: Buffer): Buffer {
     clearTimeout(this.timer);
     const text = this.filter.push(data);
@@ -88,7 +90,7 @@ export class InBand {
     return text;
   }
 
-  /** Nobody calls any more; returns what was kept back. Answers that are still to come are typed to nobody. */
+  /** Calls are over; returns what was held back. Answers still to come are not typed. */
   end(): Buffer {
     this.isOver = true;
     const text = this.filter.flush('its command has ended');
@@ -97,7 +99,7 @@ export class InBand {
     return text;
   }
 
-  /** Nobody calls any more; who waits for an answer is told so. */
+  /** Calls are over; waiting callers are told so. */
   disarm(): void {
     clearTimeout(this.timer);
     this.secrets.clear();
@@ -143,7 +145,7 @@ export class InBand {
     this.calls.set(id, gone);
     this.reply({ id, accepted: true });
     const answer = await this.options.call({ tool, args, cwd }, gone.signal);
-    // Who has cancelled it has left: an answer would be typed to whatever reads next.
+    // The caller has cancelled and left: the answer would be typed into whatever reads next.
     if (this.calls.get(id) !== gone) return;
     this.calls.delete(id);
     const data = base64(answer);
@@ -161,19 +163,19 @@ export class InBand {
     return true;
   }
 
-  /** Nothing in it means anything to a shell, which may read it where its reader was killed: base64, no JSON of tools. */
+  /** Base64 of JSON, so that nothing in it means anything to a shell, which may read it if the reader was killed. */
   private reply(body: object): void {
     if (this.isOver) return;
     this.options.type(Buffer.from(`<<TOOL_RESULT>>${JSON.stringify(body)}<<END_TOOL_RESULT>>\n`));
   }
 
   private giveUp(): void {
-    const text = this.filter.flush('its end does not come');
+    const text = this.filter.flush('its end never arrived');
     this.watchFor(text);
     if (text.length > 0) this.options.release(text);
   }
 
-  /** Who reads the transcript must find no secret in it that is good for anything. */
+  /** No secret in the transcript may be of use to its readers. */
   private watchFor(text: Buffer): void {
     if (text.length === 0) return;
     const seen = Buffer.concat([this.recent, text]);

@@ -1,4 +1,4 @@
-// Writes input to a terminal that may take it slowly or not at all, without burning CPU for it.
+// Writes input to a terminal that may accept it slowly or not at all, without burning CPU.
 import { writeSync } from 'node:fs';
 import { KEYS, type Key } from '../../contracts/session';
 import { HoldfastError } from '../../contracts/errors';
@@ -6,14 +6,14 @@ import { descendantsOf, isRunning, livingStat } from '../proc';
 import { lineSettings } from './line-settings';
 import type { Shell } from './shell';
 
-/** N_TTY keeps 4,095 bytes of a line and its newline, and drops the rest without saying so (termios(3)). */
+/** N_TTY keeps 4,095 bytes of a line and its newline, and silently drops the rest (termios(3)). */
 const CANONICAL_LINE_BYTES = 4_095;
 const MAX_QUEUED_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 1_024;
-/** After so long an input that the program does not read is left in the queue and its sender answered. */
+/** After this time, input that the program does not read stays in the queue and its sender is answered. */
 const ANSWER_MS = 500;
 const SIGNAL_TRIES = 300;
-/** A copy of bash that is one for longer is a subshell, which takes signals as any program does. */
+/** A copy of bash that stays one for longer is a subshell, which takes signals like any program. */
 const STARTING_TRIES = 100;
 const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
   'ctrl-c': 'SIGINT',
@@ -23,7 +23,7 @@ const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
 
 interface Queued {
   bytes: Buffer;
-  /** Its reader waits for all of it: a Ctrl-C does not throw it away. */
+  /** Its reader waits for all of it: a Ctrl-C does not discard it. */
   isAnswer: boolean;
 }
 
@@ -56,17 +56,17 @@ export class InputWriter {
     await Promise.race([this.drained, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
   }
 
-  /** Types bytes as they are. What a program does not read is kept up to a limit, and dropped above it. */
+  /** Types raw bytes. Unread bytes are kept up to a limit, and dropped above it. */
   raw(bytes: Buffer): void {
     if (this.queuedBytes + bytes.length <= MAX_QUEUED_BYTES) this.enqueue(bytes);
   }
 
-  /** Types what a program waits for, behind all that was typed before; how much of it there may be is up to the caller. */
+  /** Types an answer that a program waits for, after everything typed before; the caller bounds its size. */
   answer(bytes: Buffer): void {
     this.enqueue(bytes, true);
   }
 
-  /** Forgets what was not taken yet. */
+  /** Discards what has not been written yet. */
   stop(): void {
     this.stopped = true;
     this.queue = [];
@@ -75,7 +75,7 @@ export class InputWriter {
 
   private async press(key: Key, raisesSignals: boolean): Promise<void> {
     const signal = raisesSignals ? SIGNAL_KEYS[key] : undefined;
-    // As a byte it would wait, or be lost, behind input that nobody reads.
+    // As a byte it would wait, or get lost, behind unread input.
     if (signal && (await this.signalForeground(signal))) {
       this.queue = this.queue.filter(({ isAnswer }) => isAnswer);
       this.queuedBytes = 0;
@@ -85,8 +85,8 @@ export class InputWriter {
   }
 
   /**
-   * A short job may end between the look at the foreground group and the signal: then it is looked at again. A bash
-   * that is just starting a program keeps the signal to itself until that ends: the program is then given its own.
+   * A short job may end between the look at the foreground group and the signal: then look again. A bash that is just
+   * starting a program holds the signal until that program ends, so the program is signalled itself.
    */
   private async signalForeground(signal: NodeJS.Signals): Promise<boolean> {
     const { shellPid } = this.shell;
@@ -95,7 +95,7 @@ export class InputWriter {
     for (let tries = 0; tries < SIGNAL_TRIES && !this.stopped; tries++) {
       const group = this.shell.foregroundGroup;
       if (group === undefined) return isTaken;
-      // bash's copy for a program that is just starting still has bash's handlers, and would lose the signal.
+      // bash's copy for a program that is just starting still has bash's handlers, and would swallow the signal.
       const isStarting = this.shell.isCopyOfShell(group) && ++starting < STARTING_TRIES;
       const isSignalled = isTaken && group === shellPid;
       if (!isStarting && !isSignalled && this.takesSignals(group)) {
@@ -112,7 +112,7 @@ export class InputWriter {
     return isTaken || this.stopped;
   }
 
-  /** A group of which only a zombie is left takes a signal, and nothing comes of it. */
+  /** A group with only a zombie left accepts a signal, without any effect. */
   private takesSignals(group: number): boolean {
     return (
       isRunning(group) || descendantsOf(this.shell.leader).some((pid) => livingStat(pid)?.group === group)
@@ -141,7 +141,7 @@ export class InputWriter {
         pauseMs = Math.min(pauseMs * 2, 100);
       }
     }
-    // In the same breath as the last look at the queue: what comes next must begin a drain of its own.
+    // In the same tick as the last look at the queue: new input must start its own drain.
     this.isDraining = false;
   }
 

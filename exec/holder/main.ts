@@ -1,5 +1,5 @@
-// The holder: a small detached process that owns one session's terminal, log and socket and outlives every
-// worker. Started with the session's folder, or as a spare that is told it later; ends by `close` or TERM.
+// The holder: a small detached process that owns one session's terminal, log and socket and outlives every worker.
+// Started with the session's folder, or as a spare that learns it later; ends on `close` or TERM.
 import { basename, dirname } from 'node:path';
 import { HoldfastError } from '../../contracts/errors';
 import { readJson, writeJson } from '../json-file';
@@ -15,20 +15,20 @@ import { useOutsidePrograms } from './outside-programs';
 import { Session } from './session';
 import { openSpareShell, type SpareShell } from './spare-shell';
 
-/** Its starter was killed: the next worker opens the session anew, and one session has one holder. */
+/** Its starter was killed: the next worker opens the session again, and a session has only one holder. */
 const leave = (): never => process.exit(0);
 process.once('disconnect', leave);
 outliveLog();
 // The shell outlives the terminal and the command line it was started from.
 for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
-// A fault in here must not end somebody's terminal: it is written down, and the next request goes on. Before there is
-// one, while its starter listens, it is the starter's to tell.
+// A fault in here must not end somebody's terminal: it is logged, and the next request is served. Before there is a
+// terminal, while the starter listens, it is reported to the starter.
 process.on('uncaughtException', (err) => {
   console.error(new Date().toISOString(), err);
   if (!process.connected) return;
   const failure = asStorageFailure(err);
   if (!(failure instanceof HoldfastError)) process.exit(1);
-  // Told as what it is: the last lines of a log on a full disk say nothing.
+  // Reported as a typed failure: the last lines of a log on a full disk say nothing.
   const told: HolderFailure = { failed: { code: failure.code, facts: failure.facts } };
   process.send?.(told, () => process.exit(1));
 });
@@ -36,15 +36,15 @@ process.on('uncaughtException', (err) => {
 const [place = '', kind] = process.argv.slice(2);
 void (kind === 'spare' ? waitForSession(place) : open(place, null));
 
-/** Opens a shell in `directory`, says so, and becomes the holder of the session that it is then told. */
+/** Opens a shell in `directory`, reports it, and becomes the holder of the session that it is then assigned. */
 async function waitForSession(directory: string): Promise<void> {
   const files = spareFiles(directory);
   const config = readJson<SpareConfig>(files.config);
   if (!config) throw new Error(`no configuration for ${directory}`);
   writeJson(files.owner, identityOf(process.pid));
-  // As a session's holder too: the shell's folder is there until its session ends it.
+  // Also as a session's holder: the shell's folder exists until its session ends it.
   process.once('exit', () => removeSpare(directory));
-  // From before there is a shell: the default action would leave one behind that is just starting.
+  // Set before there is a shell: the default action would leave a starting shell behind.
   let terminated: () => void = leave;
   process.on('SIGTERM', () => terminated());
   const spare = openSpareShell({ ...config, directory, sandbox: await sandboxOf(config) });
@@ -54,7 +54,7 @@ async function waitForSession(directory: string): Promise<void> {
   terminated = end;
   process.once('message', (session: string) => {
     process.off('disconnect', end);
-    // What it does then is the session's.
+    // From then on the session handles it.
     terminated = () => undefined;
     process.once('disconnect', leave);
     void open(session, spare);
@@ -62,7 +62,7 @@ async function waitForSession(directory: string): Promise<void> {
   process.send?.('ready');
 }
 
-/** Becomes the holder of the session whose folder this is. */
+/** Becomes the holder of the session in this folder. */
 async function open(directory: string, spare: SpareShell | null): Promise<void> {
   const ref = parseSessionDirectory(basename(directory));
   if (!ref) throw new Error(`not a session's folder: ${directory}`);

@@ -1,4 +1,4 @@
-// How the runners of Python and Node are told to look for imports first, and how they tell what is missing: by files
+// How the runners of Python and Node are told to check imports first, and how they report what is missing: by files
 // beside the command's own, which only this user can read.
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -16,17 +16,17 @@ const MOST_BYTES = 262_144;
 const MODULE = /^[\p{L}\p{N}_@][\p{L}\p{N}_@./~-]*$/u;
 
 const requestPath = (base: string): string => `${base}.imports`;
-/** In a folder of their own: of the rest a sandboxed runner may write nothing. */
+/** In a separate folder: a sandboxed runner may not write anywhere else here. */
 const answerPath = (base: string): string => join(answersFolder(dirname(base)), basename(base));
 export const answersFolder = (directory: string): string => join(directory, 'answers');
 
 /**
- * Writes what a runner needs, and returns its argument.
+ * Writes the runner's request, and returns its argument.
  * @param base path of the command's script
  */
 export function importsRequest(base: string, runtime: 'python' | 'nodejs', imports: CodeImport[]): string {
   const isPython = runtime === 'python';
-  // The runner knows the names, the catalogue the words.
+  // The runner provides the names, the catalogue the words.
   const { code, message, exitCode } = new HoldfastError('missing_packages', {
     modules: '{modules}',
     packages: '{packages}',
@@ -40,7 +40,7 @@ export function importsRequest(base: string, runtime: 'python' | 'nodejs', impor
   return requestPath(base);
 }
 
-/** What the runner wrote; undefined where it wrote nothing. A script can write there too: only names are taken. */
+/** The runner's answer; undefined if it wrote none. A script can write there too, so only names are used. */
 export function readMissingPackages(base: string): MissingPackage[] | undefined {
   if (!existsSync(requestPath(base))) return undefined;
   const answer = readAnswer(answerPath(base));
@@ -49,7 +49,7 @@ export function readMissingPackages(base: string): MissingPackage[] | undefined 
   return missing.map(({ module, package: name, line }) => ({ module, package: name, line }));
 }
 
-/** Undefined for what no runner writes: a link, a pipe that would keep us waiting, a file without end. */
+/** Undefined for anything that a runner does not write: a link, a pipe that would block, an endless file. */
 function readAnswer(path: string): unknown {
   let fd: number | undefined;
   try {

@@ -1,4 +1,5 @@
-// Decides when an observer gets its answer. Pure: facts and the time in, a reason or the next look out.
+// Decides when an observer gets its answer. Pure: takes facts and the time, returns a reason or the time of the next
+// look.
 import type { Waiting } from '../../contracts/session';
 import type { ObserveReason, Until } from '../protocol';
 
@@ -15,7 +16,7 @@ export interface Facts {
   observedSince: number;
 }
 
-/** Silence for which `idle` waits, in milliseconds. */
+/** Silence that `idle` waits for, in milliseconds. */
 const IDLE_MS = 1_000;
 
 /** The reason to answer now, or when to look again if nothing happens before. */
@@ -52,7 +53,7 @@ function decideWait(
   const { now, running, waiting } = facts;
   if (!running) return { reason: 'exit' };
   if (until.kind === 'output' && facts.end > until.from) return { reason: 'output' };
-  // A hint is not enough to say that it needs input: a progress display polls its keys too.
+  // A hint is not enough to report that it needs input: a progress display polls its keys too.
   if (until.kind === 'needs_input' && waiting && waiting.certainty !== 'hint')
     return { reason: 'waiting_input' };
   const deadline = facts.observedSince + until.timeoutMs;

@@ -1,6 +1,6 @@
-// The session's append-only output log. A full disk stalls the terminal and loses nothing, and a log that somebody
-// deletes is written back: what the descriptor leads to stays whole as long as it is open. What somebody truncates is
-// lost, and where the log has reached its limit, its oldest part is dropped: offsets stay what they are all the same.
+// The session's append-only output log. A full disk stalls the terminal and loses nothing, and a deleted log is written
+// back: the open descriptor keeps its content. Truncated output is lost, and at the size limit the oldest part is
+// dropped; offsets stay the same in both cases.
 import {
   close,
   closeSync,
@@ -26,19 +26,19 @@ const PIECE_BYTES = 1024 * 1024;
 export class OutputLog {
   private fd: number;
   private size: number;
-  /** The file that is written now, and the offset at which it begins. */
+  /** The file being written, and the offset at which it begins. */
   private current: { path: string; from: number };
-  /** Those before it, the oldest first. */
+  /** The files before it, oldest first. */
   private readonly older: Pick<Segment, 'path' | 'from'>[];
   private readonly segmentBytes: number;
   private unsynced: string[] = [];
   private backlog: Buffer[] = [];
   private onSpace: () => void = () => undefined;
   private why: string | null = null;
-  /** Why it could not be made whole. */
+  /** Why the log could not be restored. */
   private harm: string | null = null;
 
-  /** @param knownEnd up to where it was written, by the records of its commands */
+  /** @param knownEnd how far it was written, by the records of its commands */
   constructor(
     private readonly path: string,
     private readonly maxBytes = DEFAULT_QUOTAS.sessionLogBytes,
@@ -49,7 +49,7 @@ export class OutputLog {
     const last = segments.pop() ?? { path, from: 0 };
     this.older = segments;
     this.current = last;
-    // Read, too: what was deleted is read through it.
+    // Also opened for reading: a deleted file is read through its descriptor.
     this.fd = openSync(last.path, 'a+', 0o600);
     this.size = Math.max(last.from + fstatSync(this.fd).size, knownEnd);
     this.restore();
@@ -60,28 +60,27 @@ export class OutputLog {
     return this.size;
   }
 
-  /** The offset behind all that was appended, written or not. */
+  /** The offset after everything that was appended, written or not. */
   get accepted(): number {
     return this.backlog.reduce((sum, data) => sum + data.length, this.size);
   }
 
-  /** True while the disk takes nothing; the caller pauses the terminal until `onSpace`. */
+  /** True while the disk accepts nothing; the caller pauses the terminal until `onSpace`. */
   get isStalled(): boolean {
     return this.backlog.length > 0;
   }
 
-  /** Why the disk takes nothing; null while it does. */
+  /** Why the disk accepts nothing; null while it does. */
   get fault(): string | null {
     return this.why ?? this.harm;
   }
 
   /**
-   * Writes the log back under its name where it was deleted, moved away or replaced, and makes it as long again as it was
-   * where it was truncated. Where that cannot be done, `fault` tells why, and the next call tries it again; what is
-   * printed meanwhile is kept.
+   * Writes a deleted, moved or replaced log back under its name, and extends a truncated one to its former length. If
+   * that fails, `fault` says why and the next call retries; output is kept meanwhile.
    */
   restore(): void {
-    let what = 'was truncated and cannot be filled up';
+    let what = 'was truncated and cannot be extended again';
     try {
       this.fillUp();
       what = 'was deleted and cannot be written back';
@@ -93,18 +92,17 @@ export class OutputLog {
   }
 
   /**
-   * Makes it as long as it was. What others have appended is no output, and goes.
-   * @param misplaced bytes at its end that were written at another offset than theirs
+   * Restores its former length. Bytes that others have appended are not output, and are removed.
+   * @param misplaced bytes at its end that were written at a wrong offset
    */
   private fillUp(misplaced = 0): void {
     const { from } = this.current;
     const kept = from + Math.max(0, fstatSync(this.fd).size - misplaced);
     if (kept === this.size) return;
-    if (kept < this.size) {
-      // First: readers who find zeros look there.
-      recordLoss(this.path, { from: kept, to: this.size }, this.older[0]?.from ?? from);
-      ftruncateSync(this.fd, kept - from);
-    }
+    ftruncateSync(this.fd, Math.min(kept, this.size) - from);
+    if (kept > this.size) return;
+    // Before the zeros are there: readers who find zeros check the record.
+    recordLoss(this.path, { from: kept, to: this.size }, this.older[0]?.from ?? from);
     ftruncateSync(this.fd, this.size - from);
   }
 
@@ -121,7 +119,7 @@ export class OutputLog {
     return there?.ino !== ours.ino || there.dev !== ours.dev;
   }
 
-  /** A new file of the same content, which has the log's name when it is whole. */
+  /** A new file with the same content, which is renamed to the log when complete. */
   private copy(): number {
     const { path } = this.current;
     const temporary = `${path}.${process.pid}.tmp`;
@@ -142,7 +140,7 @@ export class OutputLog {
     }
   }
 
-  /** Appends, or keeps the bytes and calls the last `onSpace` that was given once all are written. */
+  /** Appends, or keeps the bytes and calls the latest `onSpace` once all are written. */
   append(data: Buffer, onSpace: () => void): void {
     this.onSpace = onSpace;
     this.backlog.push(data);
@@ -157,15 +155,10 @@ export class OutputLog {
   private write(): void {
     try {
       for (let head = this.backlog[0]; head; head = this.backlog[0]) {
-        this.fillUp();
         if (this.room <= 0) this.beginSegment();
-        const written = writeSync(this.fd, head, 0, Math.min(head.length, this.room));
-        // Truncated in this very moment, it has another offset: it is written again, after a pause in which requests are
-        // served, should somebody truncate it without end.
-        if (this.current.from + fstatSync(this.fd).size !== this.size + written) {
-          this.fillUp(written);
-          throw new Error(`the log ${this.path} was changed while it was written`);
-        }
+        const written = this.writeSome(head) ?? this.writeSome(head);
+        // Pause to serve requests, in case somebody truncates it continuously.
+        if (written === undefined) throw new Error(`the log ${this.path} was changed while it was written`);
         this.size += written;
         if (written < head.length) this.backlog[0] = head.subarray(written);
         else this.backlog.shift();
@@ -180,15 +173,26 @@ export class OutputLog {
     }
   }
 
-  /** What the file that is written now still takes. */
+  /**
+   * Returns the number of bytes written; undefined if somebody else truncated or appended to the log. Then its length
+   * is restored, and nothing was written. One check after the write detects anything that happened before it.
+   */
+  private writeSome(data: Buffer): number | undefined {
+    const written = writeSync(this.fd, data, 0, Math.min(data.length, this.room));
+    if (this.current.from + fstatSync(this.fd).size === this.size + written) return written;
+    this.fillUp(written);
+    return undefined;
+  }
+
+  /** Remaining capacity of the file being written. */
   private get room(): number {
     return this.current.from + this.segmentBytes - this.size;
   }
 
-  /** Throws where that cannot be done: a log without a bound would fill the disk of all. */
+  /** Throws if that fails: an unbounded log would fill the shared disk. */
   private beginSegment(): void {
     this.dropOldest();
-    // Behind its descriptor nobody finds it any more.
+    // Once its descriptor is closed, a deleted file is gone.
     this.writeBack();
     const { path, from } = this.current;
     const next = { path: segmentPath(this.path, this.size), from: this.size };
@@ -200,7 +204,7 @@ export class OutputLog {
     this.current = next;
   }
 
-  /** Leaves at least the limit without two segments: the one that is full, and the one that comes. */
+  /** Keeps at least the limit minus two segments: the one that is full, and the new one. */
   private dropOldest(): void {
     const kept = this.maxBytes - 2 * this.segmentBytes;
     for (let [oldest] = this.older; oldest; [oldest] = this.older) {
@@ -213,7 +217,7 @@ export class OutputLog {
   }
 }
 
-/** Its end on the disk is no condition of anything: a machine that loses its power loses its sessions, too. */
+/** Best effort: a machine that loses power loses its sessions too. */
 function syncFile(path: string): void {
   open(path, 'r', (failure, fd) => {
     if (!failure) fdatasync(fd, () => close(fd, () => undefined));

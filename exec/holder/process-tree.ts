@@ -1,4 +1,4 @@
-// Ends everything that runs in a session: a clean end for those that have one, then KILL that nothing outlives.
+// Ends everything that runs in a session: a clean end for programs that support it, then KILL, which nothing survives.
 // With a PID namespace the kernel does the last step; without one it is a search of the process table.
 import type { TreeKill } from '../../contracts/session';
 import { spawnSync } from 'node:child_process';
@@ -23,7 +23,7 @@ export function treeCommand(kind: TreeKill): string[] {
   return program === undefined ? [] : [systemProgram(program), ...args];
 }
 
-/** Finds out by trying: containers and distributions refuse namespaces in many ways. Costs about 5 ms. */
+/** Tries it out: containers and distributions refuse namespaces in many ways. Costs about 5 ms. */
 export function detectTreeKill(): TreeKill {
   for (const kind of ['pid-namespace', 'user-pid-namespace'] as const) {
     const [program, ...args] = treeCommand(kind);
@@ -39,14 +39,14 @@ export interface Tree {
   leader: number;
   /** A text in the environment of everything that the session started. */
   mark: string;
-  /** A text in the command line of the session's own shell and its copies, and in no other. */
+  /** A text that occurs only in the command line of the session's own shell and its copies. */
   ownShell: string;
 }
 
 /**
- * Ends the tree of a terminal and waits until nothing of it runs. Nothing of the session's code begins meanwhile.
+ * Ends the tree of a terminal and waits until nothing of it runs. None of the session's code starts meanwhile.
  * @returns the processes that still run after two seconds: none with a namespace. Without one, those that were found
- * but are another user's by now; what gave up every trace of the session is neither found nor told.
+ * but now belong to another user; a process that removed every trace of the session is neither found nor reported.
  */
 export async function killTree(tree: Tree): Promise<number[]> {
   return tree.kind === 'process-search' ? killFound(tree) : killNamespace(tree);
@@ -54,18 +54,19 @@ export async function killTree(tree: Tree): Promise<number[]> {
 
 async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
   const tty = readLink(`/proc/${leader}/fd/0`);
-  const strangers = new Set<number>();
+  // The holder has the terminal open, and does not belong to the session.
+  const strangers = new Set<number>([processStat(leader)?.parent ?? leader]);
   const find = (): number[] => bySearch({ leader, mark, tty, strangers }).filter(isRunning);
   await endCleanly({ find, isOwnShell: isShellOf(ownShell) });
   let left = find();
-  // Again and again: what forks while it is searched for leaves its children to the next search.
+  // Repeatedly: a process that forks during the search leaves its children to the next search.
   for (const until = Date.now() + GONE_MS; left.length > 0 && Date.now() < until;) {
     killAll(left);
     await gone(left, AGAIN_MS);
     left = find();
   }
   // Last, because while it lives no other session can be given its terminal's name. Its end hangs up the terminal,
-  // which ends others' processes too unless they ignore that.
+  // which also ends other users' processes unless they ignore that.
   signal(leader, 'SIGKILL');
   await gone([leader], GONE_MS);
   return gone([leader, ...left], AGAIN_MS);
@@ -73,11 +74,11 @@ async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
 
 async function killNamespace({ leader, ownShell }: Tree): Promise<number[]> {
   const [init] = childrenOf(leader);
-  // Init is left running: it takes the orphans in, and has nothing to run.
+  // Init keeps running: it adopts the orphans, and runs nothing itself.
   const find = (): number[] => byNamespace(leader).filter((pid) => pid !== init && isRunning(pid));
   await endCleanly({ find, isOwnShell: isShellOf(ownShell) });
-  // Stopped first: it may be just starting, and ties its child to itself only after the fork. A child of the moment
-  // between would outlive it.
+  // Stopped first: it may be just starting, and ties its child to itself only after the fork. A child created in
+  // between would survive it.
   signal(leader, 'SIGSTOP');
   await stopped([leader]);
   const members = byNamespace(leader);
@@ -103,11 +104,11 @@ interface Traces {
   leader: number;
   mark: string;
   tty: string | undefined;
-  /** Processes that were looked at before and are not ours: a search again must outrun what forks. */
+  /** Processes already examined that are not ours: a repeated search must be faster than forks. */
   strangers: Set<number>;
 }
 
-/** By parentage, session, environment and open terminal: a process has to give up all four to be missed. */
+/** By parentage, session, environment and open terminal: to be missed, a process has to shed all four. */
 function bySearch({ leader, mark, tty, strangers }: Traces): number[] {
   const mine = new Set(descendantsOf(leader));
   const others = listNumeric('/proc').filter((pid) => !mine.has(pid));

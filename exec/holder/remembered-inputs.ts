@@ -1,5 +1,5 @@
-// The ids of what was typed and reset lately, each for "done before". An id stands for what came with it: other
-// content under it is refused as `id_conflict`.
+// The ids of recent inputs and resets, to detect repeats. An id is bound to its content: other content under the same
+// id is refused as `id_conflict`.
 import { createHash } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors';
 import type { InputRequestFrame } from '../protocol';
@@ -30,7 +30,7 @@ class Remembered<T> {
 export class RememberedInputs {
   private readonly places = new Remembered<number>();
 
-  /** Where the log ended when it was typed; undefined for one that was not, or long ago. Throws `id_conflict`. */
+  /** Where the log ended when it was typed; undefined if it was not typed, or long ago. Throws `id_conflict`. */
   placeOf(input: InputRequestFrame): number | undefined {
     return this.places.find(input.id, contentOf(input));
   }
@@ -58,6 +58,6 @@ export class RememberedResets {
 
 const contentOf = ({ text, enter = true, keys }: InputRequestFrame): unknown => [text, enter, keys];
 
-/** What is typed may be a password: its hash is kept in memory and nowhere else. */
+/** The input may be a password: its hash is kept in memory only. */
 const hashOf = (content: unknown): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('base64');

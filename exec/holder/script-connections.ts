@@ -1,17 +1,17 @@
-// The connections by which a session's scripts call tools. Their number is limited; one that has no call open makes room for
-// one that has.
+// The connections through which a session's scripts call tools. Their number is limited; at the limit, an idle one is
+// closed to make room.
 import type { Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors';
 
 export class ScriptConnections {
   /** How many calls are open on each. */
   private readonly busy = new Map<Socket, number>();
-  /** Those without one, the longest idle first. */
+  /** Connections without an open call, longest idle first. */
   private readonly idle = new Set<Socket>();
 
   constructor(private readonly max: number) {}
 
-  /** A call begins on it. Throws `budget_exceeded` where there are as many connections as there may be. */
+  /** A call begins on the connection. Throws `budget_exceeded` if all connections are busy. */
   callBegins(socket: Socket): void {
     const open = this.busy.get(socket);
     if (open === undefined && !this.idle.has(socket)) this.admit(socket);
@@ -21,7 +21,7 @@ export class ScriptConnections {
 
   callEnds(socket: Socket): void {
     const open = this.busy.get(socket);
-    // Undefined where the connection is gone.
+    // The connection is gone.
     if (open === undefined) return;
     if (open > 1) return void this.busy.set(socket, open - 1);
     this.busy.delete(socket);
@@ -30,11 +30,11 @@ export class ScriptConnections {
 
   private admit(socket: Socket): void {
     if (this.busy.size + this.idle.size >= this.max) {
-      // Not one that is still being answered.
+      // Skip those that are still being answered.
       const idlest = [...this.idle].find(({ writableLength }) => writableLength === 0);
       if (!idlest)
         throw new HoldfastError('budget_exceeded', {
-          what: 'connections of scripts that are open at a time',
+          what: 'open connections of scripts',
           got: this.max + 1,
           allowed: this.max,
         });

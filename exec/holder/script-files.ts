@@ -1,5 +1,5 @@
-// What bash and the interpreters read of a command. Where a secret stands in it, a pipe under the file's name hands it
-// over: filled in it lies on no disk, and is gone when it is read.
+// The files of a command that bash and the interpreters read. A file that contains a secret is a named pipe instead:
+// the filled-in text is never on disk, and is gone once read.
 import { execFileSync } from 'node:child_process';
 import { constants, openSync, renameSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import type { SessionSecrets } from './session-secrets';
 import { removeQuietly } from '../json-file';
 
 const LOOK_MS = 2;
-/** An interpreter reads its file at the beginning; some do it twice. */
+/** An interpreter reads its file at the start; some read it twice. */
 const LATER_LOOK_MS = 50;
 const LOOKS = 500;
 
@@ -17,21 +17,21 @@ export class ScriptFiles {
 
   constructor(private readonly secrets: SessionSecrets | undefined) {}
 
-  /** What bash sources is read once; a file of an interpreter as often as it likes. */
+  /** bash sources its file once; an interpreter may read its own repeatedly. */
   write = (path: string, text: string, reads: 'once' | 'often' = 'often'): void => {
     const filled = this.secrets?.fill(text) ?? text;
     if (filled === text) writeFileSync(path, text, { mode: 0o600 });
     else this.pipes.add(new Pipe(path, filled, reads));
   };
 
-  /** The command that reads them is over. */
+  /** The command that reads them has ended. */
   close(): void {
     for (const pipe of this.pipes) pipe.close();
     this.pipes.clear();
   }
 }
 
-/** Gives a text to each who opens it. */
+/** Serves a text to each reader that opens the pipe. */
 class Pipe {
   private timer: NodeJS.Timeout | undefined;
   private looks = 0;
@@ -57,24 +57,24 @@ class Pipe {
       if (this.reads === 'once') this.close();
       else this.renew();
       const reader = new Socket({ fd, readable: false, writable: true });
-      // It read as much as it wanted.
+      // The reader may close early.
       reader.on('error', () => undefined);
       reader.end(this.text);
     } catch (err) {
-      // Nobody reads yet (fifo(7)).
+      // No reader yet (fifo(7)).
       if ((err as NodeJS.ErrnoException).code === 'ENXIO') return;
       this.close();
       console.error(new Date().toISOString(), err);
     }
   }
 
-  /** A pipe of its own for who comes next: this reader would get the text twice. */
+  /** A new pipe for the next reader: this one would get the text twice. */
   private renew(): void {
     try {
       execFileSync(outsideProgram('mkfifo'), ['-m', '600', `${this.path}.next`], { stdio: 'ignore' });
       renameSync(`${this.path}.next`, this.path);
     } catch {
-      // The disk is full: most need it once.
+      // The disk is full. Most readers need the text only once.
       this.close();
     }
   }

@@ -1,4 +1,4 @@
-// Hides values in a stream of bytes, wherever the stream is cut: what may be the beginning of a value is held back.
+// Masks values in a stream of bytes, wherever the stream is cut: a possible beginning of a value is held back.
 import { secretPlaceholder } from '../../contracts/secrets';
 
 interface Pattern {
@@ -16,12 +16,12 @@ const NOTHING = Buffer.alloc(0);
 
 export class SecretMask {
   private patterns: Pattern[] = [];
-  /** The end of the stream, as long as it may be the beginning of a value; shorter than the longest one. */
+  /** The tail of the stream that may be the beginning of a value; shorter than the longest value. */
   private held: Buffer = NOTHING;
-  /** So many of the bytes held are part of a value whose mask is out already. */
+  /** How many of the held bytes belong to a value whose mask was already released. */
   private covered = 0;
 
-  /** From now on: what has passed has passed. */
+  /** Takes effect from now on, not for earlier output. */
   add(name: string, value: string): void {
     const mask = Buffer.from(secretPlaceholder(name));
     // A terminal prints line ends as CR LF.
@@ -32,7 +32,7 @@ export class SecretMask {
     }
   }
 
-  /** Returns what may be shown by now. */
+  /** Returns what can be shown so far. */
   push(chunk: Buffer): Buffer {
     if (this.patterns.length === 0) return chunk;
     const data = this.held.length > 0 ? Buffer.concat([this.held, chunk]) : chunk;
@@ -46,7 +46,7 @@ export class SecretMask {
     return rest.length > 0 ? Buffer.concat([shown, rest]) : shown;
   }
 
-  /** A text by itself. */
+  /** A complete text, independent of the stream. */
   text(text: string): string {
     const data = Buffer.from(text);
     if (!this.patterns.some(({ bytes }) => data.includes(bytes))) return text;
@@ -55,7 +55,7 @@ export class SecretMask {
     return alone.end(data).toString('utf8');
   }
 
-  /** All texts of a JSON value, names of its fields too. */
+  /** All strings in a JSON value, including field names. */
   value<T>(value: T): T {
     if (this.patterns.length === 0) return value;
     return this.masked(value) as T;
@@ -70,12 +70,12 @@ export class SecretMask {
     );
   }
 
-  /** Shows `data` up to `end`; what lies behind is held. Values that overlap become one mask. */
+  /** Releases `data` up to `end` and holds the rest. Overlapping values become one mask. */
   private release(data: Buffer, end: number): Buffer {
     const parts: Buffer[] = [];
     let done = this.covered;
     for (const { from, to, mask } of this.places(data)) {
-      // A longer value may begin before it, and end behind what is here yet.
+      // A longer value may begin before it and end beyond the data so far.
       if (from > end) break;
       if (to <= done) continue;
       if (from >= done) parts.push(data.subarray(done, from), mask);
@@ -88,7 +88,7 @@ export class SecretMask {
     return Buffer.concat(parts);
   }
 
-  /** Where the values are, in the order of their beginnings, the longest first. */
+  /** Where the values are, ordered by start, longest first. */
   private places(data: Buffer): Place[] {
     const all: Place[] = [];
     for (const { bytes, mask } of this.patterns)
@@ -97,7 +97,7 @@ export class SecretMask {
     return all.sort((a, b) => a.from - b.from || b.to - a.to);
   }
 
-  /** Length of the longest end of `data` that begins a value and is not one yet. */
+  /** Length of the longest suffix of `data` that begins a value without completing it. */
   private unfinished(data: Buffer): number {
     let longest = 0;
     for (const { bytes } of this.patterns) {

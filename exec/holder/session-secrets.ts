@@ -1,4 +1,4 @@
-// The secrets that were used in a session: in the memory of its holder and nowhere else, for as long as that lives.
+// The secrets used in a session: only in its holder's memory, for as long as the holder lives.
 import { HoldfastError } from '../../contracts/errors';
 import { fillSecrets } from '../../contracts/secrets';
 import type { Verbs } from '../protocol';
@@ -8,7 +8,7 @@ export class SessionSecrets {
   readonly mask = new SecretMask();
   private readonly values = new Map<string, string>();
 
-  /** Each value that was ever used stays masked. */
+  /** Every value ever used stays masked. */
   add({ values }: Verbs['secrets']['request']): Verbs['secrets']['answer'] {
     for (const [name, value] of Object.entries(values)) {
       this.values.set(name, value);
@@ -17,7 +17,7 @@ export class SessionSecrets {
     return { taken: true };
   }
 
-  /** Throws `secret_unknown` for one that the host has not sent before. */
+  /** Throws `secret_unknown` for a name that the host has not sent. */
   fill(text: string): string {
     return fillSecrets(text, (name) => {
       const value = this.values.get(name);

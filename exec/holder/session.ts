@@ -1,5 +1,5 @@
-// One session inside its holder: the current shell, its command, and who waits for what. All of a
-// session's state changes happen here, one after the other.
+// One session inside its holder: the current shell, its command, and its waiting observers. All state changes of a
+// session happen here, one at a time.
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { KilledBy, Waiting } from '../../contracts/session';
@@ -56,7 +56,7 @@ export class Session {
   private epoch: number;
   private command: CommandRecord | null = null;
   private running = false;
-  /** What the scripts of the last command show; null where they may call nothing. */
+  /** The token that scripts of the last command show; null if they may call nothing. */
   private token: string | null = null;
   private flush = false;
   private lastOutputAt = 0;
@@ -69,7 +69,7 @@ export class Session {
     private readonly config: HolderConfig,
     private readonly paths: SessionPaths,
     private readonly sandbox: Sandbox | undefined,
-    /** Opened before the session was, so that its first command need not wait for it. */
+    /** Opened ahead of the session, so that its first command need not wait. */
     private spare: SpareShell | null = null,
   ) {
     this.records = new CommandRecords(paths.commands);
@@ -99,7 +99,7 @@ export class Session {
     };
   }
 
-  /** Starts a command, or tells of the one that had this id before. */
+  /** Starts a command, or returns the record of an earlier one with this id. */
   run(request: Verbs['run']['request']): Promise<Snapshot> {
     return this.inTurn(async () => {
       const known = withEffect('nothing was run', () => this.records.read(request.id));
@@ -129,7 +129,7 @@ export class Session {
     });
   }
 
-  /** Types into the running process. The same id again types nothing. */
+  /** Types into the running process. Repeating an id types nothing. */
   async input(request: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
     const { id, text, enter, keys } = request;
     const before = this.inputs.placeOf(request);
@@ -153,7 +153,7 @@ export class Session {
     return { at, snapshot: this.snapshot() };
   }
 
-  /** Raw bytes of a person at the terminal, recorded nowhere. False where nothing runs that could read them. */
+  /** Raw bytes from a person at the terminal, recorded nowhere. False if nothing runs that could read them. */
   typeRaw(bytes: Buffer): boolean {
     if (!this.running || !this.life) return false;
     this.flush = true;
@@ -163,7 +163,7 @@ export class Session {
     return true;
   }
 
-  /** Lets scripts call tools that only the terminal of the running command reaches. */
+  /** Lets scripts that only the terminal of the running command reaches call tools. */
   arm(request: Verbs['arm']['request'], over: AbortSignal): Promise<Verbs['arm']['answer']> {
     return this.inBand.arm(request, this.running ? this.token : null, over);
   }
@@ -172,19 +172,19 @@ export class Session {
     return this.wantedSize ?? { cols: COLUMNS, rows: ROWS };
   }
 
-  /** The terminal's size, in later epochs too; null for the usual one. */
+  /** The terminal's size, also in later epochs; null for the default. */
   resize(size: TerminalSize | null): void {
     this.wantedSize = size;
     this.life?.shell.resize(this.size);
   }
 
-  /** Calls `check` after each change, until the function that it returns is called. */
+  /** Calls `check` after each change, until the returned function is called. */
   onChange(check: () => void): () => void {
     this.observers.add(check);
     return () => void this.observers.delete(check);
   }
 
-  /** Ends the whole tree; the next command begins in a fresh shell. The same id again does nothing. */
+  /** Ends the whole tree; the next command begins in a fresh shell. Repeating an id does nothing. */
   reset({ id, reason, by }: Verbs['reset']['request']): Promise<Snapshot> {
     return this.inTurn(async () => {
       if (!this.resets.isFirst(id, reason)) return this.snapshot();
@@ -237,7 +237,7 @@ export class Session {
   }
 
   private async start(request: Verbs['run']['request']): Promise<void> {
-    // Its output would begin behind what is not written yet.
+    // Its output would begin after bytes that are not written yet.
     if (this.log.fault !== null) throw new HoldfastError('storage_failed', { reason: this.log.fault });
     const life = await this.ensureLife();
     const before = this.command;
@@ -268,13 +268,13 @@ export class Session {
   private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
     const where = { epoch: this.epoch, freshShell, from: this.log.end };
     const command = begunCommand({ id, contentHash, runtime, ...where });
-    // Recorded before it is handed over: from here on this id never runs again, whatever dies.
+    // Recorded before it is handed over: from here on this id never runs again, whatever crashes.
     this.records.write(command);
     this.command = command;
     this.running = true;
   }
 
-  /** A command is over when all that it printed can be read. */
+  /** A command is over once all of its output can be read. */
   private finishWhenWritten(end: End): void {
     this.record(this.secrets.mask.end(this.inBand.end()));
     if (this.log.isStalled) this.heldEnd = end;
@@ -307,7 +307,7 @@ export class Session {
   }
 
   private onWaiting(shell: Shell): void {
-    // Nobody drives the other shell: our command is over, and the next one begins in a shell of ours.
+    // Nothing drives the other shell: our command is over, and the next one begins in a shell of ours.
     if (this.life?.watch.current && shell.isReplaced) this.onShellEnd(0);
     this.notify();
   }
@@ -320,7 +320,7 @@ export class Session {
     this.record(this.secrets.mask.end(this.inBand.end()));
     if (this.heldEnd) this.finish(this.heldEnd);
     const wasRunning = this.running ? this.command : null;
-    // Said before the kill: a dying bash can report an exit of its own first.
+    // Set before the kill: a dying bash may report its own exit first.
     if (wasRunning) this.command = { ...wasRunning, killedBy };
     life.watch.stop();
     const left = await life.shell.end();
@@ -336,7 +336,7 @@ export class Session {
     this.notify();
   }
 
-  /** Of a session that ends before its first command. */
+  /** For a session that ends before its first command. */
   private async endSpare(): Promise<void> {
     await this.spare?.shell.end();
     this.spare = null;
@@ -355,14 +355,14 @@ export class Session {
     if (this.log.isStalled) shell.pause();
   }
 
-  /** What a script waits for, typed. */
+  /** Types the answer to a script's call. */
   private answer(bytes: Buffer): void {
     this.flush = true;
     this.life?.input.answer(bytes);
     this.life?.watch.touch();
   }
 
-  /** A program that waits for a tool waits for nobody's typing. */
+  /** A program that waits for a tool is not waiting for typing. */
   private get waiting(): Waiting | null {
     return this.running && !this.inBand.isCalling ? (this.life?.watch.current ?? null) : null;
   }

@@ -1,4 +1,4 @@
-// One epoch of a session: a terminal, the bash in it, and the private channels that drive it.
+// One epoch of a session: a terminal, its bash, and the private channels that drive it.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -28,6 +28,7 @@ import type { Sandbox } from '../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../sandbox/tool-socket';
 import { FenceFilter } from './fence';
 import { commandScript, folderScript } from './command-script';
+import { heldOpen } from './held-open';
 import { KeptSettings } from './line-settings';
 import { answersFolder, readMissingPackages } from './missing-packages';
 import { outsideProgram } from './outside-programs';
@@ -45,25 +46,25 @@ export const COLUMNS = 120;
 export const ROWS = 40;
 
 export interface ShellOptions {
-  /** A folder of this epoch's own. */
+  /** A folder for this epoch only. */
   directory: string;
   cwd: string;
   env: Record<string, string>;
   treeKill: TreeKill;
-  /** What the shell runs in; absent where it may do all that its user may. */
+  /** The shell's sandbox; absent if the shell may do everything that its user may. */
   sandbox?: Sandbox | undefined;
 }
 
 export interface ShellCommand {
   runtime: Runtime;
   code: string;
-  /** Throws away what is left of earlier typing. */
+  /** Discards leftovers of earlier typing. */
   flush: boolean;
-  /** Null where its scripts may call none. */
+  /** Null if its scripts may call none. */
   tools: CommandTools | null;
-  /** What its code may name. */
+  /** Secrets that its code may name. */
   secrets?: SessionSecrets;
-  /** Present: runs nothing where an import is not installed. */
+  /** If present, nothing runs while one of these imports is not installed. */
   checkImports?: CodeImport[] | undefined;
 }
 
@@ -104,28 +105,28 @@ export class Shell {
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env } = options;
-    // Left over where an earlier try to open this epoch failed.
+    // Left over from an earlier failed attempt to open this epoch.
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(answersFolder(directory), { recursive: true, mode: 0o700 });
     const fence = `\x1b]7717;${randomBytes(8).toString('hex')}\x07`;
     this.filter = new FenceFilter(Buffer.from(fence));
     this.mark = `HOLDFAST_SESSION_MARK=${randomBytes(8).toString('hex')}`;
     const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
-    // Before anything is opened: these are what a full disk refuses.
+    // Before anything is opened: a full disk fails here.
     writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
     writeFileSync(this.rc, this.driver(fence), { mode: 0o600 });
     execFileSync(outsideProgram('mkfifo'), ['-m', '600', ...paths]);
-    // Opened for both directions, so that neither side ever sees an end of file between two commands.
+    // Opened for both directions, so that neither side sees an end of file between two commands.
     this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     this.down = this.channels[1] as number;
     this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
     this.listen();
-    // Before they are there: what is replaced while the shell starts is told, too.
+    // Before the mounts exist, so that a replacement during the start is noticed too.
     this.covers = options.sandbox?.watch((path) => this.uncovered(path));
     this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
   }
 
-  /** Tells `events` from now on; the next command begins in `cwd`, where that is named, or ends the shell. */
+  /** Reports to `events` from now on. The next command begins in `cwd`, if set; if it cannot, the shell ends. */
   serve(events: ShellEvents, cwd = ''): void {
     this.events = events;
     this.cwd = cwd;
@@ -136,18 +137,18 @@ export class Shell {
     return this.terminal.pid;
   }
 
-  /** By what a host that cannot ask us finds everything of this epoch. */
+  /** What lets a host find all processes of this epoch without asking the holder. */
   get tree(): { leader: number; mark: string; ownShell: string } {
     return { leader: this.leader, mark: this.mark, ownShell: this.rc };
   }
 
-  /** The bash that takes the commands, as the holder sees it. */
+  /** The bash that runs the commands, as the holder sees it. */
   get shellPid(): number | undefined {
     const init = this.options.treeKill === 'process-search' ? this.leader : childrenOf(this.leader)[0];
     return init === undefined ? undefined : childrenOf(init)[0];
   }
 
-  /** Where the next command begins; null where the system does not say. */
+  /** Where the next command begins; null if the system does not say. */
   get folder(): string | null {
     if (this.cwd) return this.cwd;
     try {
@@ -157,19 +158,19 @@ export class Shell {
     }
   }
 
-  /** Whether a process is a copy of our bash that has not become a program yet, or is a subshell. */
+  /** Whether a process is a copy of our bash: one that has not become a program yet, or a subshell. */
   isCopyOfShell(pid: number): boolean {
     const commandLine = readText(`/proc/${pid}/cmdline`) ?? '';
     return pid !== this.shellPid && commandLine.includes(this.rc);
   }
 
-  /** Whether a command such as `exec bash` has put another shell in the place of ours, which then waits. */
+  /** Whether a command such as `exec bash` has put another shell in place of ours, which then waits. */
   get isReplaced(): boolean {
     const commandLine = (this.shellPid && readText(`/proc/${this.shellPid}/cmdline`)) || '';
     return ANOTHER_SHELL.test(commandLine) && !commandLine.includes(this.options.directory);
   }
 
-  /** What bash reads at its start: in the command line of it and its copies. */
+  /** The startup file of bash: appears in the command line of bash and its copies. */
   private get rc(): string {
     return join(this.options.directory, 'rc');
   }
@@ -208,12 +209,12 @@ export class Shell {
     this.cwd = '';
   }
 
-  /** What the last command imports and is not installed; undefined where it ran. */
+  /** The imports of the last command that are not installed; undefined if it ran. */
   missingPackages(): MissingPackage[] | undefined {
     return readMissingPackages(join(this.options.directory, String(this.commands)));
   }
 
-  /** Where the scripts of commands find their tools; written where it has changed. */
+  /** Tells the shell where scripts find their tools; written only when that has changed. */
   private offer(tools: CommandTools | null): string {
     if (!tools) return '- -';
     const place = `${tools.folder}\n${tools.socketPath}`;
@@ -225,7 +226,7 @@ export class Shell {
     return `${tools.token} new`;
   }
 
-  /** Where the shell finds the holder's socket: its own folder is all that a sandboxed one sees of our data. */
+  /** A path to the holder's socket that the shell can reach: a sandboxed shell sees only its own folder of our data. */
   private reachable(socketPath: string): string {
     const { directory, sandbox } = this.options;
     if (!sandbox) return socketPath;
@@ -234,8 +235,8 @@ export class Shell {
   }
 
   /**
-   * Resolves when bash has taken the last command: what is typed before goes where earlier typing is thrown away,
-   * and a Ctrl-C would meet bash before there is anything to interrupt.
+   * Resolves when bash has taken the last command: typing sent earlier would be discarded with old input, and a Ctrl-C
+   * would reach bash before there is anything to interrupt.
    */
   untilTaken(): Promise<void> {
     return this.taken;
@@ -245,7 +246,7 @@ export class Shell {
     if (!this.ended && !this.isDown) this.terminal.resize(cols, rows);
   }
 
-  /** Stops reading the terminal: the kernel then stalls whoever prints. */
+  /** Stops reading the terminal: the kernel then stalls any program that prints. */
   pause(): void {
     this.isPaused = true;
     this.terminal.pause();
@@ -257,7 +258,7 @@ export class Shell {
   }
 
   /**
-   * Ends everything in this epoch and removes its folder. Nothing is reported any more.
+   * Ends everything in this epoch and removes its folder. Nothing more is reported.
    * @returns the processes that could not be ended
    */
   async end(): Promise<number[]> {
@@ -288,12 +289,13 @@ export class Shell {
     const size = { cols: COLUMNS, rows: ROWS };
     const terminal = pty.spawn(file, args, {
       ...{ name: 'xterm-256color', ...size, env, encoding: null },
-      // What is run outside begins in no folder that code inside can write; the way in leads to the workspace.
+      // Outside programs do not start in a folder that code inside can write; the sandbox then enters the workspace.
       cwd: sandbox ? '/' : cwd,
     });
     // With `encoding: null` the data are Buffers, which node-pty's types do not say.
     terminal.onData((data) => this.onData(data as unknown as Buffer));
     terminal.onExit(() => this.onLeaderExit());
+    this.channels.push(heldOpen(terminal));
     return terminal;
   }
 
@@ -314,14 +316,14 @@ export class Shell {
     let text = '';
     this.up.on('data', (chunk: Buffer) => {
       const lines = (text + chunk.toString('latin1')).split('\n');
-      // What is longer is no report: programs can write here too.
+      // A longer line is not a report: programs can write here too.
       text = (lines.pop() ?? '').slice(-MAX_REPORT_CHARS);
       for (const line of lines) this.onReport(line);
     });
   }
 
   private onReport(line: string): void {
-    // What a dying shell says of its end would hide who ended it.
+    // A dying shell's own report would hide who ended it.
     if (this.ending) return;
     const [kind, first, second] = line.split(' ');
     if (kind === 'T') {
@@ -331,7 +333,7 @@ export class Shell {
     } else if (kind === 'X') {
       this.afterFence(() => this.shellEnded(Number(first)));
     } else if (kind === 'E' && first === '-') {
-      // With its fence: one that came later would be taken for the first command's.
+      // Wait for its fence: a late one would be taken for the first command's.
       this.afterFence(() => this.ready());
     } else if (kind === 'E' && first === String(this.commands)) {
       this.scripts?.close();
@@ -340,10 +342,10 @@ export class Shell {
     }
   }
 
-  /** Runs `report` when the output up to the end has arrived: the terminal and the channel are two streams. */
+  /** Runs `report` once the output up to the end has arrived: the terminal and the channel are separate streams. */
   private afterFence(report: () => void): void {
     const late = (): void => {
-      // Paused, the fence waits in the kernel with the output before it.
+      // While paused, the fence waits in the kernel behind the earlier output.
       if (this.isPaused) timer = setTimeout(late, FENCE_MS);
       else this.pendingEnd?.();
     };
@@ -356,7 +358,7 @@ export class Shell {
     if (this.fences > 0) this.pendingEnd();
   }
 
-  /** What might have been the beginning of a fence. */
+  /** Delivers what might have been the beginning of a fence. */
   private deliverHeldBack(): void {
     const rest = this.filter.flush();
     if (rest.length > 0) this.events?.onOutput(rest);
@@ -367,19 +369,19 @@ export class Shell {
     if (!this.ending) this.shellEnded(128 + 9);
   }
 
-  /** Ends the shell, which could now see or change what its sandbox is to keep from it. */
+  /** Ends the shell, which could now see or change what its sandbox should hide or protect. */
   private uncovered(path: string): void {
     if (this.ending) return;
-    const told = `\r\n[${path} was replaced outside, so the sandbox covers it no more: this shell is ended]\r\n`;
+    const told = `\r\n[${path} was replaced outside, so the sandbox no longer covers it: this shell has been ended]\r\n`;
     this.events?.onOutput(Buffer.from(told));
-    // Its namespace goes with it. A spare has no session that would open another: the holder ends itself.
+    // Its namespace goes with it. A spare has no session to open another shell: its holder exits.
     if (isRunning(this.leader)) process.kill(this.leader, 'SIGKILL');
     if (!this.events) process.kill(process.pid, 'SIGTERM');
   }
 
   private shellEnded(exitCode: number): void {
     this.deliverHeldBack();
-    // A shell that could not even start must not keep its first command waiting.
+    // A shell that failed to start must not keep its first command waiting.
     this.isDown = true;
     this.take();
     this.ready();

@@ -3,7 +3,7 @@ import { isRunning } from '../proc';
 
 const POLL_MS = 5;
 
-/** False where there is no such process, or it is not ours to signal. */
+/** False if there is no such process, or it is not ours to signal. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
@@ -13,8 +13,8 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
 }
 
 /**
- * The last first, which is to be the farthest from the root: the kernel continues stopped processes whose group loses
- * the parent that could have done so (HUP and CONT, setpgid(2)), and none of these may run before its own KILL.
+ * Last first, that is, farthest from the root first: the kernel continues stopped processes whose group loses the
+ * parent that could have done so (HUP and CONT, setpgid(2)), and none of these may run before its own KILL.
  */
 export function killAll(pids: readonly number[]): void {
   for (const pid of pids.toReversed()) signal(pid, 'SIGKILL');

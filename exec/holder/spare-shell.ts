@@ -1,17 +1,17 @@
-// A shell that is open before it is known which session it will be: starting one is most of what the first
-// command of a session costs.
+// A shell that is opened before its session is known: starting a shell is most of the cost of a session's first
+// command.
 import type { Sandbox } from '../sandbox/sandbox';
 import { Shell, type ShellOptions } from './shell';
 
 export interface SpareShell {
   shell: Shell;
-  /** What it printed at its start. */
+  /** Its output during start. */
   early: Buffer[];
-  /** That it runs in, and the later shells of its session. */
+  /** The sandbox of this shell and of later shells of its session. */
   sandbox: Sandbox | undefined;
 }
 
-/** Ends this process where the shell ends before it is given away. */
+/** Ends this process if the shell ends before it is given to a session. */
 export function openSpareShell(options: ShellOptions): SpareShell {
   const early: Buffer[] = [];
   const shell = new Shell(options);

@@ -1,5 +1,5 @@
-// The calls that a session's scripts have open: from the script's connection until a host worker has answered, however
-// many workers come and go meanwhile. A call whose connection closes is cancelled.
+// The open calls of a session's scripts: from the script's connection until a host worker has answered, however many
+// workers come and go in between. A call whose connection closes is cancelled.
 import { randomBytes } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors';
 import {
@@ -11,19 +11,19 @@ import {
 } from '../protocol';
 import { SecretMask } from './secret-mask';
 
-/** Commands whose scripts may still call: those of background jobs, too. */
+/** Commands whose scripts may still call, including background jobs. */
 const REMEMBERED_TOKENS = 32;
 const MAX_OPEN_CALLS = 1_000;
 const MAX_OPEN_BYTES = 256 * 1024 * 1024;
 const MAX_NAME_CHARS = 1_000;
 const MAX_CWD_CHARS = 16_384;
-/** A page of calls ends before the one that would lead above this, unless that is its first. */
+/** A page of calls ends before the call that would exceed this, unless it is the first. */
 const PAGE_BYTES = 1024 * 1024;
 
 interface OpenCall {
   call: ScriptCall;
   bytes: number;
-  /** Rises with each change of any call: what a worker has not seen yet. */
+  /** Increases with every change of any call, so that a worker can ask for news. */
   changedAt: number;
   /** Why nobody waits for it any more; null while somebody does. */
   cancelled: string | null;
@@ -37,13 +37,13 @@ export class ToolCalls {
   private changes = 0;
   private made = 0;
 
-  /** `epoch` counts in the ids of calls: they are never given twice in the life of a session. */
+  /** `epoch` is part of call ids, so that ids stay unique for the life of a session. */
   constructor(
     private epoch: number,
     private readonly mask = new SecretMask(),
   ) {}
 
-  /** What the scripts of a command show to be let call. */
+  /** The token that the scripts of a command show to be allowed to call. */
   issue(commandId: string): string {
     const token = randomBytes(16).toString('hex');
     this.tokens.set(token, commandId);
@@ -52,19 +52,19 @@ export class ToolCalls {
     return token;
   }
 
-  /** Whether scripts that show it may call. */
+  /** Whether scripts with this token may call. */
   knows(token: string): boolean {
     return this.tokens.has(token);
   }
 
-  /** Resolves with the worker's answer, whenever that comes; `gone` means that nobody waits any more. */
+  /** Resolves with the worker's answer, whenever it arrives; `gone` aborts when nobody waits any more. */
   call(token: string, body: unknown, gone: AbortSignal): Promise<ScriptAnswer> {
     const commandId = this.tokens.get(token);
     if (commandId === undefined)
       return refused('script_ended', {
         reason: 'its shell has ended, or it is older than the last commands',
       });
-    // Masked before anybody hears of it: what a worker is told goes into history.
+    // Masked before anybody sees it: whatever a worker receives goes into history.
     const request = this.mask.value(checkedBody(body));
     if (!request)
       return refused('invalid_input', {
@@ -73,13 +73,13 @@ export class ToolCalls {
         allowed: `{ tool: string up to ${MAX_NAME_CHARS} characters, args: object, cwd: string up to ${MAX_CWD_CHARS} }`,
       });
     const bytes = Buffer.byteLength(JSON.stringify({ commandId, ...request }));
-    // As JavaScript writes it: it writes 1e20 out.
+    // Measured as JavaScript writes it: 1e20 is written out in full.
     if (bytes > MAX_VALUE_BYTES)
       return refused('arguments_too_large', { tool: request.tool, got: bytes, allowed: MAX_VALUE_BYTES });
     const held = [...this.open.values()].reduce((sum, call) => sum + call.bytes, bytes);
     if (this.open.size >= MAX_OPEN_CALLS || held > MAX_OPEN_BYTES)
       return refused('budget_exceeded', {
-        what: 'calls that are open at a time',
+        what: 'open calls',
         got: `${this.open.size + 1} calls of ${held} bytes`,
         allowed: `${MAX_OPEN_CALLS} calls of ${MAX_OPEN_BYTES} bytes`,
       });
@@ -97,7 +97,7 @@ export class ToolCalls {
     });
   }
 
-  /** What has changed after `seen`, as soon as there is something, as much as fits; `over` ends the wait. */
+  /** Changes after `seen`, as soon as there are any, as many as fit; `over` ends the wait. */
   poll({ seen }: Verbs['calls']['request'], over: AbortSignal): Promise<Verbs['calls']['answer']> {
     return new Promise((resolve) => {
       const check = (): void => {
@@ -117,7 +117,10 @@ export class ToolCalls {
     });
   }
 
-  /** Gives a script its answer; of a call that is cancelled, says that it is known. A second answer does nothing. */
+  /**
+   * Gives a script its answer; for a cancelled call, records that the cancellation is known. A second answer does
+   * nothing.
+   */
   answer({ id, answer }: Verbs['answer']['request']): Verbs['answer']['answer'] {
     const known = this.open.get(id);
     this.open.delete(id);
@@ -125,7 +128,7 @@ export class ToolCalls {
     return {};
   }
 
-  /** The shell has ended, and its scripts with it: none of them calls again. */
+  /** The shell and its scripts have ended: none of them calls again. */
   endEpoch(reason: string): void {
     this.tokens.clear();
     for (const id of [...this.open.keys()]) this.cancel(id, reason);
@@ -133,7 +136,7 @@ export class ToolCalls {
     this.made = 0;
   }
 
-  /** In the order of the changes, at least one: together they fit a frame, which their arguments might not. */
+  /** In order of change, at least one. Together they fit into a frame. */
   private changedAfter(seen: number): OpenCall[] {
     const changed = [...this.open.values()]
       .filter(({ changedAt }) => changedAt > seen)
@@ -148,7 +151,7 @@ export class ToolCalls {
     if (!known || known.cancelled !== null) return;
     known.cancelled = reason;
     known.changedAt = ++this.changes;
-    // Not kept for a worker that may be long in coming: only what it is called by.
+    // Not kept for a worker that may take long to arrive: only the name and the id.
     known.call = { ...known.call, args: {} };
     known.bytes = 0;
     void refused('call_cancelled', { tool: known.call.tool, reason }, id).then(known.settle);
@@ -176,7 +179,7 @@ function checkedBody(body: unknown): Pick<ScriptCall, 'tool' | 'args' | 'cwd'> |
 const isText = (value: unknown, maxChars: number): value is string =>
   typeof value === 'string' && value.length <= maxChars;
 
-/** In the form that scripts understand, whatever language they are in. */
+/** In the form that scripts in any language understand. */
 function refused(
   code: ConstructorParameters<typeof HoldfastError>[0],
   facts: ConstructorParameters<typeof HoldfastError>[1],

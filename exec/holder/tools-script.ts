@@ -1,4 +1,4 @@
-// How the scripts of a command call tools: where the stubs are, and what to show to be let in.
+// How the scripts of a command call tools: where the stubs are, and which token to show.
 import { quote } from '../../contracts/shell-word';
 
 /** How the scripts of one command call tools. */
@@ -6,13 +6,13 @@ export interface CommandTools {
   /** Folder of the stubs. */
   folder: string;
   socketPath: string;
-  /** This command's own. */
+  /** For this command only. */
   token: string;
 }
 
 /**
- * Sourced once in a shell, and again where the place has changed: the driver (driver.bash) then does the rest before
- * each command, because sourcing costs more. The token comes with the command.
+ * Sourced once in a shell, and again when the location changes: before each command the driver (driver.bash) then does
+ * the rest, because sourcing costs more. The token comes with the command.
  */
 export function toolsScript({ folder, socketPath }: CommandTools): string {
   const [python, node, bin] = ['python', 'node', 'bin'].map((name) => quote(`${folder}/${name}`));

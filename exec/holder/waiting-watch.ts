@@ -22,7 +22,7 @@ export class WaitingWatch {
     private readonly onChange: () => void,
   ) {}
 
-  /** Begins anew: something was printed or typed. */
+  /** Restarts: something was printed or typed. */
   touch(): void {
     this.round += 1;
     this.fingerprint = undefined;
@@ -51,7 +51,7 @@ export class WaitingWatch {
       const { echo, canonical } = await lineSettings(tty);
       if (round !== this.round) return;
       this.since = Date.now();
-      // A program that edits lines itself (readline) also echoes itself: only a silent line is a password.
+      // A program that edits lines itself (readline) also echoes them: only a line without echo is a password prompt.
       const since = new Date(this.since).toISOString();
       this.set({ echo: echo || !canonical, certainty: sample.certainty, since });
     } else if (!sample) {

@@ -1,5 +1,5 @@
-// Tells from the operating system's state whether the foreground of a terminal waits for typing: each
-// thread's current system call (proc(5), /proc/PID/task/TID/syscall) and the file it reads or polls.
+// Detects from the operating system's state whether the foreground of a terminal waits for typing: each thread's
+// current system call (proc(5), /proc/PID/task/TID/syscall) and the file it reads or polls.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { descendantsOf, listNumeric, processStat, readLink, readText } from '../proc';
 import type { WaitingCertainty } from '../../contracts/session';
@@ -24,7 +24,7 @@ const CALLS: Record<string, Record<number, Call>> = {
 
 export interface WaitingSample {
   certainty: WaitingCertainty;
-  /** Changes when any of the waiting threads has run in between: two equal samples are a steady wait. */
+  /** Changes when any waiting thread has run in between: two equal samples mean a steady wait. */
   fingerprint: string;
 }
 
@@ -61,7 +61,7 @@ function threadWaits(pid: number, tid: number, tty: string): WaitingCertainty | 
   const args = hex.slice(0, 6).map((h) => BigInt(h));
   const isTty = (fd: number): boolean => {
     const path = readLink(`/proc/${pid}/fd/${fd}`);
-    // The last is the terminal's name in a sandbox, which has terminals of its own under the usual ones.
+    // The last is the terminal's name in a sandbox, where the usual names belong to other terminals.
     return path === tty || path === '/dev/tty' || path === '/dev/console';
   };
   switch (call) {
@@ -76,7 +76,7 @@ function threadWaits(pid: number, tid: number, tty: string): WaitingCertainty | 
   }
 }
 
-/** A poll without a time-out is likely a prompt; one that wakes up by itself may be anything. */
+/** A poll without a timeout is probably a prompt; one that wakes up by itself may be anything. */
 function timed(call: Call, number: number, args: bigint[]): WaitingCertainty {
   const negative = (value: bigint | undefined): boolean => BigInt.asIntN(32, value ?? 0n) < 0n;
   if (call === 'select') return args[4] === 0n ? 'likely' : 'hint';
@@ -96,7 +96,7 @@ function pollFds(pid: number, [address, count]: bigint[]): number[] {
   return fds;
 }
 
-/** fd_set: one bit a descriptor, in the set of descriptors to read from. */
+/** fd_set: one bit per descriptor, in the set of descriptors to read from. */
 function selectFds(pid: number, [count, address]: bigint[]): number[] {
   if (!address) return [];
   const fds: number[] = [];
@@ -106,7 +106,7 @@ function selectFds(pid: number, [count, address]: bigint[]): number[] {
   return fds;
 }
 
-/** The `tfd:` lines of an epoll descriptor's fdinfo name what it watches. */
+/** The `tfd:` lines in an epoll descriptor's fdinfo name the descriptors that it watches. */
 function epollFds(pid: number, epoll: number): number[] {
   const lines = (readText(`/proc/${pid}/fdinfo/${epoll}`) ?? '').split('\n');
   return lines.flatMap((line) => {

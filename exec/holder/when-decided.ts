@@ -1,15 +1,15 @@
-// Waits at a session until it is decided that an observer gets its answer.
+// Waits until a session's state decides that an observer gets its answer.
 import type { ObserveReason, Snapshot, Until } from '../protocol';
 import { decide, type Facts } from './observer';
 
 export interface Observed {
   facts(): Facts;
-  /** Calls `check` after each change, until the function that it returns is called. */
+  /** Calls `check` after each change, until the returned function is called. */
   onChange(check: () => void): () => void;
   snapshot(): Snapshot;
 }
 
-/** Resolves in the moment of the decision; never after `abort`. */
+/** Resolves at the moment of the decision; never after an abort. */
 export function whenDecided(
   until: Until,
   abort: AbortSignal,

@@ -1,19 +1,19 @@
-// The command line of bubblewrap (bwrap(1)) for a profile. Pure: what is on the host is handed in.
+// Builds the command line of bubblewrap (bwrap(1)) for a profile. Pure: facts about the host are passed in.
 import { shellAsset } from '../package-root';
 import type { Mount } from './mounts';
 import type { SandboxProfile } from './profile';
 import { PROXY_ENVIRONMENT } from './proxy-address';
 
-/** Of each private folder: it is kept in memory. */
+/** Size of each private folder, which is kept in memory. */
 const PRIVATE_BYTES = 1024 ** 3;
 
-/** Where a session finds its tool socket: short enough for the address of a socket, wherever the data lie. */
+/** Where a session finds its tool socket: short enough for a socket address, wherever the data is. */
 export const INSIDE = '/run/holdfast';
 
 /**
- * What no profile changes. User namespaces of its own are refused inside (`--disable-userns`): they would give
- * capabilities and with them more of the kernel to try. There is no `--new-session`: it takes job control away, and
- * what TIOCSTI types goes to the session's own terminal, which nobody else reads.
+ * Options of every profile. Nested user namespaces are refused (`--disable-userns`): they would give capabilities, and
+ * with them a larger attack surface of the kernel. There is no `--new-session`: it would disable job control, and
+ * anything typed with TIOCSTI goes to the session's own terminal, which nobody else reads.
  */
 const ALWAYS = [
   ...['--unshare-user', '--disable-userns', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
@@ -28,15 +28,15 @@ export interface Inside {
   cwd: string;
   /** Folder of a shell's channels. */
   directory?: string | undefined;
-  /** Folder below it that can be written. */
+  /** Writable folder below it. */
   answers?: string | undefined;
-  /** It is begun in the network that leads to the named hosts; without that there is none for them. */
+  /** The command starts inside the network that leads to the named hosts; otherwise it has no access to them. */
   isEntered?: boolean;
   /** The program is the namespace's first process, and ignores signals that it does not catch. */
   isFirst?: boolean;
 }
 
-/** Up to the command that is to run in it. */
+/** The command line up to the command to run. */
 export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): string[] {
   const { mounts, cwd, directory, answers, isEntered = false, isFirst = false } = inside;
   const own = directory === undefined ? [] : [directory, INSIDE];
@@ -48,10 +48,10 @@ export function bubblewrapCommand(profile: SandboxProfile, inside: Inside): stri
     ...networkArguments(profile, isEntered),
     ...mounts.flatMap(mountArguments),
     ...own.flatMap((path) => ['--ro-bind', directory ?? '', path]),
-    // What runners tell of a script, and nothing else of ours, is written inside.
+    // The only writable folder of ours: where runners report on a script.
     ...(answers === undefined ? [] : ['--bind', answers, answers]),
-    // Last: while they are filled they must be writable. Of /proc bwrap protects too little where the host is root's:
-    // the kernel asks for the user, who is root still, and not for capabilities before it takes a setting.
+    // Last: they must be writable while they are filled. If the host runs as root, bwrap protects too little of /proc:
+    // for changing a setting the kernel checks the user, which is still root, not the capabilities.
     ...['--remount-ro', '/proc'],
     ...mounts.filter(isEmptyFolder).flatMap(({ path }) => ['--remount-ro', path]),
     ...['--chdir', cwd, '--'],

@@ -1,12 +1,12 @@
-// What a sandbox covers is covered by mounts, and the kernel takes a mount away where somebody outside replaces or
-// removes what it lies on: an editor that saves by renaming does. Then the shell must not go on.
+// A sandbox covers files with mounts, and the kernel drops a mount when somebody outside replaces or removes its mount
+// point, as an editor does that saves by renaming. Then the shell must not continue.
 import { lstatSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** Where the kernel has no watch left. */
+/** Polling interval if the kernel has no watches left. */
 const LOOK_MS = 1_000;
 
-/** Which thing it is; undefined for what is not there. */
+/** Identifies the file; undefined if it does not exist. */
 function identity(path: string): string | undefined {
   try {
     const { dev, ino } = lstatSync(path);
@@ -21,7 +21,7 @@ export class CoverWatch {
   private timer: NodeJS.Timeout | undefined;
   private readonly known: ReadonlyMap<string, string | undefined>;
 
-  /** To be made before the mounts are; `onLost` is told of the first that is lost, and of no other. */
+  /** Create it before the mounts. `onLost` is called for the first lost mount only. */
   constructor(
     paths: readonly string[],
     private readonly onLost: (path: string) => void,

@@ -1,10 +1,10 @@
-// Where the programs lie that a host with a sandbox runs outside of it: each is found once, at the start, and never by
-// a PATH that code inside can have a say in.
+// Locates the programs that a host runs outside of its sandbox: once, at start, and never through a PATH that code
+// inside can influence.
 import { HoldfastError } from '../../contracts/errors';
 import { findTrusted, trustedPath } from '../trusted-program';
 import { writableRoots, type OutsidePrograms, type SandboxProfile } from './profile';
 
-/** What a person calls the package of one whose name does not say it. */
+/** The package of a program, if its name differs. */
 const PACKAGES: Partial<Record<keyof OutsidePrograms, string>> = {
   nsenter: ' (util-linux)',
   prlimit: ' (util-linux)',
@@ -17,8 +17,8 @@ type FoundPrograms =
 type Rights = Pick<SandboxProfile, 'workspace' | 'writable' | 'network' | 'limits'>;
 
 /**
- * `reason`: what is missing. Throws `config_invalid` where one is found only where code in the sandbox, or another
- * user, can replace it: to go on without a sandbox would be worse, to go on with it no better.
+ * `reason`: what is missing. Throws `config_invalid` if a program is found only where code in the sandbox, or another
+ * user, can replace it: continuing without a sandbox would be worse, continuing with it no better.
  */
 export function findOutsidePrograms(profile: Rights): FoundPrograms {
   const { network, limits } = profile;
@@ -36,7 +36,7 @@ export function findOutsidePrograms(profile: Rights): FoundPrograms {
   return { programs: programs as unknown as OutsidePrograms, path: trustedPath(trust) };
 }
 
-/** What is run outside of the sandbox and could be replaced from inside. */
+/** Programs that are run outside of the sandbox but could be replaced from inside. */
 const untrusted = (faults: readonly string[]): HoldfastError =>
   new HoldfastError('config_invalid', {
     faults: `Programs that are run outside of the sandbox: ${faults.join('; ')}.`,

@@ -1,9 +1,9 @@
-// Limits of what runs in a sandbox, by setrlimit(2), and how many of them this host enforces.
+// Limits for what runs in a sandbox, by setrlimit(2), and which of them this host enforces.
 import type { SandboxLimits } from './profile';
 
 const MIB = 1024 ** 2;
 
-/** To put before a command inside of the sandbox: there the number of processes is counted for it alone. */
+/** Prefix for a command inside the sandbox: only there are its processes counted separately. */
 export function limitCommand(limits: SandboxLimits, prlimit = 'prlimit'): string[] {
   const { processes, memoryMb, cpuSec, fileMb, openFiles } = limits;
   const flags = [

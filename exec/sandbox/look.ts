@@ -1,4 +1,4 @@
-// Looks at the host's files for a sandbox.
+// Inspects the host's files for a sandbox.
 import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { listNumeric, readLink } from '../proc';
@@ -6,7 +6,9 @@ import type { Look } from './mounts';
 
 export const hostLook: Look = { kind, sockets };
 
-/** Undefined also for what nobody in the sandbox could get to: nothing can be mounted there, and nothing need be. */
+/**
+ * Undefined also for a path that nobody in the sandbox could reach: nothing can be mounted there, and nothing need be.
+ */
 function kind(path: string): 'folder' | 'file' | 'link' | undefined {
   try {
     if (!isReachable(dirname(path))) return undefined;
@@ -18,7 +20,7 @@ function kind(path: string): 'folder' | 'file' | 'link' | undefined {
   }
 }
 
-/** Whether this user may go there without the capabilities that root has outside. */
+/** Whether this user may enter it without the capabilities that root has outside. */
 function isReachable(folder: string): boolean {
   const { mode, uid, gid } = statSync(folder);
   const groups = [process.getegid?.(), ...(process.getgroups?.() ?? [])];
@@ -26,12 +28,12 @@ function isReachable(folder: string): boolean {
   return (mode & bit) !== 0 && (folder === '/' || isReachable(dirname(folder)));
 }
 
-/** A line of a socket that listens: number, type, state, inode, path. */
+/** A line for a listening socket: number, type, state, inode, path. */
 const LISTENS = /^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.+)$/;
 
 /**
- * A socket that was bound by a relative path is listed by it: it lies in the working folder that its server had then,
- * and usually has still. Of servers whose folder may not be looked at, nothing is known.
+ * A socket bound by a relative path is listed by that path: it lies in the folder that was its server's working folder,
+ * and usually still is. Servers with an unreadable working folder are skipped.
  */
 function besideTheirServers(sockets: readonly { inode: string; path: string }[]): string[] {
   const paths = new Map(sockets.map(({ inode, path }) => [`socket:[${inode}]`, path]));
@@ -47,7 +49,7 @@ function besideTheirServers(sockets: readonly { inode: string; path: string }[])
 
 const isSocket = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 
-/** Those of this network namespace, as proc_net(5) lists them; an abstract one has no file. */
+/** Sockets of this network namespace, as listed by proc_net(5); abstract ones have no file. */
 function sockets(): string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');

@@ -1,5 +1,5 @@
-// What a session sees of the host's files, as one rule for each place; the rule that lies nearest counts. Pure but for
-// `look`, which says what is at a place.
+// Which of the host's files a session sees, as one rule per path; the nearest rule wins. Pure except for `look`, which
+// inspects paths.
 import { dirname, join } from 'node:path';
 import { writableRoots, type SandboxProfile } from './profile';
 
@@ -14,14 +14,14 @@ export interface Mount {
 
 export interface Look {
   kind: (path: string) => 'folder' | 'file' | 'link' | undefined;
-  /** Paths of the unix sockets that somebody on the host listens on. */
+  /** Paths of unix sockets with a listener on the host. */
   sockets: () => readonly string[];
 }
 
 const PRIVATE = ['/tmp', '/var/tmp'];
 /** Sockets of services, and homes of other users. */
 const HIDDEN_FOLDERS = ['/run', '/var/run', '/home', '/root', '/mnt', '/media', '/lost+found'];
-/** What root's shells could read: the sandbox takes capabilities away, and not the ownership of files. */
+/** Files that root's shells could read: the sandbox drops capabilities, but not the ownership of files. */
 const SYSTEM_SECRETS = [
   ...['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers', 'sudoers.d', 'krb5.keytab', 'kubernetes'],
   ...['ssl/private', 'ssh', 'docker', 'wireguard', 'ppp', 'NetworkManager/system-connections'],
@@ -30,16 +30,16 @@ const SERVICE_DATA = ['docker', 'containerd', 'kubelet', 'private', 'mysql', 'po
   (name) => `/var/lib/${name}`,
 );
 const SYSTEM = [...SYSTEM_SECRETS, ...SERVICE_DATA, '/var/spool', '/var/mail', '/boot'];
-/** What people install programs into; the rest of a home folder is nobody's business. */
+/** Where people install programs; the rest of a home folder stays hidden. */
 const HOME_PROGRAMS = [
   ...['.pyenv', '.rbenv', '.asdf', '.sdkman', '.nvm', '.volta', '.bun', '.deno', '.cargo', '.rustup', 'go'],
   ...['.local/bin', '.local/lib', '.local/share/uv', '.local/share/pipx', '.local/share/mise', 'miniconda3'],
   ...['.local/share/pnpm', '.local/share/fnm', '.npm-global'],
 ];
-/** Of these programs' folders. */
+/** Secrets in these programs' folders. */
 const HOME_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml', '.cargo/registry/credentials'];
 
-/** In the order in which they are to be mounted: parents first. */
+/** In mount order: parents first. */
 export function mountsOf(profile: SandboxProfile, look: Look): Mount[] {
   const rules = new Map<string, Access>();
   const set = (access: Access, ...paths: readonly string[]): void => {
@@ -69,15 +69,15 @@ export function mountsOf(profile: SandboxProfile, look: Look): Mount[] {
   return (
     [...rules]
       .map(([path, access]) => ({ path, access, isFolder: look.kind(path) !== 'file' }))
-      // Nothing is mounted over a link: what it leads to has its own rule.
+      // Nothing is mounted over a link: its target has its own rule.
       .filter(({ path }) => look.kind(path) !== 'link')
       .sort((a, b) => depth(a.path) - depth(b.path))
   );
 }
 
 /**
- * A mount moves with a folder above it: renamed, that leaves its name to what somebody puts there, uncovered or with
- * another content. A folder on which something is mounted cannot be renamed, so each between is mounted on itself.
+ * A mount moves with its parent folders: renaming one would free its name for something uncovered, or with different
+ * content. A folder that is a mount point cannot be renamed, so each folder in between is mounted on itself.
  */
 function pin(rules: Map<string, Access>): void {
   for (const path of [...rules.keys()]) {
@@ -89,8 +89,8 @@ function pin(rules: Map<string, Access>): void {
 }
 
 /**
- * Of the mounts those that people take away outside by what they do every day, such as saving a file: those on files,
- * and those in folders that can be written. Sockets come and go with their servers.
+ * The mounts that everyday actions outside can remove, such as saving a file: those on files, and those in writable
+ * folders. Sockets come and go with their servers.
  */
 export function lastingCovers(mounts: readonly Mount[], look: Look): string[] {
   const rules = new Map(mounts.map(({ path, access }) => [path, access]));
@@ -103,13 +103,13 @@ export function lastingCovers(mounts: readonly Mount[], look: Look): string[] {
     .map(({ path }) => path);
 }
 
-/** Of a path that is not there what must not be made: itself, or the first folder on the way. */
+/** For a missing path, the path that must not be created: itself, or the first missing folder on the way. */
 function firstMissing(path: string, look: Look): string {
   const parent = dirname(path);
   return parent === path || look.kind(parent) !== undefined ? path : firstMissing(parent, look);
 }
 
-/** What counts at a path. */
+/** The rule for a path. */
 function nearest(path: string, rules: ReadonlyMap<string, Access>): Access | undefined {
   for (let at = path; ; at = dirname(at)) {
     const access = rules.get(at);
@@ -120,8 +120,8 @@ function nearest(path: string, rules: ReadonlyMap<string, Access>): Access | und
 const depth = (path: string): number => path.split('/').length;
 
 /**
- * Git runs what a repository's configuration and hooks name: who looks at the workspace from outside with git would run
- * what was written inside. A mount keeps the folder from being renamed, too.
+ * Git runs commands that a repository's configuration and hooks name: using git on the workspace from outside would run
+ * what was written inside. A mount also keeps the folder from being renamed.
  */
 function protectRepository(
   root: string,
@@ -141,11 +141,11 @@ function protectRepository(
   }
 }
 
-/** Whether what lies at a path is seen with these mounts. */
+/** Whether the file at a path is visible with these mounts. */
 export const isShown = (path: string, mounts: readonly Mount[]): boolean =>
   isSeen(path, new Map(mounts.map((mount) => [mount.path, mount.access])));
 
-/** Whether what lies there is seen: in an empty folder a rule of its own would only tell its name. */
+/** Whether the path is visible: in an empty folder, a separate rule would only reveal its name. */
 function isSeen(path: string, rules: ReadonlyMap<string, Access>): boolean {
   const access = nearest(path, rules);
   return access !== 'private' && access !== 'hidden';

@@ -3,14 +3,14 @@ import type { LookupFunction } from 'node:net';
 import { HoldfastError } from '../../contracts/errors';
 import { createAddressGuard, hostOf, type AddressGuard } from '../address-guard';
 
-/** What an entry opens that names no port: the web. */
+/** The ports of an entry without one: the web. */
 const WEB_PORTS = [80, 443];
 
 interface Entry {
-  /** With its dot in front where all names below it are meant. */
+  /** With its leading dot if all names below it are meant. */
   name: string;
   port: number | undefined;
-  /** A name can be made to lead anywhere: inside of the host's network only where one host and port is meant. */
+  /** A name can be made to lead anywhere: into the host's network only if one host and port is named. */
   guard: AddressGuard;
 }
 
@@ -19,12 +19,12 @@ const PUBLIC_ONLY = createAddressGuard({});
 export class NamedHosts {
   private readonly entries: readonly Entry[];
 
-  /** @param named as `[sandbox] network` has them: `pypi.org`, `*.example.org`, `registry.internal:8443` */
+  /** @param named from `[sandbox] network`: `pypi.org`, `*.example.org`, `registry.internal:8443` */
   constructor(private readonly named: readonly string[]) {
     this.entries = named.map(entryOf);
   }
 
-  /** Why it may not be reached; undefined where it may, as far as its name and port tell. */
+  /** Why the URL is refused; undefined if its name and port are allowed. */
   refusal(url: URL): string | undefined {
     const entry = this.entryFor(url);
     const got = `${hostOf(url)}:${portOf(url)}`;
@@ -39,7 +39,7 @@ export class NamedHosts {
     }
   }
 
-  /** For the connection to what was not refused: fails with `address_refused` for what its name may not lead to. */
+  /** For the connection to an allowed URL: fails with `address_refused` if its name leads to a forbidden address. */
   lookupFor(url: URL): LookupFunction {
     return (this.entryFor(url)?.guard ?? PUBLIC_ONLY).lookupFor(url);
   }
@@ -49,16 +49,16 @@ export class NamedHosts {
     const isMeant = (entry: Entry): boolean =>
       (entry.name.startsWith('.') ? host.endsWith(entry.name) : host === entry.name) &&
       (entry.port === undefined ? WEB_PORTS.includes(port) : port === entry.port);
-    // One that names the port says more.
+    // An entry that names the port is more specific.
     const meant = this.entries.filter(isMeant);
     return meant.find(isExact) ?? meant[0];
   }
 }
 
-/** Of a host that is named and leads where it may not; undefined for any other failure. */
+/** The reason if a named host leads to a forbidden address; undefined for any other failure. */
 export const addressRefusal = (err: unknown): string | undefined =>
   err instanceof HoldfastError && err.code === 'address_refused'
-    ? `${err.facts.got} is ${err.facts.reason}: such a host is named with its port`
+    ? `${err.facts.got} is ${err.facts.reason}: to allow such a host, name it with its port`
     : undefined;
 
 const isExact = ({ name, port }: Omit<Entry, 'guard'>): boolean =>
@@ -66,7 +66,7 @@ const isExact = ({ name, port }: Omit<Entry, 'guard'>): boolean =>
 
 function entryOf(text: string): Entry {
   const [, star = '', name = '', port] = /^(\*?)(.*?)(?::(\d+))?$/.exec(text) ?? [];
-  // As an address that is asked for is written: 127.0.0.1 and not 127.1.
+  // Normalised like a requested address: 127.0.0.1, not 127.1.
   const url = URL.parse(`http://${name.replace(/^\./, '')}`);
   const host = url ? hostOf(url) : name;
   const entry = {
@@ -76,5 +76,5 @@ function entryOf(text: string): Entry {
   return { ...entry, guard: isExact(entry) ? createAddressGuard({ allowPrivate: [host] }) : PUBLIC_ONLY };
 }
 
-/** What a URL says, and what it means where it says none. */
+/** The port of a URL, or its default. */
 export const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);

@@ -1,5 +1,5 @@
-// The network of a sandbox that may reach named hosts: a namespace of the kernel with its own loopback and nothing else,
-// on which a proxy of this process listens. Whatever a program in there tries, nothing else leads out.
+// The network of a sandbox that may reach named hosts: a network namespace with only a loopback, on which a proxy of
+// this process listens. There is no other way out, whatever a program in there tries.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { NamedHosts } from './named-hosts';
 import type { OutsidePrograms } from './profile';
 import { createProxy } from './proxy';
 
-/** Before it is said that it does not work. */
+/** Time before it is reported as not working. */
 const READY_MS = 10_000;
 
 export class SandboxNetwork {
@@ -21,7 +21,7 @@ export class SandboxNetwork {
   private constructor(
     private readonly nsenter: string,
     private readonly proxy: HttpServer,
-    /** Descriptors, which keep the namespaces alive when nothing runs in them. */
+    /** Descriptors that keep the namespaces alive when nothing runs in them. */
     private readonly namespaces: { user: number; net: number },
   ) {
     proxy.on('connection', (script: Socket) => {
@@ -48,14 +48,14 @@ export class SandboxNetwork {
     }
   }
 
-  /** To put before a command line that is to run in it. */
+  /** Prefix for a command line that is to run in it. */
   get enter(): string[] {
     const { user, net } = this.namespaces;
     const of = (descriptor: number): string => `/proc/${process.pid}/fd/${descriptor}`;
     return [this.nsenter, `--user=${of(user)}`, `--net=${of(net)}`, '--preserve-credentials', '--'];
   }
 
-  /** What runs in it has no way out any more. */
+  /** Programs that run in it then have no way out. */
   close(): void {
     this.proxy.close();
     for (const script of this.scripts) script.destroy();
@@ -65,13 +65,13 @@ export class SandboxNetwork {
 
 interface Inside {
   pid: number;
-  /** Listens there, and is this process's now. */
+  /** Listens in the namespace, but belongs to this process now. */
   listener: Server;
-  /** The namespace is kept by who has opened it meanwhile. */
+  /** Ends the helper; the namespace lives on for processes that have opened it. */
   end: () => Promise<void>;
 }
 
-/** By bubblewrap, which brings the loopback up, too. */
+/** Uses bubblewrap, which also brings the loopback up. */
 async function listenInside(bwrap: string): Promise<Inside> {
   const namespaces = ['--unshare-user', '--unshare-net', '--die-with-parent', '--dev-bind', '/', '/'];
   const command = [process.execPath, compiledEntry('exec/sandbox/proxy-listener.js')];
@@ -83,12 +83,12 @@ async function listenInside(bwrap: string): Promise<Inside> {
     killSignal: 'SIGKILL',
   });
   const said = text(child.stderr as Readable);
-  // Not `close`: it does not come where this side lets go of the channel.
+  // Not `close`: it never arrives if this side closes the channel.
   const ended = once(child, 'exit');
   const failed = ended.then(async () => {
-    throw new Error(`a network of its own: ${(await said).trim() || 'bwrap ended'}`);
+    throw new Error(`its network namespace: ${(await said).trim() || 'bwrap ended'}`);
   });
-  // It comes to its end also where all went well.
+  // It also settles after success.
   failed.catch(() => undefined);
   const [pid, listener] = (await Promise.race([once(child, 'message'), failed])) as [number, Server];
   const end = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Whether this host can confine its sessions, found out by doing it: distributions and containers refuse namespaces in
+// Whether this host can confine its sessions, determined by trying: distributions and containers refuse namespaces in
 // many ways.
 import { spawnSync } from 'node:child_process';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
@@ -32,13 +32,13 @@ export const NO_SANDBOX: SandboxChoice = {
 const TRIAL_MS = 10_000;
 const RETRIES = 2;
 
-/** What a trial found: `profile` where it works, else `reason`. */
+/** The result of a trial: `profile` if it works, else `reason`. */
 export type Trial = { profile: SandboxProfile; reason?: never } | { profile?: never; reason: string };
 
 /**
- * The profile that the sessions of a host run in; undefined without one. Throws `sandbox_missing` where one is required
- * and does not work here, and `config_invalid` for folders that may not be writable. `warn` hears of one that is
- * preferred and does not work.
+ * The profile for the sessions of a host; undefined without one. Throws `sandbox_missing` if one is required and does
+ * not work here, and `config_invalid` for folders that may not be writable. `warn` is called if a preferred one does
+ * not work.
  */
 export async function openSandbox(
   choice: SandboxChoice,
@@ -53,7 +53,7 @@ export async function openSandbox(
   return undefined;
 }
 
-/** Runs a program in the sandbox, and in the network of its own where it has one. Throws `config_invalid`. */
+/** Runs a program in the sandbox, and in its own network if it has one. Throws `config_invalid`. */
 export async function trySandbox(settings: SandboxSettings, places: ProfilePlaces): Promise<Trial> {
   const trial = tryBubblewrap(settings, places);
   if (!trial.profile || typeof settings.network === 'string') return trial;
@@ -61,13 +61,13 @@ export async function trySandbox(settings: SandboxSettings, places: ProfilePlace
     const sandbox = await Sandbox.open(trial.profile);
     const said = run(sandbox, ['true']);
     sandbox.close();
-    return said === undefined ? trial : { reason: `the way to its named hosts: ${said}` };
+    return said === undefined ? trial : { reason: `access to its named hosts: ${said}` };
   } catch (err) {
-    return { reason: `the way to its named hosts: ${reasonOf(err)}` };
+    return { reason: `access to its named hosts: ${reasonOf(err)}` };
   }
 }
 
-/** The same for files and processes alone. Costs about 20 ms. Throws `config_invalid`. */
+/** The same for files and processes only. Costs about 20 ms. Throws `config_invalid`. */
 export function tryBubblewrap(settings: SandboxSettings, places: ProfilePlaces): Trial {
   const rights = sandboxProfile(settings, places);
   const faults = writableFaults(rights);
@@ -80,21 +80,19 @@ export function tryBubblewrap(settings: SandboxSettings, places: ProfilePlaces):
   const profile: SandboxProfile = { ...rights, programs, path };
   const sandbox = new Sandbox(profile);
   let said = run(sandbox, ['true']);
-  // A socket that was to be hidden can be gone by the time it is.
+  // A socket to hide may vanish before it is hidden.
   for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(sandbox, ['true']);
-  return said === undefined
-    ? { profile }
-    : { reason: `\`bwrap\` (${programs.bwrap}) was run and said: ${said}` };
+  return said === undefined ? { profile } : { reason: `\`bwrap\` (${programs.bwrap}) failed: ${said}` };
 }
 
-/** Whether the number of processes is limited: not for root, whom the kernel lets have as many as he likes. */
+/** Whether the number of processes is limited: not for root, which the kernel exempts. */
 export function limitsProcesses(profile: SandboxProfile): boolean {
   return (
     run(new Sandbox({ ...profile, limits: { processes: 1 } }), ['sh', '-c', 'true & wait']) !== undefined
   );
 }
 
-/** What it said where it failed. */
+/** Error output of a failed run. */
 function run(sandbox: Sandbox, command: readonly string[]): string | undefined {
   const [file = '', ...args] = sandbox.program(sandbox.workspace, command);
   const result = spawnSync(file, args, { encoding: 'utf8', timeout: TRIAL_MS });

@@ -1,61 +1,61 @@
-// What the sandbox of a host lets its sessions do. Plain JSON: it lies in the configuration of holders.
+// What the sandbox of a host allows its sessions. Plain JSON: it is part of the configuration of holders.
 import { realpathSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { packageRoot } from '../package-root';
 import { usualWorkingFolder } from '../working-folder';
 
-/** Of each process but `processes`, which counts those of one session together. */
+/** Per process, except `processes`, which counts the processes of one session together. */
 export interface SandboxLimits {
   processes?: number | undefined;
   /** Private writable memory (RLIMIT_DATA). */
   memoryMb?: number | undefined;
   cpuSec?: number | undefined;
-  /** Size of one file that is written. */
+  /** Maximum size of a written file. */
   fileMb?: number | undefined;
   openFiles?: number | undefined;
 }
 
-/** What a person says of a sandbox; the rest follows from the host. */
+/** The configured part of a sandbox; the rest follows from the host. */
 export interface SandboxSettings {
-  /** Hosts by name, each perhaps with its port: `pypi.org`, `*.example.org`, `registry.internal:8443`. */
+  /** Hosts by name, optionally with a port: `pypi.org`, `*.example.org`, `registry.internal:8443`. */
   network: 'none' | 'full' | readonly string[];
   /** Whether commits can be made in the repository at the top of a writable folder. */
   git: 'read-only' | 'writable';
-  /** Folders beside the workspace that may be written. */
+  /** Writable folders besides the workspace. */
   writable: readonly string[];
-  /** Folders of the home folder, or of other places that are hidden, that may be read. */
+  /** Readable folders in the home folder, or in other hidden places. */
   readable: readonly string[];
-  /** Folders and files that may not be seen. */
+  /** Folders and files to hide. */
   hidden: readonly string[];
   limits: SandboxLimits;
 }
 
-/** Programs that are run outside of a sandbox, by absolute paths that nothing inside of it can change. */
+/** Programs that are run outside of a sandbox, by absolute paths that nothing inside can change. */
 export interface OutsidePrograms {
   bwrap: string;
   mkfifo: string;
   stty: string;
-  /** Where hosts are named. */
+  /** Present if hosts are named. */
   nsenter?: string | undefined;
-  /** Where there are limits; the only one that is run inside, where it must not be another either. */
+  /** Present if there are limits. The only one that is run inside, where it must not be replaced either. */
   prlimit?: string | undefined;
 }
 
 export interface SandboxProfile extends SandboxSettings {
   kind: 'bubblewrap';
   programs: OutsidePrograms;
-  /** The PATH of what is run outside: its folders are none that code inside can write. */
+  /** The PATH of outside programs: code inside cannot write any of its folders. */
   path: string;
-  /** Working folder of the host: the one that may always be written. */
+  /** Working folder of the host, which is always writable. */
   workspace: string;
   home: string;
-  /** Folder of Holdfast's data: hidden but for what a session needs of it. */
+  /** Folder of Holdfast's data: hidden except for what a session needs. */
   dataDir: string;
-  /** What runs outside reads these: where they can be written otherwise they are read-only, or stay missing. */
+  /** Files that outside programs read: if they would be writable, they become read-only, or must stay missing. */
   loaded: readonly string[];
-  /** Set inside alone: outside they would change what takes a command there. */
+  /** Set only inside: outside they would change the programs that start a command. */
   variables: Readonly<Record<string, string>>;
-  /** Folders of ours that sessions read: runners, stubs, Node. */
+  /** Our folders that sessions read: runners, stubs, Node. */
   shown: readonly string[];
 }
 
@@ -63,18 +63,21 @@ export interface ProfilePlaces {
   workspace: string;
   home: string;
   dataDir: string;
-  /** Folder of the stubs of tools. */
+  /** Folder with the tool stubs. */
   stubs?: string | undefined;
   /** Files and folders that the worker reads, such as its configuration. */
   loaded?: readonly string[] | undefined;
   variables?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What of a profile says what code inside may do: two that differ in the rest are one sandbox. */
+/**
+ * The part of a profile that decides what code inside may do: profiles that differ only in the rest are the same
+ * sandbox.
+ */
 export const rightsOf = (profile: SandboxProfile | undefined): Partial<SandboxProfile> | undefined =>
   profile && { ...profile, programs: undefined, path: undefined };
 
-/** All paths are those that links lead to: nothing can be mounted over a link. */
+/** All links in paths are resolved: nothing can be mounted over a link. */
 export function sandboxProfile(
   settings: SandboxSettings,
   places: ProfilePlaces,
@@ -94,7 +97,7 @@ export function sandboxProfile(
   };
 }
 
-/** Node, and of this package what runs inside: it may be read wherever it lies, and written nowhere. */
+/** Node, and the parts of this package that run inside: readable wherever they are, writable nowhere. */
 function ownFolders(): string[] {
   const root = packageRoot();
   const installed = root.lastIndexOf('/node_modules/');
@@ -104,13 +107,13 @@ function ownFolders(): string[] {
   return [dirname(process.execPath), modules, ...own];
 }
 
-/** What of this package is run or read outside, beside TypeScript, which is compiled into `dist`. */
+/** The parts of this package that are run or read outside, besides TypeScript, which is compiled into `dist`. */
 const PARTS = [
   ...['package.json', 'bin', 'dist', 'node_modules', 'exec/shell', 'checks/code', 'tools/stubs/assets'],
   ...['engine/temporal', 'engine/dynamicconfig.yaml', 'models/prompts'],
 ];
 
-/** With each folder above in which Node looks for the packages that it needs, also where there is none yet. */
+/** Includes each parent folder in which Node looks for packages, even if it does not exist yet. */
 export function packageParts(): string[] {
   const root = packageRoot();
   const above: string[] = [];
@@ -118,13 +121,13 @@ export function packageParts(): string[] {
   return [...PARTS.map((name) => resolve(root, name)), ...above];
 }
 
-/** Folders that may be written. */
+/** Writable folders. */
 export const writableRoots = ({
   workspace,
   writable,
 }: Pick<SandboxProfile, 'workspace' | 'writable'>): string[] => [workspace, ...writable];
 
-/** What is wrong with the writable folders: one that holds these gives away what the sandbox is for. */
+/** Problems with the writable folders: one that contains any of these would defeat the sandbox. */
 export function writableFaults(profile: Omit<SandboxProfile, 'programs' | 'path'>): string[] {
   const { home, dataDir } = profile;
   return writableRoots(profile).flatMap((root) => {
@@ -135,13 +138,13 @@ export function writableFaults(profile: Omit<SandboxProfile, 'programs' | 'path'
   });
 }
 
-/** Whether `path` is `folder` or lies below it. */
+/** Whether `path` is `folder` or inside it. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith('../'));
 }
 
-/** What links on the way to a path lead to, as far as it exists. */
+/** A path with its links resolved, as far as it exists. */
 export function real(path: string): string {
   try {
     return realpathSync(path);

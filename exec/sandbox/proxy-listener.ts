@@ -1,5 +1,5 @@
-// A process in a network namespace that has just been made: listens there, hands the socket to who started it, and
-// ends. A socket stays in the network in which it was opened.
+// A process in a new network namespace: listens there, hands the socket to its starter, and ends. A socket stays in the
+// network in which it was opened.
 import { createServer } from 'node:net';
 import { PROXY } from './proxy-address';
 

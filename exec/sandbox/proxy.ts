@@ -1,5 +1,5 @@
-// The HTTP proxy of a sandbox (RFC 9110, 3.7 and 9.3.6): the one way out of its network, to the hosts that are named.
-// Node's own client and server: they take the resolver, and so the judgement of addresses, for each connection.
+// The HTTP proxy of a sandbox (RFC 9110, 3.7 and 9.3.6): the only way out of its network, to the named hosts. Uses
+// Node's own client and server: they accept a resolver, and with it the address check, for each connection.
 import * as http from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
@@ -7,27 +7,30 @@ import { reasonOf } from '../../contracts/errors';
 import { hostOf } from '../address-guard';
 import { addressRefusal, portOf, type NamedHosts } from './named-hosts';
 
-/** Of one connection, and not of the resource (RFC 9110, 7.6.1). */
+/** Headers of the connection, not of the resource (RFC 9110, 7.6.1). */
 const OF_CONNECTION = [
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ];
-/** Each costs the holder two descriptors; what comes on top is not let in. */
+/** Each costs the holder two descriptors; further ones are refused. */
 const MAX_CONNECTIONS = 256;
-/** A tunnel that one side has left, and in which nothing moves. */
+/** A tunnel that one side has closed, without traffic. */
 const HALF_CLOSED_MS = 60_000;
 
-/** It answers 403 with the reason for what may not be reached, 502 for what could not be, 400 for what is no proxy's. */
+/**
+ * Answers 403 with a reason for a forbidden host, 502 for a failed connection, 400 for a request that is not a proxy
+ * request.
+ */
 export function createProxy(hosts: NamedHosts): http.Server {
   const proxy = http.createServer((request, response) =>
     attempt([response], () => forward(hosts, request, response)),
   );
-  // It is a socket, which the types leave open.
+  // It is a socket, but the types do not say so.
   proxy.on('connect', (request: http.IncomingMessage, script: Socket, head: Buffer) =>
     attempt([script], () => tunnel(hosts, request.url ?? '', script, head)),
   );
   proxy.maxConnections = MAX_CONNECTIONS;
-  // An upload may take its time.
+  // An upload may take long.
   proxy.requestTimeout = 0;
   return proxy;
 }
@@ -36,7 +39,7 @@ interface Ending {
   destroy(): unknown;
 }
 
-/** What fails in here ends what was asked, and not the process: that is a holder, or a worker. */
+/** A failure in here ends the request, not the process, which is a holder or a worker. */
 function attempt(ends: readonly Ending[], work: () => void): void {
   try {
     work();
@@ -45,12 +48,12 @@ function attempt(ends: readonly Ending[], work: () => void): void {
   }
 }
 
-/** Bytes both ways, unread: what is said in TLS stays between the two. */
+/** Relays bytes both ways, unread: TLS stays end-to-end. */
 function tunnel(hosts: NamedHosts, authority: string, script: Socket, head: Buffer): void {
   script.on('error', () => script.destroy());
   const url = URL.parse(`http://${authority}`);
   if (!url || url.pathname !== '/' || url.username !== '' || url.password !== '' || url.search !== '')
-    return answer(script, 400, `${JSON.stringify(authority)} is no host and port`);
+    return answer(script, 400, `${JSON.stringify(authority)} is not a host and port`);
   const refused = hosts.refusal(url);
   if (refused !== undefined) return answer(script, 403, refused);
   const to = { host: hostOf(url), port: portOf(url), lookup: hosts.lookupFor(url) };
@@ -63,7 +66,7 @@ function tunnel(hosts: NamedHosts, authority: string, script: Socket, head: Buff
       far.on('error', () => far.destroy());
       script.write('HTTP/1.1 200 Connection established\r\n\r\n');
       far.write(head);
-      // Each way ends for itself; where one breaks both do.
+      // Each direction ends separately; if one breaks, both do.
       pipeline(script, far, () => undefined);
       pipeline(far, script, () => undefined);
       script.once('end', () => far.setTimeout(HALF_CLOSED_MS, () => far.destroy()));
@@ -77,7 +80,7 @@ function answer(script: Socket, status: number, reason: string): void {
   const body = `${reason}\n`;
   script.once('finish', () => script.destroy());
   script.end(
-    // Programs show the first line and no more.
+    // Programs show only the first line.
     `HTTP/1.1 ${status} ${inHeader(reason)}\r\ncontent-type: text/plain; charset=utf-8\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
@@ -91,7 +94,7 @@ function forward(hosts: NamedHosts, request: http.IncomingMessage, response: htt
   };
   const url = URL.parse(request.url ?? '');
   if (url?.protocol !== 'http:')
-    return refuse(400, 'this is a proxy: it takes whole addresses of http, and CONNECT');
+    return refuse(400, 'this is a proxy: it accepts absolute http URLs, and CONNECT');
   const refused = hosts.refusal(url);
   if (refused !== undefined) return refuse(403, refused);
   const { 'transfer-encoding': framing } = request.headers;
@@ -100,13 +103,13 @@ function forward(hosts: NamedHosts, request: http.IncomingMessage, response: htt
     port: portOf(url),
     path: `${url.pathname}${url.search}`,
     method: request.method,
-    // The host of the address, whatever the script says beside it (RFC 9112, 3.2.2). A body is framed as it came.
+    // The host of the address, whatever the script's Host header says (RFC 9112, 3.2.2). A body keeps its framing.
     headers: {
       ...endToEnd(request.headers),
       ...(framing && { 'transfer-encoding': framing }),
       host: url.host,
     },
-    // A connection of its own: one that was opened for another name must not serve this one.
+    // A new connection: one that was opened for another name must not serve this request.
     agent: false,
     lookup: hosts.lookupFor(url),
   });
@@ -115,12 +118,12 @@ function forward(hosts: NamedHosts, request: http.IncomingMessage, response: htt
       handOn(found, response);
     } catch (err) {
       far.destroy();
-      refuse(502, `${url.host} answered what is no answer: ${reasonOf(err)}`);
+      refuse(502, `${url.host} sent an invalid answer: ${reasonOf(err)}`);
     }
   });
   far.on('upgrade', (_found, socket) => {
     socket.destroy();
-    refuse(502, `${url.host} wants another protocol: such a connection goes through CONNECT`);
+    refuse(502, `${url.host} wants another protocol: use CONNECT for that`);
   });
   far.on('error', (err) => refuse(...failure(err)));
   response.once('close', () => far.destroy());
@@ -142,7 +145,7 @@ function failure(err: Error): [status: number, reason: string] {
 
 function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  // How long a body is is nobody's to take away.
+  // The connection header must not remove content-length.
   const dropped = [...OF_CONNECTION, ...named.filter((name) => name !== 'content-length')];
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name)));
 }

@@ -1,4 +1,4 @@
-// The sandbox of a host, opened: the command lines of what runs in it.
+// An opened sandbox of a host: builds the command lines for what runs in it.
 import { answersFolder } from '../holder/missing-packages';
 import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
@@ -9,22 +9,22 @@ import type { SandboxNetwork } from './network';
 import { writableRoots, type SandboxProfile } from './profile';
 
 export class Sandbox {
-  /** Without a network no host can be reached, whatever the profile names. */
+  /** Without a network no host can be reached, whatever the profile says. */
   constructor(
     private readonly profile: SandboxProfile,
     private readonly network?: SandboxNetwork,
   ) {}
 
-  /** With a network of its own where the profile names hosts. Throws where that cannot be had. */
+  /** With its own network if the profile names hosts. Throws if that cannot be set up. */
   static async open(profile: SandboxProfile): Promise<Sandbox> {
     const { programs, network } = profile;
     if (typeof network === 'string') return new Sandbox(profile);
-    // Not for every holder: a client and a server of HTTP take longer to load than all the rest of it.
+    // Loaded on demand: an HTTP client and server take longer to load than all the rest of a holder.
     const { SandboxNetwork } = await import('./network');
     return new Sandbox(profile, await SandboxNetwork.open(programs, network));
   }
 
-  /** The folder that may always be written. */
+  /** The folder that is always writable. */
   get workspace(): string {
     return this.profile.workspace;
   }
@@ -34,29 +34,29 @@ export class Sandbox {
     return writableRoots(this.profile);
   }
 
-  /** Whether code in it sees what lies at a real path. */
+  /** Whether code in it can see a real path. */
   readonly shows = (path: string): boolean => isShown(path, mountsOf(this.profile, hostLook));
 
-  /** A shell's first process, whose channels lie in `directory`. Its terminal's leader is bwrap, which dies with it. */
+  /** A shell's first process, with its channels in `directory`. Its terminal's leader is bwrap, which dies with it. */
   shell(directory: string, command: readonly string[]): string[] {
     const places = { cwd: this.workspace, directory, answers: answersFolder(directory) };
     return [...this.confined({ ...places, isFirst: true }), ...command];
   }
 
   /**
-   * Tells of what is uncovered to a shell that is started from now on: somebody outside has replaced it. Nothing that
-   * is there by then is told.
+   * Call it before a shell starts; reports when somebody outside replaces a covered file. Reports nothing that happened
+   * earlier.
    */
   watch(onLost: (path: string) => void): CoverWatch {
     return new CoverWatch(lastingCovers(mountsOf(this.profile, hostLook), hostLook), onLost);
   }
 
-  /** One program that runs to its end: missing, it is told as a shell tells it (127). */
+  /** A program that runs to its end; if missing, it is reported the way a shell does (127). */
   program(cwd: string, command: readonly string[]): string[] {
     return [...this.confined({ cwd }), '/bin/sh', '-c', 'exec "$@"', 'sh', ...command];
   }
 
-  /** What runs in it reaches no host any more. */
+  /** Programs that run in it then reach no host. */
   close(): void {
     this.network?.close();
   }

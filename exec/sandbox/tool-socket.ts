@@ -1,7 +1,7 @@
-// The tool socket as a sandboxed shell sees it: in its own folder, because the socket of its session lies among those
-// of others, and because a spare's shell is open before it is known which session it will be. It hands on calls of
-// tools and nothing else: whatever code inside may learn, it steers no session. A connection without a call costs the
-// holder one descriptor, for ten seconds at most.
+// The tool socket as a sandboxed shell sees it: in the shell's own folder, because the socket of its session lies among
+// those of others, and because a spare's shell is opened before its session is known. It forwards tool calls and
+// nothing else: whatever code inside may learn, it cannot control a session. A connection without a call costs the
+// holder one descriptor, for at most ten seconds.
 import { closeSync, constants, openSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors';
@@ -11,7 +11,7 @@ import { FrameDecoder, encodeFrame, MAX_UNFINISHED_BYTES, type RequestFrame } fr
 import { Strangers } from '../strangers';
 
 const NAME = 'tools.sock';
-/** As a script inside finds it. */
+/** Path as seen by a script inside. */
 export const toolSocketIn = (folder: string): string => `${folder}/${NAME}`;
 
 export class ToolSocket {
@@ -20,7 +20,7 @@ export class ToolSocket {
   private readonly strangers: Strangers;
   private readonly unfinished = new UnfinishedFrames(MAX_UNFINISHED_BYTES);
 
-  /** Takes connections at once, and hands the calls of each on to the socket at `path`. */
+  /** Accepts connections at once, and forwards the calls of each to the socket at `path`. */
   constructor(
     directory: string,
     private readonly path: string,
@@ -30,7 +30,7 @@ export class ToolSocket {
     this.folder = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
     this.server = createServer((script) => this.serve(script));
     this.server.on('error', (err) => console.error(new Date().toISOString(), err));
-    // The kernel keeps 108 bytes for the address of a socket, and the folder's path may be longer.
+    // A socket address is limited to 108 bytes, and the folder's path may be longer.
     this.server.listen(toolSocketIn(`/proc/self/fd/${this.folder}`));
   }
 
@@ -56,7 +56,7 @@ export class ToolSocket {
           // From here on the holder judges it, by its token.
           this.strangers.know(script);
           holder ??= this.reachHolder(script);
-          // Written anew: what the holder reads is what was looked at.
+          // Encoded again, so that the holder reads exactly what was checked.
           if (!holder.write(encodeFrame(frame))) readOnceWritten(script, holder);
         }
       } catch {

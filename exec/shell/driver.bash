@@ -1,9 +1,9 @@
-# Read by the session's bash at start. Drives it without a prompt: each round fences the terminal's
-# output, reports the last exit code into a private FIFO, takes the next command's name from another and
-# sources it, so that nothing is typed, echoed or recognised by its looks. The holder writes __hf_dir,
-# __hf_fence and __hf_nonce above these lines; none of them is exported.
+# Read by the session's bash at start. Drives it without a prompt: each round fences the terminal's output, reports the
+# last exit code into a private FIFO, takes the next command's name from another and sources it, so nothing is typed,
+# echoed or recognised by its appearance. The holder writes __hf_dir, __hf_fence and __hf_nonce above these lines; none
+# of them is exported.
 for __hf_s in /dev/fd/*; do
-  # Whatever the holder had open must not reach the commands that run here; 255 is bash's own.
+  # Descriptors that the holder had open must not reach commands; 255 is bash's own.
   __hf_s=${__hf_s##*/}
   ((__hf_s > 2 && __hf_s != 255)) && eval "exec $__hf_s>&-" 2>/dev/null
 done
@@ -13,8 +13,8 @@ shopt -s execfail checkwinsize
 PS1= PS2= PROMPT_DIRTRIM=
 stty sane -ixon iutf8 2>/dev/null
 __hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place= __hf_tty=
-# Line settings that the session itself asks for are told to the holder, which puts them back after each program that
-# left others. `stty sane` asks for the usual ones. What only shows settings asks for nothing.
+# Line settings that the session itself chooses are reported to the holder, which restores them after each program that
+# left others. `stty sane` chooses the default. Calls that only show settings choose nothing.
 stty() {
   builtin command stty "$@" || builtin return
   builtin local word kept=
@@ -28,12 +28,13 @@ stty() {
   esac
   builtin printf 'T %s\n' "$kept" 2>/dev/null >|"$__hf_dir/up" || builtin :
 }
-# A string and not a function: inside a function `declare` in a command would be local. The loop ends only
-# when a stopped job or a stray `break` leaves it; the eval behind it then starts the next one. Ctrl-C in the
-# shell itself leads to a prompt, and from there PROMPT_COMMAND leads back: a command may have changed it.
-# Whoever drove a shell is gone when its folder is: it ends, or it would look for the next command without pause.
-# After typing, what nobody read is thrown away, and the terminal's settings are what the session made them. Where its scripts may call tools, the stubs stand before what the user has on
-# PYTHONPATH and NODE_PATH, never in its place, and the command `tool` behind his own programs.
+# A string, not a function: inside a function, `declare` in a command would be local. The loop ends only when a stopped
+# job or a stray `break` leaves it; the eval after it then starts the next one. Ctrl-C in the shell itself leads to a
+# prompt, and from there PROMPT_COMMAND leads back; it is set again each time because a command may have changed it.
+# When the folder is gone, so is the shell's driver: the shell exits, or it would look for the next command in a busy
+# loop. After typing, unread input is discarded, and the terminal's settings are those that the session chose. If
+# scripts may call tools, the stubs come before the user's entries in PYTHONPATH and NODE_PATH, without replacing them,
+# and the command `tool` comes after the user's own programs.
 __hf_loop='__hf_s=$?
 while builtin :; do
   builtin unset PROMPT_COMMAND

@@ -24,7 +24,7 @@ _SILENCE = 15
 _TICK = 0.2
 _NOBODY = (
     "Nobody answers in this terminal. Next: connect this shell again (holdfast arm, or the tool connect_tools); look "
-    "first whether the call has had its effect."
+    "first whether the call has taken effect."
 )
 
 
@@ -114,9 +114,9 @@ class _Terminal:
             raise _unavailable(error) from None
         try:
             while True:
-                # A job in the background would be stopped by what it tries here.
+                # A background job would be stopped for trying what follows.
                 if os.tcgetpgrp(self.fd) != os.getpgrp():
-                    raise _unavailable("a job in the background cannot read its terminal")
+                    raise _unavailable("a background job cannot read its terminal")
                 try:
                     fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
@@ -129,7 +129,7 @@ class _Terminal:
             mode[0] &= ~(termios.IXON | termios.ISTRIP)
             mode[3] &= ~(termios.ECHO | termios.ECHONL | termios.ICANON)
             mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
-            # Stopped in a call, the rest of its answer would go to the shell.
+            # If it were stopped during a call, the rest of the answer would go to the shell.
             mode[6][termios.VSUSP] = bytes([os.fpathconf(self.fd, "PC_VDISABLE") & 255])
             termios.tcsetattr(self.fd, termios.TCSADRAIN, mode)
             del self.text[:]
@@ -159,7 +159,7 @@ class _Terminal:
             rest = rest[os.write(self.fd, rest) :]
 
     def _take(self, number, silence, interrupted):
-        """The next that comes for a call; None after so many seconds without a byte, or when it is interrupted."""
+        """The next answer for a call; None after so many seconds without a byte, or when interrupted."""
         with self.turn:
             since = time.monotonic()
             while not self.inbox[number]:
@@ -182,9 +182,9 @@ class _Terminal:
             return self.inbox[number].popleft()
 
     def _read(self):
-        """A frame, if one is whole within a moment. What is typed meanwhile is no part of it, and dropped."""
+        """A frame, if one is complete within a moment. Other input that arrives meanwhile is dropped."""
         at = self.text.find(_ANSWER_END)
-        # With the newline behind it: it must not become the next program's input.
+        # Including the newline after it: it must not become the next program's input.
         while at < 0 or len(self.text) == at + len(_ANSWER_END):
             if not select.select([self.fd], [], [], _TICK)[0]:
                 return None
@@ -218,7 +218,7 @@ def _frame(nonce, number, body):
         text = json.dumps(dict(body, id=number), allow_nan=False, default=_plain, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolError("invalid_input", "The arguments are not JSON: %s" % error) from None
-    # No mark may stand in the arguments.
+    # No mark may occur in the arguments.
     text = _MARK + '{"nonce":"%s",' % nonce + text[1:].replace("<", "\\u003c") + _END
     if len(text) > _LONGEST:
         message = "The arguments are too large for a terminal: got %d bytes, allowed %d. Next: write them to a file."
@@ -263,7 +263,7 @@ class _Module(types.ModuleType):
             return call(name, args)
 
         tool.__name__ = tool.__qualname__ = name
-        tool.__doc__ = "Calls the tool %s. Its arguments go by name." % name
+        tool.__doc__ = "Calls the tool %s. Pass its arguments by name." % name
         return tool
 
 
@@ -276,7 +276,7 @@ def _connect():
     with open(os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(nonce)
     os.rename(path + ".new", path)
-    # The terminal is as it was: what is typed from now on reaches the shell.
+    # The terminal is restored: typing from now on reaches the shell.
     with open("/dev/tty", "w") as tty:
         tty.write("Tools can be called here: codex_tools in Python, tool NAME in this shell.\n")
         tty.write(_frame(nonce, "ready", {"ready": True}))
@@ -313,7 +313,7 @@ def _main(words):
 
 
 def _show(result):
-    """A text goes as it is into a pipe; in UTF-8, whatever the locale says."""
+    """Text goes unchanged into a pipe, in UTF-8 whatever the locale."""
     text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False) + "\n"
     if sys.stdout.isatty() and not text.endswith("\n"):
         text += "\n"
@@ -321,7 +321,7 @@ def _show(result):
         sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        # Its reader has seen enough; nothing is left to be written at the end.
+        # The reader has closed its end; avoid another error when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

@@ -1,5 +1,5 @@
-# What a shell that only the terminal reaches evaluates to call tools. The holder types it, with echo off; each line is
-# shorter than what a terminal takes.
+# Evaluated by a shell that only the terminal reaches, to let it call tools. The holder types it, with echo off; each
+# line is shorter than a terminal's limit.
 if command -v python3 >/dev/null; then
 [ -d "${HOLDFAST_IN_BAND-}" ] || HOLDFAST_IN_BAND=$(mktemp -d "${TMPDIR:-/tmp}/holdfast.XXXXXX")
 export HOLDFAST_IN_BAND

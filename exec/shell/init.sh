@@ -1,6 +1,6 @@
-# The terminal's first process, above the shell: reports the shell's end through the private channel and
-# then stays, so that the terminal (and what background jobs still print) outlives the shell.
-# Arguments: the directory of this epoch, then the shell's command line.
+# The terminal's first process, above the shell: reports the shell's end through the private channel and then stays, so
+# that the terminal (and the output of background jobs) outlives the shell. Arguments: the directory of this epoch, then
+# the shell's command line.
 dir=$1
 shift
 read -r fence <"$dir/fence"

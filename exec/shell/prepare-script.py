@@ -14,7 +14,8 @@ import sys
 
 # The expression of PEP 723, for the type "script".
 BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
-# uv keeps the environment of a script by its path, and a script of ours has another each time: so this one asks.
+# uv keeps a script's environment by its path, and each of our scripts has a different one: so this constant script
+# asks.
 ASKS = "import sys\nprint(sys.executable)\n"
 FITS = "from pip._vendor.packaging.specifiers import SpecifierSet; import platform, sys; sys.exit(platform.python_version() not in SpecifierSet(sys.argv[1]))"
 
@@ -26,7 +27,7 @@ class Failed(Exception):
 
 
 def main(path: str, failure: str) -> None:
-    # Ctrl-C ends this and the installer, and leaves no traceback of ours.
+    # Ctrl-C ends this and the installer, without a traceback of ours.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(path, encoding="utf-8") as source:
         block = BLOCK.search(source.read())
@@ -42,7 +43,7 @@ def main(path: str, failure: str) -> None:
 def environment(block: "re.Match[str]") -> str:
     uv = shutil.which("uv")
     python = with_uv(uv, block.group(0)) if uv else with_venv(metadata(block))
-    # As an activated one: what the script starts by name comes from there too.
+    # Like an activated one: programs that the script starts by name come from there too.
     folder = os.path.dirname(python)
     os.environ["VIRTUAL_ENV"] = os.path.dirname(folder)
     os.environ["PATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PATH")]))
@@ -72,7 +73,7 @@ def metadata(block: "re.Match[str]") -> dict:
     try:
         return tomllib.loads("".join(line[2:] or "\n" for line in block.group("content").splitlines(True)))
     except ValueError as error:
-        raise Failed(65, f"The block is no TOML: {error}") from None
+        raise Failed(65, f"The block is not TOML: {error}") from None
 
 
 def with_venv(wants: dict) -> str:
@@ -82,18 +83,20 @@ def with_venv(wants: dict) -> str:
     folder = in_cache(json.dumps(facts))
     python = os.path.join(folder, "bin", "python")
     made = os.path.join(folder, "made")
-    # The installer holds the lock too: where only this process is killed, nobody begins anew beside it.
+    # The installer holds the lock too: if only this process is killed, nobody starts a second installer.
     with open(f"{folder}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(made):
             make_venv(folder, python, packages, versions, lock.fileno())
-            # Last of all: without it nobody uses the folder. Moved into place it would hold its old path in its scripts.
+            # Last: without it nobody uses the folder. It is not moved into place, because its scripts would contain the
+            # old path.
             open(made, "w").close()
     return python
 
 
 def make_venv(folder: str, python: str, packages: list, versions: str, lock: int) -> None:
-    # A package on PYTHONPATH would count as installed, and a module of the working folder would stand for its namesake.
+    # A package on PYTHONPATH would count as installed, and a module of the working folder would shadow another of that
+    # name.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
     def run(*words: str) -> int:
@@ -105,7 +108,7 @@ def make_venv(folder: str, python: str, packages: list, versions: str, lock: int
 
     shutil.rmtree(folder, ignore_errors=True)
     print(f"Installing {', '.join(packages) or 'an environment'}", file=sys.stderr, flush=True)
-    # A venv with a pip of its own takes seconds.
+    # Creating a venv with its own pip takes seconds.
     lends = pip_reaches_others()
     need(run(sys.executable, "-m", "venv", *(["--without-pip"] if lends else []), folder))
     if versions and run(sys.executable if lends else python, "-c", FITS, versions) != 0:
@@ -121,7 +124,7 @@ def pip_reaches_others() -> bool:
         from pip import __version__
     except ImportError:
         return False
-    # The first with --python.
+    # The first version with --python.
     return tuple(int(part) for part in __version__.split(".")[:2]) >= (22, 3)
 
 

@@ -1,6 +1,6 @@
-// Runs a file as CommonJS or, where that does not compile, as ES module with top-level await; both as if
-// the code lay in the session's working folder. With `imports=FILE` it runs nothing where one of the imports that the
-// file lists is not installed.
+// Runs a file as CommonJS or, if that does not compile, as an ES module with top-level await; both as if the code were
+// in the session's working folder. With `imports=FILE` it runs nothing if one of the imports listed in the file is not
+// installed.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin, register } from 'node:module';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ function lookForImports(request) {
   process.exit(request.exitCode);
 }
 
-/** A package whose folder is there counts, whatever it exports: its own error says more. */
+/** A package whose folder exists counts, whatever it exports: the import's own error says more. */
 function isThere(module, name) {
   if (isBuiltin(module)) return true;
   try {
@@ -38,7 +38,7 @@ function isThere(module, name) {
   }
 }
 
-/** The code as a function, or undefined where it has import, export or top-level await. */
+/** The code as a function; undefined if it has import, export or top-level await. */
 function compileCommonJs(code) {
   try {
     return vm.compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname'], {
@@ -50,7 +50,10 @@ function compileCommonJs(code) {
   }
 }
 
-/** Makes the entry's imports resolve from the working folder; its file lies elsewhere. NODE_PATH is not for imports. */
+/**
+ * Makes the entry's imports resolve from the working folder, since its file is elsewhere. NODE_PATH does not apply to
+ * imports.
+ */
 const RESOLVE_FROM_HERE = `
   let entry, here, tools;
   export function initialize(data) { ({ entry, here, tools } = data); }

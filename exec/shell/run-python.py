@@ -1,6 +1,6 @@
 """Runs a file as __main__ and echoes its last expression, as an interactive Python would.
 
-With "script" behind the file it is a program like any other: under its own path, and with nothing echoed. With
+With "script" after the file it is an ordinary program: under its own path, and with nothing echoed. With
 "imports=FILE" it runs nothing where an import is not installed; the file says how that is told."""
 import ast
 import linecache
@@ -17,9 +17,9 @@ def main(path: str, is_script: bool, imports: str) -> None:
     with open(path, encoding="utf-8") as source:
         code = source.read()
     sys.argv = [path if is_script else ""]
-    # The file lies in a folder of ours: modules are looked for where the program runs.
+    # The file is in a folder of ours: modules are looked up where the program runs.
     sys.path[0] = os.getcwd() if is_script else ""
-    # A module of its own: what the code defines must not meet the names of this runner.
+    # A separate module: names that the code defines must not clash with those of this runner.
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     if is_script:
@@ -50,7 +50,7 @@ def look_for_imports(tree: ast.Module, imports: str) -> None:
         try:
             return module in sys.modules or find_spec(module) is not None
         except (ImportError, ValueError):
-            return True  # the import itself tells what is amiss
+            return True  # the import itself reports what is wrong
 
     missing = {}
     for module, member, line in imports_of(tree.body):
@@ -74,14 +74,14 @@ def look_for_imports(tree: ast.Module, imports: str) -> None:
 
 
 def imports_of(body: list):
-    """Those that are run whatever happens: the module, what is taken of it, and the line."""
+    """Unconditional imports: the module, the imported name, and the line."""
     for node in body:
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield name.name, name.name, node.lineno
         elif isinstance(node, ast.ImportFrom):
             if node.level == 0 and node.module:
-                # A part of a namespace such as google.cloud is a package of its own.
+                # A part of a namespace such as google.cloud is a separate package.
                 yield node.module, f"{node.module}.{node.names[0].name}", node.lineno
         elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
             if not any(map(catches_imports, node.handlers)):
@@ -111,11 +111,11 @@ def package_of(module: str, packages: dict) -> str:
 def report(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
-        trace = trace.tb_next  # the frames of this runner would only distract
+        trace = trace.tb_next  # skip the frames of this runner
     sys.excepthook(type(error), error.with_traceback(trace), trace)
     sys.stdout.flush()
     if isinstance(error, KeyboardInterrupt):
-        # Ends by the signal itself, so that the exit code is 130 as of any interrupted program.
+        # Dies from the signal itself, so that the exit code is 130, as for any interrupted program.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     sys.exit(1)

@@ -1,5 +1,5 @@
-// The agent JSON dialect: one object with `thoughts`, `headline`, `tool_name` and `tool_args`. Prose may
-// stand beside it, a code fence around it; what stands inside <think> is never a call.
+// The agent JSON dialect: one object with `thoughts`, `headline`, `tool_name` and `tool_args`. There may be prose next
+// to it and a code fence around it; nothing inside <think> is ever a call.
 import type { ParsedReply } from '../../contracts/agent';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
@@ -15,9 +15,9 @@ export const createAgentJson = (instructions: PromptText): Dialect => ({
   messages: (all) => steps(all).flatMap(messagesOf),
 });
 
-/** Each brace that is never closed costs a look through the rest; behind so many there is no call. */
+/** Each unclosed brace costs a scan of the rest; after this many there is no call. */
 const MAX_OPEN_BRACES = 200;
-/** An object that begins as a call does; cut off, it cannot be told from one. */
+/** An object that begins like a call; when cut off, it cannot be told from one. */
 const BEGINS_AS_CALL = /^\{\s*(?:["']?(?:tool_name|tool_args|thoughts|headline)\b|(?:["'][a-z_]*)?$)/;
 
 function parse({ text, isCut: isCutOff }: RawReply): ParsedReply {
@@ -39,15 +39,15 @@ function parse({ text, isCut: isCutOff }: RawReply): ParsedReply {
 
 interface Scanned {
   prose: string;
-  /** The prose without the objects in it that are no calls. */
+  /** The prose without objects that are not calls. */
   loose: string;
   /** The objects that are calls. */
   objects: string[];
-  /** It ends within a call. */
+  /** The reply ends within a call. */
   isCut: boolean;
 }
 
-/** Divides a reply into calls and the prose around them; thinking is neither. */
+/** Splits a reply into calls and the prose around them; thinking is neither. */
 function scan(text: string): Scanned {
   const found: Scanned = { prose: '', loose: '', objects: [], isCut: false };
   let openBraces = 0;
@@ -60,7 +60,7 @@ function scan(text: string): Scanned {
     const end = text[at] === '{' && openBraces < MAX_OPEN_BRACES ? objectEnd(text, at) : at + 1;
     if (end < 0) {
       openBraces += 1;
-      // Nothing but an opened object: whatever it was to be, it is no answer.
+      // Only an unclosed object: whatever it was meant to be, it is not an answer.
       const isAlone = /(?:^|```(?:json)?)\s*$/.test(found.prose);
       found.isCut = isAlone || BEGINS_AS_CALL.test(text.slice(at, at + 200));
     }
@@ -77,7 +77,7 @@ function scan(text: string): Scanned {
   return { ...found, prose: unfenced.trim() };
 }
 
-/** JSON with a call's keys at its top; or what was meant as such and is no JSON. */
+/** JSON with a call's keys at its top level, or text meant as such that is not valid JSON. */
 function isCall(object: string): boolean {
   try {
     const value = JSON.parse(object) as object;
@@ -85,6 +85,13 @@ function isCall(object: string): boolean {
   } catch {
     return /["']?\btool_(name|args)\b["']?\s*:/.test(object);
   }
+}
+
+/** Models that were trained on Agent Zero's prompts answer by a tool of this name. */
+const ANSWER_TOOL = 'response';
+
+function answerOf({ text, ...more }: Record<string, unknown>): string | undefined {
+  return typeof text === 'string' && Object.keys(more).length === 0 ? text : undefined;
 }
 
 function parseObject(json: string, prose: string): ParsedReply {
@@ -95,6 +102,8 @@ function parseObject(json: string, prose: string): ParsedReply {
     return malformed(`"tool_name" must be a name, got ${shown(tool)}.`);
   }
   if (!isObject(args)) return malformed(`"tool_args" must be an object, got ${shown(args)}.`);
+  const answer = tool === ANSWER_TOOL ? answerOf(args) : undefined;
+  if (answer !== undefined) return { kind: 'answer', answer };
   return {
     kind: 'calls',
     calls: [withMendedCode({ callId: 'call_1', tool, args })],
@@ -106,7 +115,7 @@ function parseObject(json: string, prose: string): ParsedReply {
   };
 }
 
-/** The position behind the brace that closes the one at `start`; -1 when none does. */
+/** The position after the brace that closes the one at `start`; -1 if none does. */
 function objectEnd(text: string, start: number): number {
   let depth = 0;
   let quoted = false;
@@ -137,7 +146,7 @@ function inWords({ calls, headline, thoughts }: Extract<ParsedReply, { kind: 'ca
     .join('\n');
 }
 
-/** A line of JSON that says what it is, and the output as it is: in JSON it would be longer and hard to read. */
+/** A line of JSON that describes the result, then the raw output: as JSON it would be longer and hard to read. */
 function resultText({ tool, isError, content, note }: ShownResult): string {
   const head = {
     tool_name: tool,

@@ -4,12 +4,12 @@ import type { ToolDescription } from '../../contracts/tools';
 import type { ChatMessage, RawReply } from '../provider';
 
 export interface Dialect {
-  /** Reads a reply. Never throws; what cannot be used is `malformed` and is never run nor an answer. */
+  /** Reads a reply. Never throws; an unusable reply is `malformed`: it is neither run nor an answer. */
   parse(reply: RawReply): ParsedReply;
   /** The part of the system prompt that teaches the format and the tools. */
   instructions(tools: readonly ToolDescription[]): string;
-  /** The conversation as the provider takes it. */
+  /** The conversation in the form that the provider accepts. */
   messages(messages: readonly Message[]): ChatMessage[];
-  /** Whether the provider itself is told of the tools. */
+  /** Whether the provider itself is told about the tools. */
   isNative?: boolean;
 }

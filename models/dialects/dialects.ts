@@ -1,4 +1,4 @@
-// All dialects, with the prompts and tags that are configured. A dialect is one file and one line here.
+// All dialects, with the configured prompts and tags. A dialect is one file and one line here.
 import type { DialectName } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { createAgentJson } from './agent-json';
@@ -9,15 +9,16 @@ import { createTagged } from './tagged';
 import { tagFaults, type Tags } from './tagged-block';
 
 export interface DialectOptions {
-  /** Of the tagged dialect. Default `<tool>` and `</tool>`. */
+  /** For the tagged dialect. Default `<tool>` and `</tool>`. */
   tags?: { start?: string | undefined; end?: string | undefined } | undefined;
-  /** A folder with prompts of one's own. */
+  /** A folder with custom prompts. */
   promptFolder?: string | undefined;
 }
 
+/** Throws `invalid_input` for a name that is none. */
 export type FindDialect = (name: DialectName) => Dialect;
 
-/** Throws `config_invalid` for tags that could not be told from text, and for faulty prompts. */
+/** Throws `config_invalid` for tags that cannot be told from text, and for invalid prompts. */
 export function createDialects({ tags: own, promptFolder }: DialectOptions = {}): FindDialect {
   const tags: Tags = { start: own?.start ?? '<tool>', end: own?.end ?? '</tool>' };
   const faults = tagFaults(tags);
@@ -28,5 +29,14 @@ export function createDialects({ tags: own, promptFolder }: DialectOptions = {})
     tagged: createTagged(tags, prompts.tagged),
     native: createNative(prompts.native),
   };
-  return (name) => dialects[name];
+  return (name) => {
+    // A provider in JavaScript may name any.
+    if (!Object.hasOwn(dialects, name))
+      throw new HoldfastError('invalid_input', {
+        what: "The model's dialect",
+        got: String(name),
+        allowed: Object.keys(dialects).join(', '),
+      });
+    return dialects[name];
+  };
 }

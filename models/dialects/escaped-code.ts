@@ -1,5 +1,5 @@
-// Code that a model escaped twice: one line, with the text \n where its lines should end. It cannot run as it is, so
-// it is unescaped once. Code in which every \n may be meant as it stands is left alone.
+// Code that a model escaped twice: one line, with the text \n where its lines should end. It cannot run like that, so
+// it is unescaped once. Code in which every \n may be intended is left alone.
 import type { ToolCall } from '../../contracts/agent';
 
 type Language = 'python' | 'nodejs' | 'shell';
@@ -7,7 +7,7 @@ type Language = 'python' | 'nodejs' | 'shell';
 const REPAIRED =
   'The argument "code" was escaped twice: it had the text \\n in place of line ends. It was unescaped once before it ran.';
 
-/** The call with its argument `code` mended where it had to be, and `repaired` saying so. */
+/** The call with its argument `code` repaired if necessary, and `repaired` saying so. */
 export function withMendedCode(call: ToolCall): ToolCall {
   const { code, runtime } = call.args;
   if (typeof code !== 'string') return call;
@@ -22,11 +22,11 @@ function languageOf(tool: string, runtime: unknown): Language {
   return /node|javascript/i.test(tool) ? 'nodejs' : 'shell';
 }
 
-/** Whether the code holds a \n that has no meaning where it stands, read as the one line that it is. */
+/** Whether the code, read as the single line that it is, holds a \n that has no meaning at its place. */
 function isEscapedTwice(code: string, language: Language): boolean {
   if (/[\r\n]/.test(code) || !code.includes('\\n')) return false;
   const comment = language === 'nodejs' ? /^\s*\/\// : /^\s*#/;
-  // Code that were nothing but a comment.
+  // The code would be nothing but a comment.
   if (comment.test(code)) return true;
   for (let at = 0; at < code.length;) {
     const end = literalEnd(code, at, language);
@@ -40,7 +40,7 @@ function isEscapedTwice(code: string, language: Language): boolean {
   return false;
 }
 
-/** In a shell an unquoted \n is the letter n: `tr -d \n` may be meant so, `cd /tmp\nls` is not. */
+/** In a shell an unquoted \n is the letter n: `tr -d \n` may be intended, `cd /tmp\nls` is not. */
 function isLineEnd(code: string, at: number, language: Language): boolean {
   if (language !== 'shell') return true;
   const next = code.slice(at + 2);
@@ -52,10 +52,10 @@ const beginsComment = (code: string, at: number, language: Language): boolean =>
     ? code.startsWith('//', at)
     : code[at] === '#' && (language === 'python' || at === 0 || /[\s;&|]/.test(code[at - 1] ?? ''));
 
-/** A comment that speaks of \n sets it off; one that ends there has a word before it. */
+/** A comment that mentions \n puts space before it; a comment that should end there has a word before it. */
 const endsInComment = (comment: string): boolean => /[\w.!?:;,)\]](?<!\b[A-Za-z]:)\\n/.test(comment);
 
-/** Where the string or expression ends that begins here; null: none begins; `open`: it never ends. */
+/** The end of the string or expression that begins here; null: none begins; `open`: it never ends. */
 function literalEnd(code: string, at: number, language: Language): number | 'open' | null {
   const quote = quoteAt(code, at, language);
   if (quote !== null) {
@@ -80,11 +80,11 @@ function quoteAt(code: string, at: number, language: Language): string | null {
   return language === 'python' && code.startsWith(triple, at) ? triple : character;
 }
 
-/** In characters: as far as is looked, so that long code costs no more than its length. */
+/** How many characters to look ahead, so that the cost stays linear in the code's length. */
 const NEAR = 50;
 const LONGEST_EXPRESSION = 1_000;
 
-/** Where a regular expression of JavaScript ends; null where the slash divides or begins a comment. */
+/** The end of a JavaScript regular expression; null if the slash divides or begins a comment. */
 function expressionEnd(code: string, at: number): number | null {
   const before = code.slice(Math.max(0, at - NEAR), at).trimEnd();
   if (before !== '' && !/(?:[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of))$/.test(before))
@@ -99,7 +99,7 @@ const ESCAPES: Record<string, string> = { n: '\n', t: '\t', '"': '"', '\\': '\\'
 const WRITTEN: Record<string, string> = { '\n': '\\n', '\t': '\\t' };
 
 /**
- * As JSON would; only in a string that may not span lines \n and \t stay as they are: there they were escaped once.
+ * Unescapes as JSON would. But in a string that may not span lines, \n and \t stay: there they were escaped once.
  */
 function unescapeOnce(code: string, language: Language): string {
   const parts = [...code.matchAll(/\\[nt"\\]|[^]/g)].map(([part]) =>

@@ -1,9 +1,9 @@
-// Reads JSON that a model wrote. What is nearly right is not mended: a guess could run something that was not meant.
+// Reads JSON that a model wrote. Nearly valid JSON is not repaired: a guess could run something unintended.
 
-/** Deeper values could not be walked through by those who get them. */
+/** The code that receives the value may be unable to walk a deeper one. */
 const MAX_DEPTH = 100;
 
-/** The value, or what is wrong, as a sentence for the model. */
+/** The value, or what is wrong with it, as a sentence for the model. */
 export function readJson(text: string): { value: unknown } | { fault: string } {
   let value: unknown;
   try {
@@ -35,7 +35,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const SHOWN_CHARACTERS = 200;
 
-/** A value as a fault shows it. */
+/** A value as shown in a fault. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;

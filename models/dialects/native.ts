@@ -1,5 +1,5 @@
-// The native dialect: the provider's own function calling. Every call that is sent back stands with its result
-// directly behind it, as OpenAI and Anthropic ask; calls that could not be used are not sent back as calls.
+// The native dialect: the provider's own function calling. Every call that is sent back is directly followed by its
+// result, as OpenAI and Anthropic require; unusable calls are not sent back as calls.
 import type { Message, ParsedReply, ToolCall } from '../../contracts/agent';
 import type { ChatMessage, NativeCall, RawReply } from '../provider';
 import type { Dialect } from './dialect';
@@ -33,19 +33,19 @@ function parse({ text, calls = [], isCut }: RawReply): ParsedReply {
 }
 
 function readCall({ id, tool, args }: NativeCall, index: number): ToolCall | { fault: string } {
-  if (tool === '') return { fault: `Call ${index + 1} has no tool's name.` };
+  if (tool === '') return { fault: `Call ${index + 1} has no tool name.` };
   const at = `The arguments of call ${index + 1}, of ${shown(tool)}, cannot be used.`;
-  // Some providers send nothing where a tool takes nothing.
+  // Some providers send an empty text for a tool without arguments.
   const read = args.trim() === '' ? { value: {} } : readJson(args);
   if ('fault' in read) return { fault: `${at} ${read.fault}` };
   if (!isObject(read.value)) return { fault: `${at} Got ${shown(read.value)}, allowed a JSON object.` };
   return { callId: id, tool, args: read.value };
 }
 
-/** As providers and our keys allow it. */
+/** Ids that providers and our keys allow. */
 const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The provider's ids where each is one and stands once; else names by place. */
+/** The provider's ids if all are valid and unique; otherwise names by position. */
 function withIds(calls: readonly ToolCall[]): ToolCall[] {
   const isUsable = calls.every(({ callId }) => ID_PATTERN.test(callId));
   const isUnique = new Set(calls.map(({ callId }) => callId)).size === calls.length;
@@ -58,7 +58,7 @@ function messages(all: readonly Message[]): ChatMessage[] {
   return steps(all).flatMap((step): ChatMessage[] => {
     if (step.kind === 'said') return [{ role: 'user', text: step.text }];
     const { message, results } = step;
-    // A result whose call a summary stands for would be one without a call.
+    // A summary replaced this result's call, so it cannot be sent as a result.
     if (!message)
       return results.map((result) => ({
         role: 'user',
@@ -80,7 +80,7 @@ function messages(all: readonly Message[]): ChatMessage[] {
   });
 }
 
-/** Providers want each id once in a conversation; some of them, and our other dialects, begin anew in each reply. */
+/** Providers want ids unique in a conversation; some of them, and our other dialects, restart in each reply. */
 function wireId(callId: string, taken: Set<string>): string {
   const base = callId.slice(0, MAX_WIRE_ID);
   let id = base;
@@ -89,7 +89,7 @@ function wireId(callId: string, taken: Set<string>): string {
   return id;
 }
 
-/** OpenAI allows 64 characters at the most, some compatible servers 40; room for a number. */
+/** OpenAI allows at most 64 characters, some compatible servers 40; this leaves room for a number. */
 const MAX_WIRE_ID = 34;
 
 const shownText = ({ content, note }: ShownResult): string =>

@@ -9,16 +9,16 @@ import type { ToolDescription } from '../../contracts/tools';
 import { packageRoot } from '../../exec/package-root';
 import type { Tags } from './tagged-block';
 
-/** A prompt with the tools that are offered. */
+/** A prompt with the tools on offer. */
 export type PromptText = (tools: readonly ToolDescription[]) => string;
 
-/** `{` and `}` around anything else, and behind `$`, are text. */
+/** `{` and `}` around anything else, and after `$`, are text. */
 const VARIABLE = /(?<!\$)\{([A-Z][A-Z0-9_]*)\}/g;
 const TOOLS_VARIABLE = 'AVAILABLE_TOOLS_INTERFACE';
 
 /**
- * Reads the prompt of each dialect from `folder`, and those that are not there from our own. Throws `config_invalid`
- * with every variable that is not known.
+ * Reads the prompt of each dialect from `folder`, or our own if it is not there. Throws `config_invalid` with every
+ * unknown variable.
  */
 export function readPrompts(folder: string | undefined, tags: Tags): Record<DialectName, PromptText> {
   const faults: string[] = [];
@@ -56,10 +56,10 @@ function variableFaults(file: string, text: string, allowed: readonly string[]):
   });
 }
 
-/** Agents of one worker seldom have more sets of tools than this. */
+/** One worker's agents rarely have more sets of tools than this. */
 const KEPT_TEXTS = 16;
 
-/** The same tools yield the same text, byte for byte: providers keep what begins alike. */
+/** The same tools yield the same text, byte for byte: providers cache equal beginnings. */
 function promptText(template: string, values: Readonly<Record<string, string>>): PromptText {
   const kept = new Map<string, string>();
   return (tools) => {

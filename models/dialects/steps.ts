@@ -1,10 +1,10 @@
-// A conversation in steps: each reply of the model with the results of its calls, in their order. Every call has its
-// result here, so that no provider is sent a call without one.
+// A conversation in steps: each reply of the model with the results of its calls, in order. Every call has a result
+// here, so that no provider is sent a call without one.
 import type { Message, ParsedReply, ToolResult } from '../../contracts/agent';
 
 type Reply = Extract<Message, { role: 'assistant' }>;
 
-/** A result as it goes back; `note` is what was mended in the call before it ran. */
+/** A result as it is sent back; `note` says what was repaired in the call before it ran. */
 export interface ShownResult extends ToolResult {
   note?: string;
 }
@@ -15,7 +15,7 @@ export type Step =
 const NO_RESULT =
   'Error unknown_outcome: the turn ended before this call did, so its result is not known. It may have had an effect.';
 
-/** Results whose reply is not there, because a summary stands in its place, are a step without a message. */
+/** Results whose reply was replaced by a summary form a step without a message. */
 export function steps(messages: readonly Message[]): Step[] {
   const replies = messages.flatMap((message, at) => (message.role === 'assistant' ? [at] : []));
   const before = messages.slice(0, replies[0] ?? messages.length);
@@ -33,7 +33,7 @@ const alone = (message: Message): Step =>
     ? { kind: 'step', message: null, results: [message] }
     : { kind: 'said', text: message.text ?? '' };
 
-/** A reply, its results directly behind it, and what else was said before the next. */
+/** A reply, directly followed by its results, then what else was said before the next reply. */
 function stepOf(message: Reply, behind: readonly Message[]): Step[] {
   const results = resultsOf(
     message,
@@ -58,7 +58,7 @@ export const saidText = (text: string): string => (text.trim() === '' ? '(a repl
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
 
-/** A reply as its model wrote it; where only its sense is on record, in the words of the dialect. */
+/** A reply as its model wrote it; if only its parsed form was recorded, in the words of the dialect. */
 export function writtenText({ text = '', parsed }: Reply, inWords: (calls: Calls) => string): string {
   if (text.trim() !== '') return text;
   if (parsed.kind !== 'calls') return saidText(parsed.kind === 'answer' ? parsed.answer : '');

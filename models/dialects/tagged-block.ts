@@ -1,5 +1,5 @@
-// Finds the block of calls in a reply of the tagged dialect: `<tool>[...]</tool>`, with the prose around it. What
-// stands inside <think> is ignored, and a tag that stands as inline code, between backticks, is text.
+// Finds the block of calls in a reply of the tagged dialect: `<tool>[...]</tool>`, with the prose around it. Everything
+// inside <think> is ignored, and a tag in inline code, between backticks, is text.
 import { CUT_FENCE, endsInFence } from './malformed';
 import { THINK_TAGS } from './thinking';
 
@@ -8,7 +8,7 @@ export interface Tags {
   end: string;
 }
 
-/** Tags that text and JSON seldom hold by chance. */
+/** Tags that text and JSON rarely contain by chance. */
 const TAG_PATTERN = /^[<[{][^\s`"\\]{2,63}$/;
 
 export function tagFaults(tags: Tags): string[] {
@@ -30,7 +30,7 @@ export function tagFaults(tags: Tags): string[] {
 
 export interface ScannedReply {
   prose: string;
-  /** What stands between the tags of each block. */
+  /** The text between the tags of each block. */
   blocks: string[];
   /** What is wrong with the reply, as a sentence for the model. */
   fault: string | null;
@@ -54,18 +54,18 @@ export function scanReply(text: string, tags: Tags): ScannedReply {
     else if (mark === tags.end) found.fault ??= `It has ${tags.end} without ${tags.start} before it.`;
     else at = takeBlock(text, at, tags, found);
   }
-  // Behind a block or thinking the tail is empty, and no tag was begun.
+  // After a block or thinking the tail is empty, and no tag was begun.
   found.fault ??= cutFault(found.prose, text.slice(at), marks);
   return { ...found, prose: found.prose.trim() };
 }
 
-/** Thinking that never ends is all there is of the rest. */
+/** Unclosed thinking extends to the end. */
 function behindThinking(text: string, at: number): number {
   const end = text.indexOf(THINK_TAGS.close, at);
   return end < 0 ? text.length : end + THINK_TAGS.close.length;
 }
 
-/** Adds the block that begins at `from`, and returns the place behind it. */
+/** Adds the block that begins at `from`, and returns the position after it. */
 function takeBlock(text: string, from: number, tags: Tags, found: ScannedReply): number {
   const block = readBlock(text, from, tags);
   if (block === null) {
@@ -75,7 +75,7 @@ function takeBlock(text: string, from: number, tags: Tags, found: ScannedReply):
     return text.length;
   }
   found.blocks.push(withoutFence(block.json));
-  // The fence around a block is no prose.
+  // The fence around a block is not prose.
   const isFenced = (found.prose.match(/```/g)?.length ?? 0) % 2 === 1;
   const opened = isFenced ? /```[\w-]*\s*$/.exec(found.prose) : null;
   if (!opened) return block.end;
@@ -83,7 +83,7 @@ function takeBlock(text: string, from: number, tags: Tags, found: ScannedReply):
   return block.end + (/^\s*```/.exec(text.slice(block.end))?.[0].length ?? 0);
 }
 
-/** What stands up to the end tag, which counts outside of JSON strings alone; null where none is. */
+/** The text up to the end tag, which counts only outside JSON strings; null if there is none. */
 function readBlock(text: string, from: number, tags: Tags): { json: string; end: number } | null {
   let json = '';
   let isQuoted = false;
@@ -100,7 +100,7 @@ function readBlock(text: string, from: number, tags: Tags): { json: string; end:
       at = behindThinking(text, at) - 1;
       continue;
     }
-    // The beginning was thought and not said: who reads on there drops it.
+    // The text so far was thinking: the caller, which continues here, drops it.
     if (text.startsWith(THINK_TAGS.close, at)) return { json, end: at };
     isQuoted = character === '"';
     json += character;
@@ -115,7 +115,7 @@ const withoutFence = (json: string): string =>
     .replace(/```$/, '')
     .trimEnd();
 
-/** Whether a reply ends within a tag or a code fence that was to hold something. */
+/** Whether a reply ends within a tag or an unfinished code fence. */
 function cutFault(prose: string, tail: string, marks: readonly string[]): string | null {
   if (endsInFence(prose)) return CUT_FENCE;
   const cut = marks.find((mark) =>

@@ -1,5 +1,5 @@
-// The results of one step as one message, a section for each call. The outputs stand in it as they are: JSON would
-// cost a sixth more tokens and be hard to read.
+// The results of one step as one message, one section per call. Outputs are included verbatim: JSON would cost a sixth
+// more tokens and be hard to read.
 import type { ShownResult } from './steps';
 
 export const RESULT_TITLE = 'TOOL_EXECUTION_RESULT';
@@ -13,7 +13,7 @@ export function taggedResults(results: readonly ShownResult[]): string {
   return [RESULT_TITLE, ...sections.map((section) => section.replace(/\n$/, ''))].join('\n');
 }
 
-/** So many equals signs that no line of an output begins as a section does. */
+/** Enough equals signs that no line of an output begins like a section. */
 function markFor(contents: readonly string[]): string {
   let mark = '===';
   while (contents.some((content) => content.startsWith(`${mark} `) || content.includes(`\n${mark} `)))

@@ -1,5 +1,5 @@
 // The tagged dialect: a block `<tool>[{call_id, tool_name, arguments}, ...]</tool>`, with references between its calls.
-// Prose may stand beside the block. What is not exactly a block of calls is refused, with what is wrong with it.
+// Prose may accompany the block. Anything that is not exactly a block of calls is refused, with the reason.
 import type { ParsedReply, ToolCall } from '../../contracts/agent';
 import { CALL_ID_PATTERN, findReferences, referenceFault } from '../../contracts/references';
 import type { ChatMessage, RawReply } from '../provider';
@@ -32,7 +32,7 @@ function parse({ text, isCut }: RawReply, tags: Tags): ParsedReply {
   if (prose === '') return malformed('It is empty: neither an answer nor a block of calls.');
   if (/^(?:```\w*\s*)?[[{][^]*"tool_name"\s*:/.test(prose)) {
     return malformed(
-      `It has "tool_name" without the tags around it: ${tags.start} before and ${tags.end} behind.`,
+      `It has "tool_name" without the tags around it: ${tags.start} before and ${tags.end} after.`,
     );
   }
   return { kind: 'answer', answer: prose };
@@ -42,7 +42,7 @@ function parseBlock(json: string, prose: string): ParsedReply {
   if (json === '') return malformed('The block is empty, allowed a JSON list of calls.');
   const read = readJson(json);
   if ('fault' in read) {
-    const hint = /^[[{]/.test(json) ? '' : ' To speak of the tags, write each between backticks.';
+    const hint = /^[[{]/.test(json) ? '' : ' To mention the tags, write each between backticks.';
     return malformed(`${read.fault}${hint}`);
   }
   const items: unknown[] = Array.isArray(read.value) ? read.value : [read.value];
@@ -89,7 +89,7 @@ function callFaults(item: unknown, number: number): string[] {
 
 const isMissing = (id: unknown): boolean => id === undefined || id === null || id === '';
 
-/** Calls without an id are named by their place, unless another has that name. */
+/** Calls without an id are named by position, unless another has that name. */
 function withIds(items: readonly WrittenCall[]): ToolCall[] {
   const taken = new Set(items.map((item) => item.call_id));
   return items.map(({ call_id: id, tool_name: tool, arguments: args }, index) => {

@@ -1,18 +1,18 @@
-// The key, the headers and the address of one call. They are read when they are used and kept nowhere.
+// The key, the headers and the address of one call. They are read when used and stored nowhere.
 import { readFileSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { ProviderSettings } from '../settings';
 
 export interface Access {
-  /** Null: the vendor's own. */
+  /** Null: the vendor's default. */
   baseUrl: string | null;
   key: string | null;
   headers: Record<string, string>;
-  /** Values that no error may show. */
+  /** Values that must not appear in errors. */
   secrets: string[];
 }
 
-/** Throws `model_auth` where the key is not there. */
+/** Throws `model_auth` if the key is missing. */
 export function readAccess(model: string, settings: ProviderSettings): Access {
   const { env } = process;
   const key = readKey(model, settings.key);
@@ -31,7 +31,7 @@ export function readAccess(model: string, settings: ProviderSettings): Access {
   };
 }
 
-/** A name and a password that stand in an address. */
+/** A user name and password in an address. */
 function secretsOf(address: string | null): string[] {
   if (address === null || !URL.canParse(address)) return [];
   const { username, password } = new URL(address);
@@ -47,7 +47,7 @@ function readKey(model: string, source: ProviderSettings['key']): string | null 
     throw noKey(
       model,
       `the variable ${variable} is not set`,
-      `Set ${variable} in the environment that the worker is started in; one that runs already has its own: ` +
+      `Set ${variable} in the environment in which the worker is started. If a worker is already running, ` +
         'end it with `holdfast down` first.',
     );
   }

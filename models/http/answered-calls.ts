@@ -1,13 +1,12 @@
-// Providers refuse a conversation where a call has no result or a result no call. An interrupted turn and a summary
-// leave such ones. Pure.
+// Providers refuse a conversation in which a call has no result or a result no call. Interrupted turns and summaries
+// leave such calls and results. Pure.
 import type { ChatMessage } from '../provider';
 
 type ToolMessage = Extract<ChatMessage, { role: 'tool' }>;
 
-const NO_RESULT =
-  'No result is on record: the turn ended before. It is unknown whether the call had its effect.';
+const NO_RESULT = 'No result was recorded: the turn ended first. It is unknown whether the call took effect.';
 
-/** The conversation with a result behind each call, and without results of calls that are not there. */
+/** The conversation with a result after each call, and without results of missing calls. */
 export function withAnswers(messages: readonly ChatMessage[]): ChatMessage[] {
   const paired: ChatMessage[] = [];
   for (let at = 0; at < messages.length; at++) {

@@ -13,7 +13,7 @@ import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { refusal } from './refusal';
 
-/** The API wants one; what current models can write at the least. */
+/** The API requires one; all current models can write at least this much. */
 const DEFAULT_MAX_TOKENS = 32_000;
 const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 
@@ -31,7 +31,7 @@ async function clientOf({ access, fetch, requestMs }: WireCall): Promise<Anthrop
   const { Anthropic: Client } = await import('@anthropic-ai/sdk');
   const { key, baseUrl, headers } = access;
   return new Client({
-    // The SDK wants one in any case.
+    // The SDK always requires one.
     apiKey: key ?? 'none',
     baseURL: baseUrl ?? 'https://api.anthropic.com',
     webhookKey: null,
@@ -39,7 +39,7 @@ async function clientOf({ access, fetch, requestMs }: WireCall): Promise<Anthrop
     fetch,
     timeout: requestMs,
     maxRetries: 0,
-    // It logs bodies at `debug`, which a variable would switch on.
+    // It logs bodies at level `debug`, which an environment variable could switch on.
     logLevel: 'off',
     openTelemetry: false,
   });
@@ -74,7 +74,7 @@ interface Blocks {
   content: ContentBlockParam[];
 }
 
-/** Results of one reply's calls must stand in one message, and what a person said behind them in the same. */
+/** Results of one reply's calls must be in one message, together with what a person said after them. */
 function joined(all: Blocks[], message: ChatMessage): Blocks[] {
   const role = message.role === 'assistant' ? 'assistant' : 'user';
   const content = blocksOf(message);
@@ -89,7 +89,7 @@ function blocksOf(message: ChatMessage): ContentBlockParam[] {
     const { callId, text, isError } = message;
     return [{ type: 'tool_result', tool_use_id: callId, content: text, ...(isError && { is_error: true }) }];
   }
-  // The API refuses a text of white space.
+  // The API refuses a text of only white space.
   const text = message.text.trim() === '' ? [] : [{ type: 'text' as const, text: message.text }];
   if (message.role === 'user') return text;
   const calls = (message.calls ?? []).map(({ id, tool, args }) => ({
@@ -101,7 +101,7 @@ function blocksOf(message: ChatMessage): ContentBlockParam[] {
   return [...text, ...calls];
 }
 
-/** The API takes an object alone; what a model wrote may be none. */
+/** The API accepts only an object; what a model wrote may not be one. */
 function argumentsOf(args: string): unknown {
   try {
     const value: unknown = JSON.parse(args);
@@ -111,7 +111,7 @@ function argumentsOf(args: string): unknown {
   }
 }
 
-/** The end, and the end that the call before had: however many results stand between, its cache is found. */
+/** Marks the end and the previous call's end, so that its cache is found however many results are in between. */
 function marked(all: Blocks[]): MessageParam[] {
   const ends = all.flatMap(({ role }, index) => (role === 'user' ? [index] : [])).slice(-2);
   for (const index of ends) {
@@ -140,7 +140,7 @@ function replyOf(message: Message): WireReply {
 }
 
 function tokensOf({ usage }: Message): Tokens | undefined {
-  // Some compatible servers leave it out.
+  // Some compatible servers omit it.
   const given = usage as Message['usage'] | undefined;
   if (!given) return undefined;
   const cached = given.cache_read_input_tokens ?? 0;

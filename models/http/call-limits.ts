@@ -1,11 +1,11 @@
-// How long one call to a provider may take. Node's own limits of five minutes are lifted: a model may think longer.
+// How long one call to a provider may take. Node's own limit of five minutes is lifted: a model may think longer.
 
-/** The part of Node's HTTP client that is asked for each request; its types are not part of Node's. */
+/** The part of Node's HTTP client that handles each request; Node's types do not include it. */
 interface Dispatcher {
   dispatch(options: object, handler: object): boolean;
 }
 
-/** Where Node keeps the dispatcher that `fetch` uses; it is there once `fetch` has been loaded. */
+/** Where Node keeps the dispatcher that `fetch` uses; it exists once `fetch` has been loaded. */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 export interface Limits {
@@ -29,10 +29,10 @@ export class CallLimits {
   ) {
     this.signal = AbortSignal.any([caller, this.controller.signal]);
     const { requestMs } = limits;
-    this.whole = setTimeout(() => this.end(`no whole answer within ${requestMs} ms.`), requestMs);
+    this.whole = setTimeout(() => this.end(`no complete answer within ${requestMs} ms.`), requestMs);
   }
 
-  /** For the SDK, in place of the global one. */
+  /** The `fetch` for the SDK, instead of the global one. */
   readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const response = await fetch(url, { ...init, ...patience() } as RequestInit);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
@@ -55,7 +55,7 @@ export class CallLimits {
   }
 
   private restartIdle(): void {
-    // What still comes of a call that is over holds nothing up.
+    // Late data of a finished call must not hold anything up.
     if (this.isOver) return;
     const { streamIdleMs } = this.limits;
     if (this.idle) this.idle.refresh();

@@ -1,5 +1,5 @@
-// What a failed call means: the codes of the catalogue, whichever SDK threw. Told by status, by the error's own type
-// and by the network's codes; the SDKs' classes are not needed for it.
+// What a failed call means: a code of the catalogue, whichever SDK threw. Derived from the status, the error's own type
+// and network error codes, without the SDKs' classes.
 import { types } from 'node:util';
 import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors';
 import { ownValue } from '../../contracts/own';
@@ -11,12 +11,12 @@ export class CutStream extends Error {
   override name = 'CutStream';
 }
 
-/** An answer that is not what the provider's API promises. */
+/** An answer that does not match the provider's API. */
 export class UnexpectedAnswer extends Error {
   override name = 'UnexpectedAnswer';
 }
 
-/** An error that the provider told in the midst of its answer. */
+/** An error that the provider reported in the middle of its answer. */
 export class ToldError extends Error {
   override name = 'ToldError';
   readonly error: object;
@@ -31,15 +31,15 @@ export interface FailedCall {
   model: string;
   address: string;
   secrets: readonly string[];
-  /** Which of our own limits ended it. */
+  /** Which of our own limits ended the call. */
   limit: string | undefined;
 }
 
-/** What both SDKs' errors have. */
+/** What the errors of both SDKs have in common. */
 interface StatusError {
   status?: number;
   headers?: Headers;
-  /** The body, or what stood in it under `error`. */
+  /** The body, or the value of its field `error`. */
   error?: unknown;
 }
 
@@ -83,7 +83,7 @@ function marksOf(body: unknown): Marks {
 const TOO_LONG =
   /context[ _](length|window)|maximum context|(prompt|input|request) is too (long|large)|too many (input )?tokens|token limit/i;
 
-/** By the provider's own kind of error: those that say more than a status, or have none. */
+/** By the provider's own error kinds: those that say more than a status, or have none. */
 const BY_KIND: Readonly<Record<string, ErrorCode>> = {
   context_length_exceeded: 'model_context_length',
   request_too_large: 'model_context_length',
@@ -123,7 +123,7 @@ function codeOf(status: number | undefined, { kinds }: Marks, text: string): Err
 }
 
 const NETWORK_CODE = /^(E[A-Z]+|UND_ERR_\w+|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|[A-Z_]*CERT[A-Z_]*)$/;
-/** How the SDKs and Node say that the other side was gone. */
+/** How the SDKs and Node report that the other side was gone. */
 const GONE =
   /^(TypeError: )?(terminated|fetch failed|connection error|premature close)|timed out|(stream|request) (has )?ended|ended without|missing finish_reason/i;
 
@@ -136,7 +136,7 @@ function isOfNetwork(err: unknown): boolean {
   );
 }
 
-/** The deepest cause says what happened; those above only that something did. */
+/** The deepest cause says what happened; the outer ones only say that something did. */
 function rootReason(err: unknown): string {
   const root = chain(err).at(-1);
   if (!root) return reasonOf(err);

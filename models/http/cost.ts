@@ -1,12 +1,12 @@
-// What a call took, as it is recorded. A price is only what somebody configured.
+// The recorded usage of a call. Prices come only from the configuration.
 import type { Usage } from '../../contracts/agent';
 import type { Prices } from '../settings';
 
 export interface Tokens {
-  /** All that were read, from the cache or not. */
+  /** All tokens that were read, from the cache or not. */
   input: number;
   cached: number;
-  /** Written to the provider's cache, where it says so. */
+  /** Tokens written to the provider's cache, if it reports them. */
   cacheWrite?: number;
   output: number;
 }

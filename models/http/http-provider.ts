@@ -1,5 +1,5 @@
-// What all providers over HTTP share: the key, the limits, the errors, the cost. How one is spoken to is its wire
-// protocol's. Retries are Temporal's alone.
+// What all HTTP providers share: the key, the limits, the errors, the cost. Each wire protocol does the rest. Only
+// Temporal retries.
 import { classifyError } from './classify-error';
 import { readAccess, type Access } from './access';
 import { CallLimits } from './call-limits';
@@ -9,7 +9,7 @@ import type { ModelProvider, ModelRequest, RawReply } from '../provider';
 import type { ModelSettings, ProviderSettings } from '../settings';
 
 export interface WireCall extends ModelRequest {
-  /** The model's name at the provider. */
+  /** The provider's name for the model. */
   name: string;
   access: Access;
   fetch: CallLimits['fetch'];
@@ -19,11 +19,11 @@ export interface WireCall extends ModelRequest {
 
 export type WireReply = Omit<RawReply, 'usage'> & { tokens?: Tokens | undefined };
 
-/** Asks once. Throws what its SDK throws. */
+/** Asks once. Throws the SDK's errors. */
 export type WireProtocol = (call: WireCall) => Promise<WireReply>;
 
 export interface HttpModel {
-  /** `provider:name`, as errors call it. */
+  /** `provider:name`, as shown in errors. */
   model: string;
   name: string;
   provider: ProviderSettings;
@@ -48,13 +48,13 @@ export function httpProvider({ model, name, provider, settings, protocol }: Http
       const messages = withAnswers(request.messages);
       const { requestMs } = provider;
       try {
-        // In another dialect a call is text, which a schema of the answer would forbid.
+        // In other dialects a call is text, which an answer schema would forbid.
         const outputSchema = request.tools && request.outputSchema;
         const call = { ...request, messages, name, access, fetch, signal, requestMs, maxOutputTokens };
         const { tokens, ...reply } = await ask({ ...call, outputSchema });
         return { ...reply, ...(tokens && { usage: usageOf(tokens, prices) }) };
       } catch (err) {
-        // Whoever cancelled does not wait for a reason.
+        // The caller that cancelled does not wait for a reason.
         if (request.signal.aborted) throw request.signal.reason;
         const address = access.baseUrl ?? 'its own address';
         throw classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });

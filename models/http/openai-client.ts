@@ -1,4 +1,4 @@
-// The OpenAI SDK for one call. Everything that it would take from the environment by itself is said here.
+// The OpenAI SDK for one call. Everything that it would otherwise read from the environment is set here.
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../contracts/tools';
 import type { WireCall } from './http-provider';
@@ -7,7 +7,7 @@ export async function openaiClient({ access, fetch, requestMs }: WireCall): Prom
   const { OpenAI: Client } = await import('openai');
   const { key, baseUrl, headers } = access;
   return new Client({
-    // The SDK wants one in any case.
+    // The SDK always requires one.
     apiKey: key ?? 'none',
     adminAPIKey: null,
     organization: null,
@@ -18,16 +18,16 @@ export async function openaiClient({ access, fetch, requestMs }: WireCall): Prom
     fetch,
     timeout: requestMs,
     maxRetries: 0,
-    // It logs bodies at `debug`, which a variable would switch on.
+    // It logs bodies at level `debug`, which an environment variable could switch on.
     logLevel: 'off',
   });
 }
 
-/** Whether it is the vendor's own server: a compatible one may refuse what it does not know. */
+/** Whether it is the vendor's own server: a compatible one may refuse unknown fields. */
 export const isVendors = ({ access }: WireCall): boolean =>
   access.baseUrl === null || /^https:\/\/([a-z0-9-]+\.)*openai\.com(\/|$)/.test(access.baseUrl);
 
-/** The vendor enforces a schema only where each object lists all its keys and allows no others. */
+/** The vendor enforces a schema only if each object requires all its keys and allows no others. */
 export function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
   if (typeof schema !== 'object' || schema === null) return true;

@@ -1,4 +1,4 @@
-// OpenAI's responses. Nothing is kept at the provider: the conversation is ours and is sent whole.
+// OpenAI's responses. Nothing is stored at the provider: we keep the conversation and send it whole.
 import type {
   FunctionTool,
   Response,
@@ -106,7 +106,7 @@ function replyOf(response: Response): WireReply {
 }
 
 function tokensOf({ usage }: Response): Tokens | undefined {
-  // Some compatible servers leave the details out.
+  // Some compatible servers omit the details.
   const details = usage?.input_tokens_details as { cached_tokens?: number } | undefined;
   return (
     usage && { input: usage.input_tokens, cached: details?.cached_tokens ?? 0, output: usage.output_tokens }

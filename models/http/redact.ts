@@ -1,9 +1,9 @@
-// Takes keys out of what a provider says: some repeat the key they were given, or its beginning and end.
+// Removes keys from providers' messages: some repeat the key they were given, or its beginning and end.
 
 const HIDDEN = '[hidden]';
-/** A piece of a secret that is this long is taken out; shorter ones are ordinary text. */
+/** Pieces of a secret at least this long are removed; shorter ones are ordinary text. */
 const PIECE = 6;
-/** A provider's own masking, such as `sk-ab***yz`: what stands around the stars belongs to a key. */
+/** A provider's own masking, such as `sk-ab***yz`: the text around the stars belongs to a key. */
 const MASKED = /[^\s"'`]*\*{2,}[^\s"'`,;]*/g;
 const MAX_CHARACTERS = 1_000;
 
@@ -13,7 +13,7 @@ export function redact(text: string, secrets: readonly string[]): string {
   return shown.length <= MAX_CHARACTERS ? shown : `${shown.slice(0, MAX_CHARACTERS)}…`;
 }
 
-/** Every run of characters that is a piece of the secret goes. */
+/** Removes every run of characters that is a piece of the secret. */
 function without(text: string, secret: string): string {
   const size = Math.min(PIECE, secret.length);
   const pieces = new Set<string>();

@@ -1,5 +1,5 @@
-// How a refusal is told: as the answer, so that whoever asked reads it.
+// A refusal is returned as the answer, so that the user reads it.
 
-/** The model's own words, or a sentence where it has none. */
+/** The model's own words, or a sentence if it gave none. */
 export const refusal = (text: string, reason: string): string =>
   text.trim() || `The model refused to answer (${reason}).`;

@@ -1,10 +1,10 @@
-// Some servers send what a model thinks before its answer in the text itself, between <think> and </think>. It is
-// no answer.
+// Some servers send a model's thinking in the text itself, between <think> and </think>, before its answer. It is not
+// part of the answer.
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
-/** Hands on the text behind the thinking that it begins with; everything, where it begins otherwise. */
+/** Passes on the text after the thinking at its beginning; everything, if it does not begin with thinking. */
 export class ThinkFilter {
   private held = '';
   private state: 'start' | 'thinking' | 'answer' = 'start';
@@ -33,7 +33,7 @@ export class ThinkFilter {
     }
   }
 
-  /** What was held back because it could have become the mark. */
+  /** Text held back because it could turn out to be the tag. */
   end(): void {
     if (this.state === 'start') this.show(this.held);
   }

@@ -1,4 +1,4 @@
-// What an operator sees and does in Temporal's web UI alone, and what it does in fact.
+// What an operator sees and does using only Temporal's web UI, and its actual effect.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -69,7 +69,7 @@ inChromium('in the web UI', () => {
       if (message.role === 'assistant' && JSON.stringify(message).includes('Wait for a person')) break;
     }
     await ui.openWorkflow(`agent/${id}`);
-    await ui.seeDetails('At work');
+    await ui.seeDetails('Working');
     await ui.picture('agent');
     const turnTab = ui.page.waitForEvent('popup');
     await ui.details.getByRole('link', { name: `agent/${id}/turn/1` }).click();
@@ -86,7 +86,7 @@ inChromium('in the web UI', () => {
     await ui.picture('turn-timeline');
 
     await ui.openWorkflow(`exec/${id}/local/1`);
-    expect(await ui.seeDetails('Waits for input')).toContain('with {"keyboard":"Y"}');
+    expect(await ui.seeDetails('Waiting for input')).toContain('with {"keyboard":"Y"}');
     await ui.picture('session');
     await ui.signal('input', '{"keyboard":"Y"}');
     expect(await client.agent(id).result()).toMatchObject({ answer: 'All is installed.' });

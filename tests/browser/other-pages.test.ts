@@ -21,7 +21,7 @@ const executable = chromiumPath();
 const inChromium = executable ? describe : describe.skip;
 if (!executable) process.stderr.write('Other pages are not tested: there is no Chromium on the PATH.\n');
 
-/** Where a name of the attacker's leads. */
+/** The address that the attacker's name resolves to. */
 const EVIL = 'evil.example';
 const REBOUND = 'rebound.example';
 const HIDDEN = 'hidden.example';
@@ -117,7 +117,7 @@ inChromium('a page of another site', () => {
   });
 
   test.each(Object.entries(ports))(
-    'starts and reads nothing by a name that is rebound to the port of the %s',
+    'starts and reads nothing by a name rebound to the port of the %s',
     async (_name, target) => {
       const origin = `http://${REBOUND}:${target}`;
       expect(await attacked(async (all) => pages.attack(await pages.rebound(origin), [origin], all))).toEqual(
@@ -126,7 +126,7 @@ inChromium('a page of another site', () => {
     },
   );
 
-  test('is not connected to any of the ports that the engine hides behind', async () => {
+  test('cannot connect to any of the ports that the engine hides behind', async () => {
     const page = await pages.from(EVIL);
     const failures: Record<string, string | undefined> = {};
     page.on('requestfailed', (each) => (failures[new URL(each.url()).port] = each.failure()?.errorText));
@@ -150,7 +150,7 @@ inChromium('a page of another site', () => {
     );
   });
 
-  test('gets no payload opened by `holdfast codec`, by a name that is rebound to it either', async () => {
+  test('gets no payload decoded by `holdfast codec`, not even by a name rebound to it', async () => {
     const keys = { keys: [{ id: 'k', env: 'K' }], required: true };
     const codec = encryptingCodec(keys, { K: randomBytes(32).toString('hex') });
     const sealed = await codec.encodeFor([defaultPayloadConverter.toPayload('canary')], {
@@ -168,7 +168,7 @@ inChromium('a page of another site', () => {
     }
   });
 
-  test('may lead a person to the web UI by a link, and learns nothing of what it shows', async () => {
+  test('may link a person to the web UI, and learns nothing of what it shows', async () => {
     const page = await pages.from(EVIL);
     const [opened] = await Promise.all([
       page.waitForEvent('popup'),

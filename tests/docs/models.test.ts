@@ -1,4 +1,4 @@
-// docs/models.md: its configuration is taken as it stands, its tables are what the code has, its script follows.
+// docs/models.md: its configuration is used unchanged, its tables match the code, its script runs.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -105,7 +105,7 @@ const haveCurl = findOnPath('curl', process.env.PATH) !== undefined;
       await story.run('Start an agent');
       await until(() => story.printed('Go on?'));
       await story.session.output({ wait: 'needs_input' });
-      expect(await story.run('See what it is at')).toMatch(/Step [12] of at most 100[^]*working/);
+      expect(await story.run('See what it is doing')).toMatch(/Step [12] of at most 100[^]*working/);
       expect(await story.run('Find its turns and sessions')).toMatch(
         new RegExp(`exec/${story.id}/local/1[^]*agent/${story.id}/turn/1[^]*agent/${story.id}\\b`),
       );

@@ -1,4 +1,4 @@
-// docs/tools.md for who writes a script or a tool: its blocks are run as they stand and print what it says, its table
+// docs/tools.md for authors of scripts and tools: its blocks run unchanged and print what it says, its table
 // of the built-in tools is what the registry holds.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ async function outputOf({ language, code, file }: DocBlock): Promise<string> {
   return output.replaceAll('\r', '');
 }
 
-test('every script of the page, run in a session as it stands, prints what the page says', async () => {
+test('every script of the page, run in a session unchanged, prints what the page says', async () => {
   const scripts = blocks.filter(({ title }) => SCRIPTS.includes(title));
   expect(scripts.map(({ language }) => language).sort()).toEqual([
     'js',
@@ -83,7 +83,7 @@ function blockOf(language: string): DocBlock {
   return found;
 }
 
-/** As a person runs it, with `holdfast` on PATH; everything that it prints. */
+/** Runs it as a person would, with `holdfast` on PATH; returns all output. */
 function inShell(code: string): Promise<string> {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });

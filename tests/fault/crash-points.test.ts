@@ -14,7 +14,7 @@ import { processesMarked } from '../integration/exec/session-processes';
 const engine = new EngineOfItsOwn();
 let sessions = 0;
 let session: SessionHandle;
-/** Working folder of the shell, by which its processes are known too. */
+/** Working folder of the shell, which also identifies its processes. */
 let cwd: string;
 
 beforeAll(() => engine.start(), 60_000);
@@ -38,7 +38,7 @@ async function crashingAt<T>(point: CrashPoint, work: () => Promise<T>): Promise
   await stopWorker(engine.dataDir);
   const doomed = await engine.startWorker({ env: { HOLDFAST_CRASH_AT: point } });
   const done = work();
-  // Handled where it is awaited, behind the crash.
+  // Handled where it is awaited, after the crash.
   done.catch(() => undefined);
   await until(() => !isAlive(doomed.identity));
   await engine.startWorker();
@@ -78,7 +78,7 @@ async function failuresOf(workflowId: string): Promise<unknown[]> {
   });
 }
 
-test('an activity that a killed worker was handed and had not recorded is given back by the next worker, not by its time-out', async () => {
+test('an activity that a killed worker had received and not recorded is returned by the next worker, not by its timeout', async () => {
   const code = 'echo ran >> effect; echo done';
   expect(await crashingAt('activity-arrived', () => session.exec({ code }))).toMatchObject({
     state: 'exited',
@@ -93,7 +93,7 @@ const YIELD_POINTS: [string, CrashPoint][] = [
   ['after the session was told of its yield', 'yield-told'],
 ];
 test.each(YIELD_POINTS)(
-  'a long command whose worker dies %s answers its caller, goes on, and is seen to its end',
+  'a long command whose worker dies %s answers its caller, keeps running, and is followed to its end',
   async (_when, point) => {
     const code = 'echo ran >> effect; echo begun; until [ -e go-on ]; do sleep 0.02; done; (exit 6)';
     const view = await crashingAt(point, () => session.exec({ code, yield: QUICKLY }));

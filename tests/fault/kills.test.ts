@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
   expect(left).toEqual([]);
 }, 60_000);
-// Whatever a test has killed is there again for the next.
+// Restart whatever a test has killed for the next one.
 beforeEach(() => engine.start());
 
 let sessions = 0;
@@ -62,7 +62,7 @@ test('SIGKILL of the worker in a flood of 400,000 lines loses no line, repeats n
   expect(readFileSync(join(cwd, 'flood-worker'), 'utf8')).toBe('ran\n');
 }, 60_000);
 
-test('SIGKILL of the server in a flood loses nothing: it goes on from the same database', async () => {
+test('SIGKILL of the server in a flood loses nothing: it continues from the same database', async () => {
   const session = newSession();
   const running = session.exec({ code: FLOOD('flood-server') });
   await untilLogHas(session.ref.session, 100_000);
@@ -149,7 +149,7 @@ test('SIGKILL of the command line leaves its command running, and the same id fi
   expect(readFileSync(join(cwd, 'cli-runs'), 'utf8')).toBe('ran\n');
 }, 60_000);
 
-test('a command line that watches starts a killed server and a killed worker again, and ends as if nothing had been', async () => {
+test('a watching command line restarts a killed server and a killed worker, and ends as if nothing had happened', async () => {
   const n = String(sessions++);
   const code = 'touch watched; until [ -e watched-on ]; do sleep 0.05; done; echo finished; (exit 6)';
   const watching = engine.cli(['exec', '--agent', 'kills', '--session', n, '--cwd', cwd, code]);
@@ -187,7 +187,7 @@ test('an agent whose worker is killed in the middle of its steps answers all the
   expect(readFileSync(join(cwd, 'agent-runs'), 'utf8')).toBe('0\n1\n2\n3\n4\n5\n6\n7\n');
 }, 90_000);
 
-test('a command for a host that nobody serves ends as host_offline', async () => {
+test('a command for a host that no worker serves ends as host_offline', async () => {
   const elsewhere = engine.client.session({ agent: 'kills', host: 'nowhere', session: 0 });
   await expect(elsewhere.exec({ code: 'true' })).rejects.toMatchObject({
     code: 'host_offline',

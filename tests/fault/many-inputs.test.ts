@@ -1,4 +1,4 @@
-// D7: inputs by the thousand to one session: its history begins anew again and again, and each is typed once.
+// D7: thousands of inputs to one session: its history restarts repeatedly, and each is typed once.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function inOrder<T>(values: T[], send: (value: T) => Promise<unknown>): Pr
   for (const value of values) await send(value);
 }
 
-test('signalled inputs by the thousand continue a session as new, none lost or repeated', async () => {
+test('thousands of signalled inputs continue a session as new, none lost or repeated', async () => {
   const session = engine.client.session({ agent: 'many', session: 0 }, { cwd });
   const code = 'while IFS= read -r x && [ "$x" != end ]; do echo "$x" >> inputs; done; (exit 3)';
   await session.exec({ code, yield: { maxMs: 500, promptMs: 100 } });
@@ -51,7 +51,7 @@ test('signalled inputs by the thousand continue a session as new, none lost or r
       return historyLength < 2_000;
     });
   }
-  // The last ids again: they are known over every new beginning.
+  // The last ids again: they stay known across every restart.
   await Promise.all(
     [INPUTS - 100, INPUTS - 50, INPUTS - 1]
       .map(String)
@@ -62,7 +62,7 @@ test('signalled inputs by the thousand continue a session as new, none lost or r
   expect(typed().sort((a, b) => a - b)).toEqual(Array.from({ length: INPUTS }, (_, i) => i));
 }, 300_000);
 
-test('inputs that were signalled while no worker lived are typed by the next, each once and in order', async () => {
+test('inputs signalled while no worker lived are typed by the next, each once and in order', async () => {
   const session = engine.client.session({ agent: 'many', session: 1 }, { cwd });
   const code = 'while IFS= read -r x && [ "$x" != end ]; do echo "$x" >> late; done; (exit 4)';
   await session.exec({ code, yield: { maxMs: 500, promptMs: 100 } });

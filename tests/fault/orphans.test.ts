@@ -1,4 +1,4 @@
-// D9, S17: shells that nobody will close, and agents that open too many.
+// D9, S17: orphaned shells, and agents that open too many.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,7 +93,7 @@ test('the sub-agents of a terminated agent are stopped within a minute, with the
   files.remove();
 }, 90_000);
 
-test('a session that was reset in the web UI runs no finished command again, and goes on', async () => {
+test('a session that was reset in the web UI repeats no finished command, and continues', async () => {
   const session = client.session({ agent: uniqueId('wound-back'), session: 0 }, { cwd });
   await session.exec({ code: 'echo one >> runs' });
   await session.exec({ code: 'echo two >> runs; (exit 3)' });
@@ -142,7 +142,7 @@ describe('a sweep', () => {
   test.each([
     ['another server has', 'another-cluster/default'],
     ['nobody named', undefined],
-  ])('leaves a session alone whose workflow %s', async (_, owner) => {
+  ])('does not touch a session whose workflow %s', async (_, owner) => {
     const host = new SessionHost({ ...t.host.options, owner });
     await host.run(t.ref, { id: 'one', runtime: 'terminal', code: 'sleep 1000' });
     const sweep = sweepOf(await sessionOwner(client.temporal));
@@ -273,7 +273,7 @@ describe('a sweep of one session', () => {
     expect(closed).toEqual([]);
   });
 
-  test('tells it once, not at each look, that its agent was terminated', async () => {
+  test('reports once, not at each look, that its agent was terminated', async () => {
     const agent = { status: 'TERMINATED', runId: 'one', closeTime: at(10) };
     const server = new FakeServer({ [SESSION]: { status: 'RUNNING' }, [AGENT]: agent });
     const sweep = sweepOf(server);
@@ -320,7 +320,7 @@ describe('the limit of sessions', () => {
   beforeEach(() => (t = testHost()));
   afterEach(() => t.end());
 
-  test('refuses one too many, names the idle ones, and leaves nothing behind; other agents are not touched', async () => {
+  test('refuses one too many, names the idle ones, and leaves nothing behind; other agents are unaffected', async () => {
     const host = new SessionHost({ ...t.host.options, maxSessionsPerAgent: 3 });
     const run = (session: number, code: string, agent = 'test'): Promise<unknown> =>
       host.run({ ...t.ref, agent, session }, { id: `c${session}`, runtime: 'terminal', code });
@@ -338,7 +338,7 @@ describe('the limit of sessions', () => {
     host.detach();
   });
 
-  test('holds for sessions that are opened at the same time', async () => {
+  test('holds for sessions opened at the same time', async () => {
     const host = new SessionHost({ ...t.host.options, maxSessionsPerAgent: 2 });
     const opened = await Promise.allSettled(
       [1, 2, 3, 4].map((session) =>

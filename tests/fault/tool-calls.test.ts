@@ -47,7 +47,7 @@ const linesOf = (name: string): string[] => fileOf(name).split('\n').slice(0, -1
 const python = (code: string): ReturnType<SessionHandle['exec']> =>
   session.exec({ runtime: 'python', code: `import codex_tools, os, time\n${code}` });
 
-/** Ids of the calls that are recorded as activities, over all runs of the session. */
+/** Ids of the calls recorded as activities, across all runs of the session. */
 async function recordedCalls(): Promise<string[]> {
   const { temporal } = engine.client;
   const ids: string[] = [];
@@ -82,7 +82,7 @@ test('a script makes 200 calls while its worker is killed five times: each is re
   expect([recorded.length, new Set(recorded).size]).toEqual([200, 200]);
 }, 180_000);
 
-test('a call that may run once and is cut off by a kill runs once and ends as unknown in the script, which goes on', async () => {
+test('a call that may run only once and is cut off by a kill runs once and ends as unknown in the script, which continues', async () => {
   const running = python(
     'try:\n  codex_tools.fire(folder=os.getcwd(), ms=600000)\nexcept codex_tools.ToolError as e:\n' +
       '  print(e.code, e.retryable, e.call_id)\nprint(codex_tools.note(folder=os.getcwd(), line="after"))',
@@ -127,7 +127,7 @@ test('SIGKILL of the server between a call and its answer: the script gets the a
   expect(fileOf('fired')).toBe('x');
 }, 90_000);
 
-test('calls go on over continue-as-new: none is lost, none repeated', async () => {
+test('calls continue across continue-as-new: none is lost, none repeated', async () => {
   const running = python(
     'for i in range(450):\n  codex_tools.note(folder=os.getcwd(), line=str(i))\nprint("all")',
   );

@@ -1,4 +1,4 @@
-// Sessions whose holder lives and does not answer, through the whole of it: command line, server, worker.
+// Sessions whose holder lives but does not answer, end to end: command line, server, worker.
 import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ async function stop(session: number): Promise<number> {
   return pid;
 }
 
-/** A command of the command line on one session, and how long it took. */
+/** Runs one CLI command on a session, and measures its time. */
 async function hf(session: number, command: string, ...args: string[]): Promise<CliResult & { ms: number }> {
   const since = Date.now();
   const result = await engine.cli([command, '--session', String(session), '--json', ...args]);
@@ -66,13 +66,13 @@ const errorOf = ({ stderr }: CliResult): { code: string; facts: Record<string, u
 
 const viewOf = ({ stdout }: CliResult): CommandView => JSON.parse(stdout) as CommandView;
 
-test('callers of a session whose holder is stopped are told within five seconds, its command goes on, and the same id finds it', async () => {
+test('callers of a session whose holder is stopped are told within five seconds, its command keeps running, and the same id finds it', async () => {
   const n = sessions++;
   const code = 'echo ran >> runs; until [ -e go ]; do sleep 0.02; done; seq 3; (exit 4)';
   const args = ['--id', 'the-command', '--cwd', cwd, code];
   const running = hf(n, 'exec', ...args);
   await until(ranOnce);
-  // What it takes to start three command lines at once on a machine that has other things to do.
+  // The time to start three command lines at once on a busy machine.
   const starts = await Promise.all([0, 1, 2].map(() => hf(n, 'exec', '--help')));
   const startMs = Math.max(...starts.map(({ ms }) => ms));
   const pid = await stop(n);
@@ -95,7 +95,7 @@ test('callers of a session whose holder is stopped are told within five seconds,
   process.kill(pid, 'SIGCONT');
   writeFileSync(join(cwd, 'go'), '');
   let found = await hf(n, 'exec', ...args);
-  // Until the worker has seen that the holder goes on.
+  // Until the worker has seen that the holder continues.
   for (; found.code === 75; found = await hf(n, 'exec', ...args));
   expect(viewOf(found)).toMatchObject({ state: 'exited', exitCode: 4, output: '1\n2\n3\n', epoch: 1 });
   expect(found.code).toBe(4);
@@ -110,7 +110,7 @@ const ranOnce = (): boolean => {
   }
 };
 
-test('reset of the command line ends what a stopped holder holds, its caller is told of that end, and the next command runs', async () => {
+test("the command line's reset ends what a stopped holder holds, its caller is told of that end, and the next command runs", async () => {
   const n = sessions++;
   const running = hf(n, 'exec', '--cwd', cwd, 'echo $BASHPID > pid-of-reset; sleep 4000');
   await until(() => pidIn('pid-of-reset') !== undefined);
@@ -136,7 +136,7 @@ function pidIn(name: string): number | undefined {
   }
 }
 
-test('close of the command line leaves no holder that is stopped', async () => {
+test("the command line's close leaves no stopped holder behind", async () => {
   const n = sessions++;
   expect((await hf(n, 'exec', '--cwd', cwd, 'echo open')).code).toBe(0);
   const holder = holderOf(n);
@@ -145,7 +145,7 @@ test('close of the command line leaves no holder that is stopped', async () => {
   expect(isAlive(holder)).toBe(false);
 }, 60_000);
 
-test('a log that is truncated under a running command is told in its output, and the command ends as itself', async () => {
+test('truncating the log of a running command is reported in its output, and the command ends normally', async () => {
   const n = sessions++;
   const code = 'echo begun; until [ -e truncated ]; do sleep 0.02; done; echo ended; (exit 5)';
   const running = hf(n, 'exec', '--cwd', cwd, code);

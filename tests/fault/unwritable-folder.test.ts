@@ -1,4 +1,4 @@
-// A data folder that nobody can write any more, through the whole of it: command line, server, worker, sessions.
+// A data folder that is no longer writable, end to end: command line, server, worker, sessions.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { until } from '../helpers/until';
 
 const AT_ONCE = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0, promptMs: 0 };
 const engine = new EngineOfItsOwn();
-/** What is to be allowed again, however its test ends. */
+/** Must be made writable again, however the test ends. */
 let allow: () => void = () => undefined;
 const allowed = (): void => {
   allow();
@@ -74,13 +74,13 @@ const chattr = isPossible(immutableFiles);
   `a worker whose log cannot be written goes on, and writes again when it can${chattr ? '' : ` (not checked: ${immutableFiles.needs})`}`,
   async () => {
     const { log } = workerPaths(engine.dataDir);
-    const TOLD = 'a command cannot be looked at for now';
+    const TOLD = 'a command cannot be observed for now';
     const session = newSession();
     await session.exec({ code: 'sleep 4000', yield: AT_ONCE });
     const worker = runningWorker(engine.dataDir);
     forbid(immutableFiles, log);
     const pid = await stop(session);
-    // Its line came before.
+    // Its line arrived earlier.
     await until(async () => (await refusal(session)) === 'session_unreachable');
     expect(worker && isAlive(worker.identity)).toBe(true);
     expect(readFileSync(log, 'utf8')).not.toContain(TOLD);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Each case as what stands before the bar, and the code behind it. */
+/** Each case as the text before the bar, and the code after it. */
 export function checkCases(name: string): [before: string, code: string][] {
   return readFileSync(join(__dirname, '..', 'fixtures', 'checks', name), 'utf8')
     .split('\n')

@@ -1,4 +1,4 @@
-// Runs a few lines against the compiled code in a process of its own, for guarantees that hold between processes.
+// Runs a few lines against the compiled code in a separate process, for guarantees that hold between processes.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -7,7 +7,7 @@ export interface DocBlock {
   title: string;
   language: string;
   code: string;
-  /** Where the code begins with a comment that names its file. */
+  /** The file named by the code's first comment, if any. */
   file: string | undefined;
   /** The block of text right below. */
   output: string | undefined;
@@ -17,7 +17,7 @@ const DOCS = join(__dirname, '..', '..', 'docs');
 const BLOCK =
   /^#{2,3} (?<title>[^\n]+)$|^```(?<language>\w+)\n(?<code>.*?)^```\n(?:\n```text\n(?<output>.*?)^```\n)?/gms;
 
-/** The page's text, its end of lines as they stand. */
+/** The page's text, with unchanged line ends. */
 export const readDoc = (page: string): string => readFileSync(join(DOCS, page), 'utf8');
 
 export function docBlocks(page: string): DocBlock[] {

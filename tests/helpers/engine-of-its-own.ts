@@ -38,7 +38,7 @@ export class EngineOfItsOwn {
     return startServer(this.dataDir, () => undefined);
   }
 
-  /** `env` counts where no worker runs yet. */
+  /** `env` applies only if no worker runs yet. */
   startWorker({ env = {} }: { env?: NodeJS.ProcessEnv } = {}): Promise<WorkerRecord> {
     const { address } = this.server();
     const choice = { dataDir: this.dataDir, address, namespace: 'default' };

@@ -1,4 +1,4 @@
-// A session of a real holder whose tools a test answers, and shells in it that only the terminal reaches.
+// A session of a real holder whose tools a test answers, and shells in it that are reached only through the terminal.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ export class FarShell {
     return this.t.host.input(this.t.ref, { id: `i${++this.inputs}`, text, keys });
   }
 
-  /** Runs a line in the shell that waits at its prompt; resolves with what it printed. */
+  /** Runs a line in the shell waiting at its prompt; resolves with its output. */
   async run(line: string): Promise<string> {
     await until(() => this.transcript.endsWith('far> '));
     const from = this.transcript.length;

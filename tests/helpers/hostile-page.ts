@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { until } from './until';
 
-/** What a page sends, one after the other: JSON, for servers that do not look at the type of a body. */
+/** What a page sends, one after the other: JSON, for servers that do not check the content type of a body. */
 export type Shot = readonly { path: string; body: string }[];
 
-/** One line for each thing that a page got hold of: an answer that it can read, or a socket that opened. */
+/** One line per success of the page: a readable answer, or an opened socket. */
 export type Loot = string[];
 
 const SCRIPT = readFileSync(join(__dirname, '..', 'fixtures', 'hostile-page.js'), 'utf8');
@@ -39,14 +39,14 @@ export class HostilePages {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** A page of this host, from a server of its own. */
+  /** A page of this host, from a separate server. */
   async from(host: string): Promise<Page> {
     const page = await this.context.newPage();
     await page.goto(`http://${host}:${this.port}/`);
     return page;
   }
 
-  /** A page whose name led elsewhere when it was loaded, and leads to the victim now. */
+  /** A page whose name resolved elsewhere when it was loaded, and now resolves to the victim. */
   async rebound(origin: string): Promise<Page> {
     const page = await this.context.newPage();
     await page.route(`${origin}/attack`, (route) => route.fulfill({ contentType: 'text/html', body: PAGE }));
@@ -54,7 +54,7 @@ export class HostilePages {
     return page;
   }
 
-  /** Returns when all requests that it has caused are over. */
+  /** Returns when all requests that it caused have finished. */
   async attack(page: Page, bases: readonly string[], shots: readonly Shot[]): Promise<Loot> {
     const loot = await page.evaluate<Loot>(`attack(${JSON.stringify({ bases, shots })})`);
     await until(() => this.pending.size === 0);

@@ -1,9 +1,9 @@
-// Texts of somebody who wants a terminal to obey, or a person to see something else than there is; and values made of
+// Texts that try to control a terminal, or to make a person see something that is not there; and values made of
 // them, in the shape of what our commands render.
 
-/** Told apart from the rest of what is printed. */
+/** Distinguishable from the rest of the output. */
 export const MARK = 'evil';
-/** Begins a line of its own, if it gets through. */
+/** Starts a new line, if it gets through. */
 const FORGED = 'FORGED';
 
 /** ESC sequences of which ours are none: clear with the scrollback, report, conceal, clipboard, link, title. */
@@ -17,10 +17,10 @@ const UNSEEN = '\u200b\u200d\u200f\u2060\ufeff\u00ad\u034f\u3164\u180e\u{e0041}\
 /** For ids and paths, which hold no NUL, no slash and no half of a surrogate pair. */
 export const HOSTILE_NAME = `${MARK}\u200b\x1b[3J\u009b2J\b\x7f\u202e\u2028\n${FORGED}`;
 export const HOSTILE = `${MARK}${UNSEEN}${SEQUENCES}${C1}${CONTROLS}${REORDERING}\ud800\n${FORGED}\n`;
-/** What a session has printed or a model has said, which is text of any script: what is not seen in it may stay. */
+/** Output of sessions and models, text in any script: invisible characters in it may stay. */
 export const HOSTILE_SAID = `said${UNSEEN}${SEQUENCES}${C1}${CONTROLS}${REORDERING} said`;
 
-/** Stands in samples for a text of others, and for what was printed or said. */
+/** In samples, a placeholder for foreign text, and for output of sessions and models. */
 export const TEXT = '<text>';
 export const SAID = '<said>';
 
@@ -65,10 +65,10 @@ export function hostile<T>(
   return of(sample) as T;
 }
 
-/** Of a terminal: the colours that are ours. */
+/** In a terminal: our own colours. */
 // eslint-disable-next-line no-control-regex -- control characters are the point
 const COLOURS = /\x1b\[(?:1|2|22|31|32|33|36|39)m/g;
-/** Printable ASCII, line ends, tabs, and the few others that stand in our own texts. */
+/** Printable ASCII, line ends, tabs, and the few other characters in our own texts. */
 const ALLOWED = /^[\x20-\x7e\n\t\ufffd…–’“”·├└│─]*$/;
 /** Joiners, selectors and the like, which letters of other scripts and emoji need. */
 const JOINERS = /(?<=said)[\u034f\ufe00\u200b-\u200f\u2060\ufeff\u00ad\u3164\u180e\u{e0041}]+/gu;
@@ -82,7 +82,7 @@ interface Shown {
   isOutput?: boolean;
 }
 
-/** What of a text is neither ours nor inert; '' where nothing is. */
+/** The part of a text that is neither ours nor inert; '' if none. */
 export function active(text: string, { tty, isOutput = false }: Shown): string {
   let rest = text.replace(JOINERS, '');
   if (tty) rest = rest.replace(COLOURS, '');

@@ -1,6 +1,6 @@
 // A provider of models that others maintain, on a port of this machine: it speaks OpenAI's and Anthropic's protocols,
-// streams, and fails as it is told. Before it stands a door of ours that keeps each request as it was sent, and
-// answers in its place where a failure is wanted that it does not have.
+// streams, and fails on request. Our proxy in front of it keeps each request as it was sent, and
+// answers in its place for failures that it does not support.
 import { once } from 'node:events';
 import { createServer, request as forward, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,16 +24,16 @@ export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body: string;
-  /** What follows never comes. */
+  /** The rest never arrives. */
   hangs?: true;
   /** Only to a request that holds this text. */
   to?: string;
 }
 
 export class ModelSimulator {
-  /** As they came, the first one first. */
+  /** In order of arrival. */
   readonly requests: SentRequest[] = [];
-  /** Given in place of the simulator's, one after the other. */
+  /** Returned instead of the simulator's, one after the other. */
   readonly answers: Answer[] = [];
 
   private constructor(

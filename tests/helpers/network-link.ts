@@ -20,7 +20,7 @@ net.createServer((one) => {
   for (const [a, b] of [[one, other], [other, one]]) a.pipe(b).on('error', () => a.destroy());
 }).listen(${PORT}, '${SERVER}', () => console.log('ready'));`;
 
-/** Why there can be none here; undefined when there can. */
+/** Why this machine cannot have one; undefined if it can. */
 export function noNetworkLink(): string | undefined {
   if (!IP) return 'no ip: install iproute2';
   const name = `holdfast-probe-${process.pid}`;
@@ -39,7 +39,7 @@ export class NetworkLink {
   private listening: Server | undefined;
   private relay: ChildProcess | undefined;
 
-  /** What a program in there is started with. */
+  /** The command prefix that starts a program in there. */
   get before(): readonly string[] {
     return [IP, 'netns', 'exec', this.host];
   }
@@ -55,11 +55,11 @@ export class NetworkLink {
     ] as const) {
       ip('-n', name, 'address', 'add', `${address}/24`, 'dev', 'cable');
       for (const device of ['lo', 'cable']) ip('-n', name, 'link', 'set', device, 'up');
-      // Else what was lost is sent again up to a minute later: a longer test, and nothing else. Linux has it from 6.15.
+      // Else lost data is resent up to a minute later, which only makes the test longer. Available from Linux 6.15.
       const setting = 'echo 1000 > /proc/sys/net/ipv4/tcp_rto_max_ms';
       spawnSync(IP, ['netns', 'exec', name, 'sh', '-c', setting], { stdio: 'ignore' });
     }
-    // Of all sockets only those of the file system lead from one namespace into another.
+    // Only file system sockets lead from one namespace into another.
     const path = join(this.directory, 'socket');
     this.listening = createServer((socket) => this.forward(socket, port)).listen(path);
     await once(this.listening, 'listening');
@@ -68,7 +68,7 @@ export class NetworkLink {
     if (this.relay.stdout) await once(this.relay.stdout, 'data');
   }
 
-  /** Pulls the cable: neither end of a connection is told anything. */
+  /** Pulls the cable: neither end of a connection notices. */
   cut(): void {
     ip('-n', this.server, 'link', 'set', 'cable', 'down');
   }

@@ -1,4 +1,4 @@
-// The blocks of docs/operators.md by their headings, to be run as they stand.
+// The blocks of docs/operators.md by their headings, to be run unchanged.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,12 +28,12 @@ export function readSections(): { setup: string; sections: Section[] } {
       http: scripts.find((script) => !script.startsWith('temporal ')),
     };
   });
-  const setup = all.find(({ title }) => title === 'By HTTP')?.http;
+  const setup = all.find(({ title }) => title === 'Over HTTP')?.http;
   if (!setup) throw new Error('the document has no functions for HTTP');
-  return { setup, sections: all.filter(({ title, cli, http }) => title !== 'By HTTP' && (cli ?? http)) };
+  return { setup, sections: all.filter(({ title, cli, http }) => title !== 'Over HTTP' && (cli ?? http)) };
 }
 
-/** Standard output of a script of the document; throws with its standard error when a command of it fails. */
+/** Standard output of a script of the document; throws with its standard error if one of its commands fails. */
 export function runScript(script: string, env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('bash', ['-euo', 'pipefail', '-c', script], { env, timeout: 50_000 }, (err, stdout, stderr) => {

@@ -1,4 +1,4 @@
-// Somebody who is attached to a session.
+// A person attached to a session.
 import * as pty from 'node-pty';
 import { packageRoot } from '../../exec/package-root';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export class Person {
   exitCode: number | null = null;
   private readonly terminal: pty.IPty;
 
-  /** @param shell what a shell does before it becomes the command line, whose words are "$@" */
+  /** @param shell code that a shell runs before it execs the command line, whose words are "$@" */
   constructor(
     dataDir: string,
     args: string[],

@@ -17,13 +17,13 @@ export const pathWithoutUv = (): string =>
     .join(delimiter);
 
 export interface Packages {
-  /** Path of uv; null where it is neither here nor to be had. */
+  /** Path of uv; null if it is neither installed nor available. */
   uv: string | null;
-  /** Why packages cannot be installed on this machine; null where they can. */
+  /** Why packages cannot be installed on this machine; null if they can. */
   missing: string | null;
 }
 
-/** Looks once, before the tests are named: `directory` gets what is tried. */
+/** Checks once, before the tests are named: attempts are made in `directory`. */
 export function findPackages(directory: string): Packages {
   const pip = (...args: string[]): void =>
     void execFileSync('python3', ['-m', 'pip', ...args, '--quiet', '--disable-pip-version-check'], {
@@ -43,7 +43,7 @@ export function findPackages(directory: string): Packages {
   }
 }
 
-/** What tells programs of this machine how to reach the network; sessions do not get it. */
+/** Variables that tell programs on this machine how to reach the network; sessions do not get them. */
 const OF_NETWORK = /^(SSL_CERT_(FILE|DIR)|UV_.*|(HTTPS?|ALL|NO)_PROXY|(https?|all|no)_proxy)$/;
 
 /** Puts uv into `folder`, set up as it is here. */

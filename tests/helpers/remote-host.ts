@@ -1,4 +1,4 @@
-// A host as a person starts one on another machine: `holdfast host serve`, with a data folder and a root of its own.
+// A host as a person starts one on another machine: `holdfast host serve`, with its own data folder and root.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -19,11 +19,11 @@ export class RemoteHost {
   constructor(
     readonly name: string,
     private readonly address: string,
-    /** What it is started with, for example in a network namespace. */
+    /** A command prefix, for example to start it in a network namespace. */
     private readonly before: readonly string[] = [],
   ) {}
 
-  /** Resolves when it polls; rejects with what it said when it ends before. */
+  /** Resolves when it polls; rejects with its output if it ends before. */
   async serve(...args: string[]): Promise<void> {
     const command = [process.execPath, BIN, 'host', 'serve', this.name, '--address', this.address];
     const [program = '', ...rest] = [...this.before, ...command, '--root', this.root, ...args];
@@ -33,7 +33,7 @@ export class RemoteHost {
     const ready = new Promise<void>((resolve) => {
       child.stderr.on('data', (chunk: Buffer) => {
         this.said += chunk.toString();
-        if (this.said.includes('shells begin in')) resolve();
+        if (this.said.includes('shells start in')) resolve();
       });
     });
     const ended = once(child, 'close').then(() => Promise.reject(new Error(this.said)));

@@ -6,7 +6,7 @@ import { NO_SANDBOX, tryBubblewrap, type Trial } from '../../exec/sandbox/open-s
 import type { SandboxProfile, SandboxSettings } from '../../exec/sandbox/profile';
 import type { StubFolder } from '../../exec/stub-folder';
 
-/** `home`: default that of whoever runs the tests. */
+/** `home`: default that of the user who runs the tests. */
 export type TestSandbox = Partial<SandboxSettings> & { home?: string; loaded?: readonly string[] };
 
 interface Places {
@@ -15,14 +15,14 @@ interface Places {
   stubs?: StubFolder | undefined;
 }
 
-/** Throws where this machine has none. */
+/** Throws if this machine has none. */
 export function sandboxOf(settings: TestSandbox, { cwd, dataDir, stubs }: Places): SandboxProfile {
   const trial = tryHere(settings, { cwd, dataDir, stubs });
   if (!trial.profile) throw new Error(trial.reason);
   return trial.profile;
 }
 
-/** Why there can be none here; undefined where there can. */
+/** Why this machine cannot have one; undefined if it can. */
 export const noSandbox = (): string | undefined =>
   tryHere({}, { cwd: tmpdir(), dataDir: join(tmpdir(), 'none') }).reason;
 

@@ -1,4 +1,4 @@
-// A host with real terminals in a folder of its own, without Temporal; closed with all that it opened.
+// A host with real terminals in its own folder, without Temporal; closed with everything it opened.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export interface TestHost {
 
 let commands = 0;
 
-/** `dataDir` is where a test wants the data to lie, for example on a small disk. */
+/** `dataDir`: where a test wants the data, for example on a small disk. */
 export function testHost({
   dataDir = mkdtempSync(join(tmpdir(), 'holdfast-host-')),
   treeKill = detectTreeKill(),
@@ -59,7 +59,7 @@ export function testHost({
   secrets?: SecretStore;
   /** Null: none, whatever the run asks for. */
   sandbox?: TestSandbox | null | undefined;
-  /** Most bytes of a session's log. */
+  /** Maximum bytes of a session's log. */
   logBytes?: number;
 } = {}): TestHost {
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-cwd-'));

@@ -1,4 +1,4 @@
-// A real sshd for the user who runs the tests: a free port of this machine, keys of its own, no password.
+// A real sshd for the user who runs the tests: a free port of this machine, its own keys, no password.
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { quote } from '../../contracts/shell-word';
 import { findOnPath } from '../../exec/executable';
 import { until } from './until';
 
-/** It wants to be started by its absolute path, and lies where a user's PATH does not lead. */
+/** It must be started by its absolute path, and is not on a user's PATH. */
 const SSHD = findOnPath('sshd', `${process.env.PATH}:/usr/sbin:/usr/local/sbin`);
 /** As root it wants this folder, which only a boot makes. */
 const PRIVILEGE_FOLDER = '/run/sshd';
 
-/** Why there can be none here; undefined when there can. */
+/** Why this machine cannot have one; undefined if it can. */
 export function noSshd(): string | undefined {
   if (!SSHD) return 'no sshd: install openssh-server';
   if (!findOnPath('ssh', process.env.PATH)) return 'no ssh: install openssh-client';
@@ -66,7 +66,7 @@ LogLevel FATAL\n`,
     return `ssh ${options} ${userInfo().username}@127.0.0.1 ${quote(command)}`;
   }
 
-  /** Whether a connection is let in: a container may have an account that nobody may log in to. */
+  /** Whether a connection is accepted: a container may have an account without login. */
   letsIn(): boolean {
     return spawnSync('sh', ['-c', this.ssh('exit 42')]).status === 42;
   }

@@ -9,7 +9,7 @@ import { ensureServer, type EngineRecord } from '../../engine/server';
 const LOWEST = 12_000;
 const HIGHEST = 30_000;
 
-/** Starts the data folder's server, again on its own ports where it had some. */
+/** Starts the data folder's server, on its previous ports if it had any. */
 export async function startServer(dataDir: string, progress: (line: string) => void): Promise<EngineRecord> {
   const options = { dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress };
   if (readRecord(enginePaths(dataDir))) return ensureServer(options);

@@ -1,4 +1,4 @@
-// A folder with the stubs of some tools, a tool socket behind it, and real interpreters that run scripts with them.
+// A folder with the stubs of some tools, a tool socket for it, and real interpreters that run scripts with them.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { stubFiles } from '../../tools/stubs/stub-files';
 import type { ToolDescription } from '../../contracts/tools';
 import { listenForTools, type SeenCall, type ToolSocket } from './tool-socket';
 
-/** The oldest Python that the stubs are for, where it is installed. */
+/** The oldest Python that the stubs support, if installed. */
 export const PYTHON =
   ['python3.9', 'python3'].find((name) => spawnSync(name, ['--version']).status === 0) ?? 'python3';
 
@@ -19,7 +19,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** A tool without arguments that returns a text, and what a test changes of it. */
+/** A tool without arguments that returns a text, plus a test's changes to it. */
 export const describedTool = (changes: Partial<ToolDescription> & { name: string }): ToolDescription => ({
   description: `Describes ${changes.name}.`,
   parameters: { type: 'object', properties: {} },

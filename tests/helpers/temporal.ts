@@ -34,7 +34,7 @@ export interface Scratch {
   directory: string;
   /** The model `scripted:FILE` that gives these replies. */
   model(replies: Reply[]): string;
-  /** Of an agent with that model, in this folder, that waits for no command for long. */
+  /** Settings of an agent with that model, in this folder, that waits only briefly for commands. */
   settings(replies: Reply[]): { model: string; cwd: string; yield: typeof QUICK_YIELD };
   remove(): void;
 }

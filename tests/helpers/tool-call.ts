@@ -1,4 +1,4 @@
-// A built-in tool on a folder of its own, called as the registry calls it.
+// A built-in tool with its own folder, called as the registry calls it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface ToolOnHost {
   directory: string;
   /** The value that a script gets. Throws the outcome's error. */
   value(args: Record<string, unknown>, changes?: Partial<ToolContext>): Promise<unknown>;
-  /** The error that its caller gets. Throws where there is none. */
+  /** The error that its caller gets. Throws if there is none. */
   error(
     args: Record<string, unknown>,
     changes?: Partial<ToolContext>,

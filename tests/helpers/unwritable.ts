@@ -19,7 +19,7 @@ export const readOnlyMount: Way = {
   name: 'a read-only mount',
   needs: 'mount, which only root may do',
   forbid: (folder) => {
-    // Made read-only where nobody writes: over the folder itself it is refused while a process has a file open there.
+    // Mounted read-only where nobody writes: the folder itself cannot be, while a process has a file open there.
     const aside = mkdtempSync(join(tmpdir(), 'holdfast-unwritable-'));
     run('mount', '--bind', folder, aside);
     try {
@@ -43,7 +43,7 @@ export const immutableFiles: Way = {
   allow: (folder) => void spawnSync('chattr', ['-R', '-f', '-i', folder]),
 };
 
-/** Whether it can be had here: tried on a folder of its own. */
+/** Whether this machine supports it: tried on a separate folder. */
 export function isPossible({ forbid, allow }: Way): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-unwritable-'));
   try {

@@ -1,17 +1,17 @@
-// Temporal's web UI as an operator uses it: in headless Chromium, by what is on the page.
+// Temporal's web UI as an operator uses it: in headless Chromium, through what is on the page.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { findOnPath } from '../../exec/executable';
 
-/** Where distributions put it; undefined without one. */
+/** Where distributions put it; undefined if there is none. */
 export const chromiumPath = (): string | undefined =>
   ['chromium', 'chromium-browser', 'google-chrome']
     .map((name) => findOnPath(name, process.env.PATH))
     .find((path) => path !== undefined);
 
-/** Nothing leaves the machine, and no sandbox where root runs it. */
+/** Nothing leaves the machine, and no sandbox if root runs it. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

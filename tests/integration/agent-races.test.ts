@@ -1,5 +1,5 @@
-// What could wedge an agent: signals that are no signals of ours, messages in the very moment of others, replies that
-// come to more than the server takes.
+// What could wedge an agent: foreign signals, simultaneous messages, replies that
+// add up to more than the server accepts.
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowUpdateStage, type WorkflowHandle } from '@temporalio/client';
 import * as z from 'zod/mini';
@@ -23,7 +23,7 @@ afterAll(() => env.close());
 
 const says = (text: string, delayMs = 0): string =>
   env.model({ reply: ({ signal }) => delay(delayMs, { text }, { signal }) });
-/** A model that calls these in its first step and then answers with what it heard. */
+/** A model that makes these calls in its first step and then answers with the results. */
 const calls = (list: object[]): string => {
   let n = 0;
   return env.model({
@@ -61,7 +61,7 @@ test('a signal between our own workflows that anybody else sends is refused, and
   await agent.result();
 });
 
-test('a spawn is one sub-agent however often its key comes at once, and its parent shows its state meanwhile', async () => {
+test('a spawn is one sub-agent however often its key arrives at the same time, and its parent shows its state meanwhile', async () => {
   const agent = env.agent('spawns');
   await agent.start({ mode: 'conversation', model: says('ok') });
   await agent.send('a');
@@ -80,7 +80,7 @@ test('a spawn is one sub-agent however often its key comes at once, and its pare
   await agent.result();
 });
 
-test('the key of a spawn that comes with another task starts nothing and is refused', async () => {
+test('the key of a spawn that arrives with another task starts nothing and is refused', async () => {
   const agent = env.agent('respawns');
   await agent.start({ mode: 'conversation', model: says('ok') });
   await agent.send('a');
@@ -94,19 +94,22 @@ test('the key of a spawn that comes with another task starts nothing and is refu
   await agent.result();
 });
 
-test('a message id is taken once: with the same text it is answered again, with another it is refused', async () => {
+test('a message id is accepted once: with the same text it is answered again, with another it is refused', async () => {
   const agent = env.agent('resends');
   await agent.start({ mode: 'conversation', model: says('ok') });
   expect(await agent.send('a', { id: 'm' })).toMatchObject({ answer: 'ok' });
   expect(await agent.send('a', { id: 'm' })).toMatchObject({ answer: 'ok' });
   await expect(agent.send('b', { id: 'm' })).rejects.toMatchObject({ code: 'id_conflict' });
-  // As another SDK sends it: under an id of its own for the update, and by signal.
+  // As another SDK sends it: with a separate id for the update, and by signal.
   const handle = workflow('agent/resends');
   const again = { args: [{ id: 'm', message: 'a' }] as [object], updateId: 'other' };
   expect(await handle.executeUpdate('send', again)).toMatchObject({ answer: 'ok' });
   await handle.signal('send', { id: 'm', message: 'a' });
   await handle.signal('send', { id: 'm', message: 'c' });
-  expect(await agent.state()).toMatchObject({ turns: 1, refused: [expect.stringContaining('m was used')] });
+  expect(await agent.state()).toMatchObject({
+    turns: 1,
+    refused: [expect.stringContaining('The id m was already used')],
+  });
   await agent.recover('one', 'r');
   await expect(agent.recover('two', 'r')).rejects.toMatchObject({ code: 'id_conflict' });
   await agent.stop();
@@ -128,7 +131,7 @@ test('an agent that is stopped while it starts a sub-agent stops that, too', asy
   expect(await env.agent(id).result()).toMatchObject({ reason: 'stopped' });
 });
 
-test('an agent that is recovered by a signal and cancelled in the same moment ends', async () => {
+test('an agent that is recovered by a signal and cancelled at the same moment ends', async () => {
   const agent = env.agent('cancelled');
   await agent.start({ mode: 'conversation', model: says('ok') });
   await agent.send('a');
@@ -137,7 +140,7 @@ test('an agent that is recovered by a signal and cancelled in the same moment en
   await expect(agent.result()).rejects.toMatchObject({ code: 'agent_ended' });
 });
 
-test('references that come to more than can be recorded fail their call, and the turn goes on', async () => {
+test('references that add up to more than can be recorded fail their call, and the turn continues', async () => {
   const agent = env.agent('refers');
   const refs = Array.from({ length: 15 }, () => '$a');
   const model = calls([
@@ -169,7 +172,7 @@ test('a model that may not call wait_for_agents is told so', async () => {
   expect((await agent.result()).answer).toContain('tool_not_allowed');
 });
 
-test('an agent goes on though its last answer and those of its sub-agents are too large to be taken along whole', async () => {
+test('an agent continues although its last answer and those of its sub-agents are too large to be carried over whole', async () => {
   const agent = env.agent('large');
   const text = JSON.stringify('z'.repeat(160_000));
   await agent.start({ mode: 'conversation', model: says(text), outputSchema: { type: 'string' } });

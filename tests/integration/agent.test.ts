@@ -60,7 +60,7 @@ test('the replies of the tools’ own documents run unchanged', async () => {
   await client.agent(id).start({
     task: 'Install',
     ...settings([
-      // pip itself is replaced for this test: what is tested is that the reply runs as it stands.
+      // pip itself is replaced for this test, which checks that the reply runs unchanged.
       { text: exec({ runtime: 'terminal', code: 'pip() { echo "pip $*"; }' }) },
       { text: install },
       { expect: 'pip install pandas', text: exec({ runtime: 'terminal', session: 1, code: prompt }) },
@@ -80,7 +80,7 @@ test('a malformed reply never runs: the model is told what is wrong and the atte
     ...settings([
       { text: cut },
       {
-        expect: 'does not end.*2 further attempts',
+        expect: 'does not end.*2 attempts',
         text: exec({ runtime: 'terminal', code: 'ls malformed-ran || echo absent' }),
       },
       { expect: 'absent', text: 'mended' },
@@ -96,7 +96,7 @@ test('a model that stays malformed ends the turn as format_error, and the task f
   await expect(agent.result()).rejects.toMatchObject({ code: 'format_error', facts: { attempts: 4 } });
 });
 
-test('a call that the model can mend comes back as an error that names what is allowed', async () => {
+test('a call that the model can correct comes back as an error that names what is allowed', async () => {
   const id = uniqueId('mend');
   await client.agent(id).start({
     task: 'x',
@@ -188,7 +188,7 @@ test('a conversation keeps its sessions and its messages between turns until it 
   expect(await client.session({ agent: id, session: 0 }).state()).toMatchObject({ status: 'closed' });
 });
 
-test('stop ends a turn at work, kills what its tools run, and keeps what was said', async () => {
+test('stop ends a running turn, kills what its tools run, and keeps the messages', async () => {
   const id = uniqueId('stop');
   const agent = client.agent(id);
   const code = 'echo $$ > shell-pid; sleep 1000';
@@ -204,7 +204,7 @@ test('stop ends a turn at work, kills what its tools run, and keeps what was sai
   expect((await agent.transcript()).messages.map((m) => m.role)).toEqual(['user', 'assistant', 'tool']);
 });
 
-test('an agent that is started from plain JSON by another SDK with a faulty input fails with every fault named', async () => {
+test('an agent started from plain JSON by another SDK with a faulty input fails with every fault named', async () => {
   const workflowId = `agent/${uniqueId('plain')}`;
   const handle = await client.temporal.workflow.start('agent', {
     workflowId,
@@ -217,7 +217,7 @@ test('an agent that is started from plain JSON by another SDK with a faulty inpu
   );
 });
 
-test('an id that was used by an agent before runs its commands anew', async () => {
+test('an id that an earlier agent used runs its commands again', async () => {
   const agent = client.agent(uniqueId('again'));
   const replies = [{ text: exec({ runtime: 'terminal', code: 'echo x >> ran-again' }) }, { text: 'done' }];
   await agent.start({ task: 'x', ...settings(replies) });
@@ -227,7 +227,7 @@ test('an id that was used by an agent before runs its commands anew', async () =
   expect(readFileSync(join(files.directory, 'ran-again'), 'utf8')).toBe('x\nx\n');
 });
 
-test('an agent’s id is taken once: a second start is refused and the first goes on', async () => {
+test('an agent’s id is accepted once: a second start is refused and the first continues', async () => {
   const id = uniqueId('taken');
   await client.agent(id).start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
   const second = client.agent(id).start({ mode: 'conversation', ...settings([]) });
@@ -262,7 +262,7 @@ test('a start whose answer is lost is sent again and starts one agent', async ()
 test.each([
   ['cancelled', 'it was cancelled', (h: WorkflowHandle): Promise<unknown> => h.cancel()],
   ['terminated', 'it was terminated', (h: WorkflowHandle): Promise<unknown> => h.terminate('enough')],
-])('whoever waits for an agent that is %s is told so', async (_, how, end) => {
+])('a caller waiting for an agent that is %s is told so', async (_, how, end) => {
   const agent = client.agent(uniqueId('ended'));
   await agent.start({ mode: 'conversation', ...settings([]) });
   const told = expect(agent.result()).rejects.toMatchObject({
@@ -273,7 +273,7 @@ test.each([
   await told;
 });
 
-test('a step with one quick command writes at most 30 events over turn and session', async () => {
+test('a step with one quick command writes at most 30 events across turn and session', async () => {
   const id = uniqueId('events');
   const step = { text: exec({ runtime: 'terminal', code: 'true' }) };
   const count = async (workflowId: string): Promise<number> =>

@@ -1,4 +1,4 @@
-// What those who are asked see, on pages, at the command line and in answers: all that they say yes to.
+// What approvers see, on pages, at the command line and in answers: everything that they approve.
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../client/approval-desk';
@@ -37,7 +37,7 @@ async function detailsOf(workflowId: string): Promise<string> {
   return metadata.currentDetails ?? '';
 }
 
-test('whoever is asked sees all of the code, its folder and its host, and the folder is a part of the hash', async () => {
+test('an approver sees all of the code, its folder and its host, and the folder is part of the hash', async () => {
   const ref = { agent: 'asked', host: 'local', session: 0 };
   const session = engine.client.session(ref, { yield: QUICK_YIELD });
   const workflowId = sessionWorkflowId(ref);
@@ -63,7 +63,7 @@ test('whoever is asked sees all of the code, its folder and its host, and the fo
   ])
     expect(listed.stdout).toContain(shown);
   const page = await detailsOf(workflowId);
-  expect(page).toContain('Held, nothing of it runs yet');
+  expect(page).toContain('Held, none of it runs yet');
   expect(page).not.toContain('### Running');
   for (const shown of ['echo last', JSON.stringify({ id: one.id, hash: one.hash })])
     expect(page).toContain(shown);
@@ -90,20 +90,22 @@ test('an agent and its turn show what waits in a session, and an answer to what 
   for (const page of [agentWorkflowId(id), turnWorkflowId(id, 1)])
     await until(async () => {
       const details = await detailsOf(page);
-      return [answer, 'rm -rf "$D"', 'Waits for an approval'].every((part) => details.includes(part));
+      return [answer, 'rm -rf "$D"', 'Waiting for approval'].every((part) => details.includes(part));
     });
   const refused = async (request: object): Promise<string> =>
     agent.executeUpdate('approve', { args: [request] }).then(
       () => 'taken',
       (err: Error) => String((err.cause as Error | undefined)?.message),
     );
-  expect(await refused({ session: 1 })).toMatch(/^Nothing of this id waits/);
-  expect(await refused({ session: 0, id: one.id, hash: 'other' })).toMatch(/^The code is not the one/);
+  expect(await refused({ session: 1 })).toMatch(/^Nothing with this id is waiting/);
+  expect(await refused({ session: 0, id: one.id, hash: 'other' })).toMatch(
+    /^The code is not the code that was reviewed/,
+  );
   await agent.signal('approve', { session: 1 });
   await until(async () => (await engine.client.agent(id).state()).refused.length > 0);
   await agent.executeUpdate('deny', { args: [{ session: 0, id: one.id, reason: 'no' }] });
   await until(async () => (await engine.client.agent(id).state()).lastResult?.answer === 'ok');
-  await until(async () => !(await detailsOf(agentWorkflowId(id))).includes('Waits for an approval'));
-  expect(await refused({ session: 0 })).toMatch(/allowed none: nothing waits/);
+  await until(async () => !(await detailsOf(agentWorkflowId(id))).includes('Waiting for approval'));
+  expect(await refused({ session: 0 })).toMatch(/allowed none: nothing is waiting/);
   await engine.client.agent(id).stop('done');
 }, 30_000);

@@ -1,4 +1,4 @@
-// What the policy has somebody asked about: it waits, durably, for a yes or a no, and nothing runs before.
+// What needs approval by the policy: it waits, durably, for a yes or a no, and nothing runs before.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../client/approval-desk';
@@ -34,7 +34,7 @@ afterAll(async () => {
 }, 60_000);
 
 let sessions = 0;
-/** A session of the agent whose every command is asked about. */
+/** A session of the agent all of whose commands need approval. */
 function asked(): { session: ReturnType<typeof engine.client.session>; workflowId: string } {
   const ref = { agent: 'asked', host: 'local', session: sessions++ };
   return { session: engine.client.session(ref, { yield: QUICK_YIELD }), workflowId: sessionWorkflowId(ref) };
@@ -53,14 +53,14 @@ async function untilWaits(workflowId: string): Promise<WaitingApproval> {
 
 const marker = (): string => join(files.directory, uniqueId('ran'));
 
-test('a command that is asked about runs once it is approved, also where its worker was killed while it waited', async () => {
+test('a command that needs approval runs once it is approved, even if its worker was killed while it waited', async () => {
   const { session, workflowId } = asked();
   const file = marker();
   const running = session.exec({ code: `echo x >> ${file}; echo done` });
   const one = await untilWaits(workflowId);
   expect(one).toMatchObject({
     what: expect.stringContaining('echo x') as string,
-    reasons: [{ rule: 'agent asked', found: 'every command of it' }],
+    reasons: [{ rule: 'agent asked', found: 'every command it runs' }],
   });
   expect(await session.state()).toMatchObject({ status: 'waiting_approval', approvals: [{ id: one.id }] });
   await engine.killWorker();
@@ -94,7 +94,7 @@ test('an approval for other code than what waits approves nothing', async () => 
   expect(await session.state()).toMatchObject({ status: 'idle', approvals: [] });
 });
 
-test('what is approved for the session is not asked about again there, and is elsewhere', async () => {
+test('what is approved for the session needs no approval again there, but does elsewhere', async () => {
   const { session, workflowId } = asked();
   const first = session.exec({ code: 'echo one' });
   await untilWaits(workflowId);
@@ -127,12 +127,12 @@ test('a command that was replaced while it was looked at is asked about no more,
   expect(existsSync(file)).toBe(false);
 }, 40_000);
 
-test('what is forbidden is refused at once, and nothing waits', async () => {
+test('a denied command is refused at once, and nothing waits', async () => {
   const session = engine.client.session({ agent: 'forbidden', host: 'local', session: 0 });
   await expect(session.exec({ code: 'echo no' })).rejects.toMatchObject({ code: 'policy_denied' });
 });
 
-describe('by what is found in the code', () => {
+describe('by findings in the code', () => {
   const free = (): { session: ReturnType<typeof engine.client.session>; workflowId: string } => {
     const ref = { agent: uniqueId('free'), host: 'local', session: 0 };
     return {
@@ -171,12 +171,12 @@ describe('by what is found in the code', () => {
   });
 });
 
-describe('what a script imports and is not there', () => {
+describe('a script’s missing import', () => {
   const folder = (): string => mkdtempSync(join(files.directory, 'packages-'));
   const inVenv = async (agent: string): Promise<ReturnType<typeof engine.client.session>> => {
     const cwd = folder();
     const session = engine.client.session({ agent, host: 'local', session: 0 }, { cwd, yield: PATIENT });
-    // Of a folder and not of an index: nothing of this leaves the machine.
+    // From a folder and not from an index: nothing of this leaves the machine.
     writePackage(cwd, 'holdfast_sample', 'VALUE = 42\n');
     await session.exec({
       code: `python3 -m venv --system-site-packages v && . v/bin/activate && export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD PIP_NO_BUILD_ISOLATION=1`,
@@ -185,7 +185,7 @@ describe('what a script imports and is not there', () => {
   };
   const script = 'print("begun")\nimport holdfast_sample\nprint(holdfast_sample.VALUE)';
 
-  test('is told before any of the script runs, where the policy lets nothing be installed', async () => {
+  test('is reported before any of the script runs, if the policy allows no installation', async () => {
     const session = await inVenv(uniqueId('told'));
     const view = await session.exec({ runtime: 'python', code: script });
     expect(view.output).not.toContain('begun');
@@ -193,7 +193,7 @@ describe('what a script imports and is not there', () => {
     expect(view.missing).toEqual([{ module: 'holdfast_sample', package: 'holdfast_sample', line: 2 }]);
   }, 60_000);
 
-  test('is installed by a step of its own where the policy allows it, and then the script runs', async () => {
+  test('is installed in a separate step if the policy allows it, and then the script runs', async () => {
     policy(600, 'soon', 'install = "allow"\n');
     const probe = engine.client.session({ agent: 'soon', host: 'local', session: 0 });
     await until(async () => (await codeOf(probe.exec({ code: 'true' }))) === 'policy_denied');
@@ -206,7 +206,7 @@ describe('what a script imports and is not there', () => {
     expect(ran.output).toContain('Successfully installed holdfast');
   }, 60_000);
 
-  test('ends the script unrun where it cannot be installed, and says why', async () => {
+  test('ends the script unrun if it cannot be installed, and says why', async () => {
     const session = await inVenv(uniqueId('fails'));
     await expect(
       session.exec({ runtime: 'python', code: 'import holdfast_nowhere\nprint("ran")' }),
@@ -250,7 +250,7 @@ describe('of an agent', () => {
     const id = await start([write(path), { text: 'done' }]);
     await untilWaits(turnWorkflowId(id, 1));
     const listed = await engine.cli(['approve', '--list', '--agent', id]);
-    expect(listed.stdout).toMatch(/write_file.*\n.*tool write_file: every call of it/);
+    expect(listed.stdout).toMatch(/write_file.*\n.*tool write_file: every call to it/);
     const denied = await engine.cli(['deny', '--agent', id, '--reason', 'use the other folder']);
     // Who is asked sees what for.
     expect(denied.stdout).toBe(`denied: write_file {"file_path":"${path}","content":"written"}\n`);
@@ -284,7 +284,7 @@ describe('of an agent', () => {
     expect(third).toMatch(/rm -rf \//);
   });
 
-  test('what was approved with a reference in it is not run with what the reference stands for', async () => {
+  test('a call approved with a reference in it does not run with what the reference stands for', async () => {
     const id = await start(
       [
         {
@@ -302,7 +302,7 @@ describe('of an agent', () => {
     expect((await saidTo(id))[1]).toMatch(/^Error policy_denied.*not with references/s);
   });
 
-  test('a tool that is forbidden is refused to models and to scripts', async () => {
+  test('a denied tool is refused to models and to scripts', async () => {
     const script =
       'import codex_tools\ntry:\n  codex_tools.apply_patch(input="x")\nexcept codex_tools.ToolError as e:\n  print(e.code)';
     const id = await start([
@@ -333,7 +333,7 @@ describe('of an agent', () => {
     await expect(agent.executeUpdate('approve', { args: [{ session: 7 }] })).rejects.toThrow();
   });
 
-  test('a script’s call that nobody wants any more waits for nobody; one of a background job outlives the next command', async () => {
+  test('a script’s abandoned call no longer waits for approval; one of a background job outlives the next command', async () => {
     const ref = { agent: uniqueId('gone'), host: 'local', session: 0 };
     const session = engine.client.session(ref, { yield: QUICK_YIELD, cwd: files.directory });
     const workflowId = sessionWorkflowId(ref);
@@ -351,7 +351,7 @@ describe('of an agent', () => {
     await until(() => existsSync(path));
   }, 40_000);
 
-  test('an interrupted turn asks about none of the calls that are left', async () => {
+  test('an interrupted turn asks about none of the remaining calls', async () => {
     const [path, go] = [marker(), marker()];
     const wait = { runtime: 'terminal', code: `until [ -e ${go} ]; do sleep 0.1; done; echo on` };
     const block = toolBlock([
@@ -372,7 +372,7 @@ describe('of an agent', () => {
   }, 20_000);
 });
 
-test('a question that nobody answers in time is a no, by the policy as the file has it by then', async () => {
+test('a question that nobody answers in time is a no, by the policy in the file at that time', async () => {
   policy(1, 'lately');
   const probe = engine.client.session({ agent: 'lately', host: 'local', session: 0 });
   await until(async () => (await codeOf(probe.exec({ code: 'true' }))) === 'policy_denied');

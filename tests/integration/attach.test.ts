@@ -9,7 +9,7 @@ import { testHost, type TestHost } from '../helpers/session-host';
 import { until } from '../helpers/until';
 import { holderOf } from './exec/session-processes';
 
-describe('without a server, with the session alone', () => {
+describe('without a server, with only the session', () => {
   let t: TestHost;
   beforeEach(() => (t = testHost()));
   afterEach(() => t.end());
@@ -17,7 +17,7 @@ describe('without a server, with the session alone', () => {
   const background = (code: string): Promise<unknown> =>
     t.run(code, { yield: { firstOutputMs: 0, betweenOutputMs: 0 } });
 
-  test('what is typed reaches the program, what it prints is seen, and the detach key leaves it running', async () => {
+  test('typed text reaches the program, its output is shown, and the detach key leaves it running', async () => {
     await background('echo hello; read -r answer; echo "got $answer"; sleep 1000');
     const person = attach();
     await person.sees('attached; ctrl-] leaves');
@@ -26,7 +26,7 @@ describe('without a server, with the session alone', () => {
     await person.sees('got fine');
     person.types(LEAVE);
     expect(await person.exits()).toBe(0);
-    expect(person.text).toContain('detached; the session goes on');
+    expect(person.text).toContain('detached; the session keeps running');
     expect((await t.host.status(t.ref)).command?.endedAt).toBeNull();
   });
 
@@ -67,7 +67,7 @@ describe('without a server, with the session alone', () => {
     expect(person.text).toContain('detached');
   });
 
-  test('whose output goes elsewhere watches, and leaves the keyboard to others', async () => {
+  test('whose output is redirected only watches, and leaves the keyboard to others', async () => {
     await background('while sleep 0.1; do echo tick; done');
     const elsewhere = new Person(t.dataDir, ['--agent', 'test'], { shell: '"$@" | cat' });
     await elsewhere.sees('tick');
@@ -91,7 +91,7 @@ describe('without a server, with the session alone', () => {
     expect((await t.host.status(t.ref)).command).toMatchObject({ exitCode: 7 });
   });
 
-  test('the size of who types is the session’s, also when it changes; afterwards it is the usual one again', async () => {
+  test('the session has the size of the person who types, also when it changes; afterwards it has the default again', async () => {
     await background(`bash -c 'trap "stty size" WINCH; echo ready; while :; do sleep 0.02; done'`);
     const person = attach();
     await person.sees('24 80');
@@ -131,7 +131,7 @@ describe('without a server, with the session alone', () => {
     expect(first.text).not.toContain('read: three');
   });
 
-  test('who comes later finds the screen as a full-screen program has drawn it, inert', async () => {
+  test('a person who attaches later finds the screen as a full-screen program has drawn it, inert', async () => {
     await background(
       String.raw`printf '\e[?1049h\e[2J\e[5;10Hmenu\e]52;c;aGFja2Vk\a\e]0;title\a'; read -r -s _; printf '\e[?1049l'`,
     );
@@ -145,7 +145,7 @@ describe('without a server, with the session alone', () => {
     expect(person.text).toContain('\x1b[?1049l');
   });
 
-  test('whoever watches a flood gets its last line', async () => {
+  test('a person who watches a flood gets its last line', async () => {
     await background('sleep 0.5; yes 0123456789 | head -c 3000000; echo; echo the end');
     const person = attach('--watch');
     await person.sees('attached');
@@ -157,17 +157,20 @@ describe('without a server, with the session alone', () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ])('%s is leaving: the session goes on, and the exit code names the signal', async (signal, code) => {
-    await background('sleep 1000');
-    const person = attach();
-    await person.sees('attached');
-    person.signals(signal);
-    expect(await person.exits()).toBe(code);
-    expect(person.text).toContain('detached; the session goes on');
-    expect((await t.host.status(t.ref)).command?.endedAt).toBeNull();
-  });
+  ])(
+    '%s means leaving: the session keeps running, and the exit code names the signal',
+    async (signal, code) => {
+      await background('sleep 1000');
+      const person = attach();
+      await person.sees('attached');
+      person.signals(signal);
+      expect(await person.exits()).toBe(code);
+      expect(person.text).toContain('detached; the session keeps running');
+      expect((await t.host.status(t.ref)).command?.endedAt).toBeNull();
+    },
+  );
 
-  test('--json gives text of any language whole, however it came, and each size that the terminal gets', async () => {
+  test('--json gives text of any language whole, however it is split, and each size that the terminal gets', async () => {
     await background(
       String.raw`until read -r -t 0.1; do printf .; done; printf '\345'; sleep 0.3; printf '\255'; sleep 0.3; printf '\227!'; sleep 1000`,
     );
@@ -194,7 +197,7 @@ describe('without a server, with the session alone', () => {
     expect(person.text).toContain('the terminal is gone');
   });
 
-  test('a session that does not answer is told, to who is attached and to who comes, and goes on without them', async () => {
+  test('a session that does not answer is reported to people who are attached or attach, and continues without them', async () => {
     await background('echo hello; sleep 1000');
     const person = attach();
     await person.sees('hello');
@@ -294,7 +297,7 @@ describe('with a server', () => {
     expect(found('correct-horse')).toBe('');
   });
 
-  test('who leaves attach --run leaves the command running', async () => {
+  test('leaving attach --run leaves the command running', async () => {
     const person = new Person(engine.dataDir, ['--session', '1', '--run', 'echo begun; sleep 1000'], { cwd });
     await person.sees('begun');
     person.types(LEAVE);
@@ -309,13 +312,13 @@ describe('with a server', () => {
     await person.sees('begun\r');
     person.signals('SIGTERM');
     expect(await person.exits()).toBe(143);
-    expect(person.text).toContain('detached; the command goes on');
+    expect(person.text).toContain('detached; the command keeps running');
     expect(await engine.client.session({ agent: 'cli', session: 3 }).output()).toMatchObject({
       state: 'running',
     });
   });
 
-  test('attach --run that is refused the keyboard has run nothing; with --take it runs', async () => {
+  test('attach --run that is refused the keyboard runs nothing; with --take it runs', async () => {
     const session = engine.client.session({ agent: 'cli', session: 4 });
     await session.exec({ code: 'echo here' });
     const first = new Person(engine.dataDir, ['--session', '4'], { cwd });
@@ -334,7 +337,7 @@ describe('with a server', () => {
     await first.exits();
   });
 
-  test('a person goes on typing while the worker is dead', async () => {
+  test('a person can keep typing while the worker is dead', async () => {
     const person = new Person(
       engine.dataDir,
       ['--session', '2', '--run', 'read -r a; read -r b; echo "$a $b"; exit 3'],

@@ -32,7 +32,7 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-/** Somebody at a chat. */
+/** A person in a chat. */
 function chat(...args: string[]): Person {
   const person = new Person(engine.dataDir, args, { command: 'chat', cwd: files.directory });
   people.push(person);
@@ -41,7 +41,7 @@ function chat(...args: string[]): Person {
 const hf = (args: string[], input?: string): Promise<CliResult> =>
   engine.cli(args, { cwd: files.directory, ...(input !== undefined && { input }) });
 
-/** What stands in a person's terminal, what has scrolled away included. */
+/** The content of a person's terminal, including scrollback. */
 async function screenOf({ text }: Person): Promise<string> {
   const terminal = new Terminal({ cols: 80, rows: 24, scrollback: 1_000, allowProposedApi: true });
   await new Promise<void>((resolve) => terminal.write(text, resolve));
@@ -61,7 +61,7 @@ const sleeping = toolCall('code_execution_tool', {
 });
 
 describe('in a terminal', () => {
-  test('what the model writes is seen as it comes and stands there once when it is whole; a killed worker’s part is dropped, and said so', async () => {
+  test('the model’s text is shown as it arrives and appears once when it is complete; a killed worker’s part is dropped, with a note', async () => {
     const answer = 'It holds fast, in all weathers.';
     simulator.mock.on({ userMessage: 'how is it?' }, { content: answer }, { chunkSize: 5, latency: 150 });
     const ann = chat('--agent', 'writer', '--model', 'sim:small');
@@ -70,7 +70,7 @@ describe('in a terminal', () => {
     ann.types('how is it?\r');
     await ann.sees('It hold');
     await engine.killWorker();
-    await ann.sees('[what the model had written so far is dropped]');
+    await ann.sees('[the model’s text so far is dropped]');
     await ann.sees('[answered after 1 step');
     const screen = await screenOf(ann);
     expect(countOf(screen, answer)).toBe(1);
@@ -82,7 +82,7 @@ describe('in a terminal', () => {
     expect(await ann.exits()).toBe(0);
   }, 60_000);
 
-  test('ctrl-c ends the turn and not the program, what was typed meanwhile comes next; once more leaves, and the conversation goes on', async () => {
+  test('ctrl-c ends the turn and not the program, messages typed meanwhile come next; a second one leaves, and the conversation continues', async () => {
     const model = files.model([
       { text: 'never', delayMs: 600_000, expect: '(?<![^])first' },
       { text: 'unused' },
@@ -124,7 +124,7 @@ describe('in a terminal', () => {
     }
   }, 60_000);
 
-  test('a script that waits for a person is named with the way to it, and after it the chat is there again', async () => {
+  test('a script that waits for a person is named with the way to attach, and afterwards the chat is back', async () => {
     const code = 'name = input("who? ")\nprint("hello", name)';
     const model = files.model([
       { text: toolCall('execute_python_code', { code, interactive: true }) },
@@ -141,7 +141,7 @@ describe('in a terminal', () => {
     ann.types('Ann\r');
     await ann.sees('[answered after 2 steps');
     ann.types('/help\r');
-    await ann.sees('leave; the conversation goes on');
+    await ann.sees('leave; the conversation continues');
     ann.types('/nonsense\r');
     await ann.sees('got /nonsense, allowed /interrupt, /attach');
     ann.types('/quit\r');
@@ -150,7 +150,7 @@ describe('in a terminal', () => {
 });
 
 describe('through a pipe', () => {
-  test('each line is a message, its answer alone is on stdout, and the code is that of the last turn that failed', async () => {
+  test('each line is a message, only its answer is on stdout, and the exit code is that of the last failed turn', async () => {
     const replies = [
       { text: toolCall('code_execution_tool', { runtime: 'terminal', code: 'echo seen' }) },
       { text: 'first\x1b[31m answer' },
@@ -172,7 +172,7 @@ describe('through a pipe', () => {
     expect(await stateOf('piped')).toMatchObject({ status: 'idle', turns: 3 });
   });
 
-  test('a conversation that nobody named ends with its input; without a model none begins', async () => {
+  test('a conversation without a given name ends with its input; without a model none begins', async () => {
     const { stdout } = await hf(['chat', '--model', files.model([{ text: 'once' }]), '--json'], 'hi\n');
     const { agent } = JSON.parse(stdout) as { agent: string };
     expect(await engine.client.agent(agent).result()).toMatchObject({ answer: 'once' });
@@ -181,7 +181,7 @@ describe('through a pipe', () => {
   });
 });
 
-test('send, fork, recover and stop do what they say, each with its JSON, and a wrong place names the right ones', async () => {
+test('send, fork, recover and stop do what they say, each with its JSON, and a wrong position names the right ones', async () => {
   const replies = [{ text: 'one' }, { text: 'two' }, { text: sleeping }, { expect: 'slept', text: 'three' }];
   const base = engine.client.agent('base');
   await base.start({ mode: 'conversation', model: files.model(replies), cwd: files.directory });

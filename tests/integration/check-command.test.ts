@@ -39,7 +39,7 @@ test('findings are printed with place, rule, reason and excerpt, and exit with 1
   });
 });
 
-test('code without findings exits with 0, also where it does not parse', async () => {
+test('code without findings exits with 0, even if it does not parse', async () => {
   writeFileSync(
     join(folder, 'fine.mjs'),
     "import fs from 'node:fs';\nfs.rmSync('dist', { recursive: true });\n",

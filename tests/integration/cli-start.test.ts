@@ -1,4 +1,4 @@
-// A command line is started often: it loads what its command needs, and no client where none is asked.
+// A command line is started often: it loads only what its command needs, and no client unless needed.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

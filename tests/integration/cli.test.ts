@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { CommandView } from '../../contracts/session';
+import { runningWorker } from '../../workers/worker-record';
 import { packageRoot } from '../../exec/package-root';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../helpers/engine-of-its-own';
 import { call } from '../helpers/temporal';
@@ -42,7 +42,7 @@ test('two commands at once on an empty data folder start one server and one work
   expect(inFolder.filter((line) => line.includes('workers/serve.js'))).toHaveLength(1);
 }, 60_000);
 
-test('exec prints output as it comes, begins in the caller’s folder, and passes the exit code on', async () => {
+test('exec prints output as it arrives, starts in the caller’s folder, and passes on the exit code', async () => {
   expect(await hf('exec', '--session', '3', 'pwd; exit 7')).toMatchObject({ code: 7, stdout: `${cwd}\n` });
   expect(
     await hf('exec', '--runtime', 'python', '--session', '4', 'print("hi"); raise SystemExit(5)'),
@@ -122,7 +122,7 @@ test('a scripted file with faults is refused before anything starts, with every 
   writeFileSync(join(cwd, 'faulty.yaml'), '- txt: hi\n- expect: "("\n  text: x\n- delayMs: -1\n  text: y\n');
   const { code, stderr } = await hf('run', 'x', '--model', 'scripted:faulty.yaml');
   expect(code).toBe(78);
-  expect(stderr).toMatch(/reply 1.*txt.*reply 2.*no regular expression.*reply 3.*delayMs/);
+  expect(stderr).toMatch(/reply 1.*txt.*reply 2.*not a regular expression.*reply 3.*delayMs/);
 });
 
 test('a named port that is taken is refused and starts nothing', async () => {
@@ -165,7 +165,7 @@ test('run prints the steps and the answer, and exits 0', async () => {
   expect(code).toBe(0);
 });
 
-test('ps shows what is open and what it is at', async () => {
+test('ps shows what is open and what it is doing', async () => {
   const rows = JSON.parse((await hf('ps', '--json')).stdout) as { workflowId: string; doing: string }[];
   expect(rows).toContainEqual(
     expect.objectContaining({ workflowId: 'exec/cli/local/1', doing: 'idle, last exit code 0, epoch 1' }),
@@ -207,16 +207,6 @@ test('a session without python3 on its PATH says so with the next step, and exit
   });
 });
 
-test('the backend example starts an agent, answers its script, reads the output and gets the result', async () => {
-  const { address } = engine.server();
-  const example = join(packageRoot(), 'dist', 'examples', 'backend.js');
-  const env = { ...process.env, TEMPORAL_ADDRESS: address };
-  const { stdout } = await promisify(execFile)(process.execPath, [example], { env });
-  expect(stdout).toBe(
-    'the script asks: Deploy?\nit went on: yes / deploying: yes (exit code 0)\nanswered after 3 steps: It is deployed.\n',
-  );
-}, 60_000);
-
 test('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {
   const { code, stdout } = await hf('demo');
   expect(stdout).toContain('Nothing was lost, nothing was done twice.');
@@ -225,7 +215,14 @@ test('the demo kills its own worker, loses and repeats nothing, and exits 0', as
   expect(code).toBe(0);
 }, 120_000);
 
-test('exec on a host elsewhere prints the output of its own command alone', async () => {
+test('exec on a host that nobody knows is refused at once, names those that there are, and opens no session', async () => {
+  const refused = await hf('exec', '--host', 'nowhere', 'echo ran');
+  expect(refused).toMatchObject({ code: 66, stdout: '' });
+  expect(refused.stderr).toMatch(/^holdfast: unknown_host: .* got nowhere, allowed /);
+  expect((await hf('ps')).stdout).not.toContain('nowhere');
+}, 60_000);
+
+test('exec on a remote host prints only the output of its own command', async () => {
   const data = mkdtempSync(join(tmpdir(), 'holdfast-far-'));
   const serve = join(packageRoot(), 'dist', 'workers', 'serve.js');
   const args = [
@@ -241,6 +238,7 @@ test('exec on a host elsewhere prints the output of its own command alone', asyn
   ];
   const worker = execFile(process.execPath, args);
   try {
+    await until(() => runningWorker(data) !== undefined);
     const far = (code: string): Promise<CliResult> => hf('exec', '--host', 'far', code);
     expect(await far('echo one; sleep 0.1; echo two')).toMatchObject({ code: 0, stdout: 'one\ntwo\n' });
     expect(await far('echo three; exit 4')).toMatchObject({ code: 4, stdout: 'three\n' });
@@ -252,7 +250,7 @@ test('exec on a host elsewhere prints the output of its own command alone', asyn
   }
 }, 60_000);
 
-test('reset, close and down --sessions begin nothing of what is left of the code', async () => {
+test('reset, close and down --sessions begin nothing of the rest of the code', async () => {
   const start = async (session: string): Promise<void> => {
     const code = `echo started; sleep 300; echo ran > marker-${session}`;
     const started = await hf('exec', '--session', session, '--yield-ms', '100', code);

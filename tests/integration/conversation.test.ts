@@ -33,12 +33,12 @@ function said(message: Message): string {
   if (message.role !== 'assistant') return message.text;
   return message.parsed.kind === 'answer' ? message.parsed.answer : message.parsed.kind;
 }
-/** Matches what has `wanted` in it and nowhere `not`. */
+/** Matches text that contains `wanted` and not `not`. */
 const without = (not: string, wanted: string): string => `(?<![^])(?![^]*(?:${not}))[^]*${wanted}`;
 const isThere = (name: string): boolean => existsSync(join(files.directory, name));
 
-describe('a message while a turn is at work', () => {
-  test('waits for the turn’s end, where it does not say otherwise', async () => {
+describe('a message while a turn is running', () => {
+  test('waits for the turn’s end, unless it says otherwise', async () => {
     const agent = client.agent(uniqueId('queue'));
     await agent.start({
       mode: 'conversation',
@@ -65,7 +65,7 @@ describe('a message while a turn is at work', () => {
       mode: 'conversation',
       ...settings([
         { text: exec({ code: 'echo so far' }) },
-        // What is asked again with the next message does not match: that is then the turn's end.
+        // The repeated request with the next message does not match: that ends the turn.
         { text: 'never', delayMs: 600_000, expect: without('instead|waits', 'so far') },
       ]),
     });
@@ -83,7 +83,7 @@ describe('a message while a turn is at work', () => {
     await agent.stop();
   });
 
-  test('that interrupts comes behind those that interrupted before it', async () => {
+  test('that interrupts comes after earlier interrupting ones', async () => {
     const agent = client.agent(uniqueId('order'));
     await agent.start({
       mode: 'conversation',
@@ -139,7 +139,7 @@ describe('a message while a turn is at work', () => {
   });
 });
 
-test('interrupt ends the turn at work with what it has, keeps the sessions, and what waits comes next', async () => {
+test('interrupt ends the running turn with what it has, keeps the sessions, and queued messages come next', async () => {
   const id = uniqueId('alone');
   const agent = client.agent(id);
   await agent.start({
@@ -165,7 +165,7 @@ test('interrupt ends the turn at work with what it has, keeps the sessions, and 
   await agent.stop();
 });
 
-test('recover ends the turn and what runs in its sessions, and the next message goes on with the conversation', async () => {
+test('recover ends the turn and everything running in its sessions, and the next message continues the conversation', async () => {
   const id = uniqueId('recover');
   const agent = client.agent(id);
   await agent.start({
@@ -197,7 +197,7 @@ test('recover ends the turn and what runs in its sessions, and the next message 
   ]);
 });
 
-test('a fork begins with the messages before the place that is named, and leaves the first conversation as it is', async () => {
+test('a fork begins with the messages before the named position, and leaves the original conversation as it is', async () => {
   const id = uniqueId('fork');
   const agent = client.agent(id);
   const replies = [{ text: 'one' }, { text: 'two' }, { expect: 'third', text: 'three' }];
@@ -239,7 +239,7 @@ test('an answer that does not match the output schema is sent back with its faul
   expect(await agent.result()).toMatchObject({ answer: '{"n": 3}', output: { n: 3 }, steps: 3 });
 });
 
-test('a schema that is none ends the turn before the model is believed', async () => {
+test('an invalid schema ends the turn before the model’s answer is accepted', async () => {
   const agent = client.agent(uniqueId('no-schema'));
   await agent.start({ task: 'x', outputSchema: { type: 'nonsense' }, ...settings([{ text: '{}' }]) });
   await expect(agent.result()).rejects.toMatchObject({ code: 'invalid_input' });

@@ -1,4 +1,4 @@
-// The snippets of docs/testing.md are tests: they are run as they stand, by another runner and without our setup.
+// The snippets of docs/testing.md are tests: they run unchanged, with another runner and without our setup.
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ test('every snippet about testing runs and passes', async () => {
   expect(tests).toEqual(['agent.test.mts', 'nightly.test.mts', 'replay.test.mts']);
   const args = ['--test', '--test-concurrency=1', '--test-reporter=tap', ...tests];
   const env = { ...process.env };
-  // Set by jest, and by our own setup: whoever reads the page has neither.
+  // Set by jest, and by our own setup: readers of the page have neither.
   for (const name of Object.keys(env)) if (/^(JEST_|HOLDFAST_TEST_|NODE_TEST)/.test(name)) delete env[name];
   const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, { cwd: FOLDER, env }, (_err, stdout, stderr) =>

@@ -46,7 +46,7 @@ whereLinked(`a host that drops and returns${missing ? ` (not checked: ${missing}
   test('each command ran once and its whole output is there; input of the meantime was typed once or refused', async () => {
     const ends = { firstOutputMs: 300_000, betweenOutputMs: 300_000, maxMs: 300_000 };
     const count = (name: string): string => `echo begun >> ${name}; seq 1 2000`;
-    // One that ends while the host is away, one that goes on, one that is typed to, one that is sent meanwhile.
+    // One that ends while the host is away, one that keeps running, one that gets input, one that is sent meanwhile.
     const endsAway = shell(0).exec(
       { code: `${count('away')}; until [ -e cut ]; do sleep 0.1; done; seq 2001 4000`, yield: ends },
       'away',
@@ -71,7 +71,7 @@ whereLinked(`a host that drops and returns${missing ? ` (not checked: ${missing}
         () => 0,
       );
     const late = shell(3).exec({ code: 'echo begun >> late; echo late', yield: ends }, 'late');
-    // One that the server gives up while it lies in the network.
+    // One that the server gives up while it is in transit.
     shell(4)
       .input({ keyboard: 'nobody waits' })
       .catch(() => undefined);

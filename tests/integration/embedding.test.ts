@@ -1,4 +1,4 @@
-// Holdfast inside somebody's own process: on a server without any other worker.
+// Holdfast embedded in another process: on a server without any other worker.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { createWorkers, type WorkersOptions } from '../../workers';
 import type { Workers, WorkersReady } from '../../workers';
 import { EngineOfItsOwn, processesNaming } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../helpers/temporal';
+
+const workflowsPath = join(packageRoot(), 'examples', 'child-agent-workflow.ts');
 
 const engine = new EngineOfItsOwn();
 let client: HoldfastClient;
@@ -42,7 +44,7 @@ interface Serving {
   end(): Promise<void>;
 }
 
-/** Resolves when the workers poll and have taken over what there was. */
+/** Resolves when the workers poll and have taken over existing work. */
 async function serve(options: Partial<WorkersOptions> = {}): Promise<Serving> {
   const workers = await createWorkers({ connection, dataDir: engine.dataDir, ...options });
   let running: Promise<void> | undefined;
@@ -57,26 +59,9 @@ async function serve(options: Partial<WorkersOptions> = {}): Promise<Serving> {
   return { ready, workers, end };
 }
 
-async function example(name: string): Promise<string> {
-  const file = join(packageRoot(), 'dist', 'examples', `${name}.js`);
-  const env = { ...process.env, TEMPORAL_ADDRESS: address };
-  return (await promisify(execFile)(process.execPath, [file], { env })).stdout;
-}
-
 const exec = (args: object): { text: string } => ({ text: call('code_execution_tool', args) });
 
-test('the example of an embedded worker serves an agent with its own tool and its own model, and ends by itself', async () => {
-  expect(await example('embedded-worker')).toBe('There are 12 pieces of bolts.\n');
-}, 60_000);
-
-test('the example of a child agent gives its workflow the agent’s answer', async () => {
-  const serving = await serve();
-  expect(await example('child-agent')).toBe('the version: All tests pass.\n');
-  await serving.end();
-}, 60_000);
-
 test('an agent as a child adds no workflow, no schema and no Node module to its parent’s bundle', async () => {
-  const workflowsPath = join(packageRoot(), 'dist', 'examples', 'child-agent-workflow.js');
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
   const bundle = code.split('//# sourceMappingURL')[0] ?? '';
   expect(bundle).toContain('dist/workflows/children.js');
@@ -90,7 +75,6 @@ describe('an agent as a child', () => {
   let running: Promise<void>;
   beforeAll(async () => {
     serving = await serve();
-    const workflowsPath = join(packageRoot(), 'dist', 'examples', 'child-agent-workflow.js');
     worker = await Worker.create({ connection, taskQueue: 'releases', workflowsPath });
     running = worker.run();
   }, 60_000);
@@ -126,7 +110,7 @@ describe('an agent as a child', () => {
     expect(await parent.result()).toMatch(/could not be tested: model_script_invalid$/);
   }, 60_000);
 
-  test('with an id that is not allowed is an error for its parent, not a task that fails for ever', async () => {
+  test('with an invalid id is an error for its parent, not a task that fails forever', async () => {
     const parent = await release('No Version', 'scripted:x');
     expect(await parent.result()).toBe('No Version could not be tested: invalid_input');
   }, 60_000);
@@ -144,7 +128,7 @@ async function untilFound<T>(look: () => Promise<T>): Promise<T> {
   }
 }
 
-test('workers that are shut down leave the command running, and the next ones see it to its end', async () => {
+test('workers that are shut down leave the command running, and the next ones follow it to its end', async () => {
   const first = await serve();
   const session = client.session({ agent: uniqueId('a'), session: 0 }, { yield: QUICK_YIELD });
   await session.exec({ code: 'read -r x; echo "got $x"', id: 'asked' });
@@ -159,7 +143,7 @@ test('workers that are shut down leave the command running, and the next ones se
   await second.end();
 }, 60_000);
 
-test('a second worker for the same host and data folder is refused, and the first goes on', async () => {
+test('a second worker for the same host and data folder is refused, and the first continues', async () => {
   const serving = await serve();
   await expect(serve()).rejects.toMatchObject({ code: 'worker_running', facts: { host: 'local' } });
   const session = client.session({ agent: uniqueId('a'), session: 0 });
@@ -169,7 +153,7 @@ test('a second worker for the same host and data folder is refused, and the firs
   await serving.end();
 }, 60_000);
 
-test('workers that are shut down before they run end at once and let go of the host', async () => {
+test('workers that are shut down before they run end at once and release the host', async () => {
   const workers = await createWorkers({ connection, dataDir: engine.dataDir });
   workers.shutdown();
   await workers.run();
@@ -205,7 +189,7 @@ test('workers may be closed at any time and again, and `await using` closes them
   await (await serve()).end();
 }, 60_000);
 
-test('where not all of the workers can be made, those that were are let go of', async () => {
+test('if not all of the workers can be made, those that were are released', async () => {
   const own = await NativeConnection.connect({ address });
   const workdir = join(files.model([]).replace('scripted:', ''), 'below-a-file');
   const options = { connection: own, dataDir: engine.dataDir, workdir };
@@ -238,7 +222,7 @@ test('shells get the variables of `env` and the working folder, and nothing else
   delete process.env.SECRET_OF_THE_PROCESS;
 }, 60_000);
 
-test('without a host the workers serve agents, beside the worker that has it', async () => {
+test('without a host the workers serve agents, next to the worker that has the host', async () => {
   const { dataDir } = engine;
   const own = await NativeConnection.connect({ address });
   const [all, agents] = [await serve(), await serve({ connection: own, dataDir, host: null })];
@@ -275,7 +259,7 @@ test.each([
     const holdfast = require(${JSON.stringify(join(packageRoot(), 'dist', entry))});
     holdfast.${made}.catch((err) => console.log(err.code, err.facts));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', code, join(files.directory, 'old')]);
-  expect(stdout).toBe("node_too_old { got: '20.20.2', allowed: '24 or newer' }\n");
+  expect(stdout).toBe("node_too_old { got: '20.20.2', allowed: '22.13 or newer' }\n");
 });
 
 test('a client on the worker’s own connection tells errors apart as any other does', async () => {

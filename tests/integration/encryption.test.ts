@@ -1,4 +1,4 @@
-// Payload encryption on a real server: an engine of its own, because its worker has keys.
+// Payload encryption on a real server: its own engine, because its worker has keys.
 import { randomBytes } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { call, scratch, type Scratch } from '../helpers/temporal';
 import { until } from '../helpers/until';
 
 const CANARY = 'canary-7f3a-in-the-clear';
-/** In ids, which nobody encrypts: it shows that the search finds what is there. */
+/** In ids, which are never encrypted: it shows that the search works. */
 const CONTROL = 'control-7f3a';
 
 const engine = new EngineOfItsOwn();
@@ -59,7 +59,7 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-test('the sessions of a terminated agent are closed, or kept where its encrypted input says so', async () => {
+test('the sessions of a terminated agent are closed, or kept if its encrypted input says so', async () => {
   const { temporal } = client;
   const look = (): Promise<void> =>
     new EndedAgents({ agents: temporal, sessions: temporal, log: () => undefined }).look();
@@ -102,7 +102,7 @@ const historyOf = (
 ): ReturnType<ReturnType<HoldfastClient['temporal']['workflow']['getHandle']>['fetchHistory']> =>
   client.temporal.workflow.getHandle(workflowId).fetchHistory();
 
-/** What a worker said when it refused a workflow's task. */
+/** The worker's error when it refused a workflow's task. */
 async function refusalIn(workflowId: string): Promise<string> {
   let failure: Payload | null | undefined;
   await until(async () => {
@@ -158,7 +158,7 @@ test('encrypted histories replay', async () => {
   expect(verdicts.map(({ error }) => error)).toEqual([null, null]);
 });
 
-test('whoever has another key, or none, is told so and reads nothing', async () => {
+test('a reader with another key, or none, is told so and reads nothing', async () => {
   const result = async (keys: KeySource[]): Promise<unknown> => {
     const other = await connect(keys);
     return other
@@ -228,7 +228,7 @@ describe('a message that was not sealed for its workflow, its run and its name',
     });
     return refused;
   };
-  /** What the server has stored of a signal of this name. */
+  /** The stored payloads of a signal with this name. */
   const stored = async (workflowId: string, name: string): Promise<Payload[]> => {
     const { events } = await historyOf(workflowId);
     const found = events?.find(
@@ -237,11 +237,11 @@ describe('a message that was not sealed for its workflow, its run and its name',
     return found?.workflowExecutionSignaledEventAttributes?.input?.payloads ?? [];
   };
 
-  test('approves, resets and closes nothing where it carries no data', async () => {
+  test('approves, resets and closes nothing if it carries no data', async () => {
     const file = join(files.directory, 'ran-unasked');
     const { asked, one, end } = await heldIn(0, `touch ${file}`);
     for (const name of ['approve', 'reset', 'close']) await signalRaw(asked.workflowId, name);
-    for (const said of await refusedOf(asked, 3)) expect(said).toMatch(/^A message is not taken: got "/);
+    for (const said of await refusedOf(asked, 3)) expect(said).toMatch(/^A message was refused: got "/);
     expect(await asked.state()).toMatchObject({ status: 'waiting_approval' });
     expect(existsSync(file)).toBe(false);
     await expect(client.approvals.approve(asked.workflowId, {})).rejects.toMatchObject({
@@ -252,7 +252,7 @@ describe('a message that was not sealed for its workflow, its run and its name',
     expect(existsSync(file)).toBe(true);
   }, 30_000);
 
-  test('does nothing where it is sent again, as itself or as another', async () => {
+  test('does nothing when it is sent again, as itself or as another', async () => {
     const { asked, one, end } = await heldIn(1, 'echo once');
     await client.temporal.workflow
       .getHandle(asked.workflowId)
@@ -263,13 +263,13 @@ describe('a message that was not sealed for its workflow, its run and its name',
     await signalRaw(asked.workflowId, 'deny', ...denied);
     await signalRaw(asked.workflowId, 'close', ...denied);
     const [first, second] = await refusedOf(asked, 2);
-    expect(first).toContain('"deny" that was taken before');
+    expect(first).toContain('"deny" that was accepted before');
     expect(second).toContain('"close" that was sealed as "deny"');
     await client.approvals.approve(asked.workflowId, { id: again.one.id, hash: again.one.hash });
     expect(await again.end).toMatchObject({ output: 'twice\n' });
   }, 30_000);
 
-  test('does nothing where it was made for an earlier run', async () => {
+  test('does nothing if it was made for an earlier run', async () => {
     const session = client.session({ agent: CONTROL, session: 5 });
     await session.exec({ code: 'true' });
     const old = { holdfastSeal: { message: 'close', id: 'old', at: Date.now() - 600_000 }, args: [{}] };
@@ -292,7 +292,7 @@ describe('a message that was not sealed for its workflow, its run and its name',
   }, 30_000);
 });
 
-test('the key changes while a command runs: what was written before is read, what comes after has the new key', async () => {
+test('the key changes while a command runs: old data is read, new data has the new key', async () => {
   const session = client.session({ agent: CONTROL, session: 4 });
   const running = session.exec({ code: 'read x; echo after: $x' });
   expect(await running).toMatchObject({ state: 'waiting_input' });
@@ -307,7 +307,7 @@ test('the key changes while a command runs: what was written before is read, wha
   for (const key of ['old', 'new']) expect(raw).toMatch(new RegExp(`(^|\n)${key}\n`));
 }, 60_000);
 
-test('plaintext of a kind that is named is taken: an agent that was pasted into the web UI', async () => {
+test('plaintext for a listed kind is accepted: an agent that was pasted into the web UI', async () => {
   const id = `${CONTROL}-pasted`;
   await client.temporal.workflowService.startWorkflowExecution({
     namespace: 'default',

@@ -45,13 +45,13 @@ const ENSURE = `const record = await load('engine/server').ensureServer({
 });
 console.log(JSON.stringify(record));`;
 
-/** Command lines of the living processes of our server, its guard among them, started by whomever. */
+/** Command lines of the living processes of our server, including its guard, whoever started them. */
 function serverProcesses(): string[] {
   const all = execFileSync('ps', ['-axww', '-o', 'stat=,args='], { encoding: 'utf8' }).split('\n');
   return all.filter((line) => line.includes(join(dataDir, 'engine')) && !line.startsWith('Z'));
 }
 
-/** By the guard of the web UI, with the token. */
+/** Through the guard of the web UI, with the token. */
 const ask = ({ uiUrl }: EngineRecord, path: string, init: RequestInit = {}): Promise<Response> => {
   const authorization = `Bearer ${uiToken(enginePaths(dataDir).uiAuthorization)}`;
   return fetch(`${uiUrl}/api/v1/namespaces${path}`, { ...init, headers: { authorization } });
@@ -97,7 +97,7 @@ async function slowCli(go: string): Promise<NodeJS.ProcessEnv> {
   return cliOf(script);
 }
 
-/** Whether somebody else holds the lock; if so calls `onHeld` and returns when it is free. */
+/** Whether another process holds the lock; if so calls `onHeld` and returns when it is free. */
 async function isHeld(lock: string, onHeld: () => void): Promise<boolean> {
   let held = false;
   const onWait = (): void => {
@@ -125,7 +125,7 @@ test('two processes that want a server at once get the same one, which outlives 
   expect(groupOf(record.identity.pid)).toBe(record.identity.pid);
 });
 
-test('the web UI answers who has the token, and only this user can read the folder and the token', async () => {
+test('the web UI answers clients with the token, and only this user can read the folder and the token', async () => {
   const record = await ensure();
   expect((await fetch(record.uiUrl)).status).toBe(401);
   expect((await ask(record, '/default')).status).toBe(200);
@@ -154,7 +154,7 @@ test('the guard ends with its server, and one that was killed comes back without
   await until(() => !isGuarded(after));
 });
 
-test('a server of an older Holdfast, which pages can reach, is started again guarded, with its data and ports', async () => {
+test('a server of an older Holdfast, which pages can reach, is restarted guarded, with its data and ports', async () => {
   const { guard: oldGuard, ui, httpPort, metricsPort, ...before } = await ensure();
   await ask(before, '', { method: 'POST', body: KEPT });
   process.kill(oldGuard?.pid ?? 0, 'SIGKILL');
@@ -209,7 +209,7 @@ test('a starter that is killed before its server answers leaves one server, whic
   expect(serverProcesses()).toEqual(SERVER_AND_GUARD);
 });
 
-test('a port of before that is taken meanwhile leads to another one', async () => {
+test('a previous port that has been taken meanwhile is replaced by another', async () => {
   const before = await ensure();
   process.kill(before.identity.pid, 'SIGKILL');
   await until(() => !isAlive(before.identity));

@@ -1,4 +1,4 @@
-// R4: a host in a namespace of its own serves agents of the main one, and reaches nothing else.
+// R4: a host in its own namespace serves agents of the main one, and reaches nothing else.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentInput, TurnResult } from '../../contracts/agent';
@@ -16,11 +16,11 @@ const files = scratch();
 const tap = new NamespaceTap();
 const namespace = hostNamespace('far');
 let far: RemoteHost;
-/** What whoever has that machine can do at the server. */
+/** What anyone with access to that machine can do on the server. */
 let there: HoldfastClient;
 
 beforeAll(async () => {
-  // Before there is a worker: it finds what is enrolled at once when it starts, else within a quarter of a minute.
+  // Before there is a worker: when it starts, it finds enrolled hosts at once, else within 15 seconds.
   const { address } = await engine.startServer();
   const { stdout, stderr, code } = await engine.cli(['host', 'enrol', 'far']);
   expect({ stderr, code }).toMatchObject({ code: 0 });
@@ -58,7 +58,7 @@ test('it is listed with its namespace, and an agent of the main one runs code th
   await until(() => far.open().every(({ agent }) => agent !== id));
 });
 
-test('what it asks of the server concerns its own namespace alone', async () => {
+test('its requests to the server concern only its own namespace', async () => {
   await engine.client.session({ agent: 'one', host: 'far', session: 0 }).exec({ code: 'echo one' });
   // The list of what is open lags.
   await until(async () => (await engine.cli(['ps'])).stdout.includes('far/0'));
@@ -71,7 +71,7 @@ test('what it asks of the server concerns its own namespace alone', async () => 
   expect(without.filter((method) => !/^(GetSystemInfo|GetClusterInfo|Check)$/.test(method))).toEqual([]);
 });
 
-test('a forged call of a tool ends as an error that says so, and runs nothing beside the agents', async () => {
+test('a forged tool call ends as an error that says so, and runs nothing on the agents’ side', async () => {
   const session = there.session({ agent: 'forger', host: 'far', session: 0 });
   const running = session.exec({ code: 'sleep 4325', yield: QUICK_YIELD }, 'forged');
   await running;
@@ -117,7 +117,7 @@ test('the session of a main agent that was terminated is closed there by the mai
   await until(async () => (await sweep.look(), !isOpen()));
 });
 
-test('an agent that is started in its namespace finds no model, and nobody in the main one hears of it', async () => {
+test('an agent started in its namespace finds no model, and nobody in the main one hears of it', async () => {
   const id = uniqueId('forged');
   const agent = there.agent(id);
   await agent.start({ task: 'go', model: files.model([{ text: 'a model answered' }]) });

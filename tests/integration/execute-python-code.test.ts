@@ -26,7 +26,7 @@ const whereInstalled = missing === null ? describe : describe.skip;
 const why = missing === null ? '' : ` (not checked: ${missing})`;
 
 const engine = new EngineOfItsOwn();
-/** First on the PATH of all sessions, and empty until uv comes. */
+/** First on the PATH of all sessions, and empty until uv is added. */
 const programs = join(engine.dataDir, 'programs');
 const home = join(engine.dataDir, 'home');
 const env = { HOME: home, PATH: [programs, pathWithoutUv()].join(delimiter) };
@@ -97,7 +97,7 @@ describe('a script without packages', () => {
     });
   });
 
-  test('runs beside the others of its block: none is refused as busy', async () => {
+  test('runs in parallel with the others of its block: none is refused as busy', async () => {
     const meets = (mine: string, other: string): object => ({
       code: text(
         'import os, time',
@@ -150,7 +150,7 @@ whereInstalled(`a script that names packages${why}`, () => {
   });
   const venvs = (): string[] => readdirSync(join(home, '.cache', 'holdfast', 'python'));
 
-  test('gets them from pip in a venv that is made once, also when two ask for it at the same time', async () => {
+  test('gets them from pip in a venv that is made once, even when two ask for it at the same time', async () => {
     const code = text(
       NEEDS_SIX,
       'import six, codex_tools, os',
@@ -172,14 +172,14 @@ whereInstalled(`a script that names packages${why}`, () => {
     expect(result).toMatch(/^Installing six\nwhole\n\[exit code 0; /);
   }, 60_000);
 
-  test('is not run where pip cannot install one of them: it says which one', async () => {
+  test('does not run if pip cannot install one of them: it says which one', async () => {
     const result = await run({ code: text(NOT_THERE, 'open("never", "w")') }, patient);
     expect(result).toContain('No matching distribution found for holdfast-has-no-such-package>=9');
     expect(result).toMatch(/\ndependencies_failed: [^\n]*so the script was not run\.[^\n]*\n\[exit code 1; /);
     expect(existsSync(join(cwd, 'never'))).toBe(false);
   }, 60_000);
 
-  test('gets them from uv where the session has it, once, by the block of PEP 723 too', async () => {
+  test('gets them from uv if the session has it, once, also through a PEP 723 block', async () => {
     putUv(uv ?? '', programs);
     const before = venvs();
     const code = text(
@@ -206,7 +206,7 @@ const ASKS = text(
 
 describe('an interactive script', () => {
   let agents = 0;
-  /** Its session, when the script waits for somebody. */
+  /** Its session, when the script waits for a person. */
   async function begun(): Promise<{ agent: AgentHandle; id: string; session: number }> {
     const id = `person-${++agents}`;
     const agent = engine.client.agent(id);
@@ -229,11 +229,11 @@ describe('an interactive script', () => {
   }
   const CONFIRMATION = [
     expect.stringMatching(
-      /^The user's session with the script has ended\. What was shown and typed there is not part of this result\.\n\[exit code 3; session \d+, offset \d+\]$/,
+      /^The user's session with the script has ended\. Its output and input are not part of this result\.\n\[exit code 3; session \d+, offset \d+\]$/,
     ),
   ];
 
-  test('is a person’s: their keys reach it, and the model gets its end and exit code alone', async () => {
+  test('is for a person: their keys reach it, and the model gets only its end and exit code', async () => {
     const { agent, id, session } = await begun();
     const person = new Person(engine.dataDir, ['--agent', id, '--session', String(session)]);
     await person.sees('secret word?');
@@ -243,7 +243,7 @@ describe('an interactive script', () => {
     expect(await results(agent)).toEqual(CONFIRMATION);
   }, 60_000);
 
-  test('outlives SIGKILL of the worker: the person goes on, and the model gets its exit code once', async () => {
+  test('outlives SIGKILL of the worker: the person continues, and the model gets its exit code once', async () => {
     const { agent, id, session } = await begun();
     const person = new Person(engine.dataDir, ['--agent', id, '--session', String(session)]);
     await person.sees('secret word?');
@@ -256,7 +256,7 @@ describe('an interactive script', () => {
     expect(person.text.match(/heard/g)).toHaveLength(1);
   }, 60_000);
 
-  test('shows the model its transcript where the configuration says so', async () => {
+  test('shows the model its transcript if the configuration says so', async () => {
     writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[tools]\ninteractive_transcript = true\n');
     await engine.killWorker();
     await engine.startWorker({ env });

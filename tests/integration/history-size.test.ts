@@ -22,10 +22,10 @@ const readPage = defineTool({
 });
 
 let env: HoldfastTestEnvironment;
-/** What the last call of the model was asked. */
+/** The request of the last model call. */
 let seenBytes = 0;
 
-/** One turn of a hundred calls of the model, of which each but the last reads a page. */
+/** One turn of a hundred model calls, each of which except the last reads a page. */
 beforeAll(async () => {
   env = await HoldfastTestEnvironment.createLocal({ host: simulatedHost(), tools: [readPage] });
   const model = env.model({

@@ -95,7 +95,7 @@ async function rendered(markdown: string): Promise<string> {
 const OURS =
   /<h3 id="[\w-]*">|<\/?(?:p|h3|ul|li|pre|code|strong|br)(?: class="language-\w*")?\s*\/?>|<a href="\/namespaces\/[^"<>]*"[^<>]*>|<\/a>/g;
 
-test('the server makes HTML of what is not escaped, which this test would see', async () => {
+test('the server renders unescaped text as HTML, which this test would notice', async () => {
   const main = await rendered([SHORT, MARKS, BLOCKS].join('\n\n'));
   for (const tag of ['<img', '<script', '<table', '<h1', '<em>', '<a href="http'])
     expect(main).toContain(tag);

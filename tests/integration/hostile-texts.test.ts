@@ -1,4 +1,4 @@
-// What a terminal gets of the texts of others: every command of ours, run against a worker that answers with texts that
+// What a terminal receives from foreign texts: each of our commands, run against a worker that answers with texts that
 // a terminal would obey or a person would misread. A command without a line in the table fails here.
 import { PassThrough } from 'node:stream';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ interface Line {
 
 const scratch = mkdtempSync(join(tmpdir(), 'holdfast-hostile-'));
 const folder = join(scratch, HOSTILE_NAME);
-/** Nothing is in it; a worker that says hostile things of itself; a session of a hostile name. */
+/** An empty one; a worker that reports hostile things about itself; a session with a hostile name. */
 const [bare, served, left] = ['bare', 'served', 'left'].map((name) => join(folder, name)) as [
   string,
   string,
@@ -133,7 +133,7 @@ const commandsOf = (command: Command, path = ''): string[] =>
     return [name, ...commandsOf(one, name)];
   });
 
-test('every command has its line in the table of what it may show', () => {
+test('every command has its row in the table of what it may show', () => {
   expect(Object.keys(TABLE).sort()).toEqual(commandsOf(program()).sort());
 });
 
@@ -312,14 +312,14 @@ test.each(ROWS)(
       if (json || command === 'mcp') expectJson(stdout + stderr);
       all += stdout + stderr;
     }
-    // Something of it was there to be made inert.
+    // Some of it was there to be made inert.
     if (where === 'on a terminal' || json) expect(all).toMatch(/evil|said/);
     // What keeps to no type is not stumbled over.
     expect(all).not.toMatch(/Cannot read|is not (?:a function|iterable)/);
   },
 );
 
-/** The same values: those who read JSON get what was written. */
+/** The same values: readers of JSON get what was written. */
 function expectJson(printed: string): void {
   for (const line of printed.split('\n').filter((one) => one.startsWith('{') || one.startsWith('['))) {
     const again = JSON.stringify(JSON.parse(line));
@@ -334,7 +334,7 @@ const drawn = ({ text }: Person): string => active(text.replace(DRAWN, ''), { tt
 const inTerminal = (command: string, ...args: string[]): Person =>
   new Person(bare, argumentsOf({ args }), { command });
 
-test('what others have written is inert in the screen of a chat, in what it is at and in what its commands show', async () => {
+test('what others have written is inert in the screen of a chat, in its status and in what its commands show', async () => {
   how = 'typed';
   const person = inTerminal('chat', '--agent', 'talker');
   await person.sees('an approval: evil');
@@ -347,7 +347,7 @@ test('what others have written is inert in the screen of a chat, in what it is a
   expect(drawn(person)).toBe('');
 });
 
-test('what others have written is inert where it is drawn again and again', async () => {
+test('what others have written is inert where it is redrawn continuously', async () => {
   how = 'typed';
   const person = inTerminal('ps', '--watch');
   await person.sees(`agent/${MARK}`);

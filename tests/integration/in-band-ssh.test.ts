@@ -50,7 +50,7 @@ print(got == sent, hashlib.sha256(codex_tools.big().encode()).hexdigest())`,
     expect(transcript.length).toBeLessThan(2_000);
   });
 
-  test('a shell that edits its lines is connected by a line that is pasted', async () => {
+  test('a shell with line editing is connected by a pasted line', async () => {
     await far.open(shell(''));
     await far.type(await far.arm('print'));
     await far.untilConnected();

@@ -1,4 +1,4 @@
-// Calls through the terminal by tools of a real worker: an agent connects the shell, a person does by hand.
+// Calls through the terminal to tools of a real worker: an agent connects the shell, or a person does by hand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../exec/package-root';

@@ -36,7 +36,7 @@ describe.each([
   // Not everywhere installed.
   const test = findOnPath(name, process.env.PATH) ? it : it.skip;
 
-  test('a line that is pasted connects the shell; tools are functions, and their failures exceptions', async () => {
+  test('a pasted line connects the shell; tools are functions, and their failures exceptions', async () => {
     await far.open(shell);
     await far.type(await far.arm('print'));
     await far.untilConnected();
@@ -97,7 +97,7 @@ test('text that looks like a call, printed by cat, calls nothing and is in the t
   expect(far.holderLog.split('\n').length).toBeLessThan(5);
 });
 
-test('who reads the transcript finds nothing in it that is good for a call', async () => {
+test('a reader of the transcript finds nothing in it that allows a call', async () => {
   await far.open(BASH);
   await far.type(await far.arm('print'));
   await far.untilConnected();
@@ -122,7 +122,7 @@ test('a nonce that was printed is void, and another line gives another one', asy
   expect(far.calls.map(({ tool }) => tool)).toEqual(['real']);
 });
 
-test('a line that was pasted before, and a nonce that is void, cost their shell some seconds and no more', async () => {
+test('a line pasted before, and an invalid nonce, cost their shell a few seconds and no more', async () => {
   await far.open(BASH);
   const line = (await far.arm('print')) ?? '';
   await far.connect();
@@ -174,7 +174,7 @@ test('a Ctrl-C in a call cancels it and leaves the terminal as it was', async ()
   expect(await far.run('tool real')).toBe('{}\r\n');
 });
 
-test('a Ctrl-C that its program takes does no harm to an answer that is on its way', async () => {
+test('a Ctrl-C that its program handles does not harm an answer that is on its way', async () => {
   await far.open(BASH);
   await far.connect();
   // Reads nothing before it has seen the Ctrl-C: by then the terminal is full, and the rest of the answer waits.
@@ -209,14 +209,14 @@ test('a script that waits for a tool does not wait for input', async () => {
   expect((await far.t.until({ kind: 'needs_input', from: 0, timeoutMs: 30_000 })).waiting).not.toBeNull();
 });
 
-test('what could have become a frame is shown when nothing comes of it', async () => {
+test('text that could have become a frame is shown if it does not', async () => {
   await far.open(BASH);
   await far.connect();
   await far.type(`printf 'so <<TOOL_%s>>{"nonce":"' CALL; read`);
   await far.untilPrinted('so <<TOOL_CALL>>{"nonce":"');
 });
 
-test('nobody calls where nothing is armed, after `off`, or in the next command', async () => {
+test('no calls are possible when nothing is armed, after `off`, or in the next command', async () => {
   await expect(far.arm('print')).rejects.toMatchObject({ code: 'not_found' });
   await far.open(BASH);
   const line = await far.arm('print');
@@ -238,7 +238,7 @@ test('nobody calls where nothing is armed, after `off`, or in the next command',
   expect(far.calls).toHaveLength(1);
 });
 
-test('a session that is reset cancels what is open', async () => {
+test('resetting a session cancels open calls', async () => {
   await far.open(BASH);
   await far.connect();
   await far.type('tool never');

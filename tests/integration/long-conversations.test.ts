@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => env.close());
 
-/** A model of one's own: what it is asked, and the number of the question. */
+/** A custom model: gets the request and its number. */
 function model(
   reply: (request: ModelRequest, n: number) => RawReply,
   more: Partial<ModelProvider> = {},
@@ -44,7 +44,7 @@ const usage = (
 const textsOf = ({ messages }: ModelRequest): string => messages.map(({ text }) => text).join('\n');
 const isSummary = ({ system }: ModelRequest): boolean => system.startsWith('You sum up');
 
-describe('a budget that is spent ends the turn before its next step, with its reason and what there is of an answer', () => {
+describe('a spent budget ends the turn before its next step, with its reason and the answer so far', () => {
   const asksOn = (each: RawReply['usage']): string =>
     model((_, n) => ({
       text: `So far ${n}. ${toolCall('note', { text: 'budget' })}`,
@@ -82,7 +82,7 @@ describe('a budget that is spent ends the turn before its next step, with its re
   });
 });
 
-test('a conversation that fills the model’s window is summed up as a step, and the model goes on with the summary', async () => {
+test('a conversation that fills the model’s window is summarised in a step, and the model continues with the summary', async () => {
   const seen: ModelRequest[] = [];
   const name = model(
     (request, n) => {
@@ -153,7 +153,7 @@ test('a turn of many steps continues as new: every step is run once, and nothing
   expect((await agent.transcript(0, 1_000)).messages).toHaveLength(2 * steps + 2);
 }, 90_000);
 
-test('an agent with a long history continues as new between turns, sums up what is too much, and keeps its sub-agents until its stop', async () => {
+test('an agent with a long history continues as new between turns, summarises the excess, and keeps its sub-agents until its stop', async () => {
   const id = 'moves-on';
   let last: ModelRequest | undefined;
   const child = model(() => ({ text: toolCall('wait', { sessions: [1], timeout_ms: 600_000 }) }));

@@ -1,4 +1,4 @@
-// What `ps` and `tree` tell a person: what each waits for and since when, and who ended what.
+// What `ps` and `tree` show: what each waits for and since when, and who ended what.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ test('tree shows an agent with its turn and its sessions, what each waits for an
   );
 });
 
-test('whoever ended a command is shown, with the reason and when', async () => {
+test('who ended a command is shown, with the reason and when', async () => {
   const session = engine.client.session({ agent: 'cli', session: 5 }, { cwd });
   await session.exec({ code: 'sleep 1000', yield: background });
   await session.reset({ reason: 'too slow' });
@@ -73,7 +73,14 @@ test('a session whose holder is stopped does not answer, and says so with the pi
   if (!pid) throw new Error('no holder');
   process.kill(pid, 'SIGSTOP');
   const row = await rowOf(session.workflowId).finally(() => process.kill(pid, 'SIGCONT'));
-  expect(row?.doing).toBe(`does not answer: pid ${pid} is stopped by a signal (T)`);
+  expect(row?.doing).toBe(`does not answer: pid ${pid} is stopped by a signal (T): sleep 1000`);
+  await session.close('test ended');
+});
+
+test('what runs in a session is shown by the first line of its code', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 10 }, { cwd });
+  await session.exec({ code: 'sleep 1000 # the build\ntrue', yield: background });
+  expect((await rowOf(session.workflowId))?.doing).toBe('running terminal, epoch 1: sleep 1000 # the build');
   await session.close('test ended');
 });
 
@@ -88,7 +95,7 @@ test('--all shows what has ended, and of what was terminated by whom and why', a
   });
 });
 
-test('without a worker the sessions of this machine still tell what they are at, and the rest says that nobody answers', async () => {
+test('without a worker the sessions of this machine still report what they are doing, and the rest says that no worker answers', async () => {
   const session = engine.client.session({ agent: 'cli', session: 7 }, { cwd });
   await session.exec({ code: 'read -r line', yield: background });
   await session.output({ wait: 'needs_input' });

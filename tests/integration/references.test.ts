@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => env.close());
 beforeEach(() => void ran.splice(0));
 
-/** A model that gives these replies; returns what it was asked. */
+/** A model that gives these replies; returns its requests. */
 async function ask(
   id: string,
   replies: string[],
@@ -96,13 +96,13 @@ test.each([
   ['unknown', [call('a', 'record', { value: 1 }), call('b', 'record', { value: '$c' })]],
   ['forward', [call('a', 'record', { value: '$b' }), call('b', 'record', { value: 1 })]],
   ['to itself', [call('a', 'record', { value: 0 }), call('b', 'record', { value: '$b' })]],
-])('a block with a reference that is %s is refused before anything of it runs', async (name, calls) => {
+])('a block with a reference that is %s is refused before any of it runs', async (name, calls) => {
   const { requests } = await ask(`refused-${name.replace(' ', '-')}`, [toolBlock(calls)]);
   expect(ran).toEqual([]);
   expect(lastOf(requests[1])).toMatch(/could not be used.*"\$[abc]".*Nothing was run/s);
 });
 
-test('what refers to a call that failed is skipped and told so, and the rest runs', async () => {
+test('a call that refers to a failed one is skipped and told so, and the rest runs', async () => {
   const { requests } = await ask('failed', [
     toolBlock([
       call('bad', 'record', { value: 'fail' }),
@@ -117,7 +117,7 @@ test('what refers to a call that failed is skipped and told so, and the rest run
   expect(told.match(/dependency_failed/g)).toHaveLength(3);
 });
 
-test('the seed’s block runs as it stands: a planner is spawned, and the wait in the same block returns its plan', async () => {
+test('the seed’s block runs unchanged: a planner is spawned, and the wait in the same block returns its plan', async () => {
   const block = readFileSync(join(__dirname, '..', 'fixtures', 'reply-planner.json'), 'utf8');
   const requests: ModelRequest[] = [];
   const model = env.model({

@@ -1,4 +1,4 @@
-// People at terminals of another machine: straight, where it listens, else through Temporal.
+// People at terminals of another machine: directly, if it listens, else through Temporal.
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ function say(answer: string | ((hostNonce: string) => string)): Promise<string> 
   });
 }
 
-/** Of one who has the token. */
+/** Of a person with the token. */
 const introduced =
   (ref: SessionRef, then = '') =>
   (hostNonce: string): string => {
@@ -89,7 +89,7 @@ const introduced =
 const audit = (): string => readFileSync(join(pi.dataDir, 'audit.pi.jsonl'), 'utf8');
 
 describe('a host that listens', () => {
-  test('what is typed reaches the program at once, in the person’s size, and the detach key leaves it running', async () => {
+  test('typed text reaches the program at once, in the person’s size, and the detach key leaves it running', async () => {
     const agent = newAgent();
     const loop = 'while :; do read -r -t 0.1 line && echo "got $line"; done';
     await running(agent, `bash -c 'trap "stty size" WINCH; echo hello; ${loop}'`);
@@ -113,7 +113,7 @@ describe('a host that listens', () => {
     expect(state).toMatchObject({ exitCode: null });
   });
 
-  test('what is lost of a truncated log is told in its place, to who attaches and to exec', async () => {
+  test('the lost part of a truncated log is reported in its place, on attach and to exec', async () => {
     const agent = newAgent();
     await running(agent, 'echo hello; until [ -e go ]; do sleep 0.02; done; echo behind');
     const { log } = sessionPaths(pi.dataDir, { agent, host: 'pi', session: 0 });
@@ -126,7 +126,7 @@ describe('a host that listens', () => {
     const way = ['--agent', agent, '--host', 'pi', '--token-file', tokenFile];
     const code = `echo first; truncate -s 0 '${log}'; echo second; (exit 3)`;
     const { stdout, code: exitCode } = await engine.cli(['exec', ...way, code]);
-    // What was read before it was lost is no loss.
+    // Bytes read before they were lost are not a loss.
     expect(stdout).toMatch(/^(first|\n?\[7 bytes are lost: .*\])\nsecond\n$/);
     expect(exitCode).toBe(3);
   });
@@ -151,12 +151,12 @@ describe('a host that listens', () => {
     }
   });
 
-  test('its key and its token are readable by its user alone', () => {
+  test('only its user can read its key and its token', () => {
     for (const name of ['attach.pi.token', 'attach.pi.key.pem'])
       expect(statSync(join(pi.dataDir, name)).mode & 0o777).toBe(0o600);
   });
 
-  test('who shows a wrong token, or asks for another host’s session, is refused and on record', async () => {
+  test('a client that shows a wrong token, or asks for another host’s session, is refused and recorded', async () => {
     writeFileSync(`${tokenFile}-wrong`, 'wrong');
     const ann = person(newAgent(), '--token-file', `${tokenFile}-wrong`);
     expect(await ann.exits()).toBe(77);
@@ -174,7 +174,7 @@ describe('a host that listens', () => {
     expect(audit()).not.toContain(token);
   });
 
-  test('a session whose holder is stopped is told as that to who is attached, and to who comes', async () => {
+  test('a session whose holder is stopped is reported as such to people who are attached or attach', async () => {
     const agent = newAgent();
     await running(agent, 'echo hello; sleep 1234');
     const ref = { agent, host: 'pi', session: 0 };
@@ -191,7 +191,7 @@ describe('a host that listens', () => {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    // It was not that this host lets nobody in.
+    // The host does accept connections.
     expect(audit()).not.toContain('session_unreachable');
   });
 
@@ -222,7 +222,7 @@ describe('a host that listens', () => {
     );
     expect(heard).toContain('"proof"');
     expect(heard).not.toContain(token);
-    // Nor is what it heard good for anything at the host itself.
+    // Nor is what it received of any use at the host itself.
     const { proof, personNonce } = JSON.parse(heard) as Record<string, string>;
     const answers = await say(`${JSON.stringify({ ref, personNonce, proof })}\n`);
     expect(answers).toContain('attach_refused');
@@ -245,7 +245,7 @@ describe('a host that listens', () => {
     expect(await engine.client.session(ref).output()).toMatchObject({ exitCode: null });
   });
 
-  test('what is no token at all is ended, and the host goes on', async () => {
+  test('a connection that sends no token at all is ended, and the host continues', async () => {
     for (const text of [
       'no json\n',
       'POST / HTTP/1.1\r\nHost: pi\r\n\r\n{}',
@@ -277,7 +277,7 @@ describe('a host that listens', () => {
     for (const stranger of strangers) stranger.destroy();
   });
 
-  test('a read-only host is only watched, and one that is off shows nothing; who is there already feels it too', async () => {
+  test('a read-only host is only watched, and one that is off shows nothing; people already attached are affected too', async () => {
     const agent = newAgent();
     await running(agent, 'while read -r line; do echo "got $line"; done');
     const typist = person(agent);
@@ -299,7 +299,7 @@ describe('a host that listens', () => {
 });
 
 describe('a host that does not listen', () => {
-  test('is followed through Temporal, and lines that are typed go there as inputs', async () => {
+  test('is followed through Temporal, and typed lines are sent there as inputs', async () => {
     const agent = newAgent();
     await running(agent, 'echo hello; while read -r line; do echo "got $line"; done', 'deaf');
     const ann = new Person(engine.dataDir, ['--agent', agent, '--host', 'deaf']);
@@ -311,7 +311,7 @@ describe('a host that does not listen', () => {
     await ann.sees('got two');
     ann.types(LEAVE);
     expect(await ann.exits()).toBe(0);
-    expect(ann.text).toContain('detached; the session goes on');
+    expect(ann.text).toContain('detached; the session keeps running');
     expect(existsSync(join(deaf.dataDir, 'attach.deaf.token'))).toBe(false);
   });
 

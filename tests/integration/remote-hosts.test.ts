@@ -1,4 +1,4 @@
-// Machines that serve shells from elsewhere: which one code goes to, what each allows, and what becomes of work when
+// Remote machines that serve shells: which one code goes to, what each allows, and what happens to work when
 // one drops.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-/** What the model reads of one call of the tool, by an agent of its own. */
+/** What the model reads for one call of the tool, made by a new agent. */
 async function remote(args: object, input: Partial<AgentInput> = {}): Promise<ToolResult> {
   const id = uniqueId('remote');
   const model = files.model([{ text: call('code_execution_remote', args) }, { text: 'done' }]);
@@ -59,14 +59,14 @@ const touch = (): { file: string; args: object } => {
   return { file, args: run(`touch ${file}`) };
 };
 
-describe('where no host is', () => {
+describe('without a host', () => {
   test('code for a remote machine ends as no_remote_host, and runs nowhere', async () => {
     const { file, args } = touch();
     expect(await remote(args)).toEqual(error('no_remote_host'));
     expect(existsSync(file)).toBe(false);
   });
 
-  test('an agent that is bound to a host that never came gets unknown_host, and nothing runs anywhere', async () => {
+  test('an agent bound to a host that never appeared gets unknown_host, and nothing runs anywhere', async () => {
     const { file, args } = touch();
     expect(await remote(args, { remoteHost: 'nowhere' })).toEqual(error('unknown_host'));
     expect(existsSync(file)).toBe(false);
@@ -101,7 +101,7 @@ describe('where no host is', () => {
 describe('with one host', () => {
   beforeAll(() => pi.serve(), 30_000);
 
-  test('code runs on the only host that is online, and its paths are that machine’s', async () => {
+  test('code runs on the only host online, and its paths are that machine’s', async () => {
     writeFileSync(join(pi.root, 'here.txt'), 'on the pi');
     const { content } = await remote(run('pwd; cat here.txt'));
     expect(content).toMatch(`[host pi]\n${pi.root}\non the pi`);
@@ -126,7 +126,7 @@ describe('with one host', () => {
     expect(await session.state()).toMatchObject({ status: 'idle', view: { output: 'fresh\n' } });
   });
 
-  test('output shows what is new and reset ends it, by the reason that was given', async () => {
+  test('output shows what is new and reset ends it, with the given reason', async () => {
     const id = uniqueId('look');
     const replies = [
       { text: call('code_execution_remote', run('echo one; read x; echo $x')) },
@@ -204,7 +204,7 @@ describe('with one host', () => {
     expect((await remote(run('pwd'), { remoteHost: 'pi' })).content).toContain(pi.root);
   }, 30_000);
 
-  test('a host that is stopped is offline at once, and one that is killed within seconds; both say why', async () => {
+  test('a stopped host is offline at once, and a killed one within seconds; both say why', async () => {
     await laptop.kill('SIGTERM');
     await untilStatus('laptop', 'offline');
     expect(await stateOf('laptop')).toMatchObject({
@@ -233,7 +233,7 @@ describe('with one host', () => {
     await handle.signal(HOST_MESSAGES.announce, facts);
   });
 
-  test('a machine with the name of one that is online does not get its place', async () => {
+  test('a machine with the name of an online host does not take its place', async () => {
     const thief = new RemoteHost('pi', engine.server().address);
     await expect(thief.serve()).rejects.toThrow(/host_taken/);
     await thief.end();

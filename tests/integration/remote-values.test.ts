@@ -1,5 +1,5 @@
-// Values above what history takes, between the scripts of a host and the tools beside the agents: two machines, each
-// with a data folder of its own, over one server that carries encrypted payloads.
+// Values too large for history, between a host's scripts and the tools on the agents' side: two machines, each
+// with its own data folder, over one server that carries encrypted payloads.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ async function printed(code: string): Promise<string> {
   return output.trim().replaceAll('\r', '');
 }
 
-test('a session keeps as much of its log as its host is told to, and its view says what is missing', async () => {
+test('a session keeps as much of its log as its host is configured to, and its view says what is missing', async () => {
   for (const number of [0, 1]) {
     const one = client.session({ ...session.ref, session: number });
     const { output, from, to, droppedBytes, exitCode } = await one.exec({ code: 'seq 400000' });
@@ -76,13 +76,13 @@ test('a session keeps as much of its log as its host is told to, and its view sa
 }, 60_000);
 
 test.each([70_000, 1_900_000, 5_000_000])(
-  'arguments and a result of %d bytes pass between a host and the tools beside the agents',
+  'arguments and a result of %d bytes pass between a host and the tools on the agents’ side',
   async (bytes) => {
     const code = `
 value = "".join(chr(97 + i * i % 26) for i in range(${bytes}))
 print(codex_tools.echo(value=value) == value)`;
     expect(await printed(code)).toBe('True');
-    // In no history that is replayed: the session's names the value and says where it lies.
+    // Not in any history that is replayed: the session's names the value and its location.
     const { raw } = await client.temporal.workflow.getHandle(session.workflowId).describe();
     expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(64_000);
     await session.close('done');
@@ -117,7 +117,7 @@ while told(lambda: codex_tools.meet_here(place="e" * 5_000_000, count=1)) != "me
   await session.close('done');
 }, 60_000);
 
-test('a tool that runs once is not run where its arguments cannot be had, and its script is told so', async () => {
+test('a tool that may run only once does not run if its arguments cannot be fetched, and its script is told so', async () => {
   const code = `
 import time
 open("${pi.root}/waits", "w").close()
@@ -125,7 +125,7 @@ while not os.path.exists("${pi.root}/go"): time.sleep(0.02)
 print(told(lambda: codex_tools.fire(folder="${pi.root}/" + "x" * 100_000, ms=0)))`;
   const said = printed(code);
   await until(() => existsSync(join(pi.root, 'waits')));
-  // What runs goes on; from now on the host gives nothing away.
+  // Running work continues; from now on the host serves no values.
   await pi.cli('host', 'access', 'pi', 'off');
   writeFileSync(join(pi.root, 'go'), '');
   expect(await said).toMatch(/^arguments_unreachable: .* at host.pi, .*execution_disabled; nothing was run/);
@@ -133,14 +133,14 @@ print(told(lambda: codex_tools.fire(folder="${pi.root}/" + "x" * 100_000, ms=0))
   await session.close('done');
 }, 60_000);
 
-test('a result that cannot be delivered is told as one of a tool that ran', async () => {
+test('a result that cannot be delivered is reported as that of a tool that ran', async () => {
   const blobs = join(engine.dataDir, 'blobs');
   rmSync(blobs, { recursive: true, force: true });
   writeFileSync(blobs, 'in the way');
   try {
     const said = await printed('print(told(lambda: codex_tools.large(bytes=100_000)))');
     expect(said).toMatch(/^result_undelivered: The tool large ran, but its result could not be delivered/);
-    // One that runs once is not begun where its result could not be kept.
+    // One that may run only once is not started if its result could not be kept.
     const fired = join(pi.root, 'fired');
     const refused = await printed(`print(told(lambda: codex_tools.fire(folder="${pi.root}", ms=0)))`);
     expect(refused).toMatch(/^storage_failed: .*nothing was run/);

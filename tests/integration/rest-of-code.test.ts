@@ -1,4 +1,4 @@
-// Whatever ends a session, through its workflow and its agent: nothing of what is left of its code begins afterwards.
+// Whatever ends a session, through its workflow and its agent: nothing of the rest of its code begins afterwards.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -35,7 +35,7 @@ const sleeping = (cwd: string): number =>
   processesMarked(cwd).filter((line) => /^\d+ sleep 300$/.test(line)).length;
 const allSleep = (cwd: string): Promise<void> => until(() => sleeping(cwd) === CODES.length);
 
-/** An agent that runs each of the codes in a session of its own, all at once, and then gets its next reply. */
+/** An agent that runs each code in a separate session, all at once, and then gets its next reply. */
 async function agentWith(id: string, cwd: string, next: Reply): Promise<void> {
   const calls = CODES.map((code, session) => ({
     tool: 'code_execution_tool',
@@ -106,7 +106,7 @@ const ENDS: Record<string, (id: string, cwd: string) => Promise<void>> = {
   },
 };
 
-test.each(Object.entries(ENDS))('when %s, nothing of what is left of the code begins', async (_when, end) => {
+test.each(Object.entries(ENDS))('when %s, nothing of the rest of the code begins', async (_when, end) => {
   const id = uniqueId('ends');
   const cwd = join(files.directory, id);
   mkdirSync(cwd);

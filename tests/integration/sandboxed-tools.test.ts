@@ -1,4 +1,4 @@
-// X4: the tools that run on a host beside its sessions are in the same sandbox.
+// X4: tools that run on a host outside its sessions are in the same sandbox.
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ whereSandboxed(`with a sandbox${missing === undefined ? '' : ` (not checked: ${m
     expect(existsSync(join(outside, 'patched'))).toBe(true);
   });
 
-  test('a command runs in the sandbox, and tells its end as it does outside', async () => {
+  test('a command runs in the sandbox, and reports its end as it does outside', async () => {
     const { confined } = both('shell');
     const write = `echo x > ${outside}/shell; echo y > mine; exit 3`;
     expect(await confined.value({ command: write })).toMatchObject({ exit_code: 3 });

@@ -1,5 +1,5 @@
-// X4: the sandbox of `holdfast.toml`, from the command line to the terminal. An engine of its own, because its worker
-// confines all that it runs.
+// X4: the sandbox of `holdfast.toml`, from the command line to the terminal. With its own engine, because its worker
+// confines everything it runs.
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -49,7 +49,7 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
   const get = (address: string): string =>
     `python3 -c "import urllib.request as web; print(web.urlopen('${address}').read().decode())" 2>&1 | tail -n 1`;
 
-  test('commands write their workspace and nothing else, and reach what is named alone', async () => {
+  test('commands write only their workspace, and reach only named hosts', async () => {
     const session = engine.client.session({ agent: 'confined', session: 0 });
     const code = `echo mine > mine; echo other > ${outside}/other; ${get(url)}; ${get('http://127.0.0.3')}`;
     const view = await session.exec({ code });
@@ -60,7 +60,7 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     expect(existsSync(join(outside, 'other'))).toBe(false);
   });
 
-  test('a session that is to begin in a folder that is hidden runs nothing, and says which one is shown', async () => {
+  test('a session that is to start in a hidden folder runs nothing, and says which one is visible', async () => {
     const hidden = mkdtempSync(join(tmpdir(), 'holdfast-hidden-'));
     const session = engine.client.session({ agent: 'confined', session: 3 }, { cwd: hidden });
     const { exitCode, output } = await session.exec({ code: 'echo ran' });
@@ -72,7 +72,7 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     expect(output).not.toContain('ran\n');
   });
 
-  test('what is reached stays reached when the worker is killed in the middle of a command', async () => {
+  test('a connection stays open when the worker is killed in the middle of a command', async () => {
     const session = engine.client.session({ agent: 'confined', session: 1 });
     await session.exec({ code: 'kept=yes' });
     const code = `touch begun; until [ -e go-on ]; do sleep 0.05; done; ${get(url)}`;

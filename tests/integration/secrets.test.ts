@@ -1,4 +1,4 @@
-// A canary secret through the whole of it: a real server, its worker, an agent. An engine of its own, because its
+// A canary secret, end to end: a real server, its worker, an agent. With its own engine, because its
 // worker knows secrets.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { call, scratch, type Scratch } from '../helpers/temporal';
 
 const CANARY = 'canary-of-the-host-4711';
 const HALVES = [CANARY.slice(0, 11), CANARY.slice(11)] as const;
-/** In the clear: it shows that the searches find what is there. */
+/** In plaintext: it shows that the searches work. */
 const CONTROL = 'control-of-the-host-4711';
-/** For one agent's commands alone. */
+/** Only for one agent's commands. */
 const BOUND = 'bound-to-an-agent-4711';
 const BOUND_ALLOWED = 'agents bound*; hosts local; use command';
 const MASK = '{{secret:TOKEN}}';
@@ -64,7 +64,7 @@ async function overHttp(path: string): Promise<string> {
   return [body, ...payloads].join('\n');
 }
 
-test('a secret that is used in code, typed, printed whole and in halves and given to a tool is found nowhere', async () => {
+test('a secret that is used in code, typed, printed whole and in halves and given to a tool appears nowhere', async () => {
   const id = 'keeper';
   const print = `printf '%s' "\${t:0:11}"; sleep 0.05; printf '%s\\n' "\${t:11}"`;
   await engine.client.agent(id).start({
@@ -81,7 +81,7 @@ test('a secret that is used in code, typed, printed whole and in halves and give
         text: exec({ runtime: 'terminal', code: `tool list_dir --dir-path "/tmp/$t" 2>&1; echo ${CONTROL}` }),
       },
       { expect: CONTROL, text: exec({ runtime: 'terminal', code: `echo {{secret:NONE}}` }) },
-      { expect: 'secret_unknown|no secret of this name', text: 'kept' },
+      { expect: 'secret_unknown|no secret with this name', text: 'kept' },
     ]),
   });
   expect(await engine.client.agent(id).result()).toMatchObject({ answer: 'kept' });
@@ -107,7 +107,7 @@ test('a secret that is used in code, typed, printed whole and in halves and give
   expect(answers).not.toContain(CANARY);
 }, 60_000);
 
-test('a secret that the configuration allows to one agent is refused to others and to what is typed, and nothing runs', async () => {
+test('a secret that the configuration allows to one agent is refused to others and in typed input, and nothing runs', async () => {
   const length = 'v={{secret:BOUND}}; echo "${#v}"';
   const of = (agent: string): SessionHandle => engine.client.session({ agent, session: 1 });
   expect((await of('bound-one').exec({ code: length })).output.trim()).toBe(String(BOUND.length));

@@ -32,7 +32,7 @@ const historyOf = async (workflowId: string): Promise<string[]> => {
   return (events ?? []).map((event) => String(event.eventType));
 };
 
-test('a session that is opened ahead has its shell before the first command, in its folder, and opens it once', async () => {
+test('a session opened ahead has its shell before the first command, in its folder, and opens it once', async () => {
   const ref = { agent: uniqueId('ahead'), session: 0 };
   const session = client.session(ref, { cwd: '/usr' });
   const opened = await Promise.all([session.open(), session.open()]);
@@ -48,7 +48,7 @@ test('a session that is opened ahead has its shell before the first command, in 
   await session.close('done');
 });
 
-test('an agent opens the sessions that it is asked to beside its first step, and closes them unused', async () => {
+test('an agent opens the requested sessions in parallel with its first step, and closes them if unused', async () => {
   const id = uniqueId('ahead');
   const agent = client.agent(id);
   const model = files.model([{ text: 'done', delayMs: 1_500 }]);
@@ -151,7 +151,7 @@ test('an input id that was used for other content types nothing; a signal with i
   await session.input({ keyboard: 'one' }, 'typed');
   await session.input({ keyboard: 'last' });
   expect(readFileSync(join(files.directory, 'reused-inputs'), 'utf8')).toBe('got one\ngot last\n');
-  expect((await session.state()).refused).toEqual([expect.stringContaining('typed was used before')]);
+  expect((await session.state()).refused).toEqual([expect.stringContaining('The id typed was already used')]);
 });
 
 test('a reset id that was used with another reason ends nothing', async () => {
@@ -199,7 +199,7 @@ test('a signalled input reaches the process, and a malformed signal is recorded 
   expect((await session.state()).refused).toEqual([expect.stringContaining('has unknown keys keyboards')]);
 });
 
-test('a malformed yielded signal is recorded as refused, and the session goes on', async () => {
+test('a malformed yielded signal is recorded as refused, and the session continues', async () => {
   const session = newSession();
   await session.exec({ code: 'true' });
   await client.temporal.workflow.getHandle(session.workflowId).signal('yielded');
@@ -218,7 +218,7 @@ test('input signalled to a session that was opened again on a living shell is ty
   }
 });
 
-test('a pattern is found wherever it lies behind the offset', async () => {
+test('a pattern is found anywhere after the offset', async () => {
   const session = newSession();
   await session.exec({ code: 'echo MARKER; seq 1 60000; read -r x' });
   const view = await session.output({ wait: 'pattern:^MARKER$', from: 0, waitMs: 5_000, maxBytes: 64 });
@@ -232,9 +232,11 @@ test('poll refreshes what the query output shows', async () => {
   expect(first.output).toBe('first\n');
   const handle = client.temporal.workflow.getHandle(session.workflowId);
   await handle.signal('input', { keyboard: 'go' });
+  // It waits for input before it is typed, too.
+  await session.output({ wait: 'pattern:second' });
   await session.output({ wait: 'needs_input' });
   await handle.signal('poll');
-  // The look takes a moment: nobody is told when it is done.
+  // The look takes a moment, and its end is not announced.
   await until(async () => {
     const view = await handle.query<CommandView>('output');
     return view.output === 'first\ngo\nsecond\n' && view.state === 'waiting_input';
@@ -258,7 +260,7 @@ test('reset ends the process, says why, and the next command begins in a fresh s
   });
 });
 
-test('cancelling the session workflow ends its tree, where a reset leaves the session open', async () => {
+test('cancelling the session workflow ends its tree, while a reset leaves the session open', async () => {
   const session = newSession();
   await session.exec({ code: 'echo $$ > pid-of-shell; sleep 1000' });
   const handle = client.temporal.workflow.getHandle(session.workflowId);
@@ -300,7 +302,7 @@ test('an offset past the end and a session that does not exist are errors that s
   await expect(session.output({ from: 9_999 })).rejects.toThrow('got 9999, allowed 0 to 3');
 });
 
-test('a wait ends with what it waits for: output, a pattern, silence, the end', async () => {
+test('a wait ends when its condition is met: output, a pattern, silence, the end', async () => {
   const session = newSession();
   await session.exec({ code: 'for i in 1 2 3; do read -r x; echo "step $i $x"; done' });
   const waiting = session.output({ wait: 'pattern:step 2 b', waitMs: 20_000 });

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const settings = (replies: Reply[]): ReturnType<Scratch['settings']> => files.settings(replies);
 
-/** A step whose reply is recorded with about so many bytes. */
+/** A step whose reply is recorded with about this many bytes. */
 const large = (bytes: number): Reply => ({
   text: call('code_execution_tool', {
     runtime: 'terminal',
@@ -27,7 +27,7 @@ const large = (bytes: number): Reply => ({
 });
 const steps = (count: number, bytes: number): Reply[] => Array.from({ length: count }, () => large(bytes));
 
-test('a turn whose messages reach the limit ends with its reason, keeps its conversation, and the next message goes on', async () => {
+test('a turn whose messages reach the limit ends with its reason, keeps its conversation, and the next message continues it', async () => {
   const agent = client.agent(uniqueId('full'));
   const replies = [...steps(8, 160_000), { expect: 'and now', text: 'went on' }];
   await agent.start({ mode: 'conversation', ...settings(replies) });
@@ -59,7 +59,7 @@ test('the longest answer of a turn that is nearly full arrives whole', async () 
   expect(await agent.result()).toEqual({ answer: answer.trim(), reason: 'answered', error: null, steps: 8 });
 });
 
-test('a reply that is too long is not run: the model is told how long it may be', async () => {
+test('a reply that is too long does not run: the model is told how long it may be', async () => {
   const agent = client.agent(uniqueId('reply'));
   const replies = [
     large(1_500_000),

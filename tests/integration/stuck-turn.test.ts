@@ -1,4 +1,4 @@
-// An agent whose turn fails its tasks again and again, as one does that another release began.
+// An agent whose turn keeps failing its tasks, like one that another release began.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -34,7 +34,7 @@ function brokenBundle(): string {
   return codePath;
 }
 
-test('who waits for an agent or follows it is told that its turn is stuck, and which one', async () => {
+test('a caller that waits for an agent or follows it is told that its turn is stuck, and which one', async () => {
   const agent = client.agent(uniqueId('stuck'));
   const taskQueue = uniqueId('broken');
   const worker = await Worker.create({ connection, taskQueue, workflowBundle: { codePath: brokenBundle() } });
@@ -53,7 +53,7 @@ test('who waits for an agent or follows it is told that its turn is stuck, and w
       expect(agent.result()).rejects.toMatchObject(stuck),
       expect(followed).rejects.toMatchObject(stuck),
     ]);
-    // The child first: nobody else could end it.
+    // The child first: nothing else could end it.
     await client.temporal.workflow.getHandle(stuck.facts.got).terminate('seen');
     await handle.terminate('seen');
   });

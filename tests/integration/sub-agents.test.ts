@@ -90,7 +90,7 @@ test('a wait for any ends with the first; one that times out leaves the sub-agen
   expect(second).toContain('"timedOut": true');
 });
 
-test('while a parent waits for two sub-agents at work it answers queries and takes messages, and a sub-agent that waits itself goes on', async () => {
+test('while a parent waits for two running sub-agents it answers queries and accepts messages, and a sub-agent that waits itself continues', async () => {
   const id = uniqueId('busy');
   const [lead, helper] = [`${id}-lead-1`, `${id}-helper-2`];
   const go = (file: string): Reply => ({
@@ -215,7 +215,7 @@ test('stop reaches sub-agents of sub-agents, and closes their sessions', async (
   expect(await session.state()).toMatchObject({ status: 'closed', view: { killedBy: { by: 'closed' } } });
 });
 
-test('send_message, list_agents and stop_agent reach one’s own sub-agents, and nobody else’s', async () => {
+test('send_message, list_agents and stop_agent reach an agent’s own sub-agents, and nobody else’s', async () => {
   const id = uniqueId('own');
   const child = `${id}-helper-1`;
   const helper: Reply[] = [{ delayMs: 600_000, text: 'never' }];

@@ -1,4 +1,4 @@
-// What `holdfast/testing` promises to people who test their own workflows and agents.
+// The guarantees of `holdfast/testing` for people who test their own workflows and agents.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ async function turnOf(...replies: Parameters<typeof scriptedModel>[0]): ReturnTy
   return env.turn(id);
 }
 
-test('an agent’s commands do what the test says, and what it asked for is on record', async () => {
+test('an agent’s commands do what the test says, and its requests are recorded', async () => {
   const turn = await turnOf(
     exec({ runtime: 'terminal', code: 'make test' }),
     { expect: '3 passed.*exit code 0', text: exec({ runtime: 'terminal', session: 1, code: 'make broken' }) },
@@ -77,7 +77,7 @@ test('an agent’s commands do what the test says, and what it asked for is on r
   });
 });
 
-test('a command that the test does not know fails as one that is not there', async () => {
+test('an unknown command fails as one that does not exist', async () => {
   const turn = await turnOf(exec({ runtime: 'terminal', code: 'rm -rf /' }), {
     expect: 'no answer for: rm -rf /.*exit code 127',
     text: 'ok',
@@ -85,7 +85,7 @@ test('a command that the test does not know fails as one that is not there', asy
   expect(turn).toHaveEndedWith('answered');
 });
 
-test('a simulated command waits for input, echoes it unless it is a password, and goes on with the test’s answer', async () => {
+test('a simulated command waits for input, echoes it unless it is a password, and continues with the test’s answer', async () => {
   const session = env.session({ agent: 'typist', session: 0 });
   expect(await session.exec({ code: './deploy' })).toMatchObject({
     state: 'waiting_input',
@@ -112,7 +112,7 @@ test('a simulated command waits for input, echoes it unless it is a password, an
   ]);
 });
 
-test('a simulated command that hangs yields at once, can be waited for, and ends by a reset', async () => {
+test('a simulated command that hangs yields at once, can be waited for, and is ended by a reset', async () => {
   const session = env.session({ agent: 'server', session: 0 });
   const began = Date.now();
   expect(await session.exec({ code: './server' })).toMatchObject({ state: 'running', yielded: 'max' });
@@ -182,9 +182,9 @@ test('a scripted model speaks the other dialects: a tagged block, and calls besi
   ]);
 });
 
-test('a scripted model with faults is refused where it is written, with every fault', () => {
+test('a faulty scripted model is refused where it is written, with every fault', () => {
   expect(() => scriptedModel([{ expect: '(', text: 'x' }, {}])).toThrow(
-    /reply 1.*no regular expression.*reply 2/,
+    /reply 1.*not a regular expression.*reply 2/,
   );
 });
 
@@ -238,7 +238,7 @@ describe('replay', () => {
     expect(verdicts.map(({ workflowType }) => workflowType)).toEqual(['agent', 'turn', 'execSession']);
   }, 60_000);
 
-  test('of nothing is no proof and refused', async () => {
+  test('of nothing proves nothing and is refused', async () => {
     await expect(replayHistories({ files: [folder + '/../holdfast-nothing'] })).rejects.toThrow('ENOENT');
     await expect(replayHistories({ workflowIds: ['order/1'] })).rejects.toMatchObject({
       code: 'invalid_input',
@@ -254,7 +254,7 @@ describe('replay', () => {
     });
   }, 60_000);
 
-  test('an agent’s id that is not allowed fails its parent at once, not its task for ever', async () => {
+  test('an invalid agent id fails its parent at once, instead of its task forever', async () => {
     const options = { ...runs, workflowId: 'leave/2', args: ['No Id', 'test:1'] };
     await expect(env.temporal.client.workflow.execute('leaveAgent', options)).rejects.toMatchObject({
       cause: { type: 'invalid_input' },
@@ -327,7 +327,7 @@ skippingTest(
   60_000,
 );
 
-test('where no test server can be had, the reason is known before a test begins and in its error', async () => {
+test('if no test server is available, the reason is known before a test begins and is in its error', async () => {
   const nowhere = mkdtempSync(join(tmpdir(), 'holdfast-nowhere-'));
   const bare = { PATH: process.env.PATH, XDG_CACHE_HOME: nowhere, HOLDFAST_NO_DOWNLOAD: '1' };
   expect(await findTestServer(bare)).toEqual({

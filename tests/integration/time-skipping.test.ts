@@ -33,7 +33,7 @@ skippingTest(
     await session.closed();
     const hours = await hoursOf(session.workflowId);
     expect(hours).toBeGreaterThan(43.9);
-    // It looks again after a tenth of the limit at the latest.
+    // It checks again after at most a tenth of the limit.
     expect(hours).toBeLessThan(47);
     expect(host.closed).toEqual([{ ...session.ref, reason: 'it was idle for too long' }]);
   },
@@ -61,7 +61,7 @@ skippingTest(
 skippingTest(
   'a wait for a sub-agent ends at its time-out, hours later, and asks the model nothing meanwhile',
   async () => {
-    // Asked again each hour, as its provider says: no activity is at work in between.
+    // Asked again each hour, as its provider says: no activity runs in between.
     const away = env.model({
       reply: () =>
         Promise.reject(

@@ -68,7 +68,7 @@ with ThreadPoolExecutor(6) as pool:
     print(list(pool.map(lambda text: codex_tools.echo(value=text) == text, texts)))`;
   expect(await printed(code)).toBe(`[${Array(6).fill('True').join(', ')}]`);
   expect(runningWorker(engine.dataDir)?.identity).toEqual(worker);
-  // Nothing of them is left where no call needs it any more.
+  // Nothing of them is left when no call needs it any more.
   await until(() => filesBelow(join(engine.dataDir, 'blobs')) === 0);
 }, 60_000);
 
@@ -89,7 +89,7 @@ except codex_tools.ToolError as err:
   }
 }, 30_000);
 
-test('the session is told of every answered call, also where a call between was refused, and of no other', async () => {
+test('the session is told of every answered call, even if a call in between was refused, and of no other', async () => {
   const code = `
 def tell(f):
     try:
@@ -135,7 +135,7 @@ except codex_tools.ToolError as err:
   expect(fileOf('late')).toBe('x');
 }, 30_000);
 
-test('a cancellation that comes before its call keeps the call from running', async () => {
+test('a cancellation that arrives before its call keeps the call from running', async () => {
   await printed('codex_tools.echo(value=1)');
   await session.cancelTools({ ids: ['e1c9'], reason: 'nobody waits' });
   const answer = await session.callTool({

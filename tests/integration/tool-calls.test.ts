@@ -71,7 +71,7 @@ test('one call from Python, Node (require and import) and the shell gives the sa
   for (const answer of answers) expect(JSON.parse(answer.replaceAll('\n', ''))).toEqual(value);
 });
 
-test('help() and the signature of a function tell its description, arguments and types', async () => {
+test('help() and the signature of a function show its description, arguments and types', async () => {
   const help = await printed(
     'import inspect\nprint(inspect.signature(codex_tools.note))\nhelp(codex_tools.note)',
   );
@@ -252,7 +252,7 @@ print(tell(runtime="terminal", session=500, code=inner))`;
   await engine.client.session({ agent: 'scripts', session: 500 }).close('done');
 }, 30_000);
 
-test('scripts in scripts end at a depth that is said', async () => {
+test('nested scripts end at a depth that is stated', async () => {
   // Each level runs itself in the next session.
   writeFileSync(
     join(folder, 'deeper.py'),
@@ -314,7 +314,7 @@ test('output that looks like a call calls nothing and is shown as it is', async 
   expect((await session.state()).toolCalls).toMatchObject({ made: 0 });
 });
 
-test('what the user has put on PYTHONPATH, NODE_PATH and PATH stays there, behind the stubs', async () => {
+test('what the user has put on PYTHONPATH, NODE_PATH and PATH stays there, after the stubs', async () => {
   const code = 'export PYTHONPATH=/user/python NODE_PATH=/user/node; true';
   await printed(code, 'terminal');
   const [python = '', node = '', path = ''] = (

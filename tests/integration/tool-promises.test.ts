@@ -37,14 +37,14 @@ async function printed(code: string): Promise<string> {
   return output.replaceAll('\r', '');
 }
 
-test('a call that takes longer than its tool may is unknown where the tool runs once', async () => {
+test('a call that takes longer than its tool may is unknown if the tool may run only once', async () => {
   expect(await printed('tool slow_once --file "$PWD/once" 2>&1')).toMatch(
-    /^unknown_outcome: .*its time of 1000 ms was up/,
+    /^unknown_outcome: .*it timed out after 1000 ms/,
   );
   expect(linesOf('once')).toHaveLength(1);
 }, 60_000);
 
-test('a call that takes longer than its tool may begins anew under the same key where the tool may be repeated', async () => {
+test('a call that takes longer than its tool may starts again under the same key if the tool may be repeated', async () => {
   expect(await printed('tool slow_again --file "$PWD/again" 2>&1')).toBe('attempt 2\n');
   const [first, second, ...more] = linesOf('again');
   expect([second, more]).toEqual([first, []]);
@@ -61,7 +61,7 @@ test('secret arguments are in no summary and in no error', async () => {
   expect(summaries).toContain('"script: unlock"');
 }, 60_000);
 
-test('Ctrl-C in the session cancels the call that its script waits for: the tool is told, and the shell goes on', async () => {
+test('Ctrl-C in the session cancels the call that its script waits for: the tool is told, and the shell continues', async () => {
   const running = session.exec({ code: 'tool hang --file "$PWD/hang"' });
   await until(() => linesOf('hang').length === 1);
   await session.input({ keys: ['ctrl-c'] });

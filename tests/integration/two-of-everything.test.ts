@@ -17,7 +17,7 @@ import { until } from '../helpers/until';
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 const TOOLS = join(__dirname, '..', 'fixtures', 'script-tools.mjs');
 
-/** A data folder of its own, as another person has it. */
+/** A separate data folder, as another person would have. */
 class Folder {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-second-'));
 
@@ -34,7 +34,7 @@ class Folder {
     });
   }
 
-  /** Throws what it said where it did not start. */
+  /** Throws its output if it did not start. */
   async up(...args: string[]): Promise<{ workerPid: number; host: string | null; queue: string }> {
     const { code, stdout, stderr } = await this.cli('up', '--json', ...args);
     if (code !== 0) throw new Error(stderr);
@@ -71,7 +71,7 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-/** Throws what it said where there is none. */
+/** Throws its output if there is none. */
 function view({ stdout, stderr }: CliResult): CommandView {
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as CommandView;
@@ -127,7 +127,7 @@ describe('a host', () => {
     await expect(first.up('--host', 'beta')).rejects.toThrow(/host_taken/);
   }, 90_000);
 
-  test('frozen while another data folder took it over types nothing when it goes on, and ends', async () => {
+  test('frozen while another data folder took it over types nothing when it resumes, and ends', async () => {
     const [first, second] = [folder(), folder()];
     const { workerPid } = await first.up('--host', 'gamma');
     await first.kill('SIGSTOP');
@@ -161,7 +161,7 @@ describe('a queue of agents', () => {
   test('takes a second worker that offers the same', async () => {
     const second = folder();
     expect((await second.up('--agents-only')).host).toBeNull();
-    expect((await second.cli('up', '--agents-only')).stdout).toContain('serves agents alone');
+    expect((await second.cli('up', '--agents-only')).stdout).toContain('serves only agents');
   });
 
   test('refuses a second worker with other tools, names them, and takes it with --join', async () => {
@@ -182,7 +182,7 @@ describe('a queue of agents', () => {
     );
   });
 
-  test('of its own takes any worker, and an agent stays on it with its turns and sessions', async () => {
+  test('of its own accepts any worker, and an agent stays on it with its turns and sessions', async () => {
     const second = folder();
     expect((await second.up('--host', 'epsilon', '--tools', TOOLS, '--queue', 'lab')).queue).toBe('lab');
     const model = files.model([
@@ -208,7 +208,7 @@ describe('a queue of agents', () => {
     }
   });
 
-  test('is refused to workers in a process of one’s own as to those of the command line', async () => {
+  test('is refused to workers in your own process as to those of the command line', async () => {
     const own: Partial<WorkersOptions> = { host: null, queue: 'embedded' };
     const { address } = engine.server();
     const made: Workers[] = [];
@@ -237,7 +237,7 @@ describe('a queue of agents', () => {
 });
 
 describe('a worker that is stopped by a signal', () => {
-  test('is told as what it is by up, exec and doctor, and --replace starts another that answers', async () => {
+  test('is reported as such by up, exec and doctor, and --replace starts another that answers', async () => {
     const second = folder();
     const { workerPid } = await second.up('--host', 'zeta', '--queue', 'zeta');
     const one = await second.cli('exec', '--json', 'echo before');
@@ -254,8 +254,8 @@ describe('a worker that is stopped by a signal', () => {
       expect(stderr).toContain(`The worker ${workerPid} does not answer: it is stopped by a signal`);
       expect(stderr).toContain('holdfast up --replace');
     }
-    expect(doctor.stdout).toMatch(new RegExp(`fail +worker +pid ${workerPid} does not answer`));
-    // A client elsewhere sees the server alone.
+    expect(doctor.stdout).toMatch(new RegExp(`fail +worker +pid ${workerPid} does not respond`));
+    // A remote client sees only the server.
     const elsewhere = new HoldfastClient(engine.client.temporal, engine.client.address, { queue: 'zeta' });
     await expect(
       elsewhere.session({ agent: 'cli', host: 'zeta', session: 0 }).output(),

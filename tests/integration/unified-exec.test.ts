@@ -121,7 +121,7 @@ test('Ctrl-C and Ctrl-D do what they do at a terminal', async () => {
 test.each([
   [true, 'x\n<x>\n'],
   [false, '<x>\n'],
-])('what is typed is echoed where a terminal was asked for: %s', async (tty, output) => {
+])('typed text is echoed if a terminal was requested: %s', async (tty, output) => {
   const first = await run('read -r line; echo "<$line>"', { tty });
   expect(await toTheEnd(await write(first.session_id, 'x\n'))).toMatchObject({ output });
 });
@@ -147,7 +147,7 @@ test('folder, shell and login are as asked for', async () => {
   });
 });
 
-test('long output is cut to the tokens asked for, with beginning, end and what is left out', async () => {
+test('long output is cut to the requested tokens, with beginning, end and the amount left out', async () => {
   const cmd = 'seq -f "line %06g" 10000';
   const all = Array.from({ length: 10_000 }, (_, i) => `line ${String(i + 1).padStart(6, '0')}\n`).join('');
   const short = await run(cmd, { max_output_tokens: 100 });
@@ -172,7 +172,7 @@ test('a second attempt of the same call finds the command and runs nothing again
 
 test('a call whose session is taken runs in another one, where a second attempt finds it', async () => {
   const key = 'taken';
-  // The session that the key leads to first is opened anew, by somebody else.
+  // The session that the key leads to first is opened by someone else.
   const { session_id: session } = await run('sleep 600', { yield_time_ms: 250 }, { key });
   const ref = { agent, session: session ?? 0 };
   await client.session(ref).close('to be taken');
@@ -194,7 +194,7 @@ test('many at once each get their own session and their own output', async () =>
   expect(results.map(({ output }) => output)).toEqual(results.map((_, i) => `${i}\n${i}\n`));
 }, 60_000);
 
-test('typing into a process that has ended tells of its end, and types nothing', async () => {
+test('typing into a process that has ended reports its end, and types nothing', async () => {
   const first = await run('read -r -t 0.5 line; echo end; exit 6', { yield_time_ms: 250 });
   await until(async () => {
     const { command } = await client.session({ agent, session: first.session_id ?? 0 }).state();

@@ -1,4 +1,4 @@
-// Waiting for one or several sessions without looking at them again and again.
+// Waiting for one or several sessions without polling them.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -31,7 +31,7 @@ afterEach(async () => {
   }
 });
 
-/** A session in which `code` goes on in the background of the caller. */
+/** A session in which `code` runs in the background of the caller. */
 async function running(session: number, code: string): Promise<SessionHandle> {
   const handle = client.session({ agent, session }, { cwd: files.directory });
   await handle.exec({ code, yield: { firstOutputMs: 1, betweenOutputMs: 1, maxMs: 1 } });
@@ -80,7 +80,7 @@ test('a wait for all of several sessions is over when the last of them is, and a
   expect([await waits(first), await waits(second)]).toEqual([1, 0]);
 });
 
-test('a session closes at once though somebody waits through it for another, and is told so', async () => {
+test('a session closes at once although a caller waits through it for another, and the caller is told so', async () => {
   const first = await running(1, 'true');
   await running(2, 'sleep 1000');
   const told = expect(first.wait({ sessions: [2], waitMs: 600_000 })).rejects.toMatchObject({
@@ -102,7 +102,7 @@ test.each<[Wait, string, string]>([
   ['idle', 'idle', 'echo quiet; sleep 1000'],
   ['needs_input', 'needs_input', 'sleep 0.2; read -r answer'],
   ['pattern:epoch [3]', 'pattern', 'for i in 1 2 3 4; do echo "epoch $i"; sleep 0.05; done; sleep 1000'],
-])('a wait for %s tells that it came as %s', async (wait, reason, code) => {
+])('a wait for %s reports that it ended as %s', async (wait, reason, code) => {
   const session = await running(1, code);
   expect(await session.wait({ for: wait, waitMs: 30_000 })).toMatchObject({
     met: true,
@@ -110,13 +110,13 @@ test.each<[Wait, string, string]>([
   });
 });
 
-test('what it waited for and the end of the process are told apart', async () => {
+test('the condition and the end of the process are told apart', async () => {
   const session = await running(1, 'sleep 0.3');
   const { met, sessions } = await session.wait({ for: 'needs_input', waitMs: 30_000 });
   expect([met, sessions[0]?.reason]).toEqual([true, 'exit']);
 });
 
-test('a time-out tells what is, and what runs goes on', async () => {
+test('a timeout reports the state, and programs keep running', async () => {
   const session = await running(1, 'echo begun; sleep 1000');
   expect(await session.wait({ waitMs: 50 })).toMatchObject({
     met: false,
@@ -133,7 +133,7 @@ test.each([
   await expect(session.wait(request)).rejects.toMatchObject({ code });
 });
 
-test('a model waits for two sessions with one call, and is told of what it has not seen yet', async () => {
+test('a model waits for two sessions with one call, and is told what it has not seen yet', async () => {
   const { directory } = files;
   const start = (session: number, code: string): { text: string } => ({
     text: call('code_execution_tool', { runtime: 'terminal', session, code }),

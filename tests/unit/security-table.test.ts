@@ -12,12 +12,12 @@ const rows = readFileSync(join(root, 'docs', 'security.md'), 'utf8')
   .filter((line) => /^\| (?!Threat|---)/.test(line))
   .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));
 
-test('each row says what is threatened, what stops it, which test shows it and what is left', () => {
+test('each row says what the threat is, what stops it, which test shows it and what remains', () => {
   expect(rows.length).toBeGreaterThan(30);
   for (const row of rows) expect([row[1], row.length]).toEqual([row[1], 6]);
 });
 
-/** Titles stand in quotes or backquotes; what varies in them is left out by an ellipsis. */
+/** Titles are in quotes or backquotes; an ellipsis replaces variable parts. */
 const quoted = (cell: string): string[] =>
   [...cell.matchAll(/[`"]([^`"]{8,})[`"]/g)]
     .flatMap(([, title = '']) => title.split(/…|›|%s|\\/))
@@ -25,7 +25,7 @@ const quoted = (cell: string): string[] =>
     .filter((part) => part.length >= 4 && !part.endsWith('.ts'));
 
 test.each(rows.map((row) => [row[1] ?? '', row[3] ?? '']))(
-  'what docs/security.md says of "%s" is shown by tests that are there, or is said to be shown by none',
+  'what docs/security.md says of "%s" is shown by existing tests, or is said to be shown by none',
   (_threat, tests) => {
     const parts = quoted(tests);
     if (parts.length === 0) expect(tests).toMatch(/^(none|—|tests? of )/);

@@ -1,4 +1,4 @@
-// The tool `list_agents`: the sub-agents of the agent that calls.
+// The tool `list_agents`: the sub-agents of the calling agent.
 import * as z from 'zod/mini';
 import type { Tool } from '../tool';
 import { subAgentsOf } from './sub-agent';

@@ -1,5 +1,5 @@
-// Roles of sub-agents: files that a person writes. `reviewer.md` holds what a Reviewer is told of itself, below a
-// front matter with the model and the tools that it gets.
+// Roles of sub-agents: files that a person writes. `reviewer.md` holds a Reviewer's instructions, below a front matter
+// with the model and the tools that it gets.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -21,8 +21,8 @@ export interface Role extends z.infer<typeof matterSchema> {
 }
 
 /**
- * The role of this name, whatever its case; one without a file is told its name and nothing else. Throws
- * `config_invalid` for a file with a fault.
+ * The role with this name, in any case; a role without a file is told only its name. Throws `config_invalid` for an
+ * invalid file.
  */
 export async function findRole(folder: string | undefined, name: string): Promise<Role> {
   const file = folder && (await fileOf(folder, name));
@@ -37,7 +37,7 @@ export async function findRole(folder: string | undefined, name: string): Promis
   }
 }
 
-/** By the names in the folder: what a model wrote never becomes a part of a path. */
+/** Found by listing the folder: what a model wrote never becomes part of a path. */
 async function fileOf(folder: string, name: string): Promise<string | undefined> {
   const files = await readdir(folder).catch(() => []);
   const wanted = slug(name);

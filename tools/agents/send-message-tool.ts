@@ -13,8 +13,8 @@ const argsSchema = z.strictObject({
 export const sendMessageTool: Tool<z.infer<typeof argsSchema>> = {
   name: 'send_message',
   description:
-    'Sends one more message to a sub-agent that runs. "mode": "queue" (the default) lets it answer its present ' +
-    'task first; "interrupt" has it turn to the message at once. The answer to its last message is its result.',
+    'Sends one more message to a running sub-agent. "mode": "queue" (the default) lets it finish its current ' +
+    'task first; "interrupt" makes it handle the message at once. The answer to its last message is its result.',
   args: argsSchema,
   effects: 'once',
   async run({ agent_id: agentId, message, mode }, context) {

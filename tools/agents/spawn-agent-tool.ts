@@ -1,4 +1,4 @@
-// The tool `spawn_agent`: one more agent below the one that calls, at work at once.
+// The tool `spawn_agent`: starts a sub-agent of the calling agent.
 import * as z from 'zod/mini';
 import { limitsSchema } from '../../contracts/schemas/agent';
 import { toolNamesSchema } from '../../contracts/schemas/session';
@@ -14,14 +14,14 @@ const argsSchema = z.strictObject({
 });
 type Limits = z.infer<typeof limitsSchema>;
 
-/** `rolesFolder`: where the files of roles lie. */
+/** `rolesFolder`: the folder with the role files. */
 export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<z.infer<typeof argsSchema>> {
   return {
     name: 'spawn_agent',
     description:
-      'Starts a sub-agent with a task of its own and returns its agent id at once; it works while you go on. It has ' +
+      'Starts a sub-agent with its own task and returns its agent id at once; it works while you continue. It has ' +
       'its own conversation and its own sessions, on the same host and in the same folder, and sees nothing of ' +
-      'yours: say all that it needs in "prompt". "role" names what it is, for example "Planner". Get its answer ' +
+      'yours: put everything it needs into "prompt". "role" names its role, for example "Planner". Get its answer ' +
       'with wait_for_agents. "tools", "model" and "limits" narrow what it may use. It ends with you.',
     args: argsSchema,
     effects: 'idempotent',
@@ -49,7 +49,7 @@ function lesserOf(one: Limits, other: Limits): Limits {
   return lesser;
 }
 
-/** Its turn's budget is what is left of the caller's. */
+/** Its turn's budget is the rest of the caller's. */
 function withinBudget(limits: Limits, { budgetLeft = {} }: ToolContext): Limits {
   const { tokens, costUsd } = budgetLeft;
   return {

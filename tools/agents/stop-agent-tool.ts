@@ -1,4 +1,4 @@
-// The tool `stop_agent`: ends a sub-agent, and whatever runs below it.
+// The tool `stop_agent`: ends a sub-agent and everything below it.
 import * as z from 'zod/mini';
 import type { Tool } from '../tool';
 import { ownSubAgent } from './sub-agent';
@@ -10,12 +10,12 @@ const argsSchema = z.strictObject({
 
 export const stopAgentTool: Tool<z.infer<typeof argsSchema>> = {
   name: 'stop_agent',
-  description: 'Ends a sub-agent of yours, with its sessions and its own sub-agents.',
+  description: 'Ends one of your sub-agents, with its sessions and its own sub-agents.',
   args: argsSchema,
   effects: 'idempotent',
   async run({ agent_id: agentId, reason }, context) {
     const { status } = await ownSubAgent(context, agentId);
-    if (status === 'ended') return `${agentId} has ended already.`;
+    if (status === 'ended') return `${agentId} has already ended.`;
     await context.client.agent(agentId).stop(reason);
     return `${agentId} is being stopped.`;
   },

@@ -1,5 +1,5 @@
-// The tool `wait_for_agents`. A model's call is run by its turn, which can wait without an activity; here is what a
-// script's call does.
+// The tool `wait_for_agents`. A model's call is run by its turn, which can wait without an activity; this code is for
+// scripts' calls.
 import type * as z from 'zod/mini';
 import { agentsWaitCallSchema } from '../../contracts/schemas/agent';
 import { agentsText, type AgentsWaitResult } from '../../contracts/sub-agents';
@@ -9,9 +9,9 @@ import type { Tool } from '../tool';
 export const waitForAgentsTool: Tool<z.infer<typeof agentsWaitCallSchema>> = {
   name: 'wait_for_agents',
   description:
-    'Waits for sub-agents of yours and returns {"results": {agent id: {"role", "status", "answer", "reason", ' +
+    'Waits for your sub-agents and returns {"results": {agent id: {"role", "status", "answer", "reason", ' +
     '"error", "steps"}}, "timedOut"}. "mode" is "all" (the default) or "any"; "timeout_ms" is an hour by default. ' +
-    'Those that have not ended have the status "running" and go on: wait for them again. In a block of several ' +
+    'Those that have not ended have the status "running" and continue: wait for them again. In a block of several ' +
     'calls it comes last, with the call ids of spawn_agent as references: {"agent_ids": ["$call_1"]}.',
   args: agentsWaitCallSchema,
   result: {

@@ -1,17 +1,17 @@
-// What goes between a worker and the process in which a tool runs that is confined to a sandbox.
+// The messages between a worker and the process that runs a tool confined to a sandbox.
 import type { ErrorCode, ErrorFacts } from '../../contracts/errors';
 import type { JsonValue } from '../../contracts/tools';
 
 export interface ConfinedCall {
   tool: string;
-  /** Checked already. */
+  /** Already checked. */
   args: unknown;
-  /** Folder that relative paths count from. */
+  /** The folder that relative paths start from. */
   cwd: string;
 }
 
 export type ConfinedAnswer =
   | { value: JsonValue }
   | { error: { code: ErrorCode; facts: ErrorFacts } }
-  /** What is no error of the catalogue. */
+  /** An error outside the catalogue. */
   | { thrown: string };

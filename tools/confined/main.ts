@@ -1,4 +1,4 @@
-// The process of one call in a sandbox: takes the call as JSON from its input, prints the answer, ends.
+// The process of one call in a sandbox: reads the call as JSON from its input, prints the answer, and exits.
 import { text } from 'node:stream/consumers';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { JsonValue } from '../../contracts/tools';
@@ -18,13 +18,14 @@ async function main(): Promise<void> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
-  // All that a tool of files takes of it.
+  // The only parts that a file tool uses.
   const context: Partial<ToolContext> = {
     signal: new AbortController().signal,
     host: { name: 'sandbox', cwd, env },
   };
   const answer = await answerOf(async () => {
-    if (!tool) throw new HoldfastError('internal', { reason: `${name} is no tool that runs in a sandbox` });
+    if (!tool)
+      throw new HoldfastError('internal', { reason: `${name} is not a tool that runs in a sandbox` });
     return tool.run(args, context as ToolContext);
   });
   process.stdout.write(JSON.stringify(answer));

@@ -1,5 +1,5 @@
-// Runs a tool that uses files in the sandbox of its host, in a process of its own. What a path leads to is decided by
-// what the kernel shows in there: a check of paths out here could be outrun by whoever changes a link meanwhile.
+// Runs a file tool in its host's sandbox, in a separate process. The kernel decides inside what a path resolves to: a
+// check of paths outside could be outrun by anyone who changes a link in between.
 import { spawn } from 'node:child_process';
 import { HoldfastError } from '../../contracts/errors';
 import type { JsonValue } from '../../contracts/tools';
@@ -7,7 +7,7 @@ import { compiledEntry } from '../../exec/package-root';
 import type { ToolHost } from '../tool';
 import type { ConfinedAnswer, ConfinedCall } from './confined-call';
 
-/** Of what it says where it fails. */
+/** Limit for its error output. */
 const MAX_SAID_CHARACTERS = 2_000;
 
 export async function runConfined(

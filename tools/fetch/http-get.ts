@@ -1,5 +1,5 @@
-// One request over HTTP, with redirects, bounded in size and time. Node's own client: it takes the resolver, and so
-// the guard, for each connection, and adds no dependency.
+// One HTTP request with redirects, bounded in size and time. Uses Node's own client: it accepts a resolver, and so the
+// guard, for each connection, and adds no dependency.
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -29,10 +29,10 @@ export interface GetRequest {
 
 export interface GetResponse {
   status: number;
-  /** Where the redirects led. */
+  /** The address after redirects. */
   url: URL;
   headers: http.IncomingHttpHeaders;
-  /** At most `maxBytes` of the body, unpacked. */
+  /** At most `maxBytes` of the decompressed body. */
   body: Buffer;
   truncated: boolean;
 }
@@ -63,7 +63,7 @@ export async function httpGet(request: GetRequest): Promise<GetResponse> {
   });
 }
 
-/** The scheme is checked by whoever reads the address. */
+/** The code that parses the address checks the scheme. */
 export const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
 
 function connect(request: GetRequest): Promise<{ response: http.IncomingMessage; close: () => void }> {
@@ -74,7 +74,7 @@ function connect(request: GetRequest): Promise<{ response: http.IncomingMessage;
     const { request: send } = url.protocol === 'https:' ? https : http;
     const sent = send(
       url,
-      // A connection of its own: one that was opened for another address must not serve this one.
+      // A separate connection: one that was opened for another address must not serve this one.
       {
         method,
         headers: { ...DEFAULT_HEADERS, ...headers },
@@ -84,7 +84,7 @@ function connect(request: GetRequest): Promise<{ response: http.IncomingMessage;
       },
       (response) => resolve({ response, close: () => sent.destroy() }),
     );
-    // Stays: an error that comes while the body is read reaches its reader too.
+    // Stays attached: an error while the body is being read also reaches the reader.
     sent.on('error', reject);
     sent.end();
   });
@@ -103,7 +103,7 @@ async function read(
   if (method === 'HEAD') return { body: Buffer.alloc(0), truncated: false };
   const decoder = ownValue(DECODERS, response.headers['content-encoding']?.toLowerCase() ?? '')?.();
   const source: Readable = decoder ? response.pipe(decoder) : response;
-  // A pipe does not hand on errors: one that is cut off would be waited for.
+  // `pipe` does not forward errors: the reader would wait for a response that was cut off.
   if (decoder) response.on('error', (err) => decoder.destroy(err));
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -123,8 +123,8 @@ function targetOf(location: string, from: URL): URL {
 }
 
 /**
- * What may be sent to an origin that its caller did not name. A list of what is allowed: a credential can stand in a
- * header of any name, such as `X-Api-Key`.
+ * Headers that may be sent to an origin that the caller did not name. An allow-list: any header, such as `X-Api-Key`,
+ * can hold a credential.
  */
 const HARMLESS = [
   ...[
@@ -142,7 +142,7 @@ const HARMLESS = [
 const harmless = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => HARMLESS.includes(name.toLowerCase())));
 
-/** What was stopped is thrown as it is: it is no fault of the other side. */
+/** An abort is thrown unchanged: it is not the other side's fault. */
 function failed(err: unknown, url: URL, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (err instanceof HoldfastError) return err;

@@ -1,12 +1,12 @@
-// Searches files by ripgrep, where the host has it.
+// Searches files with ripgrep, if the host has it.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Match, SearchRequest } from './search';
 
-/** Files of one call: their names must fit a command line. */
+/** Files per call: their names must fit on a command line. */
 const FILES_AT_ONCE = 500;
 
-/** `files`: binary ones count as none. The same answers as the search in Node, so no settings of its own. */
+/** Binary files never match. Same answers as the search in Node, so the user's ripgrep settings are ignored. */
 const ARGUMENTS = [
   ...['--no-config', '--json', '--threads=1', '--no-mmap', '--encoding=none', '--no-messages'],
   ...['--no-ignore', '--hidden', '--case-sensitive'],
@@ -22,7 +22,7 @@ type RgEvent =
   | { type: 'end'; data: { path: RgText; binary_offset: number | null } }
   | { type: 'summary' };
 
-/** Undefined where there is no ripgrep, or where it does not take the pattern, which is written otherwise there. */
+/** Undefined without ripgrep, or if it does not accept the pattern, because its syntax differs. */
 export async function searchWithRipgrep(request: SearchRequest): Promise<Match[] | undefined> {
   const found: Match[] = [];
   for (let at = 0; at < request.files.length && found.length < request.limit; at += FILES_AT_ONCE) {
@@ -64,11 +64,11 @@ async function searchSome({
   }
   const code = await ended;
   signal.throwIfAborted();
-  // 1: no match. 2: a file that could not be read, or a pattern that is none; then it has found nothing.
+  // 1: no match. 2: a file that could not be read, or an invalid pattern; then it has found nothing.
   const failed = code === null ? found.length < limit : code === 2 && found.length === 0;
   return failed ? undefined : found.slice(0, limit);
 }
 
-/** Bytes where it is no UTF-8. */
+/** Bytes if it is not UTF-8. */
 const textOf = ({ text, bytes }: RgText): string =>
   text ?? Buffer.from(bytes ?? '', 'base64').toString('utf8');

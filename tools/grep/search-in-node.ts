@@ -1,13 +1,13 @@
-// Searches files without ripgrep, by JavaScript's own expressions.
+// Searches files without ripgrep, using JavaScript's regular expressions.
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { Match, SearchRequest } from './search';
 
-/** One file takes no longer, or the expression backtracks without end. */
+/** If a file takes longer, the expression is backtracking endlessly. */
 const MAX_FILE_MS = 3_000;
 
-/** Throws `invalid_input` for what is no expression, and for one that takes too long. */
+/** Throws `invalid_input` for an invalid expression, and for one that takes too long. */
 export async function searchInNode({ pattern, files, limit, signal }: SearchRequest): Promise<Match[]> {
   const expression = { ...compile(pattern), files, limit };
   const worker = new Worker(join(__dirname, `search-worker${extname(__filename)}`), {
@@ -38,11 +38,11 @@ export async function searchInNode({ pattern, files, limit, signal }: SearchRequ
   }
 }
 
-/** With the flags that ripgrep takes at the beginning of a pattern. */
+/** Supports the flags that ripgrep accepts at the beginning of a pattern. */
 function compile(pattern: string): { source: string; flags: string } {
   const [inline = '', given = ''] = /^\(\?([ims]+)\)/.exec(pattern) ?? [];
   const source = pattern.slice(inline.length);
-  // Strict first, as ripgrep is; some escapes that it takes are errors there.
+  // Strict first, like ripgrep; but some escapes that ripgrep accepts are errors in strict mode.
   for (const flags of [`${given}u`, given]) {
     try {
       new RegExp(source, flags);
@@ -66,6 +66,6 @@ const tooSlow = (pattern: string, file: string): HoldfastError =>
   new HoldfastError('invalid_input', {
     what: 'The argument "pattern"',
     got: `${pattern}, which takes longer than ${MAX_FILE_MS} ms in ${file}`,
-    allowed: 'an expression that is fast',
+    allowed: 'a faster expression',
     next: 'Avoid repetitions within repetitions, such as (a+)+, or install ripgrep on the host.',
   });

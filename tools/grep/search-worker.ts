@@ -1,10 +1,10 @@
-// Searches files in a thread of its own, which can be ended when an expression takes for ever. Loaded by path: tests
-// run it as it stands here, so it has no imports and only types that can be taken away.
+// Searches files in a separate thread, which can be ended if an expression runs forever. Loaded by path: tests run this
+// source file directly, so it has no imports and only erasable types.
 {
   const threads = process.getBuiltinModule('node:worker_threads');
   const { readFileSync, statSync } = process.getBuiltinModule('node:fs');
 
-  /** Longer files are no text that somebody wrote. */
+  /** Nobody writes longer text files by hand. */
   const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
   const request = threads.workerData as { source: string; flags: string; files: string[]; limit: number };
@@ -15,7 +15,7 @@
       const data = readFileSync(file);
       return data.includes(0) ? '' : data.toString('utf8');
     } catch {
-      // Gone meanwhile, or not to be read.
+      // Gone in the meantime, or unreadable.
       return '';
     }
   };
@@ -24,7 +24,7 @@
   let left = request.limit;
   for (const [index, file] of request.files.entries()) {
     if (left <= 0) break;
-    // Said before: where it never comes back, this is the file.
+    // Reported first: if the search never returns, this is the file.
     threads.parentPort?.postMessage({ file: index });
     const lines = readText(file).split('\n');
     if (lines.at(-1) === '') lines.pop();

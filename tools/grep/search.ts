@@ -1,4 +1,4 @@
-// What the two ways of searching files have in common.
+// What the two file searches have in common.
 
 export interface Match {
   file: string;
@@ -8,9 +8,9 @@ export interface Match {
 
 export interface SearchRequest {
   pattern: string;
-  /** Full paths, in the order in which matches are returned. */
+  /** Full paths, in the order of the matches. */
   files: readonly string[];
-  /** Most matches. */
+  /** Maximum number of matches. */
   limit: number;
   env: Readonly<Record<string, string>>;
   signal: AbortSignal;

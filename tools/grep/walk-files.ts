@@ -1,4 +1,4 @@
-// The files below a folder that are worth a search: regular ones that no .gitignore leaves out, in a fixed order.
+// The files below a folder to search: regular files that no .gitignore excludes, in a fixed order.
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -9,7 +9,7 @@ interface Rules {
   rules: Ignore;
 }
 
-/** Full paths. Symbolic links are not followed, so that no circle is walked; folders that may not be read are empty. */
+/** Full paths. Symbolic links are not followed, to avoid cycles; unreadable folders count as empty. */
 export async function* walkFiles(folder: string, signal: AbortSignal): AsyncGenerator<string> {
   yield* walk(folder, await rulesAbove(folder), signal);
 }
@@ -27,7 +27,7 @@ async function* walk(folder: string, above: readonly Rules[], signal: AbortSigna
   }
 }
 
-/** Rules of the folders above count up to the root of the repository, as git sees it. */
+/** Rules of parent folders count up to the root of the repository, as in git. */
 async function rulesAbove(folder: string): Promise<Rules[]> {
   const rules: Rules[] = [];
   for (let at = folder; !existsSync(join(at, '.git'));) {
@@ -44,7 +44,7 @@ async function rulesOf(folder: string): Promise<Rules[]> {
   return text === '' ? [] : [{ folder, rules: ignore().add(text) }];
 }
 
-/** The rules that lie nearest decide. */
+/** The nearest rules decide. */
 function isIgnored(path: string, rules: readonly Rules[]): boolean {
   for (const one of rules.toReversed()) {
     const { ignored, unignored } = one.rules.test(

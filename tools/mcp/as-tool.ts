@@ -1,4 +1,4 @@
-// A tool of an MCP server as one of ours.
+// Adapts a tool of an MCP server to one of ours.
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors';
 import type { Effects, JsonValue } from '../../contracts/tools';
@@ -9,10 +9,10 @@ import { mcpToolName } from './tool-name';
 
 type Args = Record<string, unknown>;
 
-/** The server checks its arguments itself, by a schema that may be of any draft. */
+/** The server checks the arguments itself, against a schema of any draft. */
 const anyArgs = z.record(z.string(), z.unknown());
 
-/** How a call gets to the server; throws typed errors alone, and what aborted it. */
+/** Sends a call to the server; throws only typed errors and the abort reason. */
 export type CallServer = (
   call: { tool: string; args: Args; effects: Effects },
   context: ToolContext,
@@ -33,15 +33,16 @@ export function asTool(server: string, listed: ListedTool, callServer: CallServe
       const failed = (reason: string): HoldfastError =>
         new HoldfastError('mcp_tool_failed', { server, tool, reason });
       const text = contentText(result.content);
-      if (result.isError) throw failed(text || 'it says no more than that');
+      if (result.isError) throw failed(text || 'it gave no reason');
       const value = resultValue(result, outputSchema !== undefined);
-      if (value === undefined) throw failed(`it gave no structured content, but declares one: ${text}`);
+      if (value === undefined)
+        throw failed(`it returned no structured content, although it declares a schema: ${text}`);
       return value;
     },
   };
 }
 
-/** Hints of the server: what it does not say may not be repeated. */
+/** From the server's hints: without a hint, a call must not be repeated. */
 function effectsOf(annotations: ListedTool['annotations']): Effects {
   if (annotations?.readOnlyHint) return 'read_only';
   return annotations?.idempotentHint ? 'idempotent' : 'once';

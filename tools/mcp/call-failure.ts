@@ -1,9 +1,9 @@
-// What is said of a call that did not end well: what the server answered, or whether the call may have had its effect.
+// The error for a call that failed: the server's answer, or whether the call may have taken effect.
 import type { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { HoldfastError, reasonOf } from '../../contracts/errors';
 import type { Effects } from '../../contracts/tools';
 
-/** Codes of JSON-RPC that the SDK makes up for its own ends. */
+/** JSON-RPC codes that the SDK made up for its own purposes. */
 const REQUEST_TIMEOUT = -32_001;
 const NOT_FOUND = 404;
 
@@ -12,14 +12,14 @@ export interface FailedCall {
   tool: string;
   effects: Effects;
   timeoutMs: number;
-  /** Why the connection has ended, where it has. */
+  /** Why the connection ended, if it did. */
   lost: string | null;
 }
 
-/** The session is unknown to an HTTP server that was started again: it has run nothing. */
+/** An HTTP server that was restarted does not know the session: it has run nothing. */
 export const isSessionGone = (err: unknown): boolean => httpStatus(err) === NOT_FOUND;
 
-/** The error for the caller: typed, and `unknown_outcome` where a call that runs once may have had its effect. */
+/** The typed error for the caller; `unknown_outcome` if a call that runs once may have taken effect. */
 export function callFailure(err: unknown, call: FailedCall): HoldfastError {
   if (err instanceof HoldfastError) return err;
   const { server, tool, lost } = call;
@@ -31,7 +31,7 @@ export function callFailure(err: unknown, call: FailedCall): HoldfastError {
       `it did not answer within ${call.timeoutMs} ms, and was told to stop`,
     );
   const status = httpStatus(err);
-  // An answer, if not one that helps: nothing is unknown.
+  // It is an answer, though not a useful one: nothing is unknown.
   if (isAnswer(err) || (status !== undefined && status >= 400 && status < 500))
     return new HoldfastError('mcp_tool_failed', { server, tool, reason: reasonOf(err) });
   return unanswered(call, 'mcp_server_lost', reasonOf(err));
@@ -45,7 +45,7 @@ function unanswered(
   const what = `The tool ${tool} of the MCP server ${server}`;
   if (effects === 'once')
     return new HoldfastError('unknown_outcome', {
-      what: `the call of ${tool} of the MCP server ${server}`,
+      what: `the call to ${tool} of the MCP server ${server}`,
       reason,
     });
   return code === 'deadline'
@@ -53,10 +53,10 @@ function unanswered(
     : new HoldfastError('mcp_server_lost', { server, tool, reason });
 }
 
-/** By name: the class itself would load the SDK. */
+/** Checked by name: importing the class would load the SDK. */
 const isAnswer = (err: unknown): err is McpError => err instanceof Error && err.name === 'McpError';
 
-/** A server may use the same code; the SDK's own names how long it waited. */
+/** A server may use the same code; only the SDK's error says how long it waited. */
 const isTimeout = (err: unknown): boolean =>
   isAnswer(err) && err.code === (REQUEST_TIMEOUT as number) && hasTimeout(err.data);
 

@@ -1,4 +1,4 @@
-// One connection to an MCP server: from its handshake to its end. The SDK is loaded with the first one, so that
+// One connection to an MCP server, from its handshake to its end. The SDK is loaded with the first connection, so that
 // workers without MCP servers do not pay for it.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -9,18 +9,18 @@ import { GroupStdioTransport } from './stdio-transport';
 
 export type { CallToolResult, ListedTool };
 
-/** A page of tools holds some dozens; a server that never ends its list is not listened to for ever. */
+/** A page holds a few dozen tools; this stops a server whose list never ends. */
 const MAX_PAGES = 200;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const PING_MS = 5_000;
 
 export interface ConnectionOptions {
-  /** Of Holdfast, for the server to know. */
+  /** Holdfast's version, for the server. */
   version: string;
   /** Called with all tools after the handshake and after each change. */
   onTools: (tools: readonly ListedTool[]) => void;
   onProcess: (pid: number) => () => void;
-  /** Something that is worth a line in the log. */
+  /** Called with messages for the log. */
   warn: (reason: string) => void;
   signal: AbortSignal;
 }
@@ -32,13 +32,13 @@ export interface McpConnection {
     args: Record<string, unknown>,
     options: { signal: AbortSignal; timeoutMs: number },
   ): Promise<CallToolResult>;
-  /** Why it has ended. */
+  /** Why it ended. */
   ended: Promise<string>;
   /** Resolves when the server's processes are gone. */
   close(): Promise<void>;
 }
 
-/** Throws what the transport or the server says against it; nothing is left running then. */
+/** Throws the transport's or the server's error; nothing is left running then. */
 export async function openConnection(
   settings: McpServerSettings,
   options: ConnectionOptions,
@@ -53,10 +53,10 @@ export async function openConnection(
   });
   const close = async (): Promise<void> => {
     await client.close();
-    // The client lets go of a transport that never spoke.
+    // The client does not close a transport that never spoke.
     await transport.close();
   };
-  // By the caller's wish and by ours alike: a start that takes too long is ended.
+  // Ended by the caller, or by us if the start takes too long.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(settings.startupMs)]);
   const timeout = settings.startupMs;
   try {
@@ -79,7 +79,7 @@ export async function openConnection(
         client.request({ method: 'tools/call', params: { name, arguments: args } }, CallToolResultSchema, {
           signal: inner,
           timeout: timeoutMs,
-          // Asked for, so that the server reports it: each report begins the wait anew.
+          // Requests progress reports from the server: each report restarts the wait.
           onprogress: () => undefined,
           resetTimeoutOnProgress: true,
         }),
@@ -90,8 +90,8 @@ export async function openConnection(
 }
 
 /**
- * Hands a signal on while the work lasts. The SDK listens for ever: an abort would make it cancel at the server what
- * was answered long ago.
+ * Forwards a signal while the work lasts. The SDK listens forever: a later abort would make it cancel calls at the
+ * server that were answered long ago.
  */
 async function lasting<T>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   outer.throwIfAborted();
@@ -113,7 +113,7 @@ const startFault = (err: unknown, signal: AbortSignal, { startupMs }: McpServerS
     ? `it was not ready within ${startupMs} ms`
     : explained(err);
 
-/** With the cause, which is all that `fetch failed` says. */
+/** Includes the cause: `fetch failed` alone says nothing. */
 export function explained(err: unknown): string {
   const cause = err instanceof Error ? err.cause : undefined;
   if (!(cause instanceof Error)) return reasonOf(err);
@@ -146,11 +146,11 @@ async function httpTransport({ url, headers }: HttpServer): Promise<Transport> {
       maxRetries: 1_000,
     },
   });
-  // Its own declaration differs in whether `undefined` may be written out.
+  // Its declaration differs only in whether `undefined` may be explicit.
   return transport;
 }
 
-/** Lists the tools now and, one listing at a time, after each change. */
+/** Lists the tools now and after each change, one listing at a time. */
 async function watchTools(
   client: Client,
   request: { signal: AbortSignal; timeout: number },
@@ -182,7 +182,7 @@ async function listTools(
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
-    // Not `client.listTools`, which refuses the whole list for one schema that it cannot compile.
+    // Not `client.listTools`, which rejects the whole list if it cannot compile one schema.
     const result = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, request);
     tools.push(...result.tools);
     cursor = result.nextCursor;
@@ -192,8 +192,8 @@ async function listTools(
 }
 
 /**
- * The SDK keeps trying where a server does not answer any more, and tells no caller: after each fault we ask, and end
- * the connection with its calls where there is no answer.
+ * If a server no longer answers, the SDK keeps trying without telling its callers. So after each fault we ping, and
+ * end the connection with its calls if there is no answer.
  */
 function endWhenUnanswered(client: Client, { warn }: ConnectionOptions): void {
   let isAsking = false;

@@ -1,5 +1,5 @@
-// What an MCP tool gives back, as scripts and models get it. Pictures and other bytes are told of by type and size:
-// a model cannot read them as base64, and history is no place for them.
+// An MCP tool's result as scripts and models get it. Images and other bytes are described by type and size: a model
+// cannot read them as base64, and they do not belong in history.
 import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonValue } from '../../contracts/tools';
 import type { CallToolResult } from './connection';
@@ -8,8 +8,8 @@ import type { CallToolResult } from './connection';
 export const contentText = (content: readonly ContentBlock[]): string => content.map(textOf).join('\n');
 
 /**
- * What scripts get: the structured content where the tool declares its shape, else the text. Undefined where it
- * declares one and gave none.
+ * What scripts get: the structured content if the tool declares its shape, otherwise the text. Undefined if it declares
+ * a shape but returned none.
  */
 export function resultValue(
   { content, structuredContent }: CallToolResult,

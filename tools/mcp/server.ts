@@ -1,5 +1,5 @@
-// Keeps one MCP server connected: at once, and again with growing pauses whenever it is lost. Its tools stay listed
-// meanwhile, and their calls wait for it.
+// Keeps one MCP server connected: connects at once, and reconnects with growing pauses when it is lost. Meanwhile its
+// tools stay listed, and their calls wait for it.
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors';
@@ -11,7 +11,7 @@ import { withoutSecrets, type McpServerSettings } from './settings';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 30_000;
-/** A connection that held so long was a good one: the next pause is short again. */
+/** A connection that lasted this long was good: the next pause is short again. */
 const STEADY_MS = 10_000;
 
 export interface McpServerHooks {
@@ -22,7 +22,7 @@ export interface McpServerHooks {
   log: { info(message: string, facts: object): void; warn(message: string, facts: object): void };
 }
 
-/** A server as people are told of it. */
+/** A server as shown to people. */
 export interface McpServerStatus {
   name: string;
   state: 'connecting' | 'connected' | 'down';
@@ -72,7 +72,7 @@ export class McpServer {
     }
   }
 
-  /** Resolves when the connection has ended, or could not be had. */
+  /** Resolves when the connection has ended, or could not be made. */
   private async connectOnce(): Promise<{ reason: string; heldMs: number }> {
     const { name } = this.settings;
     const { version, onProcess, log } = this.hooks;
@@ -93,7 +93,7 @@ export class McpServer {
       log.info('MCP server connected', { server: name, tools: this.tools.length });
       const reason = await connection.ended;
       this.connection = undefined;
-      // Its processes first: two of one server are one too many.
+      // End its processes first: a server must not run twice.
       await connection.close();
       return { reason, heldMs: Date.now() - heldFrom };
     } catch (err) {
@@ -107,7 +107,7 @@ export class McpServer {
       .filter(({ name: tool }) => enabledTools?.includes(tool) ?? true)
       .filter(({ name: tool }) => !disabledTools.includes(tool))
       .map((tool) => asTool(name, tool, this.call) as Tool);
-    // Before the first connection is whole its tools are not called: then all is told at once.
+    // While the first connection is being set up its tools are not called: everything is reported at once then.
     if (this.connection) this.hooks.onChange();
   }
 
@@ -129,7 +129,7 @@ export class McpServer {
     }
   };
 
-  /** The connection, waited for as long as a start may take. Throws `mcp_server_down`. */
+  /** The connection; waits for it as long as a start may take. Throws `mcp_server_down`. */
   private async connected(signal: AbortSignal): Promise<McpConnection> {
     const { name: server, startupMs } = this.settings;
     const patience = AbortSignal.any([signal, this.over.signal, AbortSignal.timeout(startupMs)]);
@@ -141,14 +141,14 @@ export class McpServer {
       this.waiting -= 1;
       signal.throwIfAborted();
       if (patience.aborted) {
-        const reason = this.over.signal.aborted ? 'it was taken away' : (this.fault ?? 'it is starting');
+        const reason = this.over.signal.aborted ? 'it was removed' : (this.fault ?? 'it is starting');
         throw new HoldfastError('mcp_server_down', { server, reason });
       }
     }
     return this.connection;
   }
 
-  /** A call that waits ends the pause, or has made it short before. */
+  /** A waiting call ends the pause, or makes it short from the start. */
   private async pause(pauseMs: number): Promise<void> {
     const ms = this.waiting > 0 ? FIRST_PAUSE_MS : pauseMs;
     const woken = new AbortController();
@@ -162,7 +162,7 @@ export class McpServer {
   private setFault(reason: string): void {
     const before = this.fault;
     this.fault = this.harmless(reason);
-    // Said once, however often it is tried.
+    // Reported once, however many attempts fail.
     if (this.fault === before) return;
     this.hooks.log.warn('MCP server is down', { server: this.settings.name, reason: this.fault });
     this.hooks.onChange();

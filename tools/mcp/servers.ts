@@ -1,5 +1,5 @@
-// The MCP servers of a worker, as a source of tools. They are connected in the background: one that is down keeps
-// nobody from starting.
+// The MCP servers of a worker, as a source of tools. They connect in the background, so that a server that is down does
+// not block the worker's start.
 import { isDeepStrictEqual } from 'node:util';
 import type { Tool, ToolSource } from '../tool';
 import { McpServer, type McpServerHooks, type McpServerStatus } from './server';
@@ -30,7 +30,7 @@ export class McpServers implements ToolSource {
     return [...this.servers.values()].map((server) => server.settings);
   }
 
-  /** Connects those that are new, closes those that are gone, starts those anew whose settings have changed. */
+  /** Connects new servers, closes removed ones, and restarts those whose settings have changed. */
   reconcile(wanted: readonly McpServerSettings[]): void {
     if (this.isClosed) return;
     const before = this.servers;
@@ -55,7 +55,7 @@ export class McpServers implements ToolSource {
 
   private connect(settings: McpServerSettings): McpServer {
     const onChange = (): void => {
-      // One that was replaced may still tell of its end.
+      // A replaced server may still report its end.
       if ([...this.servers.values()].includes(server)) this.changed();
     };
     const server: McpServer = new McpServer(settings, { ...this.hooks, onChange });

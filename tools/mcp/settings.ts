@@ -1,12 +1,12 @@
-// What is known of an MCP server before it is asked.
+// The settings of an MCP server.
 
-/** A program that speaks over its standard input and output. */
+/** A program that communicates over its standard input and output. */
 export interface StdioServer {
   kind: 'stdio';
   command: string;
   args: readonly string[];
   cwd: string;
-  /** All of its environment. */
+  /** Its complete environment. */
   env: Readonly<Record<string, string>>;
 }
 
@@ -28,13 +28,13 @@ export interface McpServerSettings {
   startupMs: number;
   /** The longest wait for a result or, after a sign of progress, for the next one. */
   toolMs: number;
-  /** Values that no message may show. */
+  /** Values that must not appear in messages. */
   secrets: readonly string[];
-  /** Why it cannot be connected at all, where that is known. */
+  /** Why it cannot be connected at all, if known. */
   fault: string | null;
 }
 
-/** Shorter ones are common words, and no secrets. */
+/** Shorter values are common words, not secrets. */
 const MIN_SECRET_LENGTH = 4;
 
 /** The text without the settings' secrets. */

@@ -1,5 +1,5 @@
-// Speaks with a program over its standard input and output. The SDK's own transport leaves the program in the
-// worker's process group and kills it alone: what `npx` starts would outlive it.
+// Communicates with a program over its standard input and output. The SDK's own transport leaves the program in the
+// worker's process group and kills only the program: processes that `npx` starts would outlive it.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,10 +9,10 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { StdioServer } from './settings';
 
 const JOIN_BYTES = 1024 * 1024;
-/** A server ends when its input does; one that does not is told so, and then killed. */
+/** A server should exit when its input ends; one that does not gets a signal, and is then killed. */
 const GRACE_MS = 2_000;
 const STDERR_CHARS = 2_000;
-/** Something that left the group may hold the pipes open. */
+/** A process that left the group may hold the pipes open. */
 const CLOSE_MS = 1_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -23,7 +23,7 @@ export class GroupStdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   private child: Child | undefined;
   private exited: Promise<void> = Promise.resolve();
-  /** What came since the last end of a line. */
+  /** Data since the last newline. */
   private line: Buffer[] = [];
   private lineBytes = 0;
   private stderr = '';
@@ -33,11 +33,11 @@ export class GroupStdioTransport implements Transport {
     private readonly server: StdioServer,
     private readonly buffer: ReadBuffer,
     private readonly serialize: (message: JSONRPCMessage) => string,
-    /** Told of the process group; calls what it returns when the group is gone. */
+    /** Called with the process group; the returned function is called when the group is gone. */
     private readonly onProcess: (pid: number) => () => void,
   ) {}
 
-  /** How the program ended, with the last that it said; empty while it runs. */
+  /** How the program ended, with its last error output; empty while it runs. */
   get ending(): string {
     return this.end && `${this.end}${this.stderr.trim() ? `: ${this.stderr.trim()}` : ''}`;
   }
@@ -72,7 +72,7 @@ export class GroupStdioTransport implements Transport {
     );
   }
 
-  /** Ends the program and all that it started in its group; resolves when they are gone. */
+  /** Ends the program and everything in its process group; resolves when they are gone. */
   async close(): Promise<void> {
     const { child } = this;
     if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return this.exited;
@@ -90,7 +90,7 @@ export class GroupStdioTransport implements Transport {
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         this.end = `it ended with ${code ?? signal}`;
-        // Whatever it left in its group serves nobody, and would hold the pipes open.
+        // Processes left in its group are useless, and would hold the pipes open.
         killGroup(pid, 'SIGKILL');
         forget();
         const late = setTimeout(() => child.stdout.destroy(), CLOSE_MS);
@@ -115,11 +115,11 @@ export class GroupStdioTransport implements Transport {
     }
   }
 
-  /** The limit of a message is the SDK's: it is handed a long one piece by piece. */
+  /** The SDK limits the size of a message: it gets a long one piece by piece. */
   private receive(chunk: Buffer): void {
     this.line.push(chunk);
     this.lineBytes += chunk.length;
-    // A long message comes in many chunks; joined at each of them it would take the square of its length.
+    // A long message comes in many chunks; joining at each of them would take quadratic time.
     if (!chunk.includes('\n') && this.lineBytes < JOIN_BYTES) return;
     const joined = Buffer.concat(this.line);
     this.line = [];
@@ -127,7 +127,7 @@ export class GroupStdioTransport implements Transport {
     try {
       this.buffer.append(joined);
     } catch (err) {
-      // A line without end: what follows cannot be understood any more.
+      // An endless line: nothing after it can be parsed.
       this.onerror?.(err as Error);
       void this.close();
       return;
@@ -138,7 +138,7 @@ export class GroupStdioTransport implements Transport {
         if (!message) return;
         this.onmessage?.(message);
       } catch (err) {
-        // A line that is no message, such as a greeting: the next may be one.
+        // A line that is not a message, such as a greeting: the next may be one.
         this.onerror?.(err as Error);
       }
     }

@@ -5,8 +5,8 @@ const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
 
 /**
- * `mcp__SERVER__TOOL`. Characters that names may not have become "_"; of a name that is too long the end is replaced
- * by a hash of the whole. The same on every machine; names that collide are the registry's to refuse.
+ * `mcp__SERVER__TOOL`. Invalid characters become "_"; the end of a name that is too long is replaced by a hash of the
+ * whole. The same on every machine; the registry refuses names that collide.
  */
 export function mcpToolName(server: string, tool: string): string {
   const full = `mcp__${server}__${tool}`;

@@ -10,11 +10,11 @@ interface Replacement {
 }
 
 /**
- * The text with all hunks applied; it ends with a newline. Lines of context stay as they are in the file, also where
- * they differ in white space. Throws `patch_failed` that names the hunk, what it expects and what is nearest to it.
+ * The text with all hunks applied; it ends with a newline. Context lines stay as they are in the file, even if they
+ * differ in white space. Throws `patch_failed` with the hunk, what it expects and the nearest match.
  */
 export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): string {
-  // The patch is written with "\n"; a file whose lines all end in "\r\n" keeps that.
+  // The patch uses "\n"; a file whose lines all end in "\r\n" keeps that.
   const isDos = text.includes('\r\n') && !/(^|[^\r])\n/.test(text);
   const lines = (isDos ? text.replaceAll('\r\n', '\n') : text).split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -39,14 +39,14 @@ function locate(lines: readonly string[], hunk: Hunk, start: number, name: strin
   }
   const added = hunk.lines.filter(({ kind }) => kind === 'add').map(({ text }) => text);
   let expected = hunk.lines.filter(({ kind }) => kind !== 'add').map(({ text }) => text);
-  // Without a line to hold on to: behind the heading, else at the end of the file.
+  // Without a context line: after the heading, otherwise at the end of the file.
   if (expected.length === 0) {
     const at = hunk.headings.length > 0 && !hunk.atEnd ? from : lines.length;
     return { at, removed: 0, lines: added };
   }
   let at = findLines(lines, expected, from, hunk.atEnd);
   if (at === undefined && expected.at(-1) === '') {
-    // The end of the last line, written as an empty line of its own.
+    // The newline of the last line shows up as an extra empty line.
     expected = expected.slice(0, -1);
     at = expected.length > 0 ? findLines(lines, expected, from, hunk.atEnd) : undefined;
   }
@@ -79,7 +79,7 @@ function notFound(
   { name, from, atEnd = false }: Search,
 ): HoldfastError {
   const text = expected.map((line) => `\n  ${line}`).join('');
-  const where = atEnd ? ' at the end of the file' : from > 0 ? ` behind line ${from}` : '';
+  const where = atEnd ? ' at the end of the file' : from > 0 ? ` after line ${from}` : '';
   const reason = `${name} expects these lines${where}:${text}\n${nearestText(lines, expected, from)}`;
   return new HoldfastError('patch_failed', { reason });
 }
@@ -87,9 +87,9 @@ function notFound(
 function nearestText(lines: readonly string[], expected: readonly string[], from: number): string {
   const elsewhere = findLines(lines, expected, 0);
   if (elsewhere !== undefined)
-    return `They stand at line ${elsewhere + 1}, ${elsewhere < from ? 'which a heading or hunk before has passed' : 'not at the end'}.`;
+    return `They are at line ${elsewhere + 1}, ${elsewhere < from ? 'which an earlier heading or hunk has passed' : 'not at the end'}.`;
   const nearest = findNearest(lines, expected);
-  if (!nearest) return `None of them begins such a place in the file of ${lines.length} lines.`;
+  if (!nearest) return `No similar place was found in the file of ${lines.length} lines.`;
   const found = lines[nearest.at];
   const got = found === undefined ? 'the end of the file' : JSON.stringify(found);
   return `Nearest: line ${nearest.at + 1} is ${got}, expected ${JSON.stringify(nearest.wanted)}.`;

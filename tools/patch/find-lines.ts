@@ -1,6 +1,6 @@
-// Finds lines of a patch in a file, at first exactly and then with less and less care. Pure.
+// Finds lines of a patch in a file, first exactly, then less and less strictly. Pure.
 
-/** Typographic characters that models write in place of those of the keyboard, and the other way round. */
+/** Typographic characters that models write instead of keyboard characters, and vice versa. */
 const PLAIN: readonly [RegExp, string][] = [
   [/[\u2010-\u2015\u2212]/g, '-'],
   [/[\u2018-\u201b]/g, "'"],
@@ -10,7 +10,7 @@ const PLAIN: readonly [RegExp, string][] = [
 const plain = (line: string): string =>
   PLAIN.reduce((text, [pattern, character]) => text.replace(pattern, character), line.trim());
 
-/** In the order of Codex: as it is, without white space behind, without any around, with plain punctuation. */
+/** In Codex's order: exact, without trailing white space, without surrounding white space, with plain punctuation. */
 const READINGS: readonly ((line: string) => string)[] = [
   (line) => line,
   (line) => line.trimEnd(),
@@ -18,7 +18,7 @@ const READINGS: readonly ((line: string) => string)[] = [
   plain,
 ];
 
-/** Index of the first place at or behind `from` where `wanted` stands; with `atEnd` only at the end. */
+/** Index of the first match of `wanted` at or after `from`; with `atEnd` only at the end. */
 export function findLines(
   lines: readonly string[],
   wanted: readonly string[],
@@ -37,11 +37,11 @@ export function findLines(
 export interface Nearest {
   /** Index of the line that differs. */
   at: number;
-  /** Of the wanted lines the one that does not stand there. */
+  /** The wanted line that is not there. */
   wanted: string;
 }
 
-/** Where most of the wanted lines stand one after the other, for an error that helps; undefined where none does. */
+/** Where most of the wanted lines occur in sequence, for a helpful error; undefined if none occurs. */
 export function findNearest(lines: readonly string[], wanted: readonly string[]): Nearest | undefined {
   const readWanted = wanted.map(plain);
   const readLines = lines.map(plain);
@@ -49,7 +49,7 @@ export function findNearest(lines: readonly string[], wanted: readonly string[])
   let most = 0;
   for (let at = 0; at < lines.length; at++) {
     const differs = readWanted.findIndex((line, index) => line !== readLines[at + index]);
-    // Empty lines and brackets stand everywhere.
+    // Empty lines and brackets occur everywhere.
     const alike = readWanted.slice(0, Math.max(differs, 0)).filter((line) => /\w/.test(line)).length;
     if (alike <= most) continue;
     most = alike;

@@ -1,14 +1,14 @@
 // Reads the patch format of OpenAI's Codex: `*** Begin Patch`, file sections, `*** End Patch`. Pure.
 import { HoldfastError } from '../../contracts/errors';
 
-/** A line of a hunk: kept, taken away or added. */
+/** A line of a hunk: kept, removed or added. */
 export interface HunkLine {
   kind: 'keep' | 'remove' | 'add';
   text: string;
 }
 
 export interface Hunk {
-  /** Lines behind `@@`: each is looked for before the next, then the hunk's own lines. */
+  /** Lines after `@@`: each is located before the next, then the hunk's own lines. */
   headings: string[];
   lines: HunkLine[];
   /** The hunk's lines are the last of the file. */
@@ -30,7 +30,7 @@ const END_OF_FILE = '*** End of File';
 
 const KINDS: Record<string, HunkLine['kind']> = { ' ': 'keep', '-': 'remove', '+': 'add' };
 
-/** Throws `patch_failed` that names the line of the patch. */
+/** Throws `patch_failed` with the line number in the patch. */
 export function parsePatch(input: string): FileChange[] {
   const reader = new Reader(envelope(input));
   const changes: FileChange[] = [];
@@ -38,13 +38,13 @@ export function parsePatch(input: string): FileChange[] {
     if (reader.current.trim() === '') reader.take();
     else changes.push(readChange(reader));
   }
-  if (changes.length === 0) throw failed('it changes no file: nothing stands between its begin and end.');
+  if (changes.length === 0) throw failed('it changes no file: there is nothing between its begin and end.');
   return changes;
 }
 
 const failed = (reason: string): HoldfastError => new HoldfastError('patch_failed', { reason });
 
-/** The lines between begin and end, with the number of the first. Models at times wrap a patch as a heredoc. */
+/** The lines between begin and end, with the number of the first. Models sometimes wrap a patch in a heredoc. */
 function envelope(input: string): { lines: string[]; first: number } {
   const lines = input.replace(/\r\n/g, '\n').split('\n');
   let [start, end] = [0, lines.length];
@@ -71,7 +71,7 @@ class Reader {
   get isAtEnd(): boolean {
     return this.at >= this.patch.lines.length;
   }
-  /** Empty behind the last. */
+  /** Empty after the last line. */
   get current(): string {
     return this.patch.lines[this.at] ?? '';
   }
@@ -80,7 +80,7 @@ class Reader {
     this.at += 1;
     return line;
   }
-  /** What stands behind `prefix`, where the line begins with it. */
+  /** The text after `prefix`, if the line begins with it. */
   takeValue(prefix: string): string | undefined {
     const line = this.current.trim();
     if (this.isAtEnd || !line.startsWith(prefix.trim())) return undefined;
@@ -144,7 +144,7 @@ function readHunk(reader: Reader, isFirst: boolean): Hunk {
     }
     hunk.lines.push(readLine(reader));
   }
-  // Blank lines before the next section are there for people.
+  // Blank lines before the next section are only for readability.
   while (
     !hunk.atEnd &&
     isSection(reader.current) &&
@@ -171,5 +171,5 @@ function readLine(reader: Reader): HunkLine {
   return { kind, text: reader.take().slice(1) };
 }
 
-/** Models at times write a heading as `diff -u` does; lines are found by what stands in them. */
+/** Models sometimes write a heading like `diff -u`; lines are found by their text, not their number. */
 const withoutLineNumbers = (heading: string): string => heading.replace(/^-\d+(,\d+)? \+\d+(,\d+)? @@ ?/, '');

@@ -7,14 +7,14 @@ import { openRegular } from '../host-files';
 import { applyHunks } from './apply-hunks';
 import type { FileChange } from './parse-patch';
 
-/** What a file is to hold. A renamed one has the mode of the file that it comes from. */
+/** A file's new content. A renamed file keeps the mode of the original. */
 export interface Planned {
   content: string;
   modeOf: string;
 }
 
 export interface PatchPlan {
-  /** By full path; null: the file is to be gone. */
+  /** By full path; null: the file will be deleted. */
   contents: Map<string, Planned | null>;
   added: string[];
   modified: string[];
@@ -59,7 +59,7 @@ async function planChange(cwd: string, change: FileChange, plan: PatchPlan): Pro
 
 const failed = (reason: string): HoldfastError => new HoldfastError('patch_failed', { reason });
 
-/** As Codex says it: references to files are relative, never absolute. */
+/** As in Codex: file references are relative, never absolute. */
 function within(cwd: string, path: string): string {
   const normal = normalize(path);
   if (isAbsolute(path) || normal === '..' || normal.startsWith('../') || path.includes('\0'))
@@ -67,7 +67,7 @@ function within(cwd: string, path: string): string {
   return join(cwd, normal);
 }
 
-/** The text as the changes before this one leave it. */
+/** The text after the earlier changes. */
 async function currentText(full: string, path: string, { contents }: PatchPlan): Promise<string> {
   const planned = contents.get(full);
   if (planned === null) throw failed(`${path} is updated after it was deleted or moved.`);
@@ -75,7 +75,7 @@ async function currentText(full: string, path: string, { contents }: PatchPlan):
   try {
     const { file } = await openRegular(full);
     const data = await file.readFile().finally(() => file.close());
-    if (!isUtf8(data)) throw failed(`${path} is no text in UTF-8.`);
+    if (!isUtf8(data)) throw failed(`${path} is not UTF-8 text.`);
     return data.toString('utf8');
   } catch (err) {
     if (!(err instanceof HoldfastError) || err.code === 'patch_failed') throw err;
@@ -85,7 +85,8 @@ async function currentText(full: string, path: string, { contents }: PatchPlan):
 
 async function refuseFolder(full: string, path: string, { contents }: PatchPlan): Promise<void> {
   const stats = contents.has(full) ? undefined : await stat(full).catch(() => undefined);
-  if (stats && !stats.isFile()) throw failed(`${path} cannot be written: it is there, and no regular file.`);
+  if (stats && !stats.isFile())
+    throw failed(`${path} cannot be written: it exists and is not a regular file.`);
 }
 
 async function refuseMissing(full: string, path: string, { contents }: PatchPlan): Promise<void> {

@@ -1,4 +1,4 @@
-// Which function a tool becomes in each language. Whatever a name holds, the outcome is an identifier.
+// The function name of a tool in each language. Any tool name becomes a valid identifier.
 import { HoldfastError } from '../../contracts/errors';
 
 const LANGUAGES = ['python', 'javascript'] as const;
@@ -17,7 +17,7 @@ const JAVASCRIPT_KEYWORDS = new Set(
     'protected public return static super switch this throw true try typeof undefined var void while with yield'
   ).split(' '),
 );
-/** What the modules themselves export; and `then`, which would make a promise of a module. */
+/** Names that the modules themselves export, and `then`, which would turn a module into a promise. */
 const OWN_NAMES: Record<Language, ReadonlySet<string>> = {
   python: new Set(['aio', 'call', 'tools', '_run', '_locals', '_stubs', '_runtime']),
   javascript: new Set(['call', 'tools', 'then', '_runtime', '_tools']),
@@ -27,24 +27,24 @@ const KEYWORDS: Record<Language, ReadonlySet<string>> = {
   javascript: JAVASCRIPT_KEYWORDS,
 };
 
-/** The name without a language: lower case, and nothing but a-z, 0-9 and "_". */
+/** The language-independent name: only a-z, 0-9 and "_". */
 export function functionName(tool: string): string {
   const name = tool.toLowerCase().replace(/[^a-z0-9_]/gu, '_');
   return /^[a-z_]/.test(name) ? name : `_${name}`;
 }
 
-/** The name in a language: one that means something else there gets a "_" at its end. */
+/** The name in a language: reserved names get a trailing "_". */
 export function functionNameIn(language: Language, tool: string): string {
   const name = functionName(tool);
   const taken = KEYWORDS[language].has(name) || OWN_NAMES[language].has(name) || name.startsWith('__');
   return taken ? `${name}_` : name;
 }
 
-/** Whether two tools would be one function in some language: nobody could tell which is meant. */
+/** Whether two tools would become the same function in some language, and so be ambiguous. */
 export const isSameFunction = (one: string, other: string): boolean =>
   LANGUAGES.some((language) => functionNameIn(language, one) === functionNameIn(language, other));
 
-/** Throws `tool_name_taken` where a function would stand for two tools: never does the first win. */
+/** Throws `tool_name_taken` if a function would stand for two tools: the first never silently wins. */
 export function checkFunctionNames(tools: readonly { name: string }[]): void {
   for (const language of LANGUAGES) {
     const before = new Map<string, string>();
@@ -57,7 +57,7 @@ export function checkFunctionNames(tools: readonly { name: string }[]): void {
   }
 }
 
-/** Argument -> Python parameter, in the order given. One that is an identifier keeps its name. */
+/** Argument -> Python parameter, in the given order. Valid identifiers keep their names. */
 export function parameterNames(names: readonly string[]): Map<string, string> {
   const kept = names.filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !isTakenParameter(name));
   const taken = new Set(kept);
@@ -73,6 +73,6 @@ export function parameterNames(names: readonly string[]): Map<string, string> {
   );
 }
 
-/** The two names that the function's body reads must not be hidden by its parameters. */
+/** Parameters must not hide the two names that the function's body uses. */
 const isTakenParameter = (name: string): boolean =>
   PYTHON_KEYWORDS.has(name) || name === '_run' || name === '_locals';

@@ -1,4 +1,4 @@
-// Writes what Node cannot find out by itself: the named exports of the ES module, and the types of all functions.
+// Generates what Node cannot determine by itself: the named exports of the ES module, and the types of all functions.
 import type { ToolDescription } from '../../contracts/tools';
 import { functionNameIn } from './function-names';
 import { plainText, quoted } from './plain-text';
@@ -39,9 +39,9 @@ export function nodeTypes(tools: readonly ToolDescription[], head: string): stri
     '  /** Cancels the call. */',
     '  signal?: AbortSignal;',
     '}\n',
-    '/** Calls a tool by its name, one that came later too. */',
+    '/** Calls a tool by name, also one that was added later. */',
     'export declare function call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<any>;',
-    '/** The names of the tools there are now. */',
+    '/** The names of the current tools. */',
     'export declare function tools(): string[];\n',
     ...tools.map(nodeFunction),
     'interface Tools {',
@@ -49,7 +49,7 @@ export function nodeTypes(tools: readonly ToolDescription[], head: string): stri
     '  call: typeof call;',
     '  tools: typeof tools;',
     ...names.map((name) => `  ${name}: typeof ${name};`),
-    '  /** Tools that came later. */',
+    '  /** Tools that were added later. */',
     '  [name: string]: any;',
     '}',
     'declare const _tools: Tools;',
@@ -86,7 +86,7 @@ const comments = (texts: readonly string[], indent: string): string[] => {
   return text === '' ? [] : [comment(text, indent)];
 };
 
-/** A comment around any text: nothing in it ends it. */
+/** A comment around any text: nothing in the text can end it. */
 const comment = (text: string, indent: string): string =>
   `${indent}/**\n${plainText(text, Infinity)
     .replaceAll('*/', '*\\/')

@@ -1,11 +1,11 @@
-// Texts by strangers, made fit for generated code: as prose for comments and docstrings, and as quoted strings.
+// Makes untrusted texts safe for generated code: as prose for comments and docstrings, and as quoted strings.
 
-/** Controls, marks that turn the direction of text (so that code reads otherwise than it runs), invisible tags. */
+/** Controls, direction marks (which make code read differently from how it runs), invisible tags. */
 const INVISIBLE =
-  // eslint-disable-next-line no-control-regex -- these are the ones that must not get through
+  // eslint-disable-next-line no-control-regex -- these are the characters to remove
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Prose of at most `maxLength` characters, with LF as its only control; '' for what is no text. */
+/** Prose of at most `maxLength` characters, with LF as its only control; '' for anything but text. */
 export function plainText(text: unknown, maxLength: number): string {
   if (typeof text !== 'string') return '';
   const whole = text
@@ -19,7 +19,7 @@ export function plainText(text: unknown, maxLength: number): string {
   return text.length > maxLength ? `${whole.slice(0, maxLength)} [...]` : whole;
 }
 
-/** A string literal that Python, JavaScript and JSON read alike. */
+/** A string literal that Python, JavaScript and JSON read the same way. */
 export const quoted = (text: string): string =>
   JSON.stringify(text)
     .replace(/[\u2028\u2029]/g, escaped)

@@ -1,5 +1,5 @@
-// Writes codex_tools.py: a function with signature and docstring for each tool. How a call is made stands in
-// assets/_codex_tools.py. Every text of a schema goes through `quoted` or `plainText`.
+// Generates codex_tools.py: a function with signature and docstring for each tool. assets/_codex_tools.py makes the
+// calls. Every text from a schema goes through `quoted` or `plainText`.
 import type { ToolDescription } from '../../contracts/tools';
 import { functionNameIn, parameterNames } from './function-names';
 import { plainText, quoted } from './plain-text';
@@ -59,7 +59,7 @@ function pythonFunction(tool: ToolDescription): PythonFunction {
   const renamed = args.filter((arg) => parameters.get(arg.name) !== arg.name);
   const rest = renamed.length > 0 || takesOtherArguments(tool) ? restName([...parameters.values()]) : null;
   const result = pythonType(resultType(tool));
-  // A renamed one may also come under its own name, and then the parameter is left out.
+  // A renamed argument may also be passed under its own name; then the parameter is left out.
   const isMandatory = (arg: ToolArgument): boolean => arg.required && !renamed.includes(arg);
   const signature = [
     ...args.filter(isMandatory).map((arg) => `${parameters.get(arg.name)}: ${pythonType(arg.type)}`),
@@ -90,7 +90,7 @@ const restName = (taken: readonly string[]): string => {
   return name;
 };
 
-/** `...` stands for "left out", as in the stubs of type checkers. */
+/** `...` means "left out", as in type stubs. */
 const defaultOf = ({ required, schema }: ToolArgument): string =>
   (!required && 'default' in schema ? pythonLiteral(schema.default) : null) ?? '...';
 
@@ -125,7 +125,7 @@ function shapeOf(type: Parameters<typeof typescriptType>[0]): string {
 const indented = (text: string): string =>
   text === '' ? '' : ` ${text.replaceAll('\n', `\n${INDENT}${INDENT}`)}`;
 
-/** A docstring around any text: no quote and no backslash in it means anything. */
+/** A docstring around any text: quotes and backslashes in it have no special meaning. */
 function docstring(text: string, indent: string): string {
   const inert = plainText(text, Infinity)
     .replaceAll('\\', '\\\\')

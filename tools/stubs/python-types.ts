@@ -1,4 +1,4 @@
-// Types and values as Python writes them. Annotations are never evaluated, but they must parse.
+// Types and values in Python syntax. Annotations are never evaluated, but they must parse.
 import { quoted } from './plain-text';
 import type { Literal, Scalar, ValueType } from './value-type';
 
@@ -32,14 +32,14 @@ export function pythonType(type: ValueType): string {
   }
 }
 
-/** `Literal` takes no fractions; those are said by their type. */
+/** `Literal` does not allow fractions; those become their type. */
 function pythonLiterals(values: readonly Literal[]): string {
   if (values.every((value) => value === null)) return 'None';
   if (values.some((value) => typeof value === 'number' && !Number.isSafeInteger(value))) return 'float';
   return `Literal[${values.map(pythonLiteral).join(', ')}]`;
 }
 
-/** A JSON value as Python writes it, or null when it is too large to stand in a signature. */
+/** A JSON value in Python syntax, or null if it is too large for a signature. */
 export function pythonLiteral(value: unknown, depth = 0): string | null {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

@@ -1,4 +1,4 @@
-// All files by which the scripts of a session call tools as functions. Those that do not depend on the tools lie in
+// All files through which a session's scripts call tools as functions. Files that do not depend on the tools are in
 // assets/ and are not compiled.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { checkFunctionNames, functionName } from './function-names';
 import { nodeModule, nodeTypes } from './node-stub';
 import { pythonStub } from './python-stub';
 
-/** Asset -> where it goes. */
+/** Asset -> its destination. */
 const ASSETS: Record<string, string> = {
   '_codex_tools.py': 'python/_codex_tools.py',
   'index.cjs': 'node/codex-tools/index.cjs',
@@ -36,7 +36,7 @@ const PACKAGE = {
 
 /**
  * Yields relative path -> content and mode; `node` is the absolute path of the Node that runs `tool`. The same tools
- * yield the same files. Throws `tool_name_taken` where a function would stand for two tools.
+ * yield the same files. Throws `tool_name_taken` if a function would stand for two tools.
  */
 export function stubFiles(tools: readonly ToolDescription[], options: { node: string }): StubFile[] {
   checkFunctionNames(tools);
@@ -49,7 +49,7 @@ export function stubFiles(tools: readonly ToolDescription[], options: { node: st
     { path: 'node/codex-tools/index.d.ts', content: types },
     { path: 'node/codex-tools/index.d.mts', content: types },
     { path: 'bin/tool', content: launcher(options.node), executable: true },
-    // Last: who sees a tool in the manifest finds all else in place.
+    // Last: once a tool is in the manifest, everything else is in place.
     { path: 'tools.json', content: manifest(tools) },
   ];
 }

@@ -1,4 +1,4 @@
-// The arguments of a tool as the generators need them, and how its parts are said in words.
+// A tool's arguments as the generators need them, and the wording of its parts.
 import type { JsonSchema, ToolDescription } from '../../contracts/tools';
 import { plainText } from './plain-text';
 import { isRecord, propertiesOf, valueType, type ValueType } from './value-type';
@@ -13,7 +13,7 @@ export interface ToolArgument {
 
 const MAX_ARGUMENT_TEXT = 2_000;
 
-/** Required ones first, else in the schema's order. */
+/** Required ones first, otherwise in the schema's order. */
 export function toolArguments({ parameters }: ToolDescription): ToolArgument[] {
   const all = propertiesOf(parameters).map(({ name, schema, required }) => ({
     name,
@@ -25,7 +25,7 @@ export function toolArguments({ parameters }: ToolDescription): ToolArgument[] {
   return [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)];
 }
 
-/** Whether the tool takes arguments that its schema does not name. */
+/** Whether the tool accepts arguments that its schema does not name. */
 export const takesOtherArguments = ({ parameters }: ToolDescription): boolean =>
   parameters.additionalProperties === true ||
   isRecord(parameters.additionalProperties) ||
@@ -35,7 +35,7 @@ export const takesOtherArguments = ({ parameters }: ToolDescription): boolean =>
 export const resultType = ({ result }: ToolDescription): ValueType =>
   result === null ? { kind: 'scalar', of: 'string' } : valueType(result, result);
 
-/** Whether a call returns a text as it is. */
+/** Whether a call returns plain text. */
 export const isTextResult = ({ result }: ToolDescription): boolean =>
   result === null || result.type === 'string';
 
@@ -43,5 +43,5 @@ export const isTextResult = ({ result }: ToolDescription): boolean =>
 export const EFFECTS: Record<ToolDescription['effects'], string> = {
   read_only: 'Effects: it only reads.',
   idempotent: 'Effects: a second call with the same arguments changes nothing more.',
-  once: 'Effects: every call has its effect anew.',
+  once: 'Effects: every call repeats its effect.',
 };

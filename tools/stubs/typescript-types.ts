@@ -1,4 +1,4 @@
-// Types as TypeScript writes them; also read by people, as the shape of an object.
+// Types in TypeScript syntax; people also read them, as the shape of an object.
 import { quoted } from './plain-text';
 import type { Field, Scalar, ValueType } from './value-type';
 
@@ -34,6 +34,6 @@ export function typescriptType(type: ValueType): string {
 
 const OTHERS = '[key: string]: unknown';
 
-/** `"name"?: type`: quoted, so that any name will do. */
+/** `"name"?: type`: quoted, so that any name works. */
 const typescriptField = ({ name, type, required }: Field): string =>
   `${quoted(name)}${required ? '' : '?'}: ${typescriptType(type)}`;

@@ -1,4 +1,4 @@
-// Reads JSON Schema as a type that any language can print. What is not understood, recursive or too large is `any`.
+// Reads JSON Schema as a type that any language can print. Unsupported, recursive or too large schemas become `any`.
 import type { JsonSchema } from '../../contracts/tools';
 
 export type Scalar = 'string' | 'integer' | 'number' | 'boolean' | 'null';
@@ -19,7 +19,7 @@ export type ValueType =
 
 const MAX_DEPTH = 5;
 const MAX_LITERALS = 24;
-/** Longest text of a literal. */
+/** Maximum length of a literal's text. */
 const MAX_LITERAL = 80;
 const MAX_MEMBERS = 12;
 const MAX_FIELDS = 100;
@@ -30,14 +30,14 @@ const SCALARS = new Set<unknown>(['string', 'integer', 'number', 'boolean', 'nul
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a reading has behind it: schemas that refer to themselves grow with every level. */
+/** The progress of a reading: schemas that refer to themselves grow with every level. */
 interface Reading {
   root: JsonSchema;
   depth: number;
   left: { parts: number };
 }
 
-/** `root` is the schema that `$ref` points into. */
+/** `root` is the schema into which `$ref` points. */
 export const valueType = (schema: unknown, root: JsonSchema): ValueType =>
   read(schema, { root, depth: 0, left: { parts: MAX_PARTS } });
 
@@ -104,7 +104,7 @@ function union(schemas: readonly unknown[], inside: Reading): ValueType {
   return members.length === 1 ? (members[0] ?? ANY) : { kind: 'union', of: members };
 }
 
-/** What a local reference such as `#/$defs/Node` points to. */
+/** The target of a local reference such as `#/$defs/Node`. */
 function referred(reference: string, root: JsonSchema): unknown {
   if (!reference.startsWith('#')) return undefined;
   const keys = reference.slice(1).split('/').slice(1);

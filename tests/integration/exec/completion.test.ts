@@ -1,4 +1,4 @@
-// S2, S4, S7, S8, S18: an end is a fact of the operating system, told at once and with its cause.
+// S2, S4, S7, S8, S18: an end is a fact of the operating system, reported at once and with its cause.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testHost, type TestHost } from '../../helpers/session-host';
@@ -100,7 +100,7 @@ describe('the shell itself', () => {
   ];
 
   test.each(shellEnds)(
-    'ended by %s is told at once; the next command gets a fresh shell and says so',
+    'ended by %s is reported at once; the next command gets a fresh shell and says so',
     async (_name, code, end) => {
       const before = await t.run('KEPT=1');
       const view = await t.run(code);
@@ -140,7 +140,7 @@ describe('what does not end the shell', () => {
   });
 });
 
-test('a session that was reset tells who ended the command and why', async () => {
+test('a session that was reset says who ended the command and why', async () => {
   const ref = otherSession(t, 1);
   await t.run('sleep 600', { ref, yield: { firstOutputMs: 50 } });
   await reset(t, ref, 'took too long');
@@ -152,7 +152,7 @@ test('a session that was reset tells who ended the command and why', async () =>
   });
 });
 
-test('a session that is closed tells that it was closed', async () => {
+test('a closed session says that it was closed', async () => {
   const ref = otherSession(t, 2);
   await t.run('sleep 600', { ref, yield: { firstOutputMs: 50 } });
   const { command } = await t.host.close(ref, 'no longer needed');
@@ -160,7 +160,7 @@ test('a session that is closed tells that it was closed', async () => {
   expect(t.host.isOpen(ref)).toBe(false);
 });
 
-describe('who ended a command is recorded, and stays so for whoever asks later', () => {
+describe('who ended a command is recorded, and stays available to later callers', () => {
   const host = { by: 'host_lost', reason: 'the process that held the terminal died' };
   const ends: [who: string, code: string, end: (ref: TestHost['ref']) => unknown, record: object][] = [
     ['its own exit', '(exit 5)', () => undefined, { exitCode: 5, signal: null, killedBy: null, lost: false }],
@@ -215,7 +215,7 @@ describe('who ended a command is recorded, and stays so for whoever asks later',
     expect(t.host.commandRecord(ref, id)).toMatchObject({ id, ...record });
   });
 
-  test('no time-out: a command that outlives all of its times goes on, and ends by itself', async () => {
+  test('no timeout: a command that outlives all of its limits keeps running, and ends by itself', async () => {
     const ref = otherSession(t, 51);
     const once = { firstOutputMs: 1, betweenOutputMs: 1, maxMs: 1, promptMs: 1 };
     const running = await t.run('until [ -e late ]; do sleep 0.02; done; (exit 4)', { ref, yield: once });

@@ -1,4 +1,4 @@
-// D6: a full disk stalls whoever prints, is told as `degraded`, and loses nothing.
+// D6: a full disk stalls programs that print, is reported as `degraded`, and loses nothing.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -100,7 +100,7 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     expect(await t.run('echo next')).toMatchObject({ output: 'next\n', freshShell: false });
   }
 
-  test('that does not take the record of an end keeps nobody waiting, and gets it once there is space', async () => {
+  test('that cannot take the record of an end keeps nobody waiting, and gets it once there is space', async () => {
     await waitThen('(exit 4)');
     const { command } = await t.host.status(t.ref);
     const id = command?.id ?? '';
@@ -158,7 +158,7 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     }
   });
 
-  test('lets a stalled session be reset, and the next command has its own output alone', async () => {
+  test('lets a stalled session be reset, and the next command has only its own output', async () => {
     await waitThen('while :; do echo OLD; done');
     disk.fill();
     go();

@@ -11,14 +11,14 @@ export interface Probe {
   name: string;
   /** Bash, run in the workspace. */
   code: (out: Outside) => string;
-  /** Whether it was done. `workspace` is that of the session that ran the code. */
+  /** Whether it succeeded. `workspace` is that of the session that ran the code. */
   worked: (out: Outside, workspace: string) => boolean;
   before?: (out: Outside, workspace: string) => void;
   /** Only root could do it anyway. */
   asRoot?: true;
   /** Only for another user it would be an escape. */
   asUser?: true;
-  /** Whether a user can do it where there is no sandbox: some kernels refuse it. */
+  /** Whether a user can do it without a sandbox: some kernels refuse it. */
   userCan?: () => boolean;
 }
 
@@ -33,11 +33,11 @@ const hookOf = (workspace: string): string => join(workspace, '.git', 'hooks', '
 const withRepository = (_: Outside, workspace: string): void => {
   mkdirSync(join(workspace, '.git', 'hooks'), { recursive: true });
   writeFileSync(join(workspace, '.git', 'config'), '[core]\n');
-  // Whoever the shell runs as.
+  // Any user that the shell may run as.
   for (const name of ['', 'hooks', 'config']) chmodSync(join(workspace, '.git', name), 0o777);
 };
 
-/** Yama, where there is one, lets others than parents trace at 0 alone. */
+/** Yama, if present, lets processes other than parents trace only at 0. */
 const canTrace = (): boolean => (readText('/proc/sys/kernel/yama/ptrace_scope') ?? '0').trim() === '0';
 
 const FILES: Probe[] = [

@@ -1,5 +1,5 @@
 // S2, S15, D3: nothing that a session started outlives its reset or its holder, whoever runs the host. Where the
-// host has no PID namespaces, what is found is ended, what is found and cannot be ended is told.
+// host has no PID namespaces, processes that are found are ended, and those that cannot be ended are reported.
 import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandView } from '../../../exec/command-view';
@@ -45,7 +45,7 @@ whereNamespaces(
       expect(await survivors(mark)).toEqual([]);
     });
 
-    test('of all kinds at once none survives a reset, and another session keeps all of its own', async () => {
+    test('none of all kinds at once survives a reset, and another session keeps all of its own', async () => {
       const [mine, others] = [ESCAPEES.all.map(newMark), ESCAPEES.all.map(newMark)];
       const other = otherSession(t, 1);
       await t.run(everyKind(mine), { yield: { firstOutputMs: 20 } });
@@ -86,7 +86,7 @@ describe('by a search of the process table', () => {
     expect(await t.host.status(t.ref)).toMatchObject({ survivors: [], treeKill: 'process-search' });
   });
 
-  test('what goes on forking while it is searched for does not survive', async () => {
+  test('a process that keeps forking during the search does not survive', async () => {
     const mark = newMark();
     const script = `trap '' TERM; (sleep 0.02; exec setsid sh "$0" ${mark}) & sleep 0.1`;
     await t.run(`cat > fork.sh <<'END'\n${script}\nEND\nsh fork.sh ${mark}; sleep 600`, {
@@ -110,10 +110,10 @@ describe('by a search of the process table', () => {
     expect(await survivors(...others)).toEqual([]);
   });
 
-  test('the state says that a search is all there is, where a daemon without any trace is missed', async () => {
+  test('the state says that there is only a search, which misses a daemon without any trace', async () => {
     const mark = newMark();
     await t.run(TRACELESS(mark), { yield: { firstOutputMs: 20 } });
-    // The mark stands in the command line of the forking parents too: they must be gone.
+    // The mark is in the command line of the forking parents too: they must be gone.
     const isAlone = (found: string[]): boolean =>
       found.length === 1 && found[0]?.includes(' /bin/sh -c') === true;
     await eventually(() => processesMarked(mark), isAlone);
@@ -139,7 +139,7 @@ const noUser = noHostOfUser();
   const resetUser = (): Promise<unknown> =>
     user.call('reset', USER_SESSION, { id: newMark(), reason: 'r', by: 'reset' });
 
-  test('none of all kinds survives a reset, where user namespaces are allowed; else none that a search finds', async () => {
+  test('none of any kind survives a reset, if user namespaces are allowed; else none that a search finds', async () => {
     user = hostOfUser();
     const { treeKill } = await user.status();
     const kinds = treeKill === 'process-search' ? ESCAPEES.found : ESCAPEES.all;
@@ -151,7 +151,7 @@ const noUser = noHostOfUser();
     expect(await user.status()).toMatchObject({ survivors: [], command: { killedBy: { by: 'reset' } } });
   });
 
-  test('none survives the SIGKILL of the holder, where user namespaces are allowed', async () => {
+  test('none survives the SIGKILL of the holder, if user namespaces are allowed', async () => {
     user = hostOfUser();
     const { treeKill } = await user.status();
     const marks = treeKill === 'process-search' ? [] : ESCAPEES.all.map(newMark);
@@ -163,7 +163,7 @@ const noUser = noHostOfUser();
     expect((await user.status()).command).toMatchObject({ lost: true });
   });
 
-  test('what has become root is not ended, and told as a survivor for as long as it runs', async () => {
+  test('a process that has become root is not ended, and is reported as a survivor for as long as it runs', async () => {
     user = hostOfUser('process-search');
     const asRoot = join(user.cwd, 'as-root');
     copyFileSync('/usr/bin/setpriv', asRoot);

@@ -30,7 +30,7 @@ const FOUND: [name: string, code: (mark: string) => string][] = [
   ['in another shell', (mark) => `bash -c "bash -c ${loop(mark)}; :"`],
 ];
 
-/** What has no parent, session, environment or open file of the session any more. */
+/** A process that no longer has a parent, session, environment or open file of the session. */
 export const TRACELESS = (mark: string): string =>
   `${daemon(mark, 'POSIX::close($_) for 0 .. 255; open STDIN, "/dev/null"; open STDOUT, ">/dev/null"; open STDERR, ">/dev/null";')}; sleep 600`;
 

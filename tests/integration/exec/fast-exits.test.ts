@@ -1,4 +1,4 @@
-// S13: whoever exits fast has all of its output in the log, whether the program ends or the shell with it.
+// S13: the log has all output of a program that exits fast, whether only the program ends or the shell with it.
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace, logOf, otherSession } from './session-processes';
 

@@ -1,5 +1,5 @@
 // S10: 100 MB of output cost bounded memory, hold up no other session, and are all there by offset. Above its limit a
-// log takes no more of the disk, and readers are told what they miss.
+// log takes no more disk space, and readers are told what they miss.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Attachment } from '../../../exec/attachment';
@@ -13,7 +13,7 @@ import { endWithoutTrace, holderOf, otherSession } from './session-processes';
 
 const MB = 1024 * 1024;
 const LINES = 1_500_000;
-/** Below it a leak of the flood cannot hide, above it no garbage collector's mood. */
+/** Low enough to catch a leak of the flood, high enough to ignore garbage collector variation. */
 const GROWTH_BYTES = 64 * MB;
 
 let t: TestHost;
@@ -53,13 +53,13 @@ test('100 MB are bounded in the holder and in its readers, other sessions live, 
   }
   expect(answers).toBeGreaterThan(3);
   // Kept waiting until the flood was over it would be far more, however busy the machine is.
-  expect(slowest).toBeLessThan(10_000);
+  expect(slowest).toBeLessThan(2_000);
   const { command } = await t.host.status(t.ref);
   expect(command).toMatchObject({ exitCode: 9, from: 0, to: LINES * line(1).length });
   expect((command?.to ?? 0) / MB).toBeGreaterThan(95);
   expect(peak - before).toBeLessThan(GROWTH_BYTES);
 
-  // In a process of its own: what this one makes for the comparison is no reader's.
+  // In a separate process: this one's allocations for the comparison are not the reader's.
   const reader = runDist(
     `const { readLog } = load('exec/log-reader');
      const [log, to, page] = [args[0], Number(args[1]), Number(args[2])];
@@ -70,7 +70,7 @@ test('100 MB are bounded in the holder and in its readers, other sessions live, 
      let peak = before;
      for (let from = 0; from < to; from += page) {
        hash.update(readLog(log, from, Math.min(from + page, to)));
-       // What it keeps counts, and not when the collector comes.
+       // What it keeps counts, not when the collector runs.
        collect();
        peak = Math.max(peak, process.memoryUsage().rss);
      }
@@ -131,7 +131,7 @@ describe('a session that never stops printing', () => {
     return piece.missing ? keptFrom(piece.to) : piece;
   }
 
-  test('takes no more of the disk than its limit, and what is kept stands at its offset', async () => {
+  test('takes no more disk space than its limit, and what is kept stays at its offset', async () => {
     await until(() => {
       expect(onDisk()).toBeLessThanOrEqual(LIMIT);
       return logEnd(log()) > 10 * LIMIT;
@@ -145,7 +145,7 @@ describe('a session that never stops printing', () => {
     }
   });
 
-  test('goes on, and its views begin where the log does and say how much is not kept', async () => {
+  test('keeps running, and its views begin where the log does and say how much is not kept', async () => {
     const snapshot = await limited.host.status(limited.ref);
     const view = await commandView({ ref: limited.ref, logPath: log(), snapshot, from: null });
     expect(view).toMatchObject({ state: 'running', degraded: null, droppedBytes: view.from });
@@ -168,7 +168,7 @@ describe('a session that never stops printing', () => {
         expect(change.missing?.cause).toBe('dropped');
         missed += change.to - change.from;
       }
-      // Nothing comes twice, and nothing is missing without a word.
+      // Nothing appears twice, and nothing is missing without a note.
       expect(change.from).toBe(at);
       at = change.to;
       if (++pieces === 6) break;
@@ -177,7 +177,7 @@ describe('a session that never stops printing', () => {
     person.close();
   });
 
-  test('leaves more room where the logs of its host take too much together, and goes on under its offsets', async () => {
+  test('makes room when the logs of its host take too much together, and keeps its offsets', async () => {
     const options = { dataDir: limited.dataDir, host: 'local', maxBytes: LIMIT / 2 };
     const quota = new LogQuota({ ...options, isClosed: (ref) => limited.host.isClosed(ref) });
     const end = logEnd(log());

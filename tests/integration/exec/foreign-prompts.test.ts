@@ -16,7 +16,7 @@ const exit = (): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeou
 let typed = 0;
 const type = (text: string): Promise<unknown> => t.host.input(t.ref, { id: `f${++typed}`, text, keys: [] });
 
-/** How each shell is started with a prompt of its own, and how it sleeps and ends. */
+/** How each shell is started with its own prompt, and how it sleeps and ends. */
 const SHELLS: [shell: string, prompt: string, start: string][] = [
   ['bash', 'custom', `PS1='mine> ' bash --norc --noprofile -i`],
   ['bash', 'empty', `PS1= bash --norc --noprofile -i`],
@@ -45,7 +45,7 @@ for (const [shell, prompt, start] of SHELLS) {
         (log) => log.includes('user@host:~$ ', view.to),
       );
       const { from } = view;
-      // Asleep behind what looks like a prompt.
+      // Asleep after what looks like a prompt.
       expect(await t.until({ kind: 'needs_input', from, timeoutMs: 700 })).toMatchObject({
         state: 'running',
         waiting: null,
@@ -69,7 +69,7 @@ test.each([
   ['in colour', `printf '\\033[32muser@host\\033[0m:~$ '`],
   ['after a bracketed paste was asked for', `printf '\\033[?2004h%% '`],
   ['again and again', `for i in 1 2 3; do printf '$ \\n'; done; printf '$ '`],
-])('output that ends in a prompt %s is no end while the process sleeps', async (_name, code) => {
+])('output that ends in a prompt %s is not an end while the process sleeps', async (_name, code) => {
   const view = await t.run(`${code}; sleep 600`, { yield: { betweenOutputMs: 700, promptMs: 100 } });
   expect(view).toMatchObject({ state: 'running', exitCode: null, waiting: null, yielded: 'between_output' });
 });

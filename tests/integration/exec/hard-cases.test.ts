@@ -1,4 +1,4 @@
-// Cases that were wrong once: each was found by a test or a review and has failed before its mend.
+// Regressions: each was found by a test or a review and failed before its fix.
 import { readJson } from '../../../exec/json-file';
 import { SessionHost } from '../../../exec/session-host';
 import { sessionPaths } from '../../../exec/session-paths';
@@ -48,7 +48,7 @@ test('exec bash ends the command at once, and the next one begins in a fresh she
   expect(await t.run('echo "[$BEFORE]"')).toMatchObject({ output: '[]\n', freshShell: true });
 });
 
-test('exec of a program that is no shell runs it to its end', async () => {
+test('exec of a program that is not a shell runs it to its end', async () => {
   expect(await t.run("exec sh -c 'echo replaced; exit 4'")).toMatchObject({
     exitCode: 4,
     output: 'replaced\n',
@@ -88,7 +88,7 @@ test('a session whose holder has just been killed answers as lost at once, whate
   expect(typed).toBeUndefined();
 });
 
-test('a session whose shell cannot start ends its command with what was said, and does not hang', async () => {
+test('a session whose shell cannot start ends its command with the error output, and does not hang', async () => {
   const without = { ...t.host.options, env: { PATH: '/nowhere' } };
   const host = new SessionHost(without);
   const ref = { ...t.ref, session: 7 };

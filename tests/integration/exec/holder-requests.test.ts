@@ -1,4 +1,4 @@
-// What a holder makes of requests that are odd, of another release, or waited for by nobody any more.
+// How a holder handles requests that are odd, from another release, or abandoned.
 import { getEventListeners, once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
@@ -32,7 +32,7 @@ afterEach(() => endWithoutTrace(t));
 const record = (): HolderRecord =>
   readJson<HolderRecord>(sessionPaths(t.dataDir, t.ref).holder) as HolderRecord;
 
-/** A server in the place of a session's holder, which records what it is sent and answers as it is told. */
+/** A server in place of a session's holder, which records requests and gives scripted answers. */
 async function pretend(
   answer: (frame: RequestFrame) => object | undefined,
 ): Promise<{ ref: TestHost['ref']; record: HolderRecord; frames: RequestFrame[]; end(): Promise<void> }> {
@@ -66,7 +66,7 @@ async function pretend(
   return { ref, record: own, frames, end };
 }
 
-test('a verb that the holder does not know is refused by its name, and the session goes on', async () => {
+test('a verb that the holder does not know is refused by its name, and the session continues', async () => {
   await t.run('kept=1');
   const client = await HolderClient.connect(record());
   await expect(client.request('frobnicate' as Verb, {})).rejects.toMatchObject({
@@ -107,7 +107,7 @@ test.each([
   person.close();
 });
 
-test('a request that was cancelled is let go by the holder and never answered', async () => {
+test('a cancelled request is dropped by the holder and never answered', async () => {
   await t.run('read -r x', { yield: { firstOutputMs: 20 } });
   const { socketPath, token } = record();
   const socket = createConnection(socketPath);
@@ -132,7 +132,7 @@ test('a request that was cancelled is let go by the holder and never answered', 
   socket.destroy();
 });
 
-test('a script that reads no answers is not read either, and the session goes on', async () => {
+test('a script that reads no answers is not read either, and the session continues', async () => {
   await t.run(':');
   const socket = createConnection(record().socketPath);
   await once(socket, 'connect');
@@ -152,7 +152,7 @@ test('a script that reads no answers is not read either, and the session goes on
   socket.destroy();
 });
 
-test('thousands of connections without a word cost a holder no more than their share, and keep nobody out', async () => {
+test('thousands of silent connections cost a holder no more than their share, and keep nobody out', async () => {
   await t.run('KEPT=1');
   const { socketPath } = record();
   const { strangers: allowed } = connectionBounds();
@@ -189,7 +189,7 @@ test('a client that asks nothing for a while says who it is, so that it is not t
   await holder.end();
 });
 
-test('an abort is told to the holder, and a request that is settled listens to its signal no more', async () => {
+test('an abort is reported to the holder, and a settled request no longer listens to its signal', async () => {
   const holder = await pretend(({ verb }) => (verb === 'status' ? { ok: {} } : undefined));
   const client = await HolderClient.connect(holder.record);
   const abort = new AbortController();
@@ -229,7 +229,7 @@ test('what a session has answered leaves no listener at the connection that aske
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a frame that is no request, or repeats an open one, closes its connection', async () => {
+test('a frame that is not a request, or repeats an open one, closes its connection', async () => {
   await t.run('true');
   const { token, socketPath } = record();
   const observe = { id: 1, token, version: PROTOCOL_VERSION, verb: 'calls', body: { seen: 0 } };

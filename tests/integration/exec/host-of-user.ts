@@ -10,7 +10,7 @@ import type { TreeKill } from '../../../contracts/session';
 import type { TestSandbox } from '../../helpers/sandbox';
 
 const DIST = join(__dirname, '..', '..', '..', 'dist');
-/** The user `nobody`, wherever it is. */
+/** The user `nobody`, with whatever id. */
 export const NOBODY = 65_534;
 
 /** Calls methods of the host that arrive as lines of JSON, one after the other. */
@@ -42,7 +42,7 @@ export interface HostOfUser {
   end(): Promise<void>;
 }
 
-/** Why there can be none here; undefined when there can. */
+/** Why this machine cannot have one; undefined if it can. */
 export function noHostOfUser(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can start a process of another user';
   const load = spawnSync(

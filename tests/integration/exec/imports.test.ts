@@ -1,4 +1,4 @@
-// X3: where an import is not installed, nothing of the script runs, and the session says what is missing.
+// X3: if an import is not installed, nothing of the script runs, and the session says what is missing.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importsOf } from '../../../checks/javascript-imports';
@@ -16,7 +16,7 @@ const nodejs = (code: string): Promise<CommandView> =>
   t.run(code, { runtime: 'nodejs', checkImports: importsOf(code) });
 
 describe('python', () => {
-  test('nothing is run, and modules, packages, lines and the next step are told', async () => {
+  test('nothing runs, and modules, packages, lines and the next step are reported', async () => {
     const view = await python(
       'open("ran-python", "w")\nimport os, no_such_module\nfrom sklearn.nowhere import x\nimport no_such_module.part',
     );
@@ -29,9 +29,9 @@ describe('python', () => {
       ],
     });
     expect(view.output).toBe(
-      'missing_packages: The script imports what is not installed: no_such_module (line 2), sklearn.nowhere (line 3), ' +
-        'no_such_module.part (line 4); nothing of it was run. Next: Install what brings it (python3 -m pip install ' +
-        'no_such_module scikit-learn), and run the script again.\n',
+      'missing_packages: The script imports modules that are not installed: no_such_module (line 2), sklearn.nowhere (line 3), ' +
+        'no_such_module.part (line 4); none of it was run. Next: Install the missing packages (python3 -m pip install ' +
+        'no_such_module scikit-learn), then run the script again.\n',
     );
     expect(existsSync(join(t.cwd, 'ran-python'))).toBe(false);
   });
@@ -57,7 +57,7 @@ describe('python', () => {
     expect(view).not.toHaveProperty('missing');
   });
 
-  test('modules are looked for in the folder and by the python3 of the session, and are not imported', async () => {
+  test('modules are looked up in the folder and with the python3 of the session, and are not imported', async () => {
     mkdirSync(join(t.cwd, 'sub'));
     writeFileSync(join(t.cwd, 'sub', 'beside_here.py'), 'print("imported")');
     expect((await python('import beside_here')).missing).toMatchObject([{ module: 'beside_here' }]);
@@ -78,14 +78,14 @@ describe('python', () => {
     expect(variable).toMatchObject({ exitCode: 69, missing: [{ module: 'no_such_module', line: 3 }] });
   });
 
-  test('a syntax error is told as ever', async () => {
+  test('a syntax error is reported as usual', async () => {
     const view = await python('import no_such_module\ndef f(:');
     expect(view).toMatchObject({ exitCode: 1, output: expect.stringContaining('SyntaxError') as string });
   });
 });
 
 describe('nodejs', () => {
-  test('nothing is run, and modules, packages, lines and the next step are told', async () => {
+  test('nothing runs, and modules, packages, lines and the next step are reported', async () => {
     const code =
       "require('fs').writeFileSync('ran-nodejs', '');\nconst a = require('no-such-package/part');\nconst b = require('@no-such/scope/x');";
     const view = await nodejs(code);
@@ -123,7 +123,7 @@ describe('nodejs', () => {
   });
 });
 
-test('without being asked for, imports are not looked for', async () => {
+test('imports are checked only on request', async () => {
   const view = await t.run('print("began")\nimport no_such_module', { runtime: 'python' });
   expect(view).toMatchObject({
     exitCode: 1,
@@ -132,7 +132,7 @@ test('without being asked for, imports are not looked for', async () => {
   expect(view).not.toHaveProperty('missing');
 });
 
-test('a command behind one with missing imports has none, and the record keeps them', async () => {
+test('a command after one with missing imports has none, and the record keeps them', async () => {
   const id = 'with-missing';
   await t.run('import no_such_module', { runtime: 'python', checkImports: [], id });
   expect(await t.run('echo fine')).not.toHaveProperty('missing');

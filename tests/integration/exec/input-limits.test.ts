@@ -1,4 +1,4 @@
-// I2, I4, I5: input that is too long, comes too late or is not read is bounded, refused whole or delivered whole.
+// I2, I4, I5: input that is too long, arrives too late or is not read is bounded, and refused or delivered as a whole.
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ describe('a long line', () => {
     await exit();
   });
 
-  test('of 100 KB arrives whole where the terminal collects no lines', async () => {
+  test('of 100 KB arrives whole if the terminal does not collect lines', async () => {
     await t.run(`stty raw -echo; echo ready; head -c 100001 | wc -c > 'count'; stty sane`);
     await type('z'.repeat(100_000));
     await exit();
@@ -82,7 +82,7 @@ open('line', 'w').write(input())"`,
     expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toBe('q'.repeat(10_000));
   });
 
-  test('of the limit exactly, again and again in one input, arrives whole each time', async () => {
+  test('of exactly the limit, repeatedly in one input, arrives whole each time', async () => {
     await t.run(`for i in 1 2 3 4 5; do IFS= read -r x; printf '%s\\n' "\${#x}"; done > lengths`);
     await type(Array.from({ length: 5 }, () => 'y'.repeat(4_095)).join('\n'));
     await exit();

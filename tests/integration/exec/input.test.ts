@@ -1,4 +1,4 @@
-// S16, I1-I3: what is typed reaches the waiting program once and as meant, or is refused.
+// S16, I1-I3: typed input reaches the waiting program once and unaltered, or is refused.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandView, Key } from '../../../contracts/session';
@@ -114,7 +114,7 @@ describe('without a running process', () => {
     expect(await t.run('echo alive')).toMatchObject({ output: 'alive\n', freshShell: true });
   });
 
-  test('input to a session that was reset is refused, and reset again is no error', async () => {
+  test('input to a session that was reset is refused, and a second reset is not an error', async () => {
     await t.run('sleep 600', { yield: { firstOutputMs: 20 } });
     await reset(t);
     await expect(type(null, ['ctrl-c'])).rejects.toMatchObject({ code: 'no_running_process' });
@@ -143,7 +143,7 @@ describe('the same input id', () => {
     expect((await exit()).output.match(/got once/g)).toHaveLength(1);
   });
 
-  test('of an input that was refused may be used again', async () => {
+  test('of a refused input may be reused', async () => {
     await t.run(':');
     await expect(type('later', [], 'again')).rejects.toMatchObject({ code: 'no_running_process' });
     await t.run('read -r x; echo "[$x]"');
@@ -169,7 +169,7 @@ describe('ctrl-c', () => {
       `bash -c 'trap "exit 0" INT; while :; do sleep 0.05; done'`,
       0,
     ],
-  ])('ends %s and its exit code is told', async (_name, code, exitCode) => {
+  ])('ends %s and its exit code is reported', async (_name, code, exitCode) => {
     const { epoch } = await t.run('KEPT=1');
     await t.run(`echo begun; ${code}`, { yield: { betweenOutputMs: 150 } });
     await type(null, ['ctrl-c']);
@@ -196,7 +196,7 @@ describe('ctrl-c', () => {
     expect(end.output).toContain('KeyboardInterrupt');
   });
 
-  test('runs a trap of the session itself where the shell is at work, and its code is told', async () => {
+  test('runs a trap of the session itself while the shell is running, and its code is reported', async () => {
     await t.run(`trap 'echo caught; exit 6' INT; echo begun; while :; do :; done`, {
       yield: { betweenOutputMs: 100 },
     });
@@ -238,7 +238,7 @@ describe('ctrl-c', () => {
   });
 });
 
-test('waits for input are told again after each answer', async () => {
+test('waits for input are reported again after each answer', async () => {
   await t.run('read -p "a? " a; read -p "b? " b');
   expect(await waits()).toMatchObject({
     state: 'waiting_input',

@@ -54,7 +54,7 @@ async function openAndClose(session: number): Promise<void> {
   await t.host.close(ref, 'done');
 }
 
-/** Four at a time: on two cores the starts of holders are what it costs. */
+/** Four at a time: on two cores, starting holders takes most of the time. */
 async function many(from: number, to: number): Promise<void> {
   let next = from;
   const one = async (): Promise<void> => {
@@ -63,7 +63,7 @@ async function many(from: number, to: number): Promise<void> {
   await Promise.all([one(), one(), one(), one()]);
 }
 
-test('sessions by the hundred, opened and closed, leave no descriptor, thread, zombie, process or CPU behind', async () => {
+test('hundreds of sessions, opened and closed, leave no descriptor, thread, zombie, process or CPU use behind', async () => {
   await many(0, 8);
   const before = held();
   expect(before.processes).toEqual([]);
@@ -74,7 +74,7 @@ test('sessions by the hundred, opened and closed, leave no descriptor, thread, z
     now.threads <= before.threads &&
     now.processes.length === 0;
   const after = await eventually(held, isBack);
-  // Less is no leak: what an earlier test file of this process held may have ended meanwhile.
+  // A decrease is not a leak: things held by an earlier test file of this process may have ended meanwhile.
   expect(isBack(after) ? before : after).toEqual(before);
   // Of one second less than a third: jest may be collecting garbage in one, what spins takes all of each.
   expect(await eventually(ticksOfASecond, (ticks) => ticks < 30, 10_000)).toBeLessThan(30);
@@ -99,7 +99,7 @@ test('a hundred epochs of one session leave its holder with what it held before'
   await again(100);
   const isBack = (now: number[]): boolean => now.every((n, i) => n <= (before[i] ?? 0));
   const after = await eventually(count, isBack);
-  // Less is no leak: the first shells may not have been done with when they were counted.
+  // A decrease is not a leak: the first shells may not have been cleaned up when they were counted.
   expect(isBack(after) ? before : after).toEqual(before);
 }, 120_000);
 

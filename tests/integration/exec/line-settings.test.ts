@@ -1,4 +1,4 @@
-// What a program leaves of the terminal's line settings is put right; what the session itself set stays.
+// Line settings that a program leaves behind are restored; those set by the session itself stay.
 import { readFileSync } from 'node:fs';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace, holderOf, reset } from './session-processes';

@@ -1,4 +1,4 @@
-// S12, S14: the log holds every byte that the terminal gave, from whoever printed it.
+// S12, S14: the log holds every byte from the terminal, whichever program printed it.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ test('a program in raw mode writes every byte as it is, and the terminal is its 
   expect((await t.run('printf "a\nb\n"')).output).toBe('a\nb\n');
 });
 
-test('a character that comes in two pieces, late, is one character', async () => {
+test('a character that arrives in two pieces, late, is one character', async () => {
   const view = await t.run(`printf '\\xe6\\x97'; sleep 0.1; printf '\\xa5\\n'`);
   expect(view.output).toBe('日\n');
 });

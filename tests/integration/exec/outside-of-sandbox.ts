@@ -1,4 +1,4 @@
-// What probes of a sandbox aim at: files, servers and a process of the host, and who was reached.
+// Targets of sandbox probes: files, servers and a process of the host, and which were reached.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { isRunning } from '../../../exec/proc';
 
 type Place = 'port' | 'private' | 'shown' | 'abstract';
 
-/** Everybody may write all of it: what keeps a probe out is the sandbox. */
+/** Everyone may write all of it: only the sandbox keeps a probe out. */
 export class Outside {
   readonly node = process.execPath;
   readonly secret = `secret-${process.pid}`;
@@ -51,7 +51,7 @@ export class Outside {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Whether somebody has connected since this was asked before. */
+  /** Whether anyone has connected since the last call. */
   readonly met = (place: Place): boolean => this.reached.delete(place);
 
   /** Makes sure that the process is there. */

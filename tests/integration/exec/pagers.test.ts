@@ -33,7 +33,7 @@ test.each([
   expect(view.output).not.toMatch(/\x1b|\(END\)|--More--/);
 });
 
-/** A manual page there is: some systems install none. */
+/** An existing manual page: some systems install none. */
 const manual =
   spawnSync('man', ['-w', 'bash']).status === 0
     ? 'bash'
@@ -58,7 +58,7 @@ test.each(['systemctl', 'journalctl'])(
   },
 );
 
-test('less, where a program insists on it, is told as waiting and not as an end', async () => {
+test('less, if a program insists on it, is reported as waiting and not as an end', async () => {
   const view = await t.run('command -v less >/dev/null && less repository/long || read -r x');
   expect(view).toMatchObject({ state: 'waiting_input', waiting: { certainty: 'certain' } });
   await t.host.reset(t.ref, { id: 'less', reason: null, by: 'reset' });

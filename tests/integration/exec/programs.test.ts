@@ -1,4 +1,4 @@
-// S15: what ends a whole tree stands in the way of no program: installers and changes of user work in a session.
+// S15: the ability to end a whole tree does not hinder programs: installers and changes of user work in a session.
 import { spawnSync } from 'node:child_process';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace } from './session-processes';

@@ -78,7 +78,7 @@ test('only the session that was reset is touched', async () => {
   await reset(t, other);
 });
 
-test('a reset that comes again with its id does nothing', async () => {
+test('a reset repeated with its id does nothing', async () => {
   const request = { id: 'once', reason: 'first', by: 'reset' } as const;
   await t.run('sleep 600', { yield: { firstOutputMs: 20 } });
   const { epoch } = await t.host.reset(t.ref, request);
@@ -146,7 +146,7 @@ test('a waiting observer is answered by the reset', async () => {
   expect(await end).toMatchObject({ state: 'exited', killedBy: { by: 'reset', reason: 'enough' } });
 });
 
-test('a reset of a session that never began is no error and starts nothing', async () => {
+test('a reset of a session that never began is not an error and starts nothing', async () => {
   const ref = otherSession(t, 9);
   expect(await t.host.reset(ref, { id: 'r', reason: null, by: 'reset' })).toMatchObject({ command: null });
   expect(t.host.isOpen(ref)).toBe(false);

@@ -1,4 +1,4 @@
-// Ending a session leaves its programs time for a clean end, in which nothing of the code begins any more.
+// Ending a session gives its programs time for a clean end, during which nothing more of the code begins.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TreeKill } from '../../../contracts/session';
@@ -111,7 +111,7 @@ while True: time.sleep(300)`;
     expect(readFileSync(join(t.cwd, 'clean'), 'utf8')).toBe('saved');
   });
 
-  test('the EXIT trap of a script of its own runs, and nothing behind it', async () => {
+  test('the EXIT trap of a separate script runs, and nothing after it', async () => {
     await untilSleeping(`bash -c 'trap "echo saved > clean" EXIT; sleep 300; echo ran > marker'`);
     await reset(t);
     expect(existsSync(marker())).toBe(false);

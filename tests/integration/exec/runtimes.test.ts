@@ -37,7 +37,7 @@ describe('python', () => {
     ['sys.exit without anything', 'import sys\nsys.exit()', 0, ''],
     ['os._exit', 'import os\nos._exit(9)', 9, ''],
     ['a signal', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)', 137, 'Killed\n'],
-  ])('the exit code of %s is told', async (_name, code, exitCode, output) => {
+  ])('the exit code of %s is reported', async (_name, code, exitCode, output) => {
     expect(await python(code)).toMatchObject({ exitCode, output, killedBy: null });
   });
 
@@ -92,7 +92,7 @@ describe('nodejs', () => {
     ['a thrown error in a module', 'await 1; throw new Error("boom")', 1],
     ['a syntax error', 'function (', 1],
     ['a missing module', 'require("not-there")', 1],
-  ])('the exit code of %s is told', async (_name, code, exitCode) => {
+  ])('the exit code of %s is reported', async (_name, code, exitCode) => {
     expect(await nodejs(code)).toMatchObject({ exitCode, killedBy: null });
   });
 

@@ -7,7 +7,7 @@ import { Outside } from './outside-of-sandbox';
 import { asMe, asMeWithNames, asUserWithNames, type Runner } from './probe-runner';
 import { eventually } from './session-processes';
 
-/** Whether it was done within `ms` of the end of its command: a kill takes a moment. */
+/** Whether it succeeded within `ms` of the end of its command: a kill takes a moment. */
 async function tries(
   { code, worked, before }: Probe,
   out: Outside,
@@ -35,7 +35,7 @@ const applies =
     isRoot ? !probe.asUser : !probe.asRoot && (probe.userCan?.() ?? true);
 const isRoot = process.getuid?.() === 0;
 const me = isRoot ? 'root' : 'a user';
-// A set-user-ID program is root's, which is made by root alone.
+// Only root can make a set-user-ID program of root's.
 const isOfMine = (probe: Probe): boolean => applies(isRoot)(probe) && !probe.asUser;
 
 describe.each([

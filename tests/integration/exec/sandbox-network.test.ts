@@ -14,7 +14,7 @@ const FAR = '127.0.0.2';
 const missing = noSandbox();
 const whereSandboxed = missing === undefined ? describe : describe.skip;
 
-/** Python with all that it prints in one line. */
+/** Python with all its output on one line. */
 const python = (...lines: string[]): string =>
   `python3 - <<'END'\nimport socket\nimport urllib.request as web\n${lines.join('\n')}\nEND`;
 const get = (url: string): string =>
@@ -65,7 +65,7 @@ whereSandboxed(`with named hosts${missing === undefined ? '' : ` (not checked: $
     for (const server of servers) server.close();
   });
 
-  test('a host that is named is reached in clear, through a tunnel, and by Node', async () => {
+  test('a named host is reached in plaintext, through a tunnel, and by Node', async () => {
     const url = `http://${FAR}:${named}`;
     expect((await t.run(get(`${url}/clear?a=1`))).output).toBe('found /clear?a=1\n');
     expect((await t.run(tunnel(FAR, named))).output).toBe('found /tunnel\n');
@@ -74,21 +74,23 @@ whereSandboxed(`with named hosts${missing === undefined ? '' : ` (not checked: $
     expect(asked).toEqual(['clear?a=1', 'tunnel', 'node'].map((path) => `GET ${FAR}:${named}/${path}`));
   });
 
-  test('what is not named is refused with the reason, in clear and through a tunnel, and nobody was asked', async () => {
+  test('an unnamed host is refused with the reason, in plaintext and through a tunnel, and never contacted', async () => {
     const reason = `${FAR}:${other} is not among the hosts of this sandbox (${FAR}:${named}, localhost)`;
     expect((await t.run(get(`http://${FAR}:${other}/`))).output).toContain(`403: ${reason}`);
     expect((await t.run(tunnel(FAR, other))).output).toContain(`403 ${reason}`);
-    expect((await t.run(tunnel('localhost', 80))).output).toMatch(/403 .*such a host is named with its port/);
+    expect((await t.run(tunnel('localhost', 80))).output).toMatch(
+      /403 .*to allow such a host, name it with its port/,
+    );
     expect(asked).toEqual([]);
   });
 
-  test('past the proxy nothing is reached, also what is named, and no name is resolved', async () => {
+  test('nothing is reached past the proxy, not even named hosts, and no name is resolved', async () => {
     expect((await t.run(direct(FAR, named))).output).toMatch(/refused|unreachable/);
     expect((await t.run(direct('example.org', 443))).output).toMatch(/resolution|known|failure/);
     expect(asked).toEqual([]);
   });
 
-  test('the host that is asked for is the one of the address, whatever the request says beside it', async () => {
+  test('the requested host is that of the address, whatever else the request says', async () => {
     const raw = `GET http://${FAR}:${named}/raw HTTP/1.1\\r\\nHost: ${FAR}:${other}\\r\\nConnection: close\\r\\n\\r\\n`;
     const code = python(
       "way = socket.create_connection(('127.0.0.1', 3128))",
@@ -99,7 +101,7 @@ whereSandboxed(`with named hosts${missing === undefined ? '' : ` (not checked: $
     expect(asked).toEqual([`GET ${FAR}:${named}/raw`]);
   });
 
-  test('what is no request to a proxy is answered and ends nothing', async () => {
+  test('anything that is not a proxy request is answered and ends nothing', async () => {
     const send = (bytes: string): string =>
       python(
         "way = socket.create_connection(('127.0.0.1', 3128))",
@@ -132,7 +134,7 @@ whereSandboxed(`with named hosts${missing === undefined ? '' : ` (not checked: $
     expect((await t.run(get(`http://${FAR}:${named}/after`))).output).toBe('found /after\n');
     const after = await eventually(count, (now) => now.every((n, i) => n <= (before[i] ?? 0)));
     expect(after).toEqual(before);
-    // The shell alone.
+    // Only the shell.
     expect(childrenOf(holder)).toHaveLength(1);
   });
 });

@@ -83,7 +83,7 @@ describe.each([
 ] as const)('as %s, in a folder with something hidden', (...[, open, missing]) => {
   const titles = [
     'a sandboxed command does not uncover what is hidden by renaming a folder above it',
-    'a sandboxed command is ended when somebody outside replaces the file that is hidden from it',
+    'a sandboxed command is ended when someone outside replaces the file that is hidden from it',
     'a sandboxed command changes nothing that its host loads, and puts nothing in its place',
   ] as const;
   if (missing !== undefined) {
@@ -133,7 +133,7 @@ describe.each([
     openOne(tmpdir());
     const running = runner.run(`cd ${shared}; touch began; until grep -q new .env; do :; done; sleep 600`);
     await until(() => readText(at('began')) !== undefined);
-    // Another one is nobody's concern.
+    // Another one does not matter.
     writeFileSync(at('other'), 'canary');
     writeFileSync(at('.env.tmp'), 'canary, new', { mode: 0o644 });
     renameSync(at('.env.tmp'), at('.env'));

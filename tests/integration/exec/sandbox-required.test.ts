@@ -1,4 +1,4 @@
-// X4: where a sandbox is required it is there, or nothing runs; what it limits is limited.
+// X4: a required sandbox is there, or nothing runs; its limits apply.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { endWithoutTrace } from './session-processes';
 
 const PATH = process.env.PATH;
 let folder: string;
-/** The workspace lies beside it. */
+/** The workspace is next to it. */
 let bin: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-required-'));
@@ -62,10 +62,10 @@ test('a required sandbox that the system refuses is an error with what bwrap sai
   process.env.PATH = `${bin}:${PATH}`;
   const error = await errorOf(() => open({ mode: 'required' }));
   expect(error.code).toBe('sandbox_missing');
-  expect(error.message).toContain(`(${bin}/bwrap) was run and said: No permissions to create new namespace`);
+  expect(error.message).toContain(`(${bin}/bwrap) failed: No permissions to create new namespace`);
 });
 
-test('a preferred sandbox that is missing is warned of, one that is off is not asked for', async () => {
+test('a missing preferred sandbox causes a warning, and one that is off is not looked for', async () => {
   process.env.PATH = bin;
   const warned: string[] = [];
   expect(await open({ mode: 'prefer' }, warned)).toBeUndefined();
@@ -80,7 +80,7 @@ test('a program that is found only where the sandbox can write is refused, with 
   program(planted, 'mkfifo', 'exit 0');
   program(bin, 'bwrap', 'exit 0');
   process.env.PATH = `${planted}:${bin}`;
-  // Also where one is only preferred: nothing goes on without.
+  // Even if one is only preferred: nothing continues without it.
   for (const mode of ['required', 'prefer'] as const) {
     const error = await errorOf(() => open({ mode }));
     expect(error.code).toBe('config_invalid');
@@ -130,7 +130,7 @@ whereSandboxed(`with bubblewrap${missing === undefined ? '' : ` (not checked: ${
     expect(limitsProcesses(profile)).toBe(process.getuid?.() !== 0);
   });
 
-  test('sessions that were opened under another profile are ended by a host that requires one', async () => {
+  test('sessions opened under another profile are ended by a host that requires a sandbox', async () => {
     await t.run('true');
     const free = new SessionHost({ ...t.host.options, sandbox: undefined });
     const [mine, other] = [t.ref, { ...t.ref, session: 1 }];

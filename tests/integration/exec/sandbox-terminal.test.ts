@@ -82,7 +82,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
       'likely',
     ],
   ] as const)(
-    '%s is seen to wait, and takes what is typed',
+    '%s is detected as waiting, and accepts typed text',
     async (...[, runtime, code, echo, certainty]) => {
       expect(await t.run(code, { runtime, yield: { promptMs: 0 } })).toMatchObject({
         state: 'waiting_input',
@@ -132,7 +132,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
     expect(existsSync('/tmp/mine')).toBe(false);
   });
 
-  test('a repository cannot be made where the workspace has none', async () => {
+  test('a repository cannot be created if the workspace has none', async () => {
     expect(await t.run('git init -q . 2>&1; ls -A .git')).toMatchObject({ exitCode: 0 });
     expect(readdirSync(join(t.cwd, '.git'))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Secrets in real terminals: filled in where nothing keeps them, and masked in all that comes out.
+// Secrets in real terminals: filled in where nothing keeps them, and masked in all output.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { RUNTIMES } from '../../../contracts/session';
@@ -11,7 +11,7 @@ import { testHost, type TestHost } from '../../helpers/session-host';
 const VALUE = 'swordfish-4711-planted';
 const MULTI = `-----BEGIN KEY-----\nswordfish-of-two\n-----END KEY-----`;
 const MASK = '{{secret:PLANTED}}';
-/** Without its own quotes: whoever writes the code quotes it. */
+/** Without quotes: the code's author quotes it. */
 const HALVES = [VALUE.slice(0, 9), VALUE.slice(9)] as const;
 
 const store = new SecretStore({ env: { PLANTED: VALUE, MULTI, LATER: 'another-planted' } });
@@ -103,7 +103,7 @@ test('an unknown name runs and types nothing, and names the allowed ones', async
   expect(logOf(ref)).not.toContain('typed');
 });
 
-test('masking goes on in a later shell of the session, and under a host that comes after', async () => {
+test('masking continues in a later shell of the session, and under a later host', async () => {
   const ref = newRef();
   await test1.run(': {{secret:PLANTED}}', { ref });
   await test1.host.reset(ref, { id: 'r', reason: null, by: 'reset' });

@@ -1,4 +1,4 @@
-// Looks at the processes of sessions from outside, through /proc alone, and waits for facts about them.
+// Inspects the processes of sessions from outside, only through /proc, and waits for facts about them.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../../../exec/holder-client';
@@ -23,7 +23,7 @@ export function processesMarked(...marks: string[]): string[] {
   });
 }
 
-/** Reads again until `isTrue` or the time is up; returns what was read last. */
+/** Polls until `isTrue` or the time is up; returns the last value. */
 export async function eventually<T>(
   read: () => T | Promise<T>,
   isTrue: (value: T) => boolean,
@@ -38,7 +38,7 @@ export async function eventually<T>(
   return value;
 }
 
-/** The marked processes that are still there once they had two seconds to go. */
+/** The marked processes that are still there after two seconds. */
 export const survivors = (...marks: string[]): Promise<string[]> =>
   eventually(
     () => processesMarked(...marks),
@@ -53,7 +53,7 @@ export async function endWithoutTrace(t: TestHost): Promise<void> {
 }
 
 /** All bytes of a session's log. */
-/** The bytes of the log's files, one behind the other. */
+/** The bytes of the log's files, concatenated. */
 export const logOf = (t: TestHost, ref = t.ref): Buffer =>
   Buffer.concat(segmentsOf(t.host.logPath(ref)).map(({ path }) => readFileSync(path)));
 
@@ -62,7 +62,7 @@ export async function reset(t: TestHost, ref = t.ref, reason: string | null = nu
   await t.host.reset(ref, { id: `reset-${process.hrtime.bigint()}`, reason, by: 'reset' });
 }
 
-/** A session of the same agent with a number of its own. */
+/** A session of the same agent with a new number. */
 export const otherSession = (t: TestHost, session: number): TestHost['ref'] => ({ ...t.ref, session });
 
 /** User and system time of a process in clock ticks of 10 ms (proc(5), fields 14 and 15). */
@@ -72,7 +72,7 @@ export function cpuTicks(pid: string | number | undefined): number {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** What the descriptors of a process lead to. */
+/** The targets of a process's descriptors. */
 export const linksOf = (pid: string | number | undefined): string[] =>
   listNumeric(`/proc/${pid}/fd`).flatMap((fd) => readLink(`/proc/${pid}/fd/${fd}`) ?? []);
 

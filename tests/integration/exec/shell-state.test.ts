@@ -44,7 +44,7 @@ test('no credential of the worker reaches a session', async () => {
   }
 });
 
-test('no descriptor of the holder or of whoever started it reaches a command', async () => {
+test('no descriptor of the holder or of the process that started it reaches a command', async () => {
   const fresh = testHost();
   const dist = join(__dirname, '..', '..', '..', 'dist', 'exec', 'session-host.js');
   const begin = `const { SessionHost } = require(process.argv[1]);
@@ -52,7 +52,7 @@ test('no descriptor of the holder or of whoever started it reaches a command', a
     new SessionHost(options).run(ref, { id: 'begin', runtime: 'terminal', code: ':' }).then(() => process.exit());`;
   const args = [dist, JSON.stringify(fresh.host.options), JSON.stringify(fresh.ref)];
   try {
-    // As of a worker that inherited a descriptor nobody marked as close-on-exec.
+    // Like a worker that inherited a descriptor without close-on-exec.
     execFileSync('bash', [
       '-c',
       'exec 251</dev/null; exec "$@"',

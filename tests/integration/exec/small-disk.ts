@@ -9,7 +9,7 @@ export const PAGE_BYTES = 4_096;
 
 export interface SmallDisk {
   path: string;
-  /** Takes all of the space but so many pages. */
+  /** Uses up all space except this many pages. */
   fill(freePages?: number): void;
   /** Gives back what `fill` took. */
   empty(): void;
@@ -17,7 +17,7 @@ export interface SmallDisk {
   unmount(): void;
 }
 
-/** Undefined where a tmpfs may not be mounted. */
+/** Undefined if a tmpfs may not be mounted. */
 export function smallDisk(megabytes: number): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), 'holdfast-disk-'));
   const mount = (options: string): boolean =>

@@ -82,10 +82,8 @@ test.each([true, false])(
     for (const cwd of [file, join(t.cwd, 'gone')]) {
       const run = one.run(t.ref, { id: 'c', runtime: 'terminal', code: `touch '${t.cwd}/ran'`, cwd });
       await expect(run).rejects.toMatchObject({
-        code: 'terminal_failed',
-        facts: {
-          reason: expect.stringMatching(/working folder .*(is not a folder|does not exist)$/) as string,
-        },
+        code: 'no_working_folder',
+        facts: { got: cwd, reason: expect.stringMatching(/^(is not a folder|does not exist)$/) as string },
       });
     }
     expect(existsSync(join(t.cwd, 'ran'))).toBe(false);
@@ -169,7 +167,7 @@ test('a spare ends with its worker, killed or not, and what a killed one left is
   expect(existsSync(join(t.dataDir, 'spares')) && files()).toEqual([]);
 });
 
-test('a spare that was killed is missed by nobody', async () => {
+test('killing a spare has no effect on anyone', async () => {
   await untilSpare();
   process.kill(ownerOfSpare().pid, 'SIGKILL');
   expect(await outputOf(1, 'echo fine')).toBe('fine\n');

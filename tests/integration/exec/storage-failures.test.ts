@@ -1,4 +1,4 @@
-// What the system refuses is told as what it is, within seconds, runs nothing, and is over when its cause is.
+// System refusals are reported as such within seconds, run nothing, and end with their cause.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -90,30 +90,54 @@ async function expectRefusedAndRecovered(
     );
   });
 
-  test('stall a terminal whose log is one of them, and no byte is lost', async () => {
-    t = testHost();
-    await t.run('until [ -e go ]; do sleep 0.02; done; seq 3', { yield: { firstOutputMs: 20 } });
+  const degradedOnce = async (isWanted: (why: unknown) => boolean): Promise<unknown> => {
+    for (const since = Date.now(); ;) {
+      const { degraded } = await t.host.status(t.ref);
+      if (isWanted(degraded) || Date.now() - since > TOLD_MS) return degraded;
+    }
+  };
+
+  const stalled = async (): Promise<string> => {
+    await t.run('KEPT=1; until [ -e go ]; do sleep 0.02; done; seq 3', { yield: { firstOutputMs: 20 } });
     const log = t.host.logPath(t.ref);
     chattr('+i', log);
-    try {
-      writeFileSync(join(t.cwd, 'go'), '');
-      const since = Date.now();
-      let { degraded } = await t.host.status(t.ref);
-      while (!degraded && Date.now() - since < TOLD_MS) ({ degraded } = await t.host.status(t.ref));
-      expect(degraded).toMatch(/it may not be changed.*EPERM/);
-    } finally {
-      chattr('-i', log);
-    }
+    writeFileSync(join(t.cwd, 'go'), '');
+    expect(await degradedOnce((why) => why !== null)).toMatch(/it may not be changed.*EPERM/);
+    return log;
+  };
+
+  test('stall a terminal whose log is one of them, and no byte is lost', async () => {
+    t = testHost();
+    chattr('-i', await stalled());
     expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ degraded: null });
     expect(logOf(t).toString()).toBe('1\r\n2\r\n3\r\n');
   });
+
+  test('refuse a command after output that the log has not accepted, and accept the same id later', async () => {
+    t = testHost();
+    const log = await stalled();
+    try {
+      await t.host.reset(t.ref, { id: 'r1', reason: 'it hangs', by: 'reset' });
+      const expected = { code: 'storage_failed', says: /it may not be changed.*EPERM/ } as const;
+      await expectRefused(t.host.run(t.ref, append('later')), expected);
+      expect(t.host.commandRecord(t.ref, 'later')).toBeUndefined();
+    } finally {
+      chattr('-i', log);
+    }
+    expect(await degradedOnce((why) => why === null)).toBeNull();
+    await t.run('echo later >> runs', { id: 'later' });
+    expect((await t.run('echo "kept $KEPT"')).output).toBe('kept \n');
+    expect(readFileSync(join(t.cwd, 'runs'), 'utf8')).toBe('later\n');
+    // What the terminal had given before it was paused.
+    expect(logOf(t).toString()).toMatch(/^1\r\n/);
+  });
 });
 
-describe('file descriptors that are used up', () => {
+describe('exhausted file descriptors', () => {
   const limit = (pid: number, descriptors: number | string): void =>
     void execFileSync('prlimit', ['--pid', String(pid), `--nofile=${descriptors}:`]);
 
-  test('in a holder refuse its commands as resources_exhausted, tell a new host that it takes no connection, and nothing is lost', async () => {
+  test('in a holder refuse its commands as resources_exhausted, tell a new host that it accepts no connection, and nothing is lost', async () => {
     t = testHost();
     await t.run('KEPT=1');
     const pid = holderOf(t);
@@ -124,7 +148,7 @@ describe('file descriptors that are used up', () => {
     try {
       await expectRefused(t.host.run(t.ref, append('open')), {
         code: 'resources_exhausted',
-        says: /no more file descriptors for this process.*EMFILE.*; nothing was run\. Next: .*ulimit -n/s,
+        says: /out of file descriptors for this process.*EMFILE.*; nothing was run\. Next: .*ulimit -n/s,
       });
       await expectRefused(anew.status(t.ref), {
         code: 'session_unreachable',
@@ -137,7 +161,7 @@ describe('file descriptors that are used up', () => {
     expect(await t.run('echo "kept $KEPT"', { id: 'open' })).toMatchObject({ output: 'kept 1\n', epoch: 1 });
   });
 
-  test('in a host are told as resources_exhausted, and take no session that lives for dead', async () => {
+  test('in a host are reported as resources_exhausted, and no living session is taken for dead', async () => {
     t = testHost();
     await t.run('KEPT=1');
     const { cwd, treeKill } = t.host.options;

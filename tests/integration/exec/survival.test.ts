@@ -16,7 +16,7 @@ afterEach(() => endWithoutTrace(t));
 /** A second host on the same folder, as a worker after a restart is. */
 const another = (): SessionHost => new SessionHost(t.host.options);
 
-/** What a process of its own runs: it begins `code` under `id`, says so, and stays. */
+/** Runs in a separate process: it begins `code` under `id`, says so, and stays. */
 const WORKER = `
   const { SessionHost } = load('exec/session-host');
   const [options, ref, id, code] = args.map((arg) => { try { return JSON.parse(arg); } catch { return arg; } });
@@ -51,7 +51,7 @@ describe('a second host on the same folder', () => {
     second.detach();
   });
 
-  test('does not run an id that is known, at work or ended, and answers with its record', async () => {
+  test('does not run a known id, running or ended, and answers with its record', async () => {
     const request = {
       id: 'one',
       runtime: 'terminal',
@@ -79,7 +79,7 @@ describe('a second host on the same folder', () => {
     second.detach();
   });
 
-  test('refuses an id that comes with other code or another runtime', async () => {
+  test('refuses an id that arrives with other code or another runtime', async () => {
     await t.run('echo x >> runs', { id: 'taken' });
     const second = another();
     for (const [runtime, code] of [
@@ -94,7 +94,7 @@ describe('a second host on the same folder', () => {
     second.detach();
   });
 
-  test('goes on in the same shell, and a reset through it ends the tree', async () => {
+  test('continues in the same shell, and a reset through it ends the tree', async () => {
     await t.run('KEPT=1; cd /');
     const second = another();
     await second.run(t.ref, { id: 'next', runtime: 'terminal', code: 'echo "$KEPT $PWD"; exec sleep 600' });
@@ -167,7 +167,7 @@ describe('the SIGKILL of a holder', () => {
     if (!record) throw new Error('no holder');
     return record;
   };
-  /** Kills it and waits until it is gone and the host has been told what became of the command. */
+  /** Kills it and waits until it is gone and the host knows the command's outcome. */
   async function killHolder(): Promise<CommandView> {
     const told = t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
     process.kill(holder().identity.pid, 'SIGKILL');
@@ -219,7 +219,7 @@ describe('the SIGKILL of a holder', () => {
     expect(runs()).toBe(1);
   });
 
-  test('gives the next command a fresh shell and a new epoch, behind the old output', async () => {
+  test('gives the next command a fresh shell and a new epoch, after the old output', async () => {
     const { epoch } = await t.run('X=1; echo old; sleep 600', { yield: { betweenOutputMs: 50 } });
     const { pid } = holder().identity;
     await killHolder();
@@ -258,7 +258,7 @@ describe('the SIGKILL of a holder', () => {
   });
 });
 
-test('a TERM to a holder ends its tree, and the session goes on in a fresh shell', async () => {
+test('a TERM to a holder ends its tree, and the session continues in a fresh shell', async () => {
   await t.run('sleep 600', { id: 'told', yield: { firstOutputMs: 50 } });
   const { identity } = readJson<HolderRecord>(
     join(t.dataDir, 'sessions', 'test.local.0', 'holder.json'),

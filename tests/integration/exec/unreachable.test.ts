@@ -1,4 +1,4 @@
-// A holder that lives and does not answer, or that nobody finds: told as that, waited out, or ended by the host itself.
+// A holder that lives but does not answer, or cannot be found: reported, waited for, or ended by the host itself.
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors';
@@ -18,7 +18,7 @@ import { testHost, type TestHost } from '../../helpers/session-host';
 import { until } from '../../helpers/until';
 import { endWithoutTrace, holderOf, logOf, otherSession, processesMarked } from './session-processes';
 
-/** In which callers are told, on a machine that has other things to do. */
+/** Time limit for telling callers, on a busy machine. */
 const TOLD_MS = 5_000;
 
 let t: TestHost;
@@ -65,8 +65,8 @@ async function consume(place: Attachment): Promise<void> {
 
 const SURVIVES_HANGUP = 'trap "" HUP; nohup setsid sleep 4000 >/dev/null 2>&1 & sleep 4000';
 
-describe('a holder that is stopped', () => {
-  test('is told as that within five seconds by every request, which then was not sent, and goes on when it is continued', async () => {
+describe('a stopped holder', () => {
+  test('is reported as such within five seconds by every request, which then was not sent, and resumes when it is continued', async () => {
     await t.run('KEPT=1');
     const pid = await stop();
     const run = t.host.run(t.ref, { id: 'later', runtime: 'terminal', code: 'echo "kept $KEPT"' });
@@ -84,10 +84,10 @@ describe('a holder that is stopped', () => {
     expect(await t.run('echo "kept $KEPT"', { id: 'later' })).toMatchObject({ output: 'kept 1\n' });
   });
 
-  test('while a command is watched is told within five seconds, and nothing of the command is lost', async () => {
+  test('is reported within five seconds while a command is watched, and nothing of the command is lost', async () => {
     await t.run('until [ -e go ]; do sleep 0.02; done; seq 2000; (exit 3)', { yield: { firstOutputMs: 20 } });
     const watched = refusal(t.host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 60_000 }));
-    // Answered behind it on the same connection: the holder waits with it.
+    // Answered after it on the same connection: the holder waits with it.
     await t.host.status(t.ref);
     await stop();
     const { error, ms } = await watched;
@@ -131,7 +131,7 @@ describe('a holder that is stopped', () => {
     client.close();
   });
 
-  test('is told within five seconds to people who are attached, attach or arm it, and what they typed stays in order', async () => {
+  test('is reported within five seconds to people who are attached, attach or arm it, and what they typed stays in order', async () => {
     await t.run('cat > typed', { yield: { firstOutputMs: 20 } });
     const attach = (): Promise<Attachment> =>
       Attachment.open(t.dataDir, t.ref, { typist: { who: 'ada', take: true }, size: null });
@@ -170,7 +170,7 @@ describe.each(kinds)('with %s', (treeKill) => {
     t = testHost({ treeKill, sandbox: null });
   });
 
-  test('a reset ends the whole tree of a holder that is stopped, once for its id, and the next command has a fresh epoch', async () => {
+  test('a reset ends the whole tree of a stopped holder, once for its id, and the next command has a fresh epoch', async () => {
     const quick = { firstOutputMs: 50, betweenOutputMs: 50 };
     await t.run(`echo begun; ${SURVIVES_HANGUP}`, { id: 'lost', yield: quick });
     await until(() => logOf(t).toString() === 'begun\r\n');
@@ -213,7 +213,7 @@ describe.each(kinds)('with %s', (treeKill) => {
     expect(processesMarked(t.cwd, t.dataDir)).toEqual([]);
   });
 
-  test('a close ends the whole tree of a holder that is stopped', async () => {
+  test('a close ends the whole tree of a stopped holder', async () => {
     await t.run(SURVIVES_HANGUP, { yield: { firstOutputMs: 50 } });
     const holder = recordOf();
     await stop();
@@ -245,7 +245,7 @@ describe('what a holder is found by', () => {
     ['its socket', ({ socketPath }: HolderRecord) => socketPath],
     ['the folder of the sockets', ({ socketPath }: HolderRecord) => dirname(socketPath)],
     ['the record of itself', () => sessionPaths(t.dataDir, t.ref).holder],
-  ])('is made again when %s is removed, and the shell is the same', async (_what, pathOf) => {
+  ])('is recreated when %s is removed, and the shell is the same', async (_what, pathOf) => {
     await t.run('KEPT=1');
     const path = pathOf(recordOf());
     rmSync(path, { recursive: true });
@@ -274,7 +274,7 @@ describe('what a holder is found by', () => {
     expect(logOf(t).toString()).toMatch(/kept 1\r\n$/);
   });
 
-  test('is told as missing where it is not made again', async () => {
+  test('is reported as missing if it is not recreated', async () => {
     await t.run(':');
     const { socketPath } = recordOf();
     const pid = await stop();

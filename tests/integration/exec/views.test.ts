@@ -1,4 +1,4 @@
-// S11: what real programs draw is shown at its last state; what is left out can be read on exactly.
+// S11: what real programs draw is shown in its last state; omitted parts can be read exactly.
 import { commandView } from '../../../exec/command-view';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { endWithoutTrace } from './session-processes';
@@ -67,7 +67,7 @@ test('a bar that was drawn ten thousand times ends in its last state', async () 
   expect(view.omittedBytes).toBeGreaterThan(100_000);
 });
 
-test('long output keeps head and tail, and the note leads to exactly what lies between', async () => {
+test('long output keeps head and tail, and the note leads to exactly the part between', async () => {
   const view = await t.run('seq 1 30000');
   const note = /\n\[(\d+) bytes \/ (\d+) lines omitted, read from offset (\d+)\]\n/.exec(view.output);
   const [head = '', tail = ''] = view.output.split(note?.[0] ?? '\0');

@@ -111,7 +111,7 @@ test('a prompt of Node is at most likely: an idle server with a terminal looks t
   expect(server.state === 'running' ? 'none' : server.waiting?.certainty).toMatch(/none|likely|hint/);
 });
 
-test('a program that works after a question that was answered is not reported until it asks again', async () => {
+test('a program that works after an answered question is not reported until it asks again', async () => {
   await t.run(
     `read -p 'go? ' x; printf 'Building: '; i=0; while ((i < 300000)); do ((i++)); done; read -p 'again? ' y`,
   );
@@ -123,7 +123,7 @@ test('a program that works after a question that was answered is not reported un
   );
 });
 
-test('a time-out that polls the terminal is no reason to say that input is needed', async () => {
+test('polling the terminal with a timeout is no reason to say that input is needed', async () => {
   await t.run(`python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`, {
     yield: { promptMs: 100 },
   });
@@ -158,7 +158,7 @@ test.each([
   expect(view.yielded).toMatch(/first_output|between_output|max/);
 });
 
-test('a wait that is over is not reported any more', async () => {
+test('a wait that is over is no longer reported', async () => {
   await t.run('read x; sleep 600', { yield: { firstOutputMs: 300, betweenOutputMs: 300 } });
   await t.host.input(t.ref, { id: 'answer', text: 'x', keys: [] });
   const view = await t.until({ kind: 'idle', from: 0, timeoutMs: 5_000 });

@@ -37,7 +37,7 @@ const yields: [reason: string, code: string, settings: Partial<YieldSettings>, o
 ];
 
 test.each(yields)(
-  'a yield says that it came for %s, with the output so far and its offset',
+  'a yield says that its reason is %s, with the output so far and its offset',
   async (...row) => {
     const [yielded, code, settings, output] = row;
     const view = await t.run(code, { yield: settings });
@@ -97,7 +97,7 @@ test('a flood between two polls arrives whole by offset and bounded by default',
   expect(text).toBe(Array.from({ length: 100_000 }, (_, i) => `${i + 1}\n`).join(''));
 });
 
-test('a reader behind the end of the log is told up to where it may read', async () => {
+test('a reader past the end of the log is told up to where it may read', async () => {
   const snapshot = await t.host.status(t.ref);
   const asked = commandView({
     ref: t.ref,
@@ -131,7 +131,7 @@ describe('a command to a busy session', () => {
     const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 }, ref());
     expect(end).toMatchObject({ exitCode: 0, output: '' });
     expect(existsSync(effect)).toBe(false);
-    // A refusal is no record: the same id may be sent again.
+    // A refusal is not recorded: the same id may be sent again.
     expect(await t.run(`touch '${effect}'`, { ref: ref(), id: 'second' })).toMatchObject({ exitCode: 0 });
     expect(existsSync(effect)).toBe(true);
   });
@@ -143,7 +143,7 @@ describe('a command to a busy session', () => {
     expect(view.durationMs).toBeLessThan(1_000);
   });
 
-  test('that is about to be busy twice runs one of two commands that came at once', async () => {
+  test('that is about to be busy twice runs one of two simultaneous commands', async () => {
     const codes = ['a', 'b'].map((id) =>
       t.host.run(ref(), { id, runtime: 'terminal', code: `echo ${id} >> both; sleep 600` }),
     );

@@ -76,7 +76,7 @@ test('a command that waits for input is answered, waited for and reset', async (
   });
 }, 60_000);
 
-test('a command tells of its progress, which keeps a client with a short time-out waiting', async () => {
+test('a command reports its progress, which keeps a client with a short timeout waiting', async () => {
   const seen: number[] = [];
   const { structuredContent } = await call(
     'exec',
@@ -91,7 +91,7 @@ test('a command tells of its progress, which keeps a client with a short time-ou
   expect(seen.length).toBeGreaterThanOrEqual(2);
 }, 60_000);
 
-test('a call that is cancelled leaves the command running', async () => {
+test('a cancelled call leaves the command running', async () => {
   await call('exec', { code: 'true', session: 4 });
   const stop = new AbortController();
   const cancelled = call(
@@ -122,13 +122,13 @@ test.each([
   expect(structuredContent.error).toMatchObject({ code, retryable: false });
 });
 
-test('what is typed is not repeated in an error', async () => {
+test('typed text is not repeated in an error', async () => {
   const { content } = await call('input', { session: 1, keyboard: 'hunter2', wrong: true });
   expect(content[0]?.text).toContain('invalid_input');
   expect(content[0]?.text).not.toContain('hunter2');
 });
 
-test('an agent is started on a task, its answer is waited for, a conversation goes on until it is stopped', async () => {
+test('an agent is started on a task, its answer is awaited, a conversation continues until it is stopped', async () => {
   const model = files.model([
     { text: toolCall('code_execution_tool', { runtime: 'terminal', code: 'echo from the agent' }) },
     { text: 'the answer' },

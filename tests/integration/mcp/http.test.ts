@@ -1,4 +1,4 @@
-// MCP servers over streamable HTTP: the reference server, and one that is killed and started again.
+// MCP servers over streamable HTTP: the reference server, and one that is killed and restarted.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -62,7 +62,7 @@ test('the tools of server-everything are called over streamable HTTP', async () 
   });
 });
 
-test('a server without the right key is told of as down, and its tools come with the key', async () => {
+test('a server without the right key is reported as down, and its tools appear with the key', async () => {
   const { port } = await startFixture();
   running = testServers(http(port, { 'x-key': 'wrong' }));
   const { servers } = running;
@@ -73,7 +73,7 @@ test('a server without the right key is told of as down, and its tools come with
   expect(await pidOf(running)).toMatchObject({ ok: true });
 });
 
-test('a server that was started again behind the same address is found again by the next call', async () => {
+test('a server restarted at the same address is found again by the next call', async () => {
   const { child, port } = await startFixture();
   running = testServers(http(port, { 'x-key': KEY }));
   await running.connected();
@@ -97,7 +97,7 @@ test.each([
   expect(Date.now() - began).toBeLessThan(8_000);
 });
 
-test('a tool that is added is announced over HTTP too', async () => {
+test('an added tool is announced over HTTP too', async () => {
   const { port } = await startFixture();
   running = testServers(http(port, { 'x-key': KEY }));
   await running.connected();

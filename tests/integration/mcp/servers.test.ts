@@ -62,7 +62,7 @@ test('the server’s own words about wrong arguments reach the caller as a typed
   expect(JSON.stringify(outside)).toContain('outside allowed directories');
 });
 
-test('server-everything gives text, structured content, and pictures by type and size alone', async () => {
+test('server-everything gives text, structured content, and images only by type and size', async () => {
   const servers = await connect(reference('everything'), fixture());
   expect(await servers.call('mcp__everything__get-sum', { a: 2, b: 3 })).toEqual({
     ok: true,
@@ -104,7 +104,7 @@ test.each([
   ['crash_reading', 'mcp_server_lost'],
   ['crash_idempotent', 'mcp_server_lost'],
 ])(
-  'a call of %s that the server dies at ends as %s, and the next call finds it again',
+  'a call of %s during which the server dies ends as %s, and the next call finds it again',
   async (tool, code) => {
     const servers = await connect(fixture());
     const before = await pidOf(servers);
@@ -125,7 +125,7 @@ test('a tool’s own failure is a typed error with the server’s text', async (
   });
 });
 
-test('a call that is cancelled is cancelled at the server too', async () => {
+test('a cancelled call is cancelled at the server too', async () => {
   const servers = await connect(fixture({ journal }));
   const stop = new AbortController();
   const call = servers.call('mcp__fix__forever', {}, stop.signal);
@@ -135,7 +135,7 @@ test('a call that is cancelled is cancelled at the server too', async () => {
   await until(() => readFileSync(journal, 'utf8') === 'started\ncancelled\n');
 });
 
-test('what has been answered is not cancelled later, neither the handshake at its time-out nor an ended call', async () => {
+test('what has been answered is not cancelled later, neither the handshake at its timeout nor an ended call', async () => {
   const { transport, ...rest } = fixture({}, { startupMs: 3_000 });
   const args = 'args' in transport ? transport.args : [];
   // All that the server is sent goes through the journal.
@@ -170,7 +170,7 @@ test('a call that reports progress outlives the time-out', async () => {
   expect(Date.now() - began).toBeGreaterThan(1_500);
 });
 
-test('a server that cannot be started is told of with its reason, and keeps no other from working', async () => {
+test('a server that cannot be started is reported with its reason, and does not keep others from working', async () => {
   const gone = fixture({ name: 'gone' });
   const broken = {
     ...gone,
@@ -239,7 +239,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-test('of changed settings only the changed server is started anew; one that is taken away is gone', async () => {
+test('when settings change, only the changed server is restarted; a removed one is gone', async () => {
   const servers = await connect(fixture(), fixture({ name: 'other' }));
   const [kept, other] = [await pidOf(servers), await servers.call('mcp__other__pid')];
   servers.servers.reconcile([fixture(), fixture({ name: 'other' }, { toolMs: 19_000 })]);

@@ -44,7 +44,7 @@ interface Listed {
 }
 const registry = (): Listed =>
   JSON.parse(readFileSync(join(engine.dataDir, 'registry.json'), 'utf8')) as Listed;
-/** As the living worker says: a record of a dead one says nothing. */
+/** From the living worker: a dead one's record does not count. */
 const stateOf = (name: string): string | undefined => {
   const { worker, servers: all } = registry();
   return isAlive(worker) ? all.find((one) => one.name === name)?.state : undefined;
@@ -91,7 +91,7 @@ test('`holdfast tools` lists every tool with its effects and place, and `tools s
   });
 }, 60_000);
 
-test('a server that is added to the file while the worker runs is callable, and one taken away is gone', async () => {
+test('a server added to the file while the worker runs is callable, and a removed one is gone', async () => {
   await untilConnected('fix');
   const before = runningWorker(engine.dataDir);
   const beginning = readFileSync(config, 'utf8');
@@ -105,7 +105,7 @@ test('a server that is added to the file while the worker runs is callable, and 
   expect(runningWorker(engine.dataDir)).toEqual(before);
 }, 60_000);
 
-test('a server that is added while a script sleeps is callable when it wakes', async () => {
+test('a server added while a script sleeps is callable when it wakes', async () => {
   await untilConnected('fix');
   const beginning = readFileSync(config, 'utf8');
   const session = engine.client.session({ agent: uniqueId('mcp'), session: 0 });
@@ -129,14 +129,14 @@ print(codex_tools.mcp__late__pid())`;
   await session.close('done');
 }, 60_000);
 
-test('a file that becomes invalid keeps what was, and both the log and `holdfast tools` say so without secrets', async () => {
+test('a file that becomes invalid changes nothing, and both the log and `holdfast tools` say so without secrets', async () => {
   await untilConnected('fix');
   const beginning = readFileSync(config, 'utf8');
   writeFileSync(config, `${beginning}foo = "${SECRET}"\n`);
   await until(() => registry().faults.length > 0);
   const { stdout, stderr } = await hf('tools');
   expect(stdout).toMatch(/^mcp__fix__pid /m);
-  expect(stderr).toContain('What was configured before goes on.');
+  expect(stderr).toContain('The previous configuration stays in effect.');
   expect(stderr).toContain('"mcp_servers.fix" has the unknown key "foo"');
   const log = readFileSync(join(engine.dataDir, 'worker.log'), 'utf8');
   expect(log).toContain('has the unknown key "foo"');
@@ -145,7 +145,7 @@ test('a file that becomes invalid keeps what was, and both the log and `holdfast
   await until(() => registry().faults.length === 0);
 }, 60_000);
 
-test('what is read at a start alone is said to count from the next start', async () => {
+test('settings read only at a start are reported to apply from the next start', async () => {
   const beginning = readFileSync(config, 'utf8');
   writeFileSync(config, `[features]\nunified_exec = false\n${beginning}`);
   await until(() => registry().faults.length > 0);
@@ -173,7 +173,7 @@ test('the servers of a worker that was killed are gone when the next one serves,
   expect(servers()).toHaveLength(1);
 }, 60_000);
 
-test('without a worker the tools are told from the configuration, and that MCP servers are not among them', async () => {
+test('without a worker the tools come from the configuration, with a note that MCP servers are not among them', async () => {
   await hf('down');
   await until(() => servers().length === 0);
   const { stdout, stderr } = await hf('tools');
@@ -183,7 +183,7 @@ test('without a worker the tools are told from the configuration, and that MCP s
   await hf('up');
 }, 60_000);
 
-test('an invalid configuration keeps a worker from starting with one error, and the one that runs goes on', async () => {
+test('an invalid configuration keeps a worker from starting with one error, and the running one continues', async () => {
   const other = join(files.directory, 'other.toml');
   writeFileSync(other, 'foo = 1\n[features]\nbar = 2\n');
   const before = runningWorker(engine.dataDir);

@@ -1,4 +1,4 @@
-// The providers over HTTP against a simulator that others maintain.
+// The providers over HTTP against a third-party simulator.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -49,7 +49,7 @@ async function errorOf(provider: ModelProvider, request: ModelRequest): Promise<
 }
 
 describe.each(WIRE_APIS)('over %s', (wireApi) => {
-  test('an answer comes as text, in pieces to who watches, and nobody watching asks for no stream', async () => {
+  test('an answer arrives as text, in pieces to watchers, and without watchers no stream is requested', async () => {
     const provider = simulator.provider(wireApi);
     expect(await provider.reply(ask('hello'))).toMatchObject({ text: 'Hello, you.' });
     expect(simulator.lastBody).not.toMatchObject({ stream: true });
@@ -60,7 +60,7 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     expect([pieces.join(''), reply.text]).toEqual(['Hello, you.', 'Hello, you.']);
   });
 
-  test('calls come with the text beside them, streamed or not, and go back with their results in order', async () => {
+  test('calls arrive with the text beside them, streamed or not, and go back with their results in order', async () => {
     const provider = simulator.provider(wireApi);
     const request = ask('look twice', { tools: [LOOK] });
     const calls = [
@@ -81,7 +81,7 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
         ],
       }),
     );
-    const lost = expect.stringContaining('No result is on record') as string;
+    const lost = expect.stringContaining('No result was recorded') as string;
     expect(simulator.lastBody).toMatchObject(SENT_CALLS[wireApi](lost));
   });
 
@@ -92,7 +92,7 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     });
   });
 
-  test('what the model thinks is no part of its answer', async () => {
+  test('the model’s reasoning is not part of its answer', async () => {
     const pieces: string[] = [];
     const provider = simulator.provider(wireApi);
     expect(await provider.reply(ask('think'))).toMatchObject({ text: 'Forty-two.' });
@@ -100,7 +100,7 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     expect(pieces.join('')).toBe('Forty-two.');
   });
 
-  test('a stream that is cut or falls silent, a time-out and a closed port are model_unreachable, asked once', async () => {
+  test('a stream that is cut or falls silent, a timeout and a closed port are model_unreachable, asked once', async () => {
     const onText = (): void => undefined;
     const before = simulator.requests.length;
     expect(await errorOf(simulator.provider(wireApi), ask('cut', { onText }))).toMatchObject({
@@ -114,7 +114,7 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     const idle = await errorOf(simulator.provider(wireApi, { streamIdleMs: 150 }), ask('silent', { onText }));
     expect(idle.message).toMatch(/its stream was silent for 150 ms/);
     const late = await errorOf(simulator.provider(wireApi, { requestMs: 100 }), ask('silent', { onText }));
-    expect(late.message).toMatch(/no whole answer within 100 ms/);
+    expect(late.message).toMatch(/no complete answer within 100 ms/);
     const closed = await errorOf(simulator.provider(wireApi, { baseUrl: await closedPort() }), ask('hello'));
     expect(closed).toMatchObject({
       code: 'model_unreachable',
@@ -145,7 +145,7 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     }
   });
 
-  test('an answer that is none of the protocol’s ends the call and says where to look', async () => {
+  test('an answer outside the protocol ends the call and says where to look', async () => {
     simulator.answers.push({ status: 200, body: '{"detail":"a proxy"}' });
     const err = await errorOf(simulator.provider(wireApi), ask('hello'));
     expect(err).toMatchObject({
@@ -257,7 +257,7 @@ async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-test('a schema goes to where the vendor enforces it, strictly where it can be, and never where calls are text', async () => {
+test('a schema is sent where the vendor enforces it, strictly if possible, and never if calls are text', async () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const closed = { ...schema, additionalProperties: false };
   const request = (outputSchema: object): ModelRequest =>
@@ -274,7 +274,7 @@ test('a schema goes to where the vendor enforces it, strictly where it can be, a
   expect(simulator.lastBody).not.toHaveProperty('response_format');
 });
 
-test('a key that is no header and a password in an address are in no error', async () => {
+test('a key that is not a valid header and a password in an address appear in no error', async () => {
   process.env.HOLDFAST_TEST_ODD_KEY = `${PLANTED_KEY}\n${PLANTED_KEY}`;
   const odd = simulator.provider('chat', { key: { variable: 'HOLDFAST_TEST_ODD_KEY' } });
   expect((await errorOf(odd, ask('hello'))).message).toContain('[hidden]');
@@ -283,7 +283,7 @@ test('a key that is no header and a password in an address are in no error', asy
   for (const wireApi of WIRE_APIS) await errorOf(simulator.provider(wireApi, { baseUrl }), ask('hello'));
 });
 
-test('a refusal is told as the answer', async () => {
+test('a refusal is reported as the answer', async () => {
   const message = { role: 'assistant', content: null, refusal: 'I will not.' };
   simulator.answers.push({
     status: 200,
@@ -302,7 +302,7 @@ test('a refusal is told as the answer', async () => {
   });
 });
 
-test('a failure that is told in the midst of a stream has its code', async () => {
+test('a failure reported in the middle of a stream has its code', async () => {
   const event = {
     type: 'response.failed',
     response: { status: 'failed', output: [], error: { code: 'rate_limit_exceeded', message: 'Wait.' } },
@@ -324,7 +324,7 @@ test('a failure that is told in the midst of a stream has its code', async () =>
   expect((await errorOf(anthropic, ask('x', { onText: () => undefined }))).code).toBe('model_overloaded');
 });
 
-test('tokens are counted with those from the cache, and cost what is configured', async () => {
+test('tokens are counted including those from the cache, and cost what is configured', async () => {
   const prices = { input: 2, cachedInput: 0.2, cacheWrite: 3, output: 10 };
   const usage = {
     input_tokens: 100,

@@ -44,7 +44,7 @@ async function argsBlob(agent: string, n: number, store = blobs): Promise<BlobRe
   return blob;
 }
 
-test('a small value stays in history, a large one goes by file and comes back the same', async () => {
+test('a small value stays in history, a large one travels as a file and comes back the same', async () => {
   expect(await blobs.fit('a', 't', { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
   const outcome = await blobs.fit('a', 't', LARGE);
   if (!('blob' in outcome)) throw new Error('not by file');
@@ -60,17 +60,17 @@ test('a value that no connection carries is an error of its call', async () => {
   expect(filesIn()).toEqual([]);
 });
 
-test('a file that was changed or taken away is said to be, never given as the value', async () => {
+test('a changed or removed file is reported as such, never returned as the value', async () => {
   const outcome = await blobs.fit('a', 't', LARGE);
   if (!('blob' in outcome)) throw new Error('not by file');
   writeFileSync(join(folder, 'a', outcome.blob.sha256), JSON.stringify('ê'.repeat(100_000)));
-  await expect(blobs.read('a', outcome.blob, signal)).rejects.toThrow('not there any more');
+  await expect(blobs.read('a', outcome.blob, signal)).rejects.toThrow('no longer exists');
   rmSync(join(folder, 'a', outcome.blob.sha256));
-  await expect(blobs.read('a', outcome.blob, signal)).rejects.toThrow('not there any more');
+  await expect(blobs.read('a', outcome.blob, signal)).rejects.toThrow('no longer exists');
 });
 
 test.each(['../../etc/passwd', '', 'A'.repeat(64)])(
-  'a name that is no hash touches no file: %s',
+  'a name that is not a hash touches no file: %s',
   async (sha256) => {
     await expect(blobs.read('a', { sha256, bytes: 1 }, signal)).rejects.toMatchObject({
       code: 'invalid_input',
@@ -78,21 +78,21 @@ test.each(['../../etc/passwd', '', 'A'.repeat(64)])(
   },
 );
 
-test('a value of another machine is fetched once, and given only where it is what its name says', async () => {
+test('a value of another machine is fetched once, and returned only if it matches its name', async () => {
   const content = Buffer.from(JSON.stringify(LARGE));
   const sha256 = createHash('sha256').update(content).digest('hex');
   const there = { sha256, bytes: content.length, at: 'host.there' };
   await expect(blobs.read('a', there, signal)).rejects.toThrow('host there is offline');
   const changed = Buffer.from(content).fill('x', 1, 9);
   elsewhere = () => changed;
-  await expect(blobs.read('a', there, signal)).rejects.toThrow('not what was sent');
+  await expect(blobs.read('a', there, signal)).rejects.toThrow('differs from the one that was sent');
   elsewhere = () => content;
   expect(await blobs.read('a', there, signal)).toBe(LARGE);
   elsewhere = () => Promise.reject(new Error('asked again'));
   expect(await blobs.read('a', there, signal)).toBe(LARGE);
 });
 
-test('the parts of a value are the value, and one that is not there is said to be', async () => {
+test('the parts of a value make up the value, and a missing one is reported', async () => {
   const outcome = await blobs.fit('a', 't', 'é'.repeat(600_000));
   if (!('blob' in outcome)) throw new Error('not by file');
   const { sha256, bytes } = outcome.blob;
@@ -104,7 +104,7 @@ test('the parts of a value are the value, and one that is not there is said to b
   await expect(blobs.part('0'.repeat(64), 0)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('what no call can ask for any more is removed, the rest stays', async () => {
+test('values that no call can ask for any more are removed, the rest stays', async () => {
   const outcome = await blobs.fit('a', 't', LARGE);
   if (!('blob' in outcome)) throw new Error('not by file');
   await blobs.prune(Date.now() + 31 * 24 * HOUR_MS);
@@ -116,7 +116,7 @@ test('what no call can ask for any more is removed, the rest stays', async () =>
 describe('a value is kept', () => {
   test('as long as one of the calls needs it that have made the same, and then is gone', async () => {
     const calls = await Promise.all([blobOf(blobs.fit('a', 't', LARGE)), blobOf(blobs.fit('a', 't', LARGE))]);
-    // The same again as arguments, which stand for themselves.
+    // The same again as arguments, which count separately.
     const { blob: args } = await blobs.fitArgs('a', { value: LARGE });
     const { blob: again } = await blobs.fitArgs('a', { value: LARGE });
     if (!args || !again) throw new Error('not by file');
@@ -147,10 +147,10 @@ describe('a value is kept', () => {
     const yours = await blobOf(blobs.fit('b', 't', LARGE));
     blobs.releaseResult('a', mine);
     expect(await blobs.read('b', yours, signal)).toBe(LARGE);
-    await expect(blobs.read('a', mine, signal)).rejects.toThrow('not there any more');
+    await expect(blobs.read('a', mine, signal)).rejects.toThrow('no longer exists');
   });
 
-  test('for an hour where an earlier process has made it: others may need it', async () => {
+  test('for an hour if an earlier process has made it: others may need it', async () => {
     const ref = await blobOf(anew().fit('a', 't', LARGE));
     blobs.releaseResult('a', ref);
     await blobs.prune(Date.now() + 0.9 * HOUR_MS);
@@ -183,14 +183,14 @@ describe('a value is kept', () => {
     expect([await kept(), await kept()]).toEqual([1, 0]);
   });
 
-  test('for as long as before where another machine has fetched a part of it', async () => {
+  test('for as long as before if another machine has fetched a part of it', async () => {
     const { sha256 } = await blobOf(blobs.fit('a', 't', 'é'.repeat(600_000)));
     await blobs.part(sha256, 0);
     await blobs.prune(Date.now() + 31 * 24 * HOUR_MS);
     expect(filesIn()).toHaveLength(1);
   });
 
-  test('of an earlier release where it lay, until nobody can ask for it', async () => {
+  test('of an earlier release in its old place, until nobody can ask for it', async () => {
     const content = Buffer.from(JSON.stringify(LARGE));
     const sha256 = createHash('sha256').update(content).digest('hex');
     writeFileSync(join(folder, sha256), content);
@@ -201,7 +201,7 @@ describe('a value is kept', () => {
   });
 });
 
-test('what a write that was cut off has left is removed, and no write that goes on', async () => {
+test('leftovers of an interrupted write are removed, but not of one still in progress', async () => {
   mkdirSync(join(folder, 'a'));
   const draft = join(folder, 'a', `${'0'.repeat(64)}.draft`);
   writeFileSync(draft, 'half');
@@ -216,7 +216,7 @@ describe('within its limits', () => {
   const LIMITS = { valueBytes: 1_050_000, agentValueBytes: 350_000 };
   beforeEach(() => (blobs = anew(LIMITS)));
 
-  test('arguments of an agent above its share are refused before anything is run, and others are not', async () => {
+  test('arguments of an agent above its share are refused before anything runs, and those of others are not', async () => {
     const refs = await Promise.all([1, 2, 3].map((n) => argsBlob('a', n)));
     const { error } = { error: await argsBlob('a', 4).catch((err: unknown) => err) };
     expect(error).toMatchObject({ code: 'values_full', retryable: true, effect: 'none' });
@@ -224,7 +224,7 @@ describe('within its limits', () => {
       /calls of agent a hold large values of 0\.3 MiB, allowed 0\.3 MiB; nothing was run/,
     );
     await argsBlob('b', 4);
-    // The same values again take nothing more: a call that is sent again is not refused.
+    // The same values again take no more space: a repeated call is not refused.
     await argsBlob('a', 3);
     blobs.releaseArgs('a', refs[0] as BlobRef);
     await argsBlob('a', 4);
@@ -249,11 +249,11 @@ describe('within its limits', () => {
     expect(refused[0]).toMatchObject({ reason: { code: 'values_full' } });
     expect(bytesIn()).toBeLessThanOrEqual(LIMITS.valueBytes);
     await expect(blobs.checkRoom()).rejects.toThrow(/calls of all agents hold/);
-    // What may be run again without harm is not refused for others' sake.
+    // Calls that may safely run again are not refused because of others.
     await blobs.checkQuota('f');
   });
 
-  test('what nobody needs goes for what a call needs: copies, and what has been delivered', async () => {
+  test('values that nobody needs make room for those that a call needs: copies, and delivered ones', async () => {
     for (let n = 0; n < 3; n++) {
       const content = Buffer.from(JSON.stringify(large(100 + n)));
       const sha256 = createHash('sha256').update(content).digest('hex');
@@ -273,12 +273,12 @@ describe('within its limits', () => {
     ).toEqual(kept.map(({ sha256 }) => sha256).sort());
   });
 
-  test('what is there already counts after a restart', async () => {
+  test('existing values count after a restart', async () => {
     for (let n = 0; n < 3; n++) await argsBlob('a', n);
     await expect(argsBlob('a', 9, anew(LIMITS))).rejects.toMatchObject({ code: 'values_full' });
   });
 
-  test('a copy that has been read is gone; what lies here itself stays', async () => {
+  test('a copy that has been read is gone; values that belong here stay', async () => {
     const content = Buffer.from(JSON.stringify(LARGE));
     const sha256 = createHash('sha256').update(content).digest('hex');
     elsewhere = () => content;

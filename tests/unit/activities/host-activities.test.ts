@@ -74,7 +74,7 @@ function at<K extends keyof HostActivities>(
   return run as ReturnType<HostActivities[K]>;
 }
 
-/** What a caller is told, and that Temporal does not try it again. */
+/** What a caller is told, and that Temporal does not retry it. */
 async function told(call: Promise<unknown>): Promise<Pick<HoldfastError, 'code' | 'effect' | 'message'>> {
   const failure: unknown = await call.then(
     () => undefined,
@@ -114,7 +114,7 @@ const REFUSED: [what: string, code: string, call: (attempt: number) => Promise<u
     (n) => (access.set('read-only'), at(n, 'runCommand', command('touch ran'))),
   ],
   [
-    'a session that is not to be opened',
+    'a session that must not be opened',
     'execution_disabled',
     (n) => (access.set('off'), at(n, 'openSession', { ref: t.ref, cwd: null })),
   ],
@@ -157,9 +157,9 @@ test('an error that promises nothing of the effect is passed on as it is, and is
 
 test.each([
   [1, /^Session 0 has no running process/],
-  [2, /^It is unknown whether the input had its effect/],
+  [2, /^It is unknown whether the input took effect/],
 ])(
-  'of signalled inputs attempt %i tells each that was refused as far as it is known',
+  'of signalled inputs, attempt %i reports each that was refused as far as is known',
   async (attempt, says) => {
     const inputs = [1, 2].map((n) => ({ inputId: `i${n}`, text: 'x', keys: [] }));
     await t.run(':');
@@ -180,7 +180,7 @@ describe('a command that has begun', () => {
   test.each([
     ['the access is taken away', async (): Promise<void> => access.set('off')],
     ['its holder is stopped', async (): Promise<void> => void (await stop())],
-  ])('is seen to its end when %s, and is not run again', async (_what, change) => {
+  ])('is followed to its end when %s, and does not run again', async (_what, change) => {
     await begin();
     await change();
     await expect(again()).rejects.toThrow(CompleteAsyncError);
@@ -196,7 +196,7 @@ describe('a command that has begun', () => {
     expect(existsSync(join(t.cwd, 'others'))).toBe(false);
   });
 
-  test('is told to its callers as one that may have an effect, by a worker that finds its holder stopped', async () => {
+  test('is reported to its callers as one that may have had an effect, by a worker that finds its holder stopped', async () => {
     await begin();
     await stop();
     const signals: Yielded[] = [];
@@ -221,7 +221,7 @@ describe('a command that has begun', () => {
     expect(new HoldfastError(code ?? 'internal', facts)).toMatchObject({
       code: 'session_unreachable',
       effect: 'possible',
-      message: expect.stringContaining('its command had begun before') as string,
+      message: expect.stringContaining('its command had already begun') as string,
     });
     process.kill(stopped[0] ?? 0, 'SIGCONT');
     await until(() => signals.some(({ trouble }) => trouble === null));
@@ -246,7 +246,7 @@ test('a command that a stopped holder never got was not run, and the same id run
 test.each([
   ['an input', (of: HostActivities) => at(1, 'sendInput', input({ yield: AT_ONCE }), of)],
   ['a signalled input', (of: HostActivities) => at(1, 'sendInputs', { ref: t.ref, inputs: [input()] }, of)],
-])('%s that was typed is not denied when its holder stops before it is looked at', async (_what, call) => {
+])('%s that was typed is not denied when its holder stops before it is checked', async (_what, call) => {
   await t.run('cat > typed', { yield: { firstOutputMs: 0 } });
   const stopping = Object.create(t.host) as SessionHost;
   stopping.input = async (...args): ReturnType<SessionHost['input']> => {
@@ -256,13 +256,13 @@ test.each([
   };
   const { code, effect, message } = await told(call(activities({ sessions: stopping })));
   expect([code, effect]).toEqual(['session_unreachable', 'possible']);
-  expect(message).toMatch(/typed before/);
+  expect(message).toMatch(/had already been typed/);
   expect(message).not.toMatch(/nothing was/);
   process.kill(stopped[0] ?? 0, 'SIGCONT');
   await until(() => readFileSync(join(t.cwd, 'typed'), 'utf8') === 'yes\n');
 });
 
-describe('what is left to Temporal to try again', () => {
+describe('what is left to Temporal to retry', () => {
   const failing = (err: Error): SessionHost => {
     const sessions = Object.create(t.host) as SessionHost;
     sessions.status = () => Promise.reject(err);
@@ -284,7 +284,7 @@ describe('what is left to Temporal to try again', () => {
     expect(lost.nonRetryable).toBe(false);
   });
 
-  test('is not what the system refuses: that is told at once', async () => {
+  test('does not include what the system refuses: that is reported at once', async () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
       code: 'ENOSPC',
       syscall: 'write',

@@ -73,7 +73,7 @@ async function take({ told }: Watcher, count: number): Promise<string[]> {
   return taken;
 }
 
-test('a piece reaches who watches the agent and nobody else; nobody watching, none is asked for', async () => {
+test('a piece reaches the watchers of the agent and nobody else; without watchers, none is requested', async () => {
   expect(await hub.during(CALL, async ({ onText }) => onText)).toBeUndefined();
   const [mine, other] = [watcher('a'), watcher('b')];
   await Promise.all([mine.connected(), other.connected()]);
@@ -100,7 +100,7 @@ test('a call that fails takes back what was shown, and its late pieces are not s
   expect(await take(mine, 4)).toEqual(['half', 'reset', 'whole', 'end']);
 });
 
-test('who begins to watch in the midst of a reply gets what is there of it', async () => {
+test('a watcher who joins in the middle of a reply gets what there is of it', async () => {
   const first = watcher();
   await first.connected();
   const second = watcher();
@@ -112,7 +112,7 @@ test('who begins to watch in the midst of a reply gets what is there of it', asy
   expect(await take(second, 2)).toEqual([', and on', 'end']);
 });
 
-test('a hub that is gone takes back the reply it was at, and the next one is found', async () => {
+test('a hub that goes away takes back its current reply, and the next hub is found', async () => {
   const mine = watcher();
   await mine.connected();
   await hub.during(CALL, async ({ onText }) => {
@@ -127,7 +127,7 @@ test('a hub that is gone takes back the reply it was at, and the next one is fou
   expect(await take(mine, 2)).toEqual(['whole', 'end']);
 });
 
-test('a watcher that reads nothing loses its connection, and the call goes on', async () => {
+test('a watcher that reads nothing loses its connection, and the call continues', async () => {
   const [record] = records();
   const socket = createConnection(record?.socketPath ?? '');
   socket.pause();
@@ -157,7 +157,7 @@ test('nobody watches without the token, and only this user reaches it', async ()
   expect(statSync(join(dataDir, 'live-tokens')).mode & 0o077).toBe(0);
 });
 
-test('what a killed worker left is cleared away, and a path too long for a socket is none', async () => {
+test('leftovers of a killed worker are cleared away, and a path too long for a socket gives none', async () => {
   hub.close();
   const old = dataDir;
   dataDir = join(old, 'deep'.repeat(30));

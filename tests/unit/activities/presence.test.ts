@@ -1,4 +1,4 @@
-// Whether a host knows that the server counts on it: where it does not, it says again and again that it is there.
+// Whether a host knows that the server has registered it: if not, it keeps announcing itself.
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Presence } from '../../../activities/presence';
 

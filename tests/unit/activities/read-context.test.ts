@@ -19,7 +19,7 @@ test('pipes and devices among the context are left out, as skills too: neither i
   expect(text?.match(/<file path="[^"]*">/g)).toEqual(['<file path="AGENTS.md">']);
 });
 
-test('of a file that is too large the model sees the beginning and how much is left out', async () => {
+test('of a file that is too large, the model sees the beginning and how much is left out', async () => {
   writeFileSync(join(folder, 'large'), 'a'.repeat(3_000_000));
   const text = await readContext(folder, ['large']);
   expect(text?.length).toBeLessThan(70_000);
@@ -44,13 +44,13 @@ describe('on a host with a sandbox', () => {
       const text = await readContext(folder, paths.slice(0, 3), { roots, shows });
       expect(text).toContain('own');
       expect(text).not.toContain('canary');
-      // Named outside by whoever started the agent.
+      // Named outside by the person who started the agent.
       expect(await readContext(folder, paths.slice(3), { roots, shows })).toContain('canary');
     }
     expect(await readContext(folder, paths.slice(0, 1))).toContain('canary');
   });
 
-  test('a working folder that is named through a link is the one that it leads to', async () => {
+  test('a working folder named through a link is the one that the link leads to', async () => {
     symlinkSync(join(outside, 'key'), join(folder, 'LINKED.md'));
     symlinkSync(folder, join(outside, 'work'));
     const sandbox = { roots: [folder], shows };

@@ -1,4 +1,4 @@
-// Where findings are, and that nothing in hostile code stops or fools whoever checks it.
+// Where findings are, and that nothing in hostile code stops or fools the checks.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ test('a finding names rule, language, place, excerpt and reason', async () => {
   });
 });
 
-test('however much of one rule is found, what another rule finds behind it is told', async () => {
+test('however many findings of one rule there are, a later finding of another rule is reported', async () => {
   const { verdicts } = await check('terminal', `${'rm -rf /etc\n'.repeat(500)}echo [YOUR_API_KEY]`);
   expect(verdicts.length).toBeLessThanOrEqual(100);
   expect(verdicts.at(-1)).toMatchObject({ rule: 'placeholder', line: 501 });
@@ -64,7 +64,7 @@ test('an excerpt is one short line without control characters', async () => {
 test.each([
   ['terminal', 'if then (', 'line 1'],
   ['python', 'x = 1\ndef f(:\n', 'line 2'],
-  ['nodejs', 'function (', 'no JavaScript'],
+  ['nodejs', 'function (', 'not JavaScript'],
 ] as const)('code of %s that does not parse says so', async (runtime, code, reason) => {
   expect(await check(runtime, code)).toMatchObject({
     verdicts: [],
@@ -72,7 +72,7 @@ test.each([
   });
 });
 
-test('what can be checked beside a part that does not parse is checked', async () => {
+test('everything except a part that does not parse is checked', async () => {
   const report = await check('terminal', 'rm -rf /\npython3 -c "def f(:"');
   expect(report).toMatchObject({
     verdicts: [{ line: 1 }],
@@ -89,7 +89,7 @@ test('without python3 the report says so, and the other languages are checked', 
   without.close();
 });
 
-test('a Python process that dies is started again', async () => {
+test('a Python process that dies is restarted', async () => {
   await check('python', 'x = 1');
   const pids = childrenOf(process.pid).filter((pid) => commandLine(pid).includes('parse-python.py'));
   expect(pids).toHaveLength(1);
@@ -139,7 +139,7 @@ describe.each(LANGUAGES)('hostile code of %s is answered', (runtime) => {
     expect((await check(runtime, `${lines}x`)).unparsed).toContain('longer');
   });
 
-  test('when a finding stands at the end of a long script', async () => {
+  test('when a finding is at the end of a long script', async () => {
     const line = {
       terminal: 'rm -rf /',
       python: 'import os; os.system("rm -rf /")',
@@ -178,7 +178,7 @@ test('characters that stand for marks inside do not make or hide findings', asyn
   expect((await check('terminal', `echo "${marks}"; rm -rf /`)).verdicts).toHaveLength(1);
 });
 
-test('checks that are asked for at once are all answered', async () => {
+test('simultaneous checks are all answered', async () => {
   const reports = await Promise.all(
     Array.from({ length: 12 }, (_value, at) => check(LANGUAGES[at % 3] ?? 'terminal', 'x=1')),
   );

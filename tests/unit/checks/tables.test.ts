@@ -1,4 +1,4 @@
-// X1, X2: what is found, what is not mistaken for it, and what is known to be missed.
+// X1, X2: findings, non-findings, and known misses.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckReport } from '../../../contracts/checks';

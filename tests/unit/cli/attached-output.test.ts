@@ -35,7 +35,7 @@ test.each([
   ['secondary attributes', '\x1b[>c'],
   ['a mode request', '\x1b[?2004$p'],
   ['the version', '\x1b[>0q'],
-])('a query for %s reaches the terminal of who types, and not of who watches', (_, query) => {
+])('a query for %s reaches the terminal of the person who types, and not of one who watches', (_, query) => {
   expect([shown(query, true), shown(query, false)]).toEqual([query, '']);
 });
 
@@ -68,7 +68,7 @@ test.each([
   ['modified other keys', '\x1b[>4;2m\x1b[?4m'],
   ['keys of Windows', '\x1b[?9001h'],
   ['reports of focus', '\x1b[?1004h'],
-])('%s does not pass, not even for who types', (_, text) => {
+])('%s does not pass, not even for the person who types', (_, text) => {
   expect(shown(`a${text}b`)).toBe('ab');
 });
 
@@ -92,7 +92,7 @@ test('however the output is cut into pieces, the same passes', () => {
   }
 });
 
-test('the alternate screen is left at the end only where it was entered', () => {
+test('the alternate screen is left at the end only if it was entered', () => {
   const restoreAfter = (text: string): string => {
     const output = new AttachedOutput(true);
     output.push(Buffer.from(text));

@@ -9,7 +9,7 @@ const SYSTEM = [
   line('nobody', 65_534, '/bin/sh'),
 ];
 
-test('where others can log in, the doctor names them and says what they can do', () => {
+test('if others can log in, the doctor names them and says what they can do', () => {
   const users = [...SYSTEM, line('me', OWN, '/bin/bash'), line('anna', 1_001, '/bin/zsh')].join('\n');
   expect(checkReach(users, OWN)).toMatchObject({
     status: 'warn',

@@ -1,4 +1,4 @@
-// What the doctor says of the disk, by the limits of the configuration.
+// What the doctor says about the disk, given the configured limits.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ function put(path: string, bytes: number): void {
 }
 const log = (session: number): string => sessionPaths(dataDir, { agent: 'a', host: 'local', session }).log;
 
-test('the doctor shows how much of their limits logs and values take, and who takes the most', async () => {
+test('the doctor shows how much of their limits logs and values use, and the largest users', async () => {
   expect(await checkStorage(dataDir)).toEqual({
     logs: { status: 'ok', found: 'none' },
     values: { status: 'ok', found: '0.0 MiB of 2048 MiB' },
@@ -34,7 +34,7 @@ test('the doctor shows how much of their limits logs and values take, and who ta
   });
 });
 
-test('the doctor warns before values are refused, and says so where the limits cannot be read', async () => {
+test('the doctor warns before values are refused, and says so if the limits cannot be read', async () => {
   writeFileSync(join(dataDir, 'holdfast.toml'), '[storage]\nagent_values_mb = 3\n');
   put(join(dataDir, 'blobs', 'b', '0'.repeat(64)), 3_000_000);
   expect((await checkStorage(dataDir)).values).toMatchObject({

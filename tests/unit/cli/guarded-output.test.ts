@@ -1,4 +1,4 @@
-// What reaches the person's terminal, whoever wrote it.
+// What reaches the person's terminal, whatever its source.
 import { Writable } from 'node:stream';
 import { draw, guardOutput, harmless, writingBy } from '../../../cli/guarded-output';
 import { reportError } from '../../../cli/report-error';
@@ -23,7 +23,7 @@ function guarded(isTTY: boolean): Guarded {
   return { stream: guarded, written: () => text };
 }
 
-test('the reason of an end that a host tells is one line of inert text', () => {
+test('a host’s reason for an end is one line of inert text', () => {
   const facts = factsOf(hostile(VIEW, 'untyped'));
   expect(facts).toContain('ended by evil\\u{200b}');
   expect(active(facts, { tty: false })).toBe('');
@@ -31,7 +31,7 @@ test('the reason of an end that a host tells is one line of inert text', () => {
 });
 
 test.each([true, false])(
-  'whatever is written to a guarded stream comes out inert, with line ends as they are (a terminal: %s)',
+  'everything written to a guarded stream comes out inert, with line ends as they are (a terminal: %s)',
   (isTTY) => {
     const { stream, written } = guarded(isTTY);
     stream.write(`${HOSTILE_NAME.replaceAll('\n', ' ')}\n`);
@@ -59,10 +59,10 @@ test('what draws goes by, and only that', () => {
   expect(written()).toBe('\x1b[2J\x1b[K\\u{1b}[2J');
 });
 
-/** Whatever is asked of it, it is hostile. */
+/** Every property of it is hostile. */
 const FACTS = new Proxy<Record<string, string>>({}, { get: () => HOSTILE }) as ErrorFacts;
 
-test.each(ERROR_CODES)('the error %s is inert, whatever it tells of', (code) => {
+test.each(ERROR_CODES)('the error %s is inert, whatever it quotes', (code) => {
   for (const [tty, json] of [
     [true, false],
     [false, false],
@@ -87,7 +87,7 @@ test.each(ERROR_CODES)('the error %s is inert, whatever it tells of', (code) => 
   }
 });
 
-test('an error that nobody caught is told as one, inert, and ends the process', async () => {
+test('an uncaught error is reported as one, inert, and ends the process', async () => {
   const thrown = JSON.stringify(`${MARK}\x1b[2J\u202e\x9b2J`);
   const child = runDist(
     `load('cli/main'); process.nextTick(() => { throw new Error(${thrown}); });`,

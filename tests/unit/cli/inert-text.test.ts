@@ -57,7 +57,7 @@ test.each([
   [`${E}[38:2::1:2:3mx${E}[m`, 'x', `${E}[38:2::1:2:3mx${E}[m`],
   [`${E}[>4;2mx`, 'x', 'x'],
   [`${E}[?25mx`, 'x', 'x'],
-])('colours of %j stay only where they are wanted', (input, without, withColours) => {
+])('colours of %j stay only if they are wanted', (input, without, withColours) => {
   expect(inert(OPTIONS, input)).toBe(without);
   expect(inert({ ...OPTIONS, colours: true }, input)).toBe(withColours);
 });
@@ -92,7 +92,7 @@ describe.each([
   const bytes = Buffer.from(text);
   const whole = inert(options, bytes);
 
-  test('what goes does not depend on where the stream is split', () => {
+  test('what is removed does not depend on where the stream is split', () => {
     for (let at = 0; at <= bytes.length; at++) {
       expect(inert(options, bytes.subarray(0, at), bytes.subarray(at))).toBe(whole);
     }
@@ -124,7 +124,7 @@ test('a title that never ends does not hold back the output for ever', () => {
   expect(shown).not.toContain(E);
 });
 
-test('bytes that are no text leave no control behind', () => {
+test('bytes that are not text leave no control characters behind', () => {
   const all = Buffer.from(Array.from({ length: 1_024 }, (_, i) => (i * 7) % 256));
   expect(inert(OPTIONS, all)).not.toMatch(CONTROL);
 });

@@ -1,6 +1,6 @@
 import { printMessage } from '../../../cli/print-message';
 
-test('what is typed into a program is not shown, only how much', () => {
+test('text typed into a program is not shown, only its length', () => {
   let text = '';
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     text += String(chunk);

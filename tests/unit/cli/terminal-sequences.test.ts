@@ -1,4 +1,4 @@
-// Both filters of output, against strings that are made to get through them.
+// Both output filters, against strings made to get through them.
 import { AttachedOutput } from '../../../cli/attached-output';
 import { InertText } from '../../../cli/inert-text';
 
@@ -29,7 +29,7 @@ const NASTY = [
   ],
   ...['\x07', '\x01', '\x00', '\r', '\n', '\x18', '\x1a', '\x7f', '\x9b', '\x9c', '\x9d', '\x90'],
 ];
-/** What the whole of an output may consist of. */
+/** What the complete output may consist of. */
 const DRAWN =
   '[^\\x00-\\x06\\x10-\\x1f\\x7f-\\x9f]|\\x1b[6=>c]|\\x1b\\([ -/]?[0-~]|\\x1b\\[[0-9;:]*[PZamu]|\\x1b\\[[0-9]* q|\\x1b\\[\\?25(;25)*h|\\x1b\\[!p';
 const ASKED = '\\x1b\\[[?]?[0-9;]*n|\\x1b\\[[>=]?[0-9;]*c|\\x1b\\[[?]?[0-9;]*\\$p|\\x1b\\[>[0-9;]*q|\\x1bZ';

@@ -57,7 +57,7 @@ test('a profile with an API key connects with TLS and that key', () => {
   expect(Boolean(connection?.tls)).toBe(true);
 });
 
-test('a profile that is not there is a configuration error that names it', () => {
+test('a missing profile is a configuration error that names it', () => {
   expect(() => resolveServer({ profile: 'absent' }, env)).toThrow(/config_invalid|absent/);
 });
 

@@ -1,4 +1,4 @@
-// How long a message is sent again.
+// How long a message is resent.
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { deliver, type Delivery } from '../../../client/deliver';
 import { HoldfastError } from '../../../contracts/errors';
@@ -25,11 +25,11 @@ function sendTaking(...tookMs: number[]): () => Promise<string> {
   };
 }
 
-test('a wait of minutes that a continue-as-new cuts off goes on in the next run, and in the one after', async () => {
+test('a wait of minutes that a continue-as-new cuts off continues in the next run, and in the one after', async () => {
   await expect(deliver(to, sendTaking(300_000, 300_000, 5))).resolves.toBe('done');
 });
 
-test('what is refused at once for longer than a minute is refused', async () => {
+test('a message that is refused at once for longer than a minute is refused', async () => {
   await expect(
     deliver(to, sendTaking(9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000)),
   ).rejects.toMatchObject({
@@ -37,7 +37,7 @@ test('what is refused at once for longer than a minute is refused', async () => 
   });
 });
 
-/** As `to`, of a workflow in this state; `sent` counts what came to it. */
+/** As `to`, of a workflow in this state; `sent` counts what it received. */
 function toOneThatIs(status: string): { to: Delivery; send: () => Promise<string>; sent: () => number } {
   let sent = 0;
   const workflow = { getHandle: () => ({ describe: () => Promise.resolve({ status: { name: status } }) }) };

@@ -56,11 +56,11 @@ test.each([
   ['a text', 'busy'],
   ['nothing', undefined],
   ['a chain that leads back to itself', loop],
-])('%s is no error of the catalogue', (_name, thrown) => {
+])('%s is not an error of the catalogue', (_name, thrown) => {
   expect(fromFailure(thrown)).toBeUndefined();
 });
 
-test('a failure is tried again no sooner than its provider said, and waits an hour at the most', () => {
+test('a failure is retried no sooner than its provider said, and waits at most an hour', () => {
   const limited = (retryAfterMs?: number): HoldfastError =>
     new HoldfastError('model_rate_limit', { model: 'a:b', got: '429', reason: 'x', retryAfterMs });
   const delays = [7_000, 86_400_000, 0, undefined].map(

@@ -36,7 +36,7 @@ test.each([
   undefined,
   {},
   ['a'],
-])('%j is no id, and the error says what was got and what is allowed', (id) => {
+])('%j is not an id, and the error says what was given and what is allowed', (id) => {
   expect(() => checkedId('agent', id)).toThrow(/^The agent id is invalid: got .+, allowed 1 to 63 of a-z/s);
 });
 
@@ -45,7 +45,7 @@ test.each([0, 1, 999_999])('%d is a session', (session) => {
 });
 
 test.each([-1, 0.5, 1_000_000, NaN, Infinity, '1', null, undefined, true, [1]])(
-  '%j is no session',
+  '%j is not a session',
   (session) => {
     expect(() => checkedSession(session)).toThrow(INVALID);
   },
@@ -81,7 +81,7 @@ test.each([
   'agent/a/h/1',
   'Exec/a/h/1',
   'exec/a/h/1\n',
-])('the workflow id %j is no session', (id) => {
+])('the workflow id %j is not a session', (id) => {
   expect(parseSessionWorkflowId(id)).toBeUndefined();
 });
 

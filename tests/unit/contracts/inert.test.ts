@@ -29,7 +29,7 @@ test('text of any script, emoji and line ends stay', () => {
   expect(inertLine('a\nb\tc')).toBe('a\\nb\\tc');
 });
 
-test('what is in order keeps its joiners, and a label holds nothing that is active', () => {
+test('harmless text keeps its joiners, and a label holds nothing active', () => {
   expect(inOrder('a\u200d\u200fb\u202e\u2067\u2028c')).toBe('a\u200d\u200fb\\u{202e}\\u{2067}\\u{2028}c');
   expect(withoutActive('a\x1b\n\t\u202e\ufe00b')).toBe('a     b');
 });

@@ -21,19 +21,22 @@ test.each([
   ['control characters, six bytes each', '\u0001'.repeat(100_000)],
   ['pairs', '😀'.repeat(100_000)],
   ['plain text with an end that is long as JSON', 'x'.repeat(100_000) + '\u0001'.repeat(20_000)],
-])('of a text that is too long, %s, beginning and end are kept and the rest counted', (_what, text) => {
-  const fitted = fitText(text, 10_000);
-  const [, head = '', left, tail = ''] =
-    /^(.*)\n\[… (\d+) characters left out …\]\n(.*)$/s.exec(fitted) ?? [];
-  expect(jsonBytes(fitted)).toBeLessThanOrEqual(10_000);
-  expect(jsonBytes(fitted)).toBeGreaterThan(2_000);
-  expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
-  expect(head.length + Number(left) + tail.length).toBe(text.length);
-  // Half a pair would come back as another character.
-  expect(Buffer.from(fitted).toString()).toBe(fitted);
-});
+])(
+  'of a text that is too long, %s, the beginning and end are kept and the rest is counted',
+  (_what, text) => {
+    const fitted = fitText(text, 10_000);
+    const [, head = '', left, tail = ''] =
+      /^(.*)\n\[… (\d+) characters left out …\]\n(.*)$/s.exec(fitted) ?? [];
+    expect(jsonBytes(fitted)).toBeLessThanOrEqual(10_000);
+    expect(jsonBytes(fitted)).toBeGreaterThan(2_000);
+    expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+    expect(head.length + Number(left) + tail.length).toBe(text.length);
+    // Half a pair would be returned as another character.
+    expect(Buffer.from(fitted).toString()).toBe(fitted);
+  },
+);
 
-test('where nothing fits, the note alone remains', () => {
+test('if nothing fits, only the note remains', () => {
   expect(fitText('x'.repeat(100), 0)).toBe('\n[… 100 characters left out …]\n');
 });
 

@@ -1,4 +1,4 @@
-// What the policy says of a command, by whose it is.
+// What the policy says about a command, depending on its agent.
 import { DEFAULT_POLICY, rulingOn } from '../../../contracts/policy';
 import { subAgentId } from '../../../contracts/sub-agents';
 
@@ -22,7 +22,7 @@ test('what an agent is asked about, those below it are asked about too, however 
 });
 
 test.each(['interns', 'intern-deploy', 'chief', 'other', 'constructor', '__proto__'])(
-  'agent %s is none of them',
+  'agent %s is not one of them',
   (agent) => {
     expect(decisionOf(agent)).toBe('allow');
   },

@@ -48,7 +48,7 @@ describe('a plan', () => {
     [
       'unknown',
       [['a', { dir: '$HOME' }]],
-      /"a" refers with "\$HOME" to "HOME", and there is no such call.*"\$\$HOME"/,
+      /"a", "\$HOME" refers to "HOME", which does not exist.*"\$\$HOME"/,
     ],
     [
       'forward',
@@ -56,7 +56,7 @@ describe('a plan', () => {
         ['a', { x: '$b.c' }],
         ['b', {}],
       ],
-      /"\$b\.c" to "b", which stands behind it.*there are none/,
+      /"\$b\.c" refers to "b", which comes after it.*there are none/,
     ],
     [
       'to itself',
@@ -64,7 +64,7 @@ describe('a plan', () => {
         ['a', {}],
         ['b', { x: '$b' }],
       ],
-      /"b" refers with "\$b" to itself\. It may refer to calls before it: "\$a"\./,
+      /"b", "\$b" refers to itself\. It may refer to calls before it: "\$a"\./,
     ],
     [
       'in a circle',
@@ -72,7 +72,7 @@ describe('a plan', () => {
         ['a', { x: '$b' }],
         ['b', { x: '$a' }],
       ],
-      /"a" refers with "\$b"/,
+      /"a", "\$b" refers/,
     ],
   ] as [string, [string, object][], RegExp][])(
     'with a reference that is %s is refused',
@@ -83,7 +83,7 @@ describe('a plan', () => {
 
   test('is told every fault, each once', () => {
     const text = fault(['a', { x: '$q', y: '$q', z: '$r' }]) ?? '';
-    expect(text.match(/The call/g)).toHaveLength(2);
+    expect(text.match(/In the call/g)).toHaveLength(2);
   });
 });
 
@@ -102,7 +102,7 @@ describe('results', () => {
     expect(args).toEqual(before);
   });
 
-  test('that look like references are not looked at again', () => {
+  test('that look like references are not resolved again', () => {
     expect(resolveReferences({ x: '$a' }, { a: '$b' })).toEqual({ args: { x: '$b' } });
   });
 
@@ -119,7 +119,7 @@ describe('results', () => {
     ['$b.__proto__', /an object, allowed/],
     ['$none', /no result of "none"/],
     ['$toString', /no result of "toString"/],
-  ])('that are not there are a fault that says what is: %s', (text, fault) => {
+  ])('that do not exist are a fault that says which ones do: %s', (text, fault) => {
     expect(resolveReferences({ x: [text] }, values)).toEqual({
       fault: expect.stringMatching(fault) as string,
     });

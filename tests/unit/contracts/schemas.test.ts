@@ -218,7 +218,7 @@ test.each(bad)('%s is refused, with its place and what is allowed', (_name, sche
 });
 
 test.each(['"/code" got empty code', '"/runtime" must be one of', 'has unknown keys y'])(
-  'of several faults each is said: %s',
+  'each of several faults is reported: %s',
   (fault) => {
     expect(() => parseWith(execSchema, 'It', { code: '', runtime: 'x', y: 1 })).toThrow(fault);
   },
@@ -238,7 +238,7 @@ test.each(['', 'abc', 'é', '日本', '🎉', 'a\0', '\ud800', 'x\udc00y'])(
 );
 
 test.each([false, true])(
-  'what is said of a value stays short, however long the names in it (secret: %j)',
+  'the description of a value stays short, however long the names in it (secret: %j)',
   (secret) => {
     const long = { ['k'.repeat(1_000_000)]: 1 };
     const refused = (): unknown => parseWith(execSchema, 'The command', long, secret);

@@ -1,4 +1,4 @@
-// Which messages are taken where plaintext is refused.
+// Which messages are accepted when plaintext is refused.
 import {
   CLOCK_SKEW_MS,
   inEnvelope,
@@ -23,7 +23,7 @@ test.each([
   ['one without a seal', undefined, 'without a seal'],
   ['one whose seal is none', { message: 'stop' }, 'without a seal'],
   ['one that was sealed as another', { message: 'poll', id: 'a', at: NOW }, 'sealed as "poll"'],
-  ['one that was taken before', { message: 'stop', id: 'first', at: NOW }, 'taken before'],
+  ['one that was accepted before', { message: 'stop', id: 'first', at: NOW }, 'accepted before'],
   ['one of an earlier run', { message: 'stop', id: 'a', at: BORN - CLOCK_SKEW_MS }, 'made at'],
   ['one from a clock that is ahead', { message: 'stop', id: 'a', at: NOW + CLOCK_SKEW_MS + 1 }, 'made at'],
 ])('%s is refused, and a later run refuses it, too', (_what, seal, got) => {
@@ -37,13 +37,13 @@ test.each([
   expect(sealFault(latched(), 'stop', { message: 'stop', id: 'a', at }, NOW)).toBeUndefined();
 });
 
-test('a workflow that nobody has sealed takes messages without a seal, and still no sealed one twice', () => {
+test('an unsealed workflow accepts messages without a seal, but still no sealed one twice', () => {
   const record = newSealRecord(BORN);
   const seal = { message: 'stop', id: 'a', at: NOW };
   expect(sealFault(record, 'stop', undefined, NOW)).toBeUndefined();
   rememberSeal(record, seal, false);
   expect(sealFault(record, 'stop', undefined, NOW)).toBeUndefined();
-  expect(sealFault(record, 'stop', seal, NOW)?.got).toContain('taken before');
+  expect(sealFault(record, 'stop', seal, NOW)?.got).toContain('accepted before');
 });
 
 test('a message that is no longer remembered is refused for its age', () => {
@@ -56,7 +56,7 @@ test('a message that is no longer remembered is refused for its age', () => {
   );
 });
 
-test('an envelope gives back what was put in, over JSON', () => {
+test('an envelope returns what was put in, through JSON', () => {
   const seal = { message: 'open', id: 'a', at: NOW };
   expect(openEnvelope(overJson(inEnvelope([undefined, { a: null }], seal)))).toEqual({
     args: [undefined, { a: null }],

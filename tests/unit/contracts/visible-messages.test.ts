@@ -3,7 +3,7 @@ import { carriedMessages, visibleMessages } from '../../../contracts/visible-mes
 
 const user = (text: string): Message => ({ role: 'user', text });
 
-test('what a conversation takes along is seen whole in its next run, though a summary covered what is no more there', () => {
+test('what a conversation carries over is visible in full in its next run, although a summary covered what is no longer there', () => {
   const context: Message = { role: 'context', text: 'files' };
   const covered = Array.from({ length: 20 }, (_, n) => user(`old ${n}`));
   const summary: Message = { role: 'summary', text: 'what came before', covers: 21 };

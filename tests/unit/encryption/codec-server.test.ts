@@ -37,7 +37,7 @@ const ask = (
 const refusal = async (response: Response): Promise<string> =>
   `${response.status} ${((await response.json()) as { error: { message: string } }).error.message}`;
 
-test('what it encodes it decodes, and what is not encrypted it leaves as it is', async () => {
+test('it decodes what it encodes, and leaves unencrypted payloads as they are', async () => {
   const sealed = await (await ask('/encode')).text();
   expect(Buffer.from(parsePayloads(sealed)[0]?.data ?? []).toString('latin1')).not.toContain('canary');
   expect(await (await ask('/decode', { body: sealed })).text()).toBe(body);
@@ -80,7 +80,7 @@ test.each(['http://evil.example', 'http://127.0.0.1:8234', 'null'])(
 );
 
 test.each(['evil.example', `evil.example:80`, '127.0.0.1.evil.example', ''])(
-  'a page whose name %j was made to lead here gets nothing, though it is of one origin with what it asks',
+  'a page whose name %j was rebound to this machine gets nothing, although it has the same origin as what it requests',
   async (host) => {
     const { port } = new URL(open.url);
     const headers = { ...HEADERS, host, origin: PAGE, 'content-length': String(Buffer.byteLength(body)) };
@@ -99,7 +99,7 @@ test.each(['evil.example', `evil.example:80`, '127.0.0.1.evil.example', ''])(
   },
 );
 
-test('where a token is set, only who has it is answered', async () => {
+test('if a token is set, only clients with it are answered', async () => {
   const server = guarded;
   for (const authorization of [undefined, TOKEN, `Bearer ${TOKEN}x`, 'Bearer '])
     expect(

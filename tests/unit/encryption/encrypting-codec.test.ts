@@ -52,7 +52,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   return `${err.code}: ${err.message}`;
 }
 
-test('what was sealed is opened again, shows nothing of itself, and never looks the same twice', async () => {
+test('an encrypted payload decrypts to the original, reveals nothing, and never looks the same twice', async () => {
   const [first, second] = [await sealed(), await sealed()];
   expect(await opened(first)).toBe(CANARY);
   const bytes = Buffer.concat([payloadToBytes(first), payloadToBytes(second)]).toString('latin1');
@@ -87,7 +87,7 @@ test.each([
   );
 });
 
-test('changed words beside the ciphertext are found out: nobody can write another workflow on it', async () => {
+test('changed metadata beside the ciphertext is detected: nobody can relabel it for another workflow', async () => {
   const one = await sealed(workflow('agent/a'));
   const metadata = { ...one.metadata, 'encryption-workflow-id': Buffer.from('agent/b') };
   expect(await refusal(opened({ ...one, metadata }, workflow('agent/b')))).toMatch(/^payload_not_authentic/);
@@ -113,7 +113,7 @@ test('a payload that is cut off or changed anywhere is refused', async () => {
 test('the wrong key under the same id and an unknown id are told apart', async () => {
   const one = await sealed();
   const wrong = encryptingCodec({ keys: [{ id: 'new', env: 'OTHER' }] }, ENV);
-  expect(await refusal(opened(one, undefined, wrong))).toMatch(/^payload_not_authentic.*key new has sealed/);
+  expect(await refusal(opened(one, undefined, wrong))).toMatch(/^payload_not_authentic.*sealed with key new/);
   expect(await refusal(opened(one, undefined, codecOf({ keys: [OLD] })))).toMatch(
     /^payload_key_unknown.*got key "new", allowed old\./,
   );
@@ -126,7 +126,7 @@ test('after a rotation the new key encrypts, and what the old one has sealed is 
   expect(String((await sealed()).metadata?.['encryption-key-id'])).toBe('new');
 });
 
-test('plaintext is read until encryption is required; then only where its kind of workflow is named', async () => {
+test('plaintext is read until encryption is required; then only for the listed kinds of workflow', async () => {
   expect(await opened(payload())).toBe(CANARY);
   const strict = codecOf({ required: true });
   expect(await refusal(opened(payload(), workflow('agent/a'), strict))).toMatch(
@@ -139,7 +139,7 @@ test('plaintext is read until encryption is required; then only where its kind o
     expect(await refusal(opened(payload(), elsewhere, named))).toMatch(/^payload_plaintext/);
 });
 
-test('what the codec endpoint has encrypted for nobody in particular is taken by the kinds that are named', async () => {
+test('what the codec endpoint has encrypted for no particular workflow is accepted by the listed kinds', async () => {
   const [one] = await codecOf().encodeFor([payload()], { namespace: 'default' });
   const named = codecOf({ required: true, allowUnbound: ['session'] });
   expect(await opened(one as Payload, workflow('exec/a/local/0'), named)).toBe(CANARY);
@@ -171,7 +171,7 @@ describe('keys', () => {
     throw new Error('it was taken');
   };
 
-  test('a file that others may read is refused, and says how to mend it', () => {
+  test('a file that others may read is refused, and the error says how to fix it', () => {
     const file = join(folder, 'a.key');
     writeFileSync(file, ENV.NEW, { mode: 0o600 });
     expect(encryptedPayloads({ keys: [{ id: 'a', file }] }, {}).payloadCodecs).toHaveLength(1);
@@ -189,7 +189,7 @@ describe('keys', () => {
     expect(said).toMatch(
       /key "a": the environment has no NONE; key "b": it is a text of 24 characters, allowed 32 bytes/,
     );
-    expect(said).toMatch(/key "c": .*ENOENT.*; key "new" is there more than once/);
+    expect(said).toMatch(/key "c": .*ENOENT.*; key "new" is listed more than once/);
     expect(said).not.toContain(short);
     expect(said).not.toContain(ENV.NEW);
   });
@@ -200,7 +200,7 @@ test('nothing of Node is in what the workflow bundle gets', () => {
   expect([...source.matchAll(/from '([^']+)'/g)].map(([, from]) => from)).toEqual(['@temporalio/common']);
 });
 
-test('the mark of a message differs with the key, and tells nothing without it', () => {
+test('the mark of a message differs with the key, and reveals nothing without it', () => {
   const marks = [codecOf(), codecOf({ keys: [OLD] }), codecOf({ keys: [] })].map((codec) =>
     codec.fingerprint('yes'),
   );

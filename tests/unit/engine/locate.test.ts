@@ -68,7 +68,7 @@ test('HOLDFAST_TEMPORAL_CLI wins over PATH, PATH over the cache', async () => {
   expect(await locate()).toEqual({ path: cached, source: 'cache', version: '1.31.2' });
 });
 
-test('a CLI on PATH with a server that is too old is passed over', async () => {
+test('a CLI on PATH with a server that is too old is skipped', async () => {
   onPath('temporal', cli('1.9.3'));
   executable(cached, cli('1.31.2'));
   expect((await locate()).source).toBe('cache');
@@ -121,7 +121,7 @@ test('a damaged file in the cache is replaced, and what a killed build left is r
   expect(partials()).toEqual([]);
 });
 
-test('an executable that is no Temporal CLI does not get into the cache', async () => {
+test('an executable that is not a Temporal CLI does not get into the cache', async () => {
   fakeGo(`printf '#!/bin/sh\\necho hello\\n' > "$out"; chmod +x "$out"`);
   await expect(locate()).rejects.toMatchObject({ code: 'engine_missing' });
   expect(existsSync(cached)).toBe(false);

@@ -54,7 +54,7 @@ test('two calls of one process are never inside at once', async () => {
   expect(readFileSync(journal, 'utf8')).toBe('in\nout\n'.repeat(8));
 });
 
-test('the lock of a process that is killed with -9 passes to the one that waits', async () => {
+test('the lock of a process killed with -9 passes to the waiting one', async () => {
   const owner = runDist(HOLD, path);
   expect(await owner.nextLine()).toBe('held');
   let killed = false;

@@ -1,4 +1,4 @@
-// The same versions and settings stand in TypeScript, in the Go module and in the compose file.
+// TypeScript, the Go module and the compose file have the same versions and settings.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -53,7 +53,7 @@ test('the compose file publishes ports on this machine only', () => {
   expect(published.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
 });
 
-test('the guard of the compose file runs without packages, and the web UI behind it is where browsers do not go', async () => {
+test('the guard of the compose file runs without packages, and the web UI behind it is at a port that browsers block', async () => {
   const { 'ui-guard': guard, 'temporal-ui': ui } = compose.services;
   const uiPort = Number(ui?.environment?.TEMPORAL_UI_PORT);
   expect(BROWSER_BLOCKED_PORTS).toContain(uiPort);

@@ -24,18 +24,18 @@ beforeEach(async () => {
 });
 afterEach(() => new Promise((resolve) => taken.close(resolve)));
 
-test('the ports of the server before are taken again while they are free', async () => {
+test('the ports of the previous server are reused while they are free', async () => {
   expect(await choosePorts({}, freePorts)).toEqual(freePorts);
 });
 
-test('a port of before that somebody else has now is replaced by a free one, and only that', async () => {
+test('a previous port that another program has now is replaced by a free one, and only that one', async () => {
   const chosen = await choosePorts({}, { ...freePorts, uiPort: takenPort });
   expect(chosen).toEqual({ ...freePorts, uiPort: expect.any(Number) as number });
   expect(chosen.uiPort).not.toBe(takenPort);
   expect(await isPortFree(chosen.uiPort)).toBe(true);
 });
 
-test('a named port wins over the one of before', async () => {
+test('a named port takes precedence over the previous one', async () => {
   const { port } = await choosePorts({ port: freePorts.uiPort }, { port: freePorts.port });
   expect(port).toBe(freePorts.uiPort);
 });

@@ -81,7 +81,7 @@ function ask(
   });
 }
 
-/** Everything that comes back for bytes that no client library would send. */
+/** The complete response to bytes that no client library would send. */
 async function raw(text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);
@@ -189,7 +189,7 @@ test('no page may frame what it shows, or keep hold of its window', async () => 
   });
 });
 
-test('where no token is asked for, names and pages are judged all the same', async () => {
+test('if no token is required, names and pages are checked all the same', async () => {
   const at = portOf(open);
   expect((await ask('/', { at, headers: { host: 'ui.example' } })).status).toBe(200);
   expect((await ask('/', { at })).status).toBe(403);

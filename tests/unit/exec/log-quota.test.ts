@@ -1,4 +1,4 @@
-// The logs of all sessions of a host within one bound: who loses what, and that nobody is told a wrong offset for it.
+// The logs of all sessions of a host within one limit: which lose what, and that offsets stay right.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 const refOf = (session: number, host = 'local'): SessionRef => ({ agent: 'a', host, session });
 const logOf = (session: number, host?: string): string => sessionPaths(dataDir, refOf(session, host)).log;
 
-/** A log of parts of 10 KB, last written so many minutes ago. */
+/** A log of parts of 10 KB, last written this many minutes ago. */
 function session(number: number, bytes: number, minutesAgo = 0, host?: string): void {
   const log = logOf(number, host);
   mkdirSync(join(log, '..'), { recursive: true });
@@ -58,7 +58,7 @@ test('of closed sessions the log goes whose session ended longest ago', async ()
   expect(kept(1, 2, 3)).toEqual([40 * KB, 0, 40 * KB]);
 });
 
-test('of open sessions the largest loses its oldest part, and closed ones keep half of the room', async () => {
+test('of open sessions the largest loses its oldest part, and closed ones keep half of the space', async () => {
   open = new Set([1, 2]);
   session(1, 100 * KB);
   session(2, 20 * KB);
@@ -68,7 +68,7 @@ test('of open sessions the largest loses its oldest part, and closed ones keep h
   expect(logEnd(logOf(1))).toBe(100 * KB);
 });
 
-test('many that are closed take no more from open ones than half of the room', async () => {
+test('many closed ones take no more than half of the space from open ones', async () => {
   open.add(1);
   session(1, 45 * KB);
   for (let number = 2; number < 12; number++) session(number, 10 * KB, number);
@@ -77,7 +77,7 @@ test('many that are closed take no more from open ones than half of the room', a
   expect(kept(2, 6, 7, 11)).toEqual([10 * KB, 10 * KB, 0, 0]);
 });
 
-test('a session whose log was removed goes on behind the offset at which it ended', async () => {
+test('a session whose log was removed continues after the offset at which it ended', async () => {
   session(1, 40 * KB, 10);
   session(2, 40 * KB);
   await quota(50 * KB).look();
@@ -89,7 +89,7 @@ test('a session whose log was removed goes on behind the offset at which it ende
   expect(readLog(logOf(1), 40 * KB, 50 * KB).toString()).toBe('more');
 });
 
-test('a session that is opened while the host looks keeps its log', async () => {
+test('a session opened during the host’s check keeps its log', async () => {
   session(1, 40 * KB, 10);
   let looks = 0;
   // Closed when it is looked at, and not any more when its turn comes.
@@ -118,7 +118,7 @@ test('a session that grows between two looks is seen at the second', async () =>
   expect(kept(1, 2)).toEqual([0, 30 * KB]);
 });
 
-test('the usage of a data folder is told for each host', () => {
+test('the usage of a data folder is reported for each host', () => {
   session(1, 30 * KB);
   session(2, 20 * KB);
   session(3, 10 * KB, 0, 'pi');

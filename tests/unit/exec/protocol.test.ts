@@ -54,6 +54,6 @@ test('a frame above 16 MiB is refused before it is collected', () => {
   expect(() => decoded(head)).toThrow('frame of 16777217 bytes, allowed 16777216');
 });
 
-test('a frame that is no JSON is refused', () => {
+test('a frame that is not JSON is refused', () => {
   expect(() => decoded(Buffer.from('\0\0\0\x03abc', 'latin1'))).toThrow(SyntaxError);
 });

@@ -40,7 +40,7 @@ test.each([
     '   Compiling a v1.0\n   Compiling b v1.0\n    Finished dev\n',
   ],
   [
-    'the layers of docker, drawn again from the top, show their last states',
+    'the layers of docker, redrawn from the top, show their last states',
     ['Waiting', 'Downloading [=> ]', 'Pull complete']
       .map(
         (state, n) =>
@@ -55,7 +55,7 @@ test.each([
     expect.stringMatching(/^Unpacking\nSetting up\nready\n+Progress: \[ 50%\]\n$/) as string,
   ],
   [
-    'a full-screen program shows its screen behind what was printed before',
+    'a full-screen program shows its screen after the earlier output',
     `before\r\n${E}[?1049h${E}[2J${E}[Htop of the screen${E}[3;5Hmiddle`,
     'before\ntop of the screen\n\n    middle',
   ],
@@ -104,11 +104,11 @@ test('no byte, alone or between text, throws', async () => {
   }
 });
 
-test('bytes that are no UTF-8 are shown as replacements, the text beside them stays', async () => {
+test('bytes that are not UTF-8 are shown as replacements, the text around them stays', async () => {
   expect(await renderText(Buffer.from([0x61, 0xff, 0xfe, 0x62, 0x0a]))).toBe('a\ufffd\ufffdb\n');
 });
 
-describe('output that is made to cost much', () => {
+describe('output made to be expensive', () => {
   const numbered = ['b', 'S', 'T', 'L', 'M', 'I', 'Z', '@', 'P', 'X', ' @', ' A'];
   test.each([
     ...numbered.map((final) => [`two billion times ${final}`, `a${E}[2000000000${final}b\r\n`]),

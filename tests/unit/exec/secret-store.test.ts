@@ -30,7 +30,7 @@ async function refusal(work: () => Promise<unknown>): Promise<string> {
   throw new Error('it was taken');
 }
 
-test('names are found in text and filled in, each as it stands; what only looks like one stays', () => {
+test('names are found in text and filled in verbatim; what only looks like one stays', () => {
   const text = 'a {{secret:A}} {{secret:_b2}} {{secret:A}} {{secret:2}} {{ secret:A }} {{secret:A';
   expect(secretNames(text)).toEqual(['A', '_b2']);
   expect(fillSecrets(text, (name) => `<${name}$&>`)).toBe(
@@ -38,7 +38,7 @@ test('names are found in text and filled in, each as it stands; what only looks 
   );
 });
 
-test('the file comes before the environment, that before the command; each use reads anew', async () => {
+test('the file comes before the environment, and that before the command; each use reads afresh', async () => {
   const command = [process.execPath, '-e', 'console.log("printed-" + process.argv[1])', '{name}'];
   const all = store(
     { file, env: ['FROM_ENV', 'FROM_FILE'], command },
@@ -53,7 +53,7 @@ test('the file comes before the environment, that before the command; each use r
   expect(await all.resolve(['FROM_FILE'])).toEqual({ FROM_FILE: 'changed-since' });
 });
 
-test('an unknown name is told with those that are allowed; variables that are not listed are unknown', async () => {
+test('an unknown name is reported with those that are allowed; unlisted variables are unknown', async () => {
   const some = store({ file, env: ['LISTED', 'UNSET'] }, { LISTED: VALUE, HIDDEN: VALUE });
   for (const name of ['HIDDEN', 'UNSET', 'toString'])
     expect(await refusal(() => some.resolve([name]))).toMatch(
@@ -71,7 +71,7 @@ test('a value of fewer than six characters is refused, and one that no shell tak
   expect(await refusal(() => new SecretStore({ env: { A: 'abc\0def' } }).resolve(['A']))).toMatch(/NUL byte/);
 });
 
-test('a command that fails is told by how it ended, without a word of what it printed', async () => {
+test('a failing command is reported by how it ended, without any of its output', async () => {
   const failing = store({
     command: [process.execPath, '-e', `console.error("${VALUE}"); process.exit(3) // {name}`],
   });
@@ -92,10 +92,10 @@ test('a file that others may read is refused at the start and at each use', asyn
 });
 
 test.each([
-  [`A = "${VALUE}`, /line 1, column \d+ is no TOML/],
-  [`"2a" = "${VALUE}"`, /"2a" is no name/],
-  [`A = ["${VALUE}"]`, /"A" is no text/],
-])('a file that is none is told by place and never by value', async (content, says) => {
+  [`A = "${VALUE}`, /line 1, column \d+ is not TOML/],
+  [`"2a" = "${VALUE}"`, /"2a" is not a valid name/],
+  [`A = ["${VALUE}"]`, /"A" is not a text/],
+])('an invalid file is reported by location and never by value', async (content, says) => {
   writeFileSync(file, content);
   expect(await refusal(async () => store({ file }))).toMatch(says);
 });
@@ -138,7 +138,7 @@ describe('[secrets.allow]', () => {
   test.each([
     ['input', 'command'],
     ['command', 'input'],
-  ] as const)('refuses it to %s where it is for use as %s alone', async (use, allowed) => {
+  ] as const)('refuses it to %s if it is only for use as %s', async (use, allowed) => {
     const only = store({ file, allow: { FROM_FILE: { use: [allowed] } } });
     expect(await only.forText({ ...asker, use: allowed, text: code })).toEqual({ FROM_FILE: VALUE });
     expect(await refusal(() => only.forText({ ...asker, use, text: code }))).toMatch(

@@ -19,13 +19,13 @@ test.each([
   { agent: 'cli', host: 'local', session: 0 },
   { agent: 'a-b_c', host: '0', session: 999_999 },
   { agent: LONG, host: LONG, session: 7 },
-])('the folder of $agent on $host/$session is told back as that session', (ref) => {
+])('the folder of $agent on $host/$session is recognised as that session', (ref) => {
   const { directory } = sessionPaths(dataDir, ref);
   expect(dirname(directory)).toBe(sessionsDirectory(dataDir));
   expect(parseSessionDirectory(basename(directory))).toEqual(ref);
 });
 
-test('everything of a session lies in its folder', () => {
+test('everything of a session is in its folder', () => {
   const { directory, ...rest } = sessionPaths(dataDir, { agent: 'a', host: 'h', session: 1 });
   for (const path of Object.values(rest)) expect(dirname(path)).toBe(directory);
   expect(new Set(Object.values(rest)).size).toBe(Object.keys(rest).length);
@@ -49,7 +49,7 @@ test.each([
 });
 
 test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.', 'a.b.1234567', 'a..1', '.DS_Store', 'a.b.-1'])(
-  'the folder %j is no session',
+  'the folder %j is not a session',
   (name) => {
     expect(parseSessionDirectory(name)).toBeUndefined();
   },
@@ -79,13 +79,13 @@ describe('a socket', () => {
     expect(sockets[0]).not.toBe(sockets[1]);
   });
 
-  test('lies in a folder that only its user may enter', () => {
+  test('is in a folder that only its user may enter', () => {
     expect(statSync(dirname(socketOf(dataDir, 'a'))).mode & 0o777).toBe(0o700);
   });
 
   test('is refused in a folder that others may enter', () => {
     mkdirSync(join(dataDir, 'sockets'));
     chmodSync(join(dataDir, 'sockets'), 0o755);
-    expect(() => socketOf(dataDir, 'a')).toThrow(/not a folder of this user alone/);
+    expect(() => socketOf(dataDir, 'a')).toThrow(/not private to this user/);
   });
 });

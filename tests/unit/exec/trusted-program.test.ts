@@ -56,12 +56,12 @@ test.each<[string, () => void]>([
       symlinkSync('../work/way/it', join(bin, 'it'));
     },
   ],
-])('a program is passed over where %s leads through such a folder', (_what, link) => {
+])('a program is skipped if %s leads through such a folder', (_what, link) => {
   link();
   expect(find(bin)).toEqual({ refused: expect.stringContaining(`lies in ${root}`) as string });
 });
 
-test('folders of a PATH that are relative count for nothing', () => {
+test('relative folders on a PATH are ignored', () => {
   program('bin', 'it');
   expect(findTrusted('it', { path: `bin:.::${bin}/../none`, roots: [] })).toEqual({});
 });
@@ -70,7 +70,7 @@ test.each<[string, () => void]>([
   ['the program', () => chmodSync(join(bin, 'it'), 0o777)],
   ['its folder', () => chmodSync(bin, 0o777)],
   ['a folder above', () => chmodSync(folder, 0o777)],
-])('a program is refused where everybody may change %s', (_what, open) => {
+])('a program is refused if everyone may change %s', (_what, open) => {
   program('bin', 'it');
   open();
   expect(find(bin)).toEqual({ refused: expect.stringContaining('open to them') as string });
@@ -82,7 +82,7 @@ const isRoot = process.getuid?.() === 0;
   expect(find(bin)).toEqual({ refused: expect.stringContaining('other users') as string });
 });
 
-test('what a program starts in turn is looked for in trusted folders alone', () => {
+test('programs that a program starts in turn are looked up only in trusted folders', () => {
   const open = join(folder, 'open');
   mkdirSync(open);
   chmodSync(open, 0o1777);
@@ -90,6 +90,6 @@ test('what a program starts in turn is looked for in trusted folders alone', () 
   expect(trustedPath({ path, roots: [root] })).toBe(bin);
 });
 
-test('what lies beside a folder with the same beginning is not in it', () => {
+test('a path next to a folder with the same prefix is not in it', () => {
   expect(whyUntrusted(program('work-2', 'it'), [root])).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// S11, S12: what is left out of long output is counted and can be read on; no bytes break a view.
+// S11, S12: omitted parts of long output are counted and can be read; no bytes break a view.
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('the bounded view', () => {
     expect(await boundedView(log, 0, to)).toEqual({ output: 'one\ntwo\n', from: 0, to, omittedBytes: 0 });
   });
 
-  test('shows what lies between its offsets alone', async () => {
+  test('shows only what is between its offsets', async () => {
     write('one\ntwo\nthree\n');
     expect(await boundedView(log, 4, 8)).toEqual({ output: 'two\n', from: 4, to: 8, omittedBytes: 0 });
   });
@@ -96,7 +96,7 @@ describe('the bounded view', () => {
     expect(Date.now() - began).toBeLessThan(3_000);
   });
 
-  test('of bytes of any kind, cut anywhere, never throws and says where it goes on', async () => {
+  test('of bytes of any kind, cut anywhere, never throws and says where it continues', async () => {
     const random = randomOf(1);
     writeFileSync(log, randomBytesOf(random, 60_000));
     for (let n = 0; n < 40; n++) {
@@ -112,7 +112,7 @@ describe('the bounded view', () => {
     }
   });
 
-  test('shows nothing of a log that is not there', async () => {
+  test('shows nothing of a missing log', async () => {
     expect(await boundedView(join(folder, 'none'), 0, 0)).toEqual({
       output: '',
       from: 0,
@@ -140,7 +140,7 @@ describe('pages', () => {
     },
   );
 
-  test.each([1, 2, 3])('of %i bytes go on through a character that is longer', async (size) => {
+  test.each([1, 2, 3])('of %i bytes continue through a character that is longer', async (size) => {
     const end = write('日🎉日');
     let from = 0;
     for (let n = 0; from < end && n < 20; n++)
@@ -175,7 +175,7 @@ describe('pages', () => {
     expect(shown).toBe(text);
   });
 
-  test('go on through bytes that are no text', async () => {
+  test('continue through bytes that are not text', async () => {
     writeFileSync(log, Buffer.alloc(1_000, 0xff));
     let from = 0;
     for (let n = 0; from < 1_000 && n < 2_000; n++)
@@ -208,7 +208,7 @@ describe('pages', () => {
     },
   );
 
-  test('of a log that is not there are refused behind 0, and of one that was deleted they say so', async () => {
+  test('of a missing log are refused after 0, and of a deleted one they say so', async () => {
     await expect(page(join(folder, 'never-opened', 'log'), 1, 2)).rejects.toMatchObject({
       code: 'offset_out_of_range',
       facts: { allowed: 0 },
@@ -257,7 +257,7 @@ describe('a log of which a part is lost', () => {
     expect(output.replaceAll(/[^x]/g, '').length + omittedBytes).toBe(text.length);
   });
 
-  test('is never read as zeros: raw reads end before that part, and say in it where it goes on', async () => {
+  test('is never read as zeros: raw reads end before that part, and within it say where the log continues', async () => {
     expect(readLog(log, 0, 23).toString()).toBe('one\n');
     const lost = { code: 'log_lost', facts: { from: 4, to: 18 } };
     for (const from of [4, 17])
@@ -272,7 +272,7 @@ describe('a log of which a part is lost', () => {
     expect(pieces).toEqual(['one\n', `\r\n${NOTE}\r\n`, 'five\n']);
   });
 
-  test('is told with the end that it lost while no holder lived, where its reader knows of that', async () => {
+  test('is reported with the end that it lost while no holder lived, if its reader knows of that', async () => {
     const told = `one\n${NOTE}\nfive\n[7 bytes are lost: the log was truncated or deleted]\n`;
     expect(await page(log, 0, 30, { from: 23, to: 30 })).toEqual({
       output: told,
@@ -284,7 +284,7 @@ describe('a log of which a part is lost', () => {
     await expect(boundedView(log, 0, 30)).rejects.toMatchObject({ code: 'storage_failed', retryable: true });
   });
 
-  test('gives patterns the texts around that part, and no text that lies across it', async () => {
+  test('gives patterns the texts around that part, and no text that spans it', async () => {
     expect(await keptTexts(log, { from: 0, to: 23 })).toEqual(['one\n', 'five\n']);
     expect(await keptTexts(log, { from: 6, to: 20 })).toEqual(['', 'fi']);
   });

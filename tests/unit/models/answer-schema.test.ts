@@ -28,7 +28,7 @@ test.each(['```json\n{"n": 1}\n```', '```\n{"n": 1}\n\n```\n', '  {"n": 1}\n'])(
   },
 );
 
-test('an answer of nothing but line ends behind a fence is malformed at once', () => {
+test('an answer of only line ends after a fence is malformed at once', () => {
   expect(checkedAnswer(answer(`\`\`\`json\n${'\n'.repeat(5_000)}{}`), {})).toMatchObject({
     kind: 'malformed',
   });

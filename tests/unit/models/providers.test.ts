@@ -9,7 +9,7 @@ test('an own provider gets the rest of the model’s name, colons included', asy
   expect(await provider.reply(request)).toEqual({ text: 'a:b' });
 });
 
-test('a name that is not there is refused with all that are, the own ones too', () => {
+test('an unknown name is refused with all known ones, including your own', () => {
   expect(() => createProviders({ mine: echo })('other:x')).toThrow(
     'allowed scripted:NAME, openai:NAME, openai-chat:NAME, anthropic:NAME, mine:NAME',
   );

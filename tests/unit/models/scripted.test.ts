@@ -35,7 +35,7 @@ describe('the reply', () => {
     for (let i = 0; i < 3; i++) expect(await ask(user('a'))).toEqual({ text: 'one' });
   });
 
-  test('is checked against the last message over several lines, tool results included', async () => {
+  test('is checked against the last message across several lines, tool results included', async () => {
     const result: ChatMessage = { role: 'tool', callId: 'call_1', tool: 'x', text: 'b\nc', isError: false };
     expect(await ask(user('a'), assistant('one'), result)).toEqual({ text: 'two' });
   });
@@ -84,7 +84,7 @@ test('a reply of empty text is one', async () => {
   expect(await ask(user('a'))).toEqual({ text: '' });
 });
 
-test('a reply holds calls, what it took and where it was cut off, as a provider would say it', async () => {
+test('a reply holds calls, usage and where it was cut off, as a provider would report it', async () => {
   writeFileSync(
     file,
     `- calls: [{ tool: input, args: { session: 1 } }, { id: mine, tool: x, args: '{"a": ' }]
@@ -135,7 +135,7 @@ describe('a faulty file', () => {
     [
       'an expression that is none',
       '- text: a\n  expect: "("',
-      ['reply 1: "expect" is no regular expression: ('],
+      ['reply 1: "expect" is not a regular expression: ('],
     ],
     ['a reply that is no object', '- hello', ['reply 1']],
     ['broken YAML', '- text: "a', ['quote']],
@@ -151,7 +151,7 @@ describe('a faulty file', () => {
     for (const fault of faults) expect((error as Error).message).toContain(fault);
   });
 
-  test('that is not there is named', async () => {
+  test('that does not exist is named', async () => {
     await expect(loadReplies(join(folder, 'none.yaml'))).rejects.toMatchObject({
       code: 'model_script_invalid',
       message: expect.stringContaining('none.yaml') as string,

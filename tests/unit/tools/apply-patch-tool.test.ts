@@ -140,7 +140,7 @@ test('a renamed file keeps its mode, and a changed link stays a link', async () 
   expect(filesNow()).toEqual({ walk: 'b\n', real: 'b\n' });
 });
 
-test('what is changed or renamed loses its set-user-ID and set-group-ID bits', async () => {
+test('a changed or renamed file loses its set-user-ID and set-group-ID bits', async () => {
   put({ run: 'a\n', walk: 'a\n' });
   for (const name of ['run', 'walk']) chmodSync(join(patch.directory, name), 0o6755);
   await apply(
@@ -176,7 +176,7 @@ test.each<[string, string[], string[]]>([
   [
     'a place that was passed',
     ['*** Update File: b', '@@', '-two', '+2', '@@', '-head', '+HEAD'],
-    ['hunk 2 of b', 'stand at line 1', 'has passed'],
+    ['hunk 2 of b', 'are at line 1', 'has passed'],
   ],
   [
     'lines not at the end',
@@ -191,12 +191,12 @@ test.each<[string, string[], string[]]>([
   ['a file that is gone', ['*** Update File: gone', '@@', '-x', '+y'], ['after it was deleted']],
   ['a folder to update', ['*** Update File: dir', '@@', '-x', '+y'], ['a folder']],
   ['a folder to delete', ['*** Delete File: dir'], ['dir', 'a folder']],
-  ['a folder in the place of a new file', ['*** Add File: dir', '+x'], ['dir', 'no regular file']],
+  ['a folder in the place of a new file', ['*** Add File: dir', '+x'], ['dir', 'not a regular file']],
   ['a file to delete that is not there', ['*** Delete File: none'], ['none', 'does not exist']],
   ['an absolute path', ['*** Add File: /tmp/holdfast-x', '+x'], ['/tmp/holdfast-x lies outside']],
   ['a path that leads out', ['*** Add File: dir/../../x', '+x'], ['dir/../../x lies outside']],
   ['a rename that leads out', ['*** Update File: b', '*** Move to: ../b'], ['../b lies outside']],
-  ['a file that is no text', ['*** Update File: bin', '@@', '-x', '+y'], ['bin is no text']],
+  ['a file that is no text', ['*** Update File: bin', '@@', '-x', '+y'], ['bin is not UTF-8 text']],
   ['an unknown section', ['*** Rename File: a'], ['line 9', 'Rename File']],
   ['a line without a sign', ['*** Update File: b', '@@', '-x', 'y'], ['line 12', '"y"']],
   ['a hunk without a change', ['*** Update File: b', '@@', ' x'], ['changes nothing']],
@@ -219,14 +219,14 @@ test.each([
   ['*** Begin Patch\n*** Add File: a\n+x', 'its last line must be "*** End Patch"'],
   ['*** Begin Patch\n*** End Patch', 'changes no file'],
   ['*** Begin Patch', 'its last line'],
-])('what is no patch is refused: %j', async (input, words) => {
+])('anything that is not a patch is refused: %j', async (input, words) => {
   expect(await patch.error({ input })).toMatchObject({
     code: 'patch_failed',
     message: expect.stringContaining(words) as string,
   });
 });
 
-test('where a file cannot be written none is changed, and nothing is left beside them', async () => {
+test('if a file cannot be written, none is changed, and nothing is left next to them', async () => {
   put({ a: '1\n', sub: 'a file, and no folder' });
   const error = await patch.error({
     input: wrap('*** Update File: a', '@@', '-1', '+one', '*** Add File: sub/b', '+b'),

@@ -29,7 +29,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** A resolver that gives these addresses, one list for each time that it is asked. */
+/** A resolver that returns these addresses, one list per query. */
 const resolving =
   (...lists: string[][]): LookupFunction =>
   (_name, _options, callback) =>
@@ -60,7 +60,7 @@ const sends =
     response.writeHead(200, headers).end(body);
   };
 
-test('a page comes as text, with status and the headers that matter', async () => {
+test('a page arrives as text, with status and the headers that matter', async () => {
   answer = (request, response) => {
     response.writeHead(404, { 'content-type': 'text/html; charset=utf-8', etag: '"1"', 'set-cookie': 'a=b' });
     response.end(`<p>${request.headers['x-mine'] as string}</p>`);
@@ -78,7 +78,7 @@ test('a page comes as text, with status and the headers that matter', async () =
   );
 });
 
-test('HEAD gets the headers alone', async () => {
+test('HEAD gets only the headers', async () => {
   answer = sends('body', { 'content-type': 'text/plain', 'content-length': '4' });
   expect(await fetcher().value({ url: at('/'), method: 'HEAD' })).toMatchObject({
     headers: { 'content-length': '4' },
@@ -175,7 +175,7 @@ describe('the guard', () => {
     expect(asked).toEqual([]);
   });
 
-  test('judges the address that is connected to, not one that the name had before', async () => {
+  test('checks the address that is connected to, not one that the name had before', async () => {
     answer = (_request, response) => {
       response.writeHead(302, { location: '/again' }).end();
     };
@@ -193,7 +193,7 @@ describe('the guard', () => {
     ['an address', 'http://127.0.0.2:9/'],
     ['a mapped address', 'http://[::ffff:127.0.0.2]:9/'],
     ['the cloud’s', 'http://169.254.169.254/'],
-  ])('is asked again at a redirect to %s', async (_what, location) => {
+  ])('is checked again at a redirect to %s', async (_what, location) => {
     answer = (_request, response) => {
       response.writeHead(307, { location }).end();
     };
@@ -222,7 +222,7 @@ describe('the guard', () => {
   );
 });
 
-test('headers follow a redirect on the same origin; to another go only those that say what is wanted', async () => {
+test('headers follow a redirect on the same origin; only those that say what is wanted go to another', async () => {
   const other = createServer((request, response) => {
     asked.push(request);
     response.writeHead(200, { 'content-type': 'text/plain' }).end('end');
@@ -274,7 +274,7 @@ test.each<[string, typeof answer, string]>([
   ['says what is no HTTP', ({ socket }) => void socket.end('hello\r\n\r\n'), 'Parse Error'],
   ['never answers', () => undefined, 'no answer within 300 ms'],
   ['never ends', (_q, r) => void r.writeHead(200).write('x'), 'no answer within 300 ms'],
-])('a server that %s is an error that may be tried again', async (_what, behaves, reason) => {
+])('a server that %s is an error that may be retried', async (_what, behaves, reason) => {
   answer = behaves;
   expect(await fetcher().error({ url: at('/'), timeout_ms: 300 })).toMatchObject({
     code: 'fetch_failed',

@@ -86,7 +86,7 @@ describe('read_file', () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) as string });
   });
 
-  test('of a file that is too large to be read whole, lines are read', async () => {
+  test('of a file too large to be read whole, lines are read', async () => {
     write('large', `x\n${'y'.repeat(11 * 1024 * 1024)}\nz\n`);
     expect(await read.value({ file_path: 'large', limit: 1 })).toBe('x\n');
     expect(await read.value({ file_path: 'large', offset: 3 })).toBe('z\n');
@@ -108,14 +108,14 @@ describe('write_file', () => {
   });
   afterEach(() => write.remove());
 
-  test('makes a file with exactly the content, and leaves nothing beside it', async () => {
+  test('makes a file with exactly the content, and leaves nothing next to it', async () => {
     expect(await write.value({ file_path: 'a.txt', content: 'ä\r\n' })).toEqual({ bytes: 4 });
     expect(readFileSync(path('a.txt'), 'utf8')).toBe('ä\r\n');
     expect(readdirSync(write.directory)).toEqual(['a.txt']);
     expect(statSync(path('a.txt')).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
-  test('keeps the mode of a file, and the old content for whoever reads it already', async () => {
+  test('keeps the mode of a file, and the old content for processes already reading it', async () => {
     writeFileSync(path('run.sh'), 'old');
     chmodSync(path('run.sh'), 0o751);
     const before = statSync(path('run.sh')).ino;
@@ -163,7 +163,7 @@ describe('write_file', () => {
     expect(readdirSync(path('real'))).toEqual(['a.txt']);
   });
 
-  test('makes folders where it is asked to, and only there', async () => {
+  test('makes folders if asked to, and only then', async () => {
     expect(await write.error({ file_path: 'x/y/a.txt', content: '' })).toMatchObject({
       code: 'not_found',
       message: expect.stringContaining('create_dirs') as string,

@@ -136,7 +136,7 @@ describe.each([...(hasRipgrep ? [['ripgrep', undefined] as const] : []), ['Node'
       });
     });
 
-    test('an expression that backtracks without end is an error, and the process goes on meanwhile', async () => {
+    test('an expression that backtracks endlessly is an error, and the process continues meanwhile', async () => {
       writeFileSync(join(grep.directory, 'trap'), `${'a'.repeat(40)}!\n`);
       let turns = 0;
       const beat = setInterval(() => (turns += 1), 50);

@@ -19,7 +19,7 @@ test.each([
   ],
   ['lines that end as on Windows', '# dependencies = ["six"]\r\nimport six\r\n', ['six']],
   ['no space', '#dependencies=["six"]', ['six']],
-])('the bare comment with %s becomes a block behind the code', (_name, code, packages) => {
+])('the bare comment with %s becomes a block after the code', (_name, code, packages) => {
   expect(withDependencies(code)).toBe(code + added(...packages));
 });
 
@@ -41,8 +41,8 @@ test.each([
 test.each([
   ['a text', '# dependencies = "six"', 'Line 1', '"six"'],
   ['a number in the list', '# dependencies = ["six", 3]', 'Line 1', '3'],
-  ['no TOML', '\n# dependencies = [six]', 'Line 2', 'no TOML'],
-  ['a list without an end', '# dependencies = ["six",\nimport six', 'Line 1', 'no TOML'],
+  ['no TOML', '\n# dependencies = [six]', 'Line 2', 'invalid TOML'],
+  ['a list without an end', '# dependencies = ["six",\nimport six', 'Line 1', 'invalid TOML'],
   ['an option of pip', '# dependencies = ["--pre"]', 'Line 1', '"--pre"'],
   [
     'a wrong list in a block',
@@ -50,7 +50,12 @@ test.each([
     'Line 4',
     '{}',
   ],
-  ['a block that is no TOML', lines('# /// script', '# dependencies = [six]', '# ///'), 'Line 2', 'no TOML'],
+  [
+    'a block that is no TOML',
+    lines('# /// script', '# dependencies = [six]', '# ///'),
+    'Line 2',
+    'invalid TOML',
+  ],
   ['a Python version that is none', lines('# /// script', '# requires-python = 3', '# ///'), 'Line 2', '3'],
   [
     'a block without an end',

@@ -57,7 +57,7 @@ describe('a name', () => {
   });
 });
 
-test('what is no tool is refused at registration with every fault', () => {
+test('an invalid tool is refused at registration with every fault', () => {
   const faulty = {
     name: 'two words',
     description: ' ',
@@ -96,7 +96,7 @@ test.each([
   expect(await registry.call(call('counts', { count: 1 }), context())).toMatchObject({ content: 'got 2' });
   expect(await registry.call(call('counts', { count: 'x' }), context())).toMatchObject({
     isError: true,
-    content: expect.stringMatching(/^Error invalid_input: The call of counts.*"\/count"/) as string,
+    content: expect.stringMatching(/^Error invalid_input: The call to counts.*"\/count"/) as string,
   });
 });
 
@@ -104,7 +104,7 @@ test.each([
   ['code_execution_tool', ['runtime']],
   ['input', undefined],
   ['wait', ['sessions']],
-])('the model is told that %s requires what has no default: %j', (name, required) => {
+])('the model is told that %s requires whatever has no default: %j', (name, required) => {
   const described = createToolRegistry()
     .describe()
     .find((tool) => tool.name === name);
@@ -119,24 +119,24 @@ describe('a tool that throws', () => {
   ) => createToolRegistry([throwing(effects, err)]).call(call('throwing'), context(changes));
 
   test.each(['read_only', 'idempotent'] as const)(
-    'is tried again, and after the last attempt the model is told: %s',
+    'is retried, and after the last attempt the model is told: %s',
     async (effects) => {
       await expect(run(effects, { attempt: 4 })).rejects.toThrow('connection reset');
       expect(await run(effects, { attempt: 5 })).toMatchObject({
         isError: true,
-        content: expect.stringMatching(/^Error tool_failed.*5 attempts: connection reset/) as string,
+        content: expect.stringMatching(/^Error tool_failed.*attempts: 5\): connection reset/) as string,
       });
     },
   );
 
-  test('and may have had its effect is not run again: its outcome is unknown', async () => {
+  test('and may have had its effect does not run again: its outcome is unknown', async () => {
     expect(await run('once', {})).toMatchObject({
       isError: true,
       content: expect.stringMatching(/^Error unknown_outcome.*connection reset/) as string,
     });
   });
 
-  test('an error of the catalogue tells the model what to mend', async () => {
+  test('an error of the catalogue tells the model what to correct', async () => {
     const err = new HoldfastError('not_found', { what: 'The article', got: 'x' });
     expect(await run('once', {}, err)).toMatchObject({
       isError: true,
@@ -197,14 +197,14 @@ describe('a tool that outlasts its time', () => {
         new Promise(() => signal.addEventListener('abort', () => told.push('told'))),
     });
 
-  test('is told, and has failed as one that throws: it is tried again, and after the last attempt its caller is told', async () => {
+  test('is reported, and counts as one that throws: it is retried, and after the last attempt its caller is told', async () => {
     const told: string[] = [];
     const registry = createToolRegistry([slow('idempotent', told)]);
-    await expect(registry.call(call('slow'), context())).rejects.toThrow(/its time of 20 ms was up/);
+    await expect(registry.call(call('slow'), context())).rejects.toThrow(/it timed out after 20 ms/);
     expect(told).toEqual(['told']);
     expect(await registry.invoke(call('slow'), context({ attempt: 5 }))).toMatchObject({
       ok: false,
-      error: { code: 'tool_failed', message: expect.stringContaining('its time of 20 ms was up') as string },
+      error: { code: 'tool_failed', message: expect.stringContaining('it timed out after 20 ms') as string },
     });
   });
 
@@ -219,7 +219,7 @@ describe('a tool that outlasts its time', () => {
 test.each([
   ['a script', 'invoke'],
   ['a model', 'call'],
-] as const)('a result that is no JSON ends its call from %s after the last attempt', async (_who, way) => {
+] as const)('a result that is not JSON ends its call from %s after the last attempt', async (_who, way) => {
   const result = { jsonSchema: {} };
   const tool = { ...named('odd'), result, run: () => Promise.resolve({ big: 1n }) } as unknown as Tool;
   const registry = createToolRegistry([tool]);

@@ -79,7 +79,7 @@ async function untilBothRun(file: string): Promise<ReturnType<typeof identityOf>
   return pidsIn(file).map((pid) => identityOf(pid));
 }
 
-test('a command whose turn is stopped ends with all of its group, also where that ignores SIGTERM', async () => {
+test('a command whose turn is stopped ends with its whole group, even if that ignores SIGTERM', async () => {
   const stop = new AbortController();
   const running = shell.value({ command: STUBBORN }, { signal: stop.signal });
   const both = await untilBothRun(join(shell.directory, 'pids'));
@@ -92,7 +92,7 @@ test('at the time-out the group ends, and the answer has what was printed until 
   const running = shell.value({ command: `echo begun; ${STUBBORN}`, timeout_ms: 500 });
   const both = await untilBothRun(join(shell.directory, 'pids'));
   expect(await running).toEqual({
-    output: 'begun\n[ended after the time-out of 500 ms]\n',
+    output: 'begun\n[ended after the timeout of 500 ms]\n',
     exit_code: 124,
   });
   await until(() => both.every((one) => !isAlive(one)));

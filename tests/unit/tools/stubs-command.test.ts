@@ -109,12 +109,12 @@ test.each([
   [['takes', '--sizes', 'x'], 'allowed integer'],
   [['takes', '--mode', 'octal'], 'allowed text|hex|3'],
   [['takes', '--limit'], '--limit needs a value'],
-  [['takes', '--limit', '1', '--limit', '2'], '--limit came twice'],
+  [['takes', '--limit', '1', '--limit', '2'], '--limit was given twice'],
   [['takes', '--no-limit'], 'unknown option: got --no-limit, allowed --file_path'],
   [['takes', 'word'], 'arguments are named: got word'],
   [['takes', '--json', '[]'], '--json is invalid'],
   [['takes', '--file_path-from', 'nowhere'], 'cannot read nowhere'],
-  [['takes', '--json', '-', '--file_path-from', '-'], 'standard input can be read once'],
+  [['takes', '--json', '-', '--file_path-from', '-'], 'standard input can only be read once'],
   [['needs'], '--path is required'],
   [['tekst'], 'no tool has this name: got tekst, allowed takes, needs'],
 ])('%j is a mistake in usage, and nothing is called', async (words, message) => {
@@ -159,7 +159,7 @@ test('outside of a session it ends with 69', async () => {
   expect(ran).toMatchObject({ code: 69, stderr: expect.stringMatching(/^tools_unavailable: /) as string });
 });
 
-test('a reader that has seen enough is no failure', async () => {
+test('a reader that has seen enough is not a failure', async () => {
   const { stdout, stderr } = await session.run('sh', ['-c', 'tool big | head -1; echo "${PIPESTATUS:-0}"']);
   expect({ stdout, stderr }).toEqual({ stdout: 'line\n0\n', stderr: '' });
 });
@@ -179,7 +179,7 @@ test('tool --help lists the tools by their first sentence and says how to call t
 
 test('tool NAME --help names its arguments with type, default and whether they are required', async () => {
   const { stdout } = await session.tool(['takes', '--help']);
-  expect(stdout).toContain('Takes all kinds. And says so.\nEvery call has its effect anew.');
+  expect(stdout).toContain('Takes all kinds. And says so.\nEvery call repeats its effect.');
   expect(stdout).toContain('  --file_path  (string)\n      Where it lies.\n');
   expect(stdout).toContain('  --limit  (integer, default 2000)\n');
   expect(stdout).toContain('  --either  (string or list of string)\n');

@@ -67,7 +67,7 @@ const SCHEMAS: Record<string, unknown> = {
   },
 };
 
-/** The text wherever one can stand. */
+/** The text wherever text is possible. */
 const toolOf = (name: string, text: string): ToolDescription =>
   describedTool({
     name,

@@ -95,7 +95,7 @@ asyncio.run(main())
   ).toEqual([['met', 'met', 'met'], true]);
 });
 
-test('a cancelled task closes its connection, and the others go on', async () => {
+test('a cancelled task closes its connection, and the others continue', async () => {
   const { stdout } = await session.python(`
 import asyncio, codex_tools
 async def main():
@@ -167,7 +167,7 @@ print(json.dumps([codex_tools.echo(text) == text, asyncio.run(codex_tools.aio.ec
   ).toEqual([true, true]);
 });
 
-test('arguments above 16 MiB fail that call alone, before anything is sent', async () => {
+test('arguments above 16 MiB fail only that call, before anything is sent', async () => {
   expect(
     await session.pythonJson(`
 import json, codex_tools

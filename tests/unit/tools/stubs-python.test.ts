@@ -143,7 +143,7 @@ test('a tool with a result schema returns the value, one without returns a text'
   expect(await json('[codex_tools.count_words(), codex_tools.print()]')).toEqual([7, 'print']);
 });
 
-test('arguments that are no identifiers are renamed, and taken under their own names too', async () => {
+test('arguments that are not identifiers are renamed, and accepted under their own names too', async () => {
   const sent = async (args: string): Promise<unknown> =>
     JSON.parse(String(await json(`codex_tools.send_header(${args})`)));
   expect(await sent('Content_Type="t", class_="c", _2nd="s", _run_="r", arguments="a"')).toEqual({

@@ -30,7 +30,7 @@ function faultsOf(toml: string): string {
   throw new Error('it was taken');
 }
 
-test('no file is a configuration with the defaults; a file that is named must be there', () => {
+test('no file is a configuration with the defaults; a named file must exist', () => {
   const where = { file, env: {}, programEnv: {} };
   expect(readConfiguration({ ...where, isNamed: false })).toEqual({
     policy: DEFAULT_POLICY,
@@ -74,7 +74,7 @@ test('features, modules, networks, tags and prompts are read; paths count from t
   });
 });
 
-test('a stdio server begins in the file’s folder with the allowed environment and what is named', () => {
+test('a stdio server starts in the file’s folder with the allowed environment and the named variables', () => {
   const [server] = read(
     '[mcp_servers.files]\ncommand = "./serve"\nargs = ["-v"]\nenv = { KEY = "v" }\nenv_vars = ["TOKEN"]\n' +
       'enabled_tools = ["a"]\ndisabled_tools = ["b"]\nstartup_timeout_sec = 1.5\ntool_timeout_sec = 2',
@@ -111,7 +111,7 @@ test('an HTTP server gets its headers, also those from the environment', () => {
   });
 });
 
-test('a variable that is not set is the server’s fault; a server that is not enabled is none', () => {
+test('an unset variable is the server’s fault; a disabled server has none', () => {
   const { mcpServers } = read(
     '[mcp_servers.web]\nurl = "https://a.example"\nbearer_token_env_var = "TOKEN"\n' +
       '[mcp_servers.off]\ncommand = "x"\nenabled = false',
@@ -120,7 +120,7 @@ test('a variable that is not set is the server’s fault; a server that is not e
   expect(mcpServers[0]?.fault).toBe('the environment of the worker has no TOKEN');
 });
 
-test('providers of models and what is known of a model are read; a key stays where it is', () => {
+test('model providers and model settings are read; a key stays where it is', () => {
   const { models } = read(
     '[model_providers.mine]\nbase_url = "http://localhost:8000/v1"\nkey_file = "key.txt"\nwire_api = "responses"\n' +
       'http_headers = { A = "1" }\nenv_http_headers = { B = "TWO" }\nstream_idle_timeout_ms = 5000\n' +
@@ -175,7 +175,7 @@ test.each([
   ],
   ['[features]\nunified_exec = "yes"', '"features.unified_exec" must be true or false, got a text'],
   ['[tools]\nmodules = "a.mjs"', '"tools.modules" must be a list, got a text'],
-  ['[tools]\nmodules = [""]', '"tools.modules.0" must be a text that is not empty'],
+  ['[tools]\nmodules = [""]', '"tools.modules.0" must be a non-empty text'],
   [
     '[dialects]\ntool_tag = "x"',
     '"dialects" has the unknown key "tool_tag", allowed tool_tag_start, tool_tag_end',
@@ -204,7 +204,7 @@ test.each([
   ],
   [
     '[mcp_servers."a b"]\ncommand = "x"',
-    '"mcp_servers.a b" must be named with a-z, A-Z, 0-9, "_" and "-" alone',
+    '"mcp_servers.a b" must be named with only a-z, A-Z, 0-9, "_" and "-"',
   ],
   [`[mcp_servers.a]\ncommand = "x"\nenv = { K = 1 }`, '"mcp_servers.a.env.K" must be a text, got a number'],
   [
@@ -232,12 +232,12 @@ test.each([
     '[models."a:b"]\nprices = { input = 1, output = 1, inptu = 1 }',
     '"models.a:b.prices" has the unknown key "inptu", did you mean "input"?',
   ],
-  ['a = [', 'is no TOML'],
-])('%j is refused by place, and what is allowed is said', (toml, fault) => {
+  ['a = [', 'is not TOML'],
+])('%j is refused with its location and what is allowed', (toml, fault) => {
   expect(faultsOf(toml)).toContain(fault);
 });
 
-test('all faults are told at once', () => {
+test('all faults are reported at once', () => {
   const faults = faultsOf(
     '[features]\nunified_exec = 1\n[mcp_servers.a]\ncommand = 1\n[mcp_servers.b]\nurl = "http://x"\nfoo = 1',
   );
@@ -260,7 +260,7 @@ test.each([
   expect(faultsOf(toml)).not.toContain(SECRET);
 });
 
-test('where keys are is read, paths from the file; what is wrong with [encryption] is told by place', () => {
+test('the locations of keys are read, with paths relative to the file; faults in [encryption] are reported by location', () => {
   const { encryption } = read(
     '[encryption]\nkeys = [{ id = "b", file = "b.key" }, { id = "a", env = "A_KEY" }]\nrequired = true\n' +
       'allow_plaintext = ["agent"]',
@@ -281,7 +281,7 @@ test('where keys are is read, paths from the file; what is wrong with [encryptio
   expect(faultsOf('[encryption]\nallow_plaintext = ["turn"]')).toMatch(/must be of "agent", "session"/);
 });
 
-test('where secrets are is read, and what is wrong with [secrets] is told by place', () => {
+test('the locations of secrets are read, and faults in [secrets] are reported by location', () => {
   const { secrets } = read('[secrets]\nfile = "s.toml"\nenv = ["TOKEN"]\ncommand = ["./ask", "{name}"]');
   expect(secrets).toEqual({
     file: join(folder, 's.toml'),
@@ -294,7 +294,7 @@ test('where secrets are is read, and what is wrong with [secrets] is told by pla
   expect(faultsOf('[secrets]\nenv = ["2A"]')).toMatch(/"secrets.env.0" must be a name of at most 63/);
 });
 
-test('a sandbox is read: folders count from the file or the home folder, limits are told by their units', () => {
+test('a sandbox is read: folders are relative to the file or the home folder, limits have their units', () => {
   const { sandbox } = read(
     '[sandbox]\nmode = "required"\nnetwork = "full"\nwritable = ["cache", "~/notes"]\nhidden = ["/srv/keys"]\n' +
       '[sandbox.limits]\nprocesses = 200\nmemory_mb = 2048\ncpu_sec = 60\nfile_mb = 100\nopen_files = 256',
@@ -310,7 +310,7 @@ test('a sandbox is read: folders count from the file or the home folder, limits 
   });
 });
 
-test('limits of the disk are read in MiB, and what is no limit is refused', () => {
+test('limits of the disk are read in MiB, and an invalid limit is refused', () => {
   expect(read('[storage]\nsession_log_mb = 64\nvalues_mb = 100').storage).toEqual({
     ...DEFAULT_QUOTAS,
     sessionLogBytes: 64 * MIB,
@@ -326,7 +326,7 @@ test('the hosts that a sandbox reaches are read as they are named', () => {
   expect(read(`[sandbox]\nnetwork = ${JSON.stringify(network)}`).sandbox).toMatchObject({ network });
 });
 
-test('what a sandbox does not have is refused with what is allowed', () => {
+test('unknown sandbox settings are refused with what is allowed', () => {
   expect(faultsOf('[sandbox]\nmode = "on"')).toContain(
     '"sandbox.mode" must be one of "off", "prefer", "required"',
   );

@@ -1,4 +1,4 @@
-// What the worker loads and runs, where code in a sandbox may write some of it.
+// What the worker loads and runs, if code in a sandbox may write some of it.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -64,12 +64,12 @@ test.each<[string, string, (path: string) => string]>([
   const { configuration, exposed } = configure(text(inside));
   const said = refusal(() => refuseExposedParts(configuration, exposed));
   expect(said).toContain(inside);
-  expect(said).toContain(`because ${workdir} may be written`);
+  expect(said).toContain(`because ${workdir} is writable there`);
   const outside = configure(text(put(join(folder, 'else', name))));
   expect(refusal(() => refuseExposedParts(outside.configuration, outside.exposed))).toBe('');
 });
 
-test('a module outside is refused where a link in such a folder leads to it', () => {
+test('a module outside is refused if a link in such a folder leads to it', () => {
   put(join(folder, 'lib', 'tools.mjs'));
   symlinkSync(join(folder, 'lib'), join(workdir, 'lib'));
   const { exposed } = configure('');
@@ -87,7 +87,7 @@ test('the data folder may lie in the workspace, because it is hidden there', () 
   expect(refusal(() => refuseExposedParts(configuration, exposed))).toBe('');
 });
 
-test('a configuration in the workspace is taken, and is among what is read-only there', () => {
+test('a configuration in the workspace is accepted, and is among what is read-only there', () => {
   const { file, configuration, exposed } = configure('', workdir);
   expect(isExposed(file, exposed)).toBe(true);
   expect(loadedPlaces(configuration, file, exposed)).toEqual(
@@ -102,7 +102,7 @@ test('a configuration that is a link in the workspace is refused: nothing can be
   expect(refusal(() => loadedPlaces(configuration, link, exposed))).toContain(link);
 });
 
-test('a program that is run outside is none of the workspace, and neither is what it starts in turn', () => {
+test('a program run outside is never from the workspace, and neither is what it starts in turn', () => {
   const { configuration, exposed } = configure('[secrets]\ncommand = ["it", "{name}"]');
   const [planted, own] = [join(workdir, 'bin'), join(folder, 'bin')];
   put(join(planted, 'it'));

@@ -1,4 +1,4 @@
-// A worker whose data folder cannot be written any more: what it is at goes on, and it is not taken for one that hangs.
+// A worker whose data folder is no longer writable: its work continues, and it is not mistaken for a hung one.
 import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -32,17 +32,17 @@ describe('the details of a session', () => {
   test.each<[Partial<CommandView>, string, string]>([
     [
       { state: 'waiting_input', waiting: { echo: true, certainty: 'certain' } },
-      'Waits for input\n',
+      'Waiting for input\n',
       '{"keyboard":"Y"}',
     ],
     [
       { state: 'waiting_input', waiting: { echo: true, certainty: 'hint' } },
-      'Waits for input (hint)\n',
+      'Waiting for input (hint)\n',
       '`poll`',
     ],
     [
       { state: 'waiting_input', waiting: { echo: false, certainty: 'certain' } },
-      'Waits for a password\n',
+      'Waiting for a password\n',
       '`reset`',
     ],
     [{ state: 'running' }, 'Still running\n', '`poll`'],
@@ -52,9 +52,9 @@ describe('the details of a session', () => {
       'Ended by reset: it hangs\n',
       '`exec`',
     ],
-    [{ state: 'exited', commandId: null }, 'Nothing was run yet\n', '`exec`'],
+    [{ state: 'exited', commandId: null }, 'Nothing has run yet\n', '`exec`'],
     [{ state: 'lost' }, 'Lost: its terminal is gone\n', '`exec`'],
-  ])('%j say what it is at and what to send', (changes, heading, message) => {
+  ])('%j say what it is doing and what to send', (changes, heading, message) => {
     const details = detailsOf(view(changes), since);
     expect(details).toContain(`### ${heading}`);
     expect(details).toContain('as of 2026-01-02 03:04:05 UTC, 2 s after it began');
@@ -62,7 +62,7 @@ describe('the details of a session', () => {
     expect(details).toContain(message);
   });
 
-  test('tell of a full disk and of processes that survived a reset', () => {
+  test('report a full disk and processes that survived a reset', () => {
     const details = detailsOf(view({ degraded: 'No space left', survivors: [17, 18] }), since);
     expect(details).toContain('programs stall:** No space left');
     expect(details).toContain('after a reset:** process 17, 18');
@@ -106,13 +106,13 @@ describe('the details of an agent', () => {
     expect(details).not.toContain('first');
   });
 
-  test('between turns show the last answer and how to go on', () => {
+  test('between turns show the last answer and how to continue', () => {
     const details = detailsIn({ status: 'idle' }, null);
     expect(details).toContain('```\nfirst **answer**\n```');
     expect(details).toContain('`{"message":"and now?"}`');
   });
 
-  test('at the end name no message that nobody takes any more', () => {
+  test('at the end name no message that is no longer accepted', () => {
     expect(detailsIn({ status: 'ended' }, null)).not.toContain('Signal `');
   });
 });
@@ -136,7 +136,7 @@ describe('the details of a turn', () => {
     ]),
   };
 
-  test('tell the step, the thoughts, and of each session what is known since when', () => {
+  test('give the step, the thoughts, and what is known of each session since when', () => {
     const details = turnDetails(facts);
     expect(details).toContain('### Step 3 of at most 100: Look \\*around\\*');
     expect(details).toContain('“first then”');
@@ -146,7 +146,7 @@ describe('the details of a turn', () => {
     expect(details).toContain('To answer, open the session');
   });
 
-  test('say how to answer only where something waits', () => {
+  test('say how to answer only if something waits', () => {
     expect(turnDetails({ ...facts, sessions: new Map() })).not.toContain('To answer');
   });
 

@@ -50,7 +50,7 @@ const view = (changes: Partial<CommandView> = {}): CommandView => ({
   ...changes,
 });
 
-test('a record is plain JSON, so that it goes over continue-as-new', () => {
+test('a record is plain JSON, so that it survives continue-as-new', () => {
   const full = record({ command: command({ yielded: view() }) });
   showView(full, view(), 'me');
   new SessionIds(full).rememberInput('i', { keyboard: 'x' });
@@ -77,7 +77,7 @@ describe('inputs', () => {
     expect(['a', 'b', 'a'].map((id) => ids.rememberInput(id, text('x')))).toEqual([true, true, false]);
   });
 
-  test('that were refused may come again, with other content too', () => {
+  test('that were refused may be sent again, even with other content', () => {
     const ids = new SessionIds(record());
     ids.rememberInput('a', text('x'));
     ids.forgetInput('a');
@@ -112,7 +112,7 @@ describe('an id that was used before', () => {
     ['other code', { code: 'a' }, { code: 'b' }, true],
     ['another runtime', { code: 'a' }, { code: 'a', runtime: 'python' }, true],
     ['a reset', { code: 'a' }, { code: 'a', reset: true }, true],
-  ])('for a command and comes with %s', (_what, before, again, isRefused) => {
+  ])('for a command and arrives with %s', (_what, before, again, isRefused) => {
     const r = record();
     new SessionIds(r).rememberCommand('constructor', before);
     const ids = new SessionIds(JSON.parse(JSON.stringify(r)) as SessionRecord);
@@ -177,7 +177,7 @@ describe('the state', () => {
     expect(sessionState(record(changes), phase)).toMatchObject({ ...ref, status });
   });
 
-  test('tells the command without its code, its time as ISO text, and the epoch of the last view', () => {
+  test('gives the command without its code, its time as ISO text, and the epoch of the last view', () => {
     const state = sessionState(
       record({ command: command({ startedAt: 1_000 }), view: view({ epoch: 4 }) }),
       'open',

@@ -10,7 +10,7 @@ function transcript(...texts: string[]): Transcript {
   return all;
 }
 
-test('counts the bytes of its messages as they stand in a list', () => {
+test('counts the bytes of its messages as in a list', () => {
   const all = transcript('a', 'ä"', '😀');
   // The brackets are one more byte than the commas.
   expect(all.bytes).toBe(jsonBytes(all.messages) - 1);

@@ -1,6 +1,6 @@
-"""How codex_tools calls a tool: one connection for each call, so that nothing is shared by threads, forks and tasks.
+"""How codex_tools calls a tool: one connection per call, so that threads, forks and tasks share nothing.
 
-Only what every Python has loaded anyway is imported at the top: a script that calls no tool pays nothing.
+Only modules that every Python loads anyway are imported at the top: a script that calls no tool pays nothing.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ToolError(Exception):
     """A call failed: code, message, retryable (the same call may succeed later), call_id (None: it had none)."""
 
     def __init__(self, code: str, message: str, retryable: bool = False, call_id: str | None = None) -> None:
-        # All of it in `args`: that is what pickle hands to the constructor.
+        # Everything goes into `args`, which pickle passes to the constructor.
         super().__init__(code, message, retryable, call_id)
         self.code = code
         self.message = message
@@ -26,7 +26,7 @@ class ToolError(Exception):
         return f"{self.code}: {self.message}" + (f" (call {self.call_id})" if self.call_id else "")
 
 
-# Where scripts import it from; tracebacks and pickle say so too.
+# Where scripts import it from; tracebacks and pickle use this name, too.
 ToolError.__module__ = "codex_tools"
 
 
@@ -37,14 +37,14 @@ def _unavailable(reason: object) -> ToolError:
     return ToolError(
         "tools_unavailable",
         f"The agent's tools cannot be reached: {reason}. Next: run the script as a command of a Holdfast session "
-        "that is still there; the tool has not run.",
+        "that still exists; the tool has not run.",
     )
 
 
 def _lost(name: str) -> ToolError:
     return ToolError(
         "call_lost",
-        f"The connection closed before {name} answered. Next: find out whether it had its effect before you call "
+        f"The connection closed before {name} answered. Next: find out whether it took effect before you call "
         "it again; its outcome is unknown.",
     )
 
@@ -116,7 +116,7 @@ def _socket():
 
 
 def _close(connection) -> None:
-    # A forked child may hold it too: only this ends it for both sides.
+    # A forked child may hold it, too: only this closes it for both sides.
     try:
         connection.shutdown(2)
     except OSError:
@@ -135,7 +135,7 @@ def _exchange(name: str, text: bool, arguments: dict) -> object:
     frame = _frame(name, arguments)
     connection, path, flags = _socket()
     try:
-        connection.settimeout(None)  # The script's default is for its own connections.
+        connection.settimeout(None)  # The script's default timeout is for its own connections.
         try:
             connection.connect(path)
         except OSError as error:
@@ -176,7 +176,7 @@ async def _exchange_async(name: str, text: bool, arguments: dict) -> object:
             try:
                 connection.connect(path)
                 break
-            except BlockingIOError:  # Its queue is full, and a Unix socket tells nobody when it no longer is.
+            except BlockingIOError:  # Its queue is full, and a Unix socket never signals when it no longer is.
                 await asyncio.sleep(0.005)
             except OSError as error:
                 raise _unavailable(error) from None
@@ -227,7 +227,7 @@ def _manifest() -> list:
 
 
 class Stubs:
-    """Stands behind the module: what its functions call, and the tools that came after it was imported."""
+    """Backs the module: what its functions call, and the tools that were added after its import."""
 
     def __init__(self, module: str, table: dict) -> None:
         self.module = sys.modules[module]
@@ -236,20 +236,20 @@ class Stubs:
         self.aio = AsyncTools(self)
 
     def publish(self) -> None:
-        """Finishes the functions, once all are there."""
+        """Finishes the functions, once all are defined."""
         for name in self.table:
             function = self.module.__dict__[name]
             function.__annotations__ = {key: _Annotation(text) for key, text in function.__annotations__.items()}
 
     def run(self, function: str, values: dict) -> object:
-        """Calls with the parameters of a function, as they stand when it begins."""
+        """Makes the call with a function's parameters, as they are when it begins."""
         defaults = self.defaults.get(function)
         if defaults is None:
             defined = self.module.__dict__[function]
             names = defined.__code__.co_varnames[: defined.__code__.co_argcount]
             defaults = dict(zip(reversed(names), reversed(defined.__defaults__ or ())))
             self.defaults[function] = defaults
-        # What was left out stays left out: the tool itself knows its defaults best.
+        # Omitted arguments stay omitted: the tool itself knows its defaults best.
         given = {key: value for key, value in values.items() if value is not defaults.get(key, values)}
         return _exchange(*self.request(function, given))
 
@@ -274,13 +274,13 @@ class Stubs:
         return _exchange(name, False, dict(args or {}))
 
     def tools(self) -> list:
-        """The names of the tools there are now."""
+        """The names of the current tools."""
         return [entry["name"] for entry in _manifest()] or [entry[0] for entry in self.table.values()]
 
     def late(self, name: str) -> object:
-        """An attribute that the module does not have: a tool that was registered after the import."""
+        """An attribute that the module lacks: a tool that was registered after the import."""
         entries = {} if name.startswith("__") else {entry["function"]: entry for entry in _manifest()}
-        # A name that means something else in Python has a "_" at its end.
+        # A name with another meaning in Python gets a trailing "_".
         entry = entries.get(name) or (entries.get(name[:-1]) if self.is_renamed(name) else None)
         if entry is None:
             raise AttributeError(self.unknown(name, entries))

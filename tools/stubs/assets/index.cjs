@@ -1,4 +1,4 @@
-// The tools of the agent as functions. A live object: a tool that comes later is found on it too.
+// The tools of the agent as functions. A live object: tools added later are found on it, too.
 'use strict';
 const { ToolError, invoke, isText, manifest, stub } = require('./runtime.cjs');
 
@@ -9,7 +9,7 @@ const own = {
 };
 
 function find(name) {
-  // `then` would make a promise of this object; that tool is `then_`.
+  // `then` would turn this object into a promise; a tool with that name is `then_`.
   if (typeof name !== 'string' || name === 'then') return undefined;
   if (name === 'default') return live;
   if (Object.hasOwn(own, name)) return own[name];

@@ -1,4 +1,4 @@
-// How a tool is called from Node: one connection for each call, which also keeps the process alive for so long.
+// How a tool is called from Node: one connection per call, which also keeps the process alive until its end.
 'use strict';
 const { readFileSync, statSync } = require('node:fs');
 const { connect } = require('node:net');
@@ -21,12 +21,12 @@ const unavailable = (reason) =>
   new ToolError(
     'tools_unavailable',
     `The agent's tools cannot be reached: ${reason}. Next: run the script as a command of a Holdfast session that ` +
-      'is still there; the tool has not run.',
+      'still exists; the tool has not run.',
   );
 const lost = (name) =>
   new ToolError(
     'call_lost',
-    `The connection closed before ${name} answered. Next: find out whether it had its effect before you call it ` +
+    `The connection closed before ${name} answered. Next: find out whether it took effect before you call it ` +
       'again; its outcome is unknown.',
   );
 
@@ -127,13 +127,13 @@ function exchange(name, frame, signal) {
       signal?.removeEventListener('abort', onAbort);
       const reason = failure ? failure() : lost(name);
       if (reason !== 'full') return reject(reason);
-      // The socket's queue is full, and it tells nobody when it no longer is.
+      // The socket's queue is full, and nothing signals when it no longer is.
       setTimeout(() => exchange(name, frame, signal).then(resolve, reject), 5);
     });
   });
 }
 
-/** Calls a tool by its name. `text`: it returns one, whatever comes. */
+/** Calls a tool by name. `text`: it always returns text. */
 async function invoke(name, text, args = {}, { signal } = {}) {
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     throw new ToolError(
@@ -149,7 +149,7 @@ async function invoke(name, text, args = {}, { signal } = {}) {
 /** Tool -> its function. */
 const stubs = new Map();
 
-/** The function of a tool, always the same one. `text`: it returns one. */
+/** The function of a tool, always the same one. `text`: it returns text. */
 function stub(functionName, tool, text) {
   const known = stubs.get(tool);
   if (known) return known;
@@ -161,7 +161,7 @@ function stub(functionName, tool, text) {
 
 let read = { stamp: '', entries: [] };
 
-/** The tools there are now: read again when the file has changed. */
+/** The current tools: read again when the file has changed. */
 function manifest() {
   for (const folder of [process.env.HOLDFAST_TOOLS, join(__dirname, '..', '..')]) {
     if (!folder) continue;

@@ -6,7 +6,7 @@ const { overview, plain, toolHelp } = require('./tool-help.cjs');
 
 const EXIT = { failed: 1, usage: 64, unavailable: 69, retryable: 75 };
 
-// The reader has seen enough: `tool NAME | head -1`.
+// The reader has closed its end, as in `tool NAME | head -1`.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (err) => {
     if (err.code !== 'EPIPE') throw err;

@@ -2,7 +2,7 @@
 'use strict';
 const { describe } = require('./tool-options.cjs');
 
-/** Nothing in a stranger's text moves the cursor. */
+/** Removes everything in untrusted text that could move the cursor. */
 const plain = (text) =>
   // eslint-disable-next-line no-control-regex
   String(text ?? '')
@@ -20,19 +20,19 @@ const firstSentence = (text) =>
 const EFFECTS = {
   read_only: 'It only reads.',
   idempotent: 'A second call with the same arguments changes nothing more.',
-  once: 'Every call has its effect anew.',
+  once: 'Every call repeats its effect.',
 };
 
 const GENERAL = `Arguments:
-  --NAME VALUE, --NAME=VALUE   a text is taken as it is; numbers are checked; objects are JSON
+  --NAME VALUE, --NAME=VALUE   text is used as is; numbers are checked; objects are JSON
   --NAME, --no-NAME            true or false
   --NAME A --NAME B            a list; or one JSON array
-  --NAME-from FILE             the value is what stands in the file; - is standard input
-  --json JSON                  all arguments as one object; - is standard input; others come on top of it
-Output: a text as it is (a terminal gets a line end after it), anything else as JSON.
+  --NAME-from FILE             the value is the file's content; - is standard input
+  --json JSON                  all arguments as one object; - is standard input; other options are added to it
+Output: text as is (with a final newline on a terminal), anything else as JSON.
   --raw-json                   always JSON on one line, errors too
 Exit status: 0 the call succeeded, 1 it failed, 64 usage, 69 the tools cannot be reached,
-  75 it failed and may succeed later. Errors stand on standard error as "code: message".
+  75 it failed and may succeed later. Errors go to standard error as "code: message".
 `;
 
 function overview(tools) {

@@ -2,7 +2,7 @@
 'use strict';
 const { readFileSync, readSync } = require('node:fs');
 
-/** What the caller wrote cannot be understood; nothing was called. */
+/** The command line is invalid; nothing was called. */
 class UsageError extends Error {}
 
 /** Unions that refer to themselves grow with every level: beyond this, anything fits. */
@@ -10,7 +10,7 @@ const MAX_NESTING = 3;
 const MAX_MEMBERS = 40;
 const SWITCHES = new Set(['help', 'raw-json']);
 
-/** Follows a local reference; a schema that nothing is known of takes anything. */
+/** Follows a local reference; an unknown schema accepts anything. */
 function resolved(schema, root, depth = 0) {
   if (typeof schema !== 'object' || schema === null) return {};
   if (typeof schema.$ref !== 'string' || depth > 8) return schema;
@@ -22,7 +22,7 @@ function resolved(schema, root, depth = 0) {
   return resolved(found, root, depth + 1);
 }
 
-/** The schemas one of which a value has to fit. */
+/** The alternative schemas for a value, one of which must match. */
 function alternatives(schema, root, depth = 0) {
   const known = resolved(schema, root);
   const members = known.anyOf ?? known.oneOf;
@@ -42,7 +42,7 @@ function json(text) {
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `{ value }` when the text is one for a schema without alternatives, else `{}`. */
+/** `{ value }` if the text is valid for a schema without alternatives, otherwise `{}`. */
 function fitting(text, schema, root) {
   const choices = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
   if (choices) {
@@ -66,7 +66,7 @@ function fitting(text, schema, root) {
   return { value: schema.type === 'integer' || schema.type === 'number' ? Number(text) : read.value };
 }
 
-/** A list of texts is not taken for one of numbers: it may as well be a text that looks like a list. */
+/** For a list of strings, other items do not fit: the text may be a single string that looks like a list. */
 const itemsFit = (items, schema, root) =>
   !alternatives(schema.items, root).every(({ type }) => type === 'string') ||
   items.every((item) => typeof item === 'string');
@@ -106,7 +106,8 @@ function describe(schema, root, depth = 0) {
 /** Standard input or a file, as text. Standard input can be read once. */
 function source(state, path) {
   if (path === '-') {
-    if (state.stdinRead) throw new UsageError('standard input can be read once: got two options with "-"');
+    if (state.stdinRead)
+      throw new UsageError('standard input can only be read once: got two options with "-"');
     state.stdinRead = true;
   }
   try {
@@ -118,7 +119,7 @@ function source(state, path) {
   }
 }
 
-/** All of it; where nothing has come yet on a pipe that does not block, it is asked for again. */
+/** Reads everything; on a non-blocking pipe without data yet, tries again. */
 function readStdin() {
   const chunks = [];
   for (;;) {
@@ -135,7 +136,7 @@ function readStdin() {
   }
 }
 
-/** Which argument an option means: its own name, or with "-" for "_". */
+/** The argument for an option: by its own name, or with "-" for "_". */
 function argumentOf(properties, name) {
   if (properties.has(name)) return name;
   const spelt = [...properties.keys()].filter(
@@ -190,7 +191,7 @@ const isSwitch = ({ properties, root }, name) =>
 function readArgument(state, argument, { next, hasValue }) {
   const words = ['true', 'false', 'null'];
   const onlySwitch = isSwitch(state, argument) && !hasValue;
-  // Nothing else follows a switch but its value: arguments are always named.
+  // Only a value can follow a switch: arguments are always named.
   if (
     onlySwitch &&
     (state.rest[0] === undefined || (state.rest[0].startsWith('--') && !words.includes(state.rest[0])))
@@ -199,13 +200,13 @@ function readArgument(state, argument, { next, hasValue }) {
   return add(state, argument, next());
 }
 
-/** An argument that comes again makes a list, where one is allowed. */
+/** A repeated argument makes a list, if one is allowed. */
 function add(state, argument, text) {
   const schema = state.properties.get(argument);
   const lists = alternatives(schema, state.root).filter(({ type }) => type === 'array');
   const before = state.args.get(argument);
   if (before === undefined) return void state.args.set(argument, parsed(argument, text, schema, state.root));
-  if (lists.length === 0) throw new UsageError(`--${argument} came twice`);
+  if (lists.length === 0) throw new UsageError(`--${argument} was given twice`);
   const item = parsed(argument, text, lists[0].items ?? {}, state.root);
   state.args.set(argument, [...(Array.isArray(before) ? before : [before]), item]);
 }

@@ -5,7 +5,7 @@ case $0 in
   *) folder=. ;;
 esac
 main=$folder/../node/codex-tools/tool-command.cjs
-# Called through a link from elsewhere.
+# Called through a link in another folder.
 [ -e "$main" ] || main=$HOLDFAST_TOOLS/node/codex-tools/tool-command.cjs
 # They belong to the programs of the session and could break this one.
 unset NODE_OPTIONS

@@ -73,13 +73,13 @@ function comes(): Peer {
 const come = (count: number): Peer[] => Array.from({ length: count }, comes);
 const closed = (among: Peer[]): number => among.filter(({ isClosed }) => isClosed).length;
 
-test('strangers, however many, are ended in time, and who shows a token is served among them and stays', async () => {
+test('strangers, however many, are disconnected in time, and a client with a token is served among them and stays', async () => {
   await listen();
   const before = comes();
   before.ask('status', 'host');
   await until(() => before.answers.length === 1);
   const strangers = come(100);
-  // A wrong token and one of a command that is over make nobody known.
+  // A wrong token, or one of a finished command, authenticates nobody.
   strangers[98]?.ask('status', 'guess');
   strangers[99]?.ask('call', 'old');
   await until(() => closed(strangers) >= 100 - BOUNDS.strangers);
@@ -97,7 +97,7 @@ test('strangers, however many, are ended in time, and who shows a token is serve
   );
 });
 
-test('scripts have as many connections as they may, and one too many is told so; the host is not counted', async () => {
+test('scripts have as many connections as they may, and one too many is refused with the reason; the host is not counted', async () => {
   await listen();
   const scripts = come(BOUNDS.scripts);
   for (const script of scripts) script.ask('call', 'script');
@@ -123,7 +123,7 @@ test('scripts have as many connections as they may, and one too many is told so;
   expect(scripts.map(({ isClosed }) => isClosed)).toEqual([true, false, false]);
 });
 
-test('a script that is known may be silent for as long as it likes', async () => {
+test('a known script may be silent for as long as it likes', async () => {
   await listen();
   const script = comes();
   script.ask('call', 'script');
@@ -147,7 +147,7 @@ test('scripts that begin many calls at once are all served', async () => {
   expect(closed(scripts)).toBe(0);
 });
 
-test('frames that are never finished fill no memory', async () => {
+test('unfinished frames fill no memory', async () => {
   await listen();
   const length = Buffer.alloc(4);
   length.writeUInt32BE(MAX_FRAME_BYTES);

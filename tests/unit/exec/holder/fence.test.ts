@@ -61,7 +61,7 @@ test('a flush gives what was kept back once', () => {
   expect(filter.flush()).toHaveLength(0);
 });
 
-test('bytes that are no text pass unchanged', () => {
+test('bytes that are not text pass unchanged', () => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
   const filter = new FenceFilter(Buffer.from(FENCE));
   expect(Buffer.concat([filter.push(bytes).data, filter.flush()]).equals(bytes)).toBe(true);

@@ -36,7 +36,7 @@ describe('a yield', () => {
     ['waits for more after output', { now: 1_010, lastOutputAt: 1_010 }, { at: 1_025 }],
     ['comes for silence after output', { now: 1_025, lastOutputAt: 1_010 }, { reason: 'between_output' }],
     [
-      'comes at the longest time though output goes on',
+      'comes at the maximum time even if output continues',
       { now: 1_180, lastOutputAt: 1_179 },
       { reason: 'max' },
     ],
@@ -92,14 +92,14 @@ describe('a wait', () => {
   test.each<[string, Until, Partial<Facts>, object]>([
     ['for the exit ends with it', wait('exit'), { running: false }, { reason: 'exit' }],
     [
-      'for the exit goes on over output and silence',
+      'for the exit continues through output and silence',
       wait('exit'),
       { now: 4_000, end: 9, lastOutputAt: 1_001 },
       { at: 6_000 },
     ],
     ['for the exit goes on over a certain wait', wait('exit'), { waiting: certain }, { at: 6_000 }],
     [
-      'for output ends with the first byte behind its offset',
+      'for output ends with the first byte after its offset',
       wait('output', 5),
       { end: 6 },
       { reason: 'output' },
@@ -141,7 +141,7 @@ describe('a wait', () => {
       { reason: 'output' },
     ],
     [
-      'for silence says the time-out when output goes on',
+      'for silence reports the timeout when output continues',
       wait('idle'),
       { now: 6_000, lastOutputAt: 5_999 },
       { reason: 'timeout' },

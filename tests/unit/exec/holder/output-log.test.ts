@@ -1,4 +1,4 @@
-// The log of a session within its limit: what is kept stays under its offsets, and what is not is told.
+// The log of a session within its limit: kept bytes stay at their offsets, and dropped ones are reported.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ function flood(log: OutputLog, lines: number): string {
   return text;
 }
 
-test('a log takes no more than its limit, and what it keeps is the end of all, under the offsets that it always had', () => {
+test('a log takes no more than its limit, and what it keeps is the end of everything, at the original offsets', () => {
   const log = new OutputLog(path, MAX_BYTES);
   const text = flood(log, 100_000);
   expect(log.end).toBe(text.length);
@@ -47,13 +47,13 @@ test('a log takes no more than its limit, and what it keeps is the end of all, u
     expect(readLog(path, at, at + 15_000).toString()).toBe(text.slice(at, at + 15_000));
 });
 
-test('what is below the limit is all kept', () => {
+test('everything below the limit is kept', () => {
   const text = flood(new OutputLog(path, MAX_BYTES), 6_000);
   expect(text.length).toBeGreaterThan(4 * SEGMENT_BYTES);
   expect(readLog(path, 0, text.length).toString()).toBe(text);
 });
 
-test('a log that is opened anew goes on where it ended, and within its limit', () => {
+test('a reopened log continues where it ended, and within its limit', () => {
   const before = flood(new OutputLog(path, MAX_BYTES), 20_000);
   const log = new OutputLog(path, MAX_BYTES);
   expect(log.end).toBe(before.length);
@@ -63,7 +63,7 @@ test('a log that is opened anew goes on where it ended, and within its limit', (
   expect(readLog(path, start, all.length).toString()).toBe(all.slice(start));
 });
 
-test('an offset that is not kept any more is refused with those that are, and never read as other bytes', () => {
+test('an offset that is no longer kept is refused with those that are, and never read as other bytes', () => {
   const text = flood(new OutputLog(path, MAX_BYTES), 100_000);
   const start = logStart(path);
   for (const from of [0, start - 1])
@@ -74,7 +74,7 @@ test('an offset that is not kept any more is refused with those that are, and ne
   expect(nextPiece(path, 7, 107)).toEqual({ ...dropped, missing: { from: 7, to: start, cause: 'dropped' } });
 });
 
-test('views say how many bytes are not kept any more, and begin at the first that is', async () => {
+test('views say how many bytes are no longer kept, and begin at the first that is', async () => {
   const text = flood(new OutputLog(path, MAX_BYTES), 100_000);
   const start = logStart(path);
   const note = `[${start - 100} bytes dropped by the limits of the log, which now begins at offset ${start}]\n`;
@@ -97,7 +97,7 @@ test('views say how many bytes are not kept any more, and begin at the first tha
   });
 });
 
-test('of a command that is not kept at all nothing but that is shown', async () => {
+test('for a command of which nothing is kept, only that fact is shown', async () => {
   flood(new OutputLog(path, MAX_BYTES), 100_000);
   const gone = `[900 bytes dropped by the limits of the log, which now begins at offset ${logStart(path)}]\n`;
   expect(await boundedView(path, 100, 1_000)).toEqual({
@@ -121,7 +121,7 @@ test('a log that an earlier release let grow is kept until as much has come afte
   expect(onDisk()).toBeGreaterThanOrEqual(MAX_BYTES - 2 * SEGMENT_BYTES);
 });
 
-/** All of a log as its readers get it, piece by piece from 0 on: each byte once, or told as missing once. */
+/** All of a log as its readers get it, piece by piece from 0 on: each byte once, or reported as missing once. */
 function pieces(log: OutputLog): Piece[] {
   const all: Piece[] = [];
   for (let at = 0; at < log.end;) {
@@ -135,7 +135,7 @@ function pieces(log: OutputLog): Piece[] {
 }
 const missing = (log: OutputLog): unknown[] => pieces(log).flatMap((piece) => piece.missing ?? []);
 
-test('what somebody removes or truncates of its older files is told as lost, and all around it is kept', () => {
+test('what someone removes or truncates of its older files is reported as lost, and everything around it is kept', () => {
   const text = flood(new OutputLog(path, MAX_BYTES), 6_000);
   const [, second, third, , fifth] = segmentsOf(path);
   rmSync(third?.path ?? '');
@@ -151,7 +151,7 @@ test('what somebody removes or truncates of its older files is told as lost, and
     if (!missing) expect(data.toString()).toBe(text.slice(from, to));
 });
 
-test('a log whose head was dropped and that is truncated behind that tells each part once, with its cause', async () => {
+test('a log whose head was dropped and that is truncated later on reports each part once, with its cause', async () => {
   const log = new OutputLog(path, MAX_BYTES);
   let text = flood(log, 20_000);
   const begun = logEnd(path);
@@ -207,7 +207,7 @@ test('a log whose head was dropped and that is truncated behind that tells each 
     text.slice(two.to),
   ]);
 
-  // What is dropped at last is no loss any more.
+  // Bytes finally dropped no longer count as lost.
   flood(log, 20_000);
   expect(missing(log)).toEqual([{ from: 0, to: logStart(path), cause: 'dropped' }]);
 });

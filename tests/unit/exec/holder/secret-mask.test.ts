@@ -88,7 +88,7 @@ test('one that begins another may be masked by either name, and its rest is neve
     expect(shown(secrets, chunks)).toMatch(/^\[\{\{secret:[AB]\}\}\]$/);
 });
 
-test('bytes that are no text pass as they are', () => {
+test('bytes that are not text pass as they are', () => {
   const text = Buffer.concat([
     randomBytes(64).fill(0xff, 0, 8),
     Buffer.from('hünter22'),
@@ -112,7 +112,7 @@ test('no more is held back than may be the beginning of a value', () => {
   expect(mask.end().toString()).toBe('swordfis');
 });
 
-test('a value is masked from when it is known, also in what is held back then', () => {
+test('a value is masked as soon as it is known, also in output held back at that time', () => {
   const mask = maskOf({ A: 'hunter22' });
   expect(mask.push(Buffer.from('swordfish hunt')).toString()).toBe('swordfish ');
   mask.add('B', 'hunt-down');

@@ -13,7 +13,7 @@ function calls(): { all: ToolCalls; call: (args: object, tool?: string) => Promi
   return { all, call };
 }
 
-test('open calls are told in pages that fit a frame, each call once, in their order', async () => {
+test('open calls are reported in pages that fit a frame, each call once, in order', async () => {
   const { all, call } = calls();
   const answers = Array.from({ length: 10 }, (_, n) => call({ value: 'x'.repeat(6_000_000), n }));
   const seen: string[] = [];
@@ -28,7 +28,7 @@ test('open calls are told in pages that fit a frame, each call once, in their or
   expect(await Promise.all(answers)).toEqual(seen);
 });
 
-test('a cancellation is told to whoever has seen the call, behind calls that came later', async () => {
+test('a cancellation is reported to everyone who has seen the call, after later calls', async () => {
   const { all, call } = calls();
   const script = new AbortController();
   const token = all.issue('d');

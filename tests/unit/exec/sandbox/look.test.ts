@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('what is at a place is told without following links', () => {
+test('the type of a path is reported without following links', () => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync(folder, join(folder, 'link'));
   const kinds = [folder, join(folder, 'file'), join(folder, 'link'), join(folder, 'none')].map(hostLook.kind);
@@ -21,7 +21,7 @@ test('what is at a place is told without following links', () => {
 
 const isRoot = process.getuid?.() === 0;
 (isRoot ? test : test.skip)(
-  'what lies in a closed folder of another user is not there for root in a sandbox',
+  'what is in a closed folder of another user does not exist for root in a sandbox',
   () => {
     const closed = join(folder, 'closed');
     mkdirSync(join(closed, 'below'), { recursive: true });
@@ -31,7 +31,7 @@ const isRoot = process.getuid?.() === 0;
   },
 );
 
-test('a socket that somebody listens on is found, also with a blank in its path', async () => {
+test('a socket with a listener is found, even with a blank in its path', async () => {
   const path = join(folder, 'a socket');
   const server = createServer().listen(path);
   await once(server, 'listening');
@@ -41,7 +41,7 @@ test('a socket that somebody listens on is found, also with a blank in its path'
   expect(hostLook.sockets()).not.toContain(path);
 });
 
-test('a socket that was bound by a relative path is found where its server is', async () => {
+test('a socket bound by a relative path is found where its server is', async () => {
   const listen = "require('node:net').createServer().listen('own.sock', () => console.log('listens'))";
   const server = spawn(process.execPath, ['-e', listen], {
     cwd: folder,

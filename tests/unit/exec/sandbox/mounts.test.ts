@@ -1,4 +1,4 @@
-// What a session sees of files, on a host whose files are said.
+// The files that a session sees, on a host with given files.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bubblewrapCommand } from '../../../../exec/sandbox/bubblewrap';
@@ -66,7 +66,7 @@ test('home, data and sockets are out of sight, the workspace in them is not', ()
   });
 });
 
-test('parents come before what lies in them, whatever order they are said in', () => {
+test('parents come before their contents, whatever order they are given in', () => {
   const paths = mountsOf({ ...PROFILE, writable: ['/opt/a/b', '/opt'] }, host([], ['/opt/a/b'])).map(
     ({ path }) => path,
   );
@@ -96,7 +96,7 @@ test('what a person hides is hidden in the workspace too', () => {
   expect(seen.at(-1)).toEqual({ path: '/home/me/data/work/.env', access: 'hidden', isFolder: false });
 });
 
-test('folders between what may be written and what is covered in it cannot be renamed, and no others are mounted', () => {
+test('folders between a writable place and what is covered in it cannot be renamed, and no others are mounted', () => {
   const look = host(['/opt/a/b/key'], ['/opt/a', '/opt/a/b', '/opt/c', '/opt/c/d', '/opt/c/d/e']);
   const hidden = ['/opt/a/b/key', '/opt/c', '/opt/c/d/e'];
   const seen = Object.entries(rules({ workspace: '/opt', hidden }, look));
@@ -109,7 +109,7 @@ test('folders between what may be written and what is covered in it cannot be re
   });
 });
 
-test('what is loaded outside is read-only where it could be written, stays missing there, and is left alone elsewhere', () => {
+test('what is loaded outside is read-only where it could be written, stays missing if it is missing there, and is not touched elsewhere', () => {
   const look = host(['/opt/holdfast.toml', '/srv/key'], ['/opt', '/srv', '/opt/lib']);
   const loaded = [
     '/opt/holdfast.toml',
@@ -142,7 +142,7 @@ test('all of this package that is not compiled into dist is among what is loaded
   expect(files.filter((file) => !parts.some((part) => isWithin(file, part)))).toEqual([]);
 });
 
-test('what a person replaces every day and uncovers by it is known; sockets and what lies outside are not of it', () => {
+test('what people replace every day, and thereby uncover, is known; sockets and what is outside are not included', () => {
   const look = host(
     ['/opt/key', '/etc/shadow'],
     ['/opt/secret', '/etc', '/srv', '/srv/secret'],
@@ -167,7 +167,7 @@ test('network is cut unless it is asked for', () => {
   expect(bubblewrapCommand({ ...PROFILE, network: 'full' }, inside)).not.toContain('--unshare-net');
 });
 
-test('where hosts are named it is cut too, unless it was begun in the one that leads to them', () => {
+test('with named hosts it is cut too, unless it was started in the one that leads to them', () => {
   const named = { ...PROFILE, network: ['pypi.org'] };
   const inside = { mounts: [], cwd: '/opt' };
   expect(bubblewrapCommand(named, inside)).toContain('--unshare-net');
@@ -176,7 +176,7 @@ test('where hosts are named it is cut too, unless it was begun in the one that l
   expect(command.join(' ')).toContain('--setenv https_proxy http://127.0.0.1:3128');
 });
 
-test('limits are set in their units, and nothing is run where there are none', () => {
+test('limits are set in their units, and nothing is run if there are none', () => {
   expect(limitCommand({})).toEqual([]);
   expect(limitCommand({ processes: 9, memoryMb: 2, cpuSec: 3, fileMb: 1, openFiles: 64 })).toEqual([
     ...['prlimit', '--nproc=9', '--data=2097152', '--cpu=3', '--fsize=1048576', '--nofile=64', '--'],

@@ -1,4 +1,4 @@
-// Which hosts a sandbox may reach, as far as names and ports tell.
+// Which hosts a sandbox may reach, judged by names and ports.
 import { NamedHosts } from '../../../../exec/sandbox/named-hosts';
 
 const hosts = new NamedHosts([
@@ -45,13 +45,13 @@ test.each([
   expect(refusal(url)).toMatch(/ is not among the hosts of this sandbox \(pypi.org, \*\.Example\.org, /);
 });
 
-test('an address of the own network that is named without its port is refused with what would allow it', () => {
+test('an address of the own network named without its port is refused with what would allow it', () => {
   expect(refusal('http://10.0.0.6')).toMatch(
-    /^http:\/\/10\.0\.0\.6\/ is private: such a host is named with its port$/,
+    /^http:\/\/10\.0\.0\.6\/ is private: to allow such a host, name it with its port$/,
   );
 });
 
-test('a name that leads to this machine fails where it is connected to, if it is named without its port', async () => {
+test('a name that resolves to this machine fails at the connection if it is named without its port', async () => {
   const resolved = (named: string, url: URL): Promise<unknown> =>
     new Promise((resolve, reject) =>
       new NamedHosts([named]).lookupFor(url)(url.hostname, {}, (err, address) =>

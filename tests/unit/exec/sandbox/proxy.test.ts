@@ -35,7 +35,7 @@ afterAll(() => {
 
 const named = (): string => `${FAR}:${portOf(far)}`;
 
-/** What comes back until the connection ends. */
+/** The response until the connection ends. */
 async function ask(request: string): Promise<string> {
   const socket = connect(portOf(proxy), '127.0.0.1').on('error', () => undefined);
   socket.write(request);
@@ -66,7 +66,7 @@ test.each([
   ['another protocol that it does not name', 'HTTP/1.1 101 Switching\r\n\r\n'],
   ['no HTTP', 'garbage\r\n\r\n'],
   ['nothing', ''],
-])('a far server that answers %s is told as 502', async (_what, answer) => {
+])('a remote server that answers %s is reported as 502', async (_what, answer) => {
   expect(await get(answer)).toMatch(/^HTTP\/1\.1 502 /);
 });
 
@@ -80,7 +80,7 @@ test('a user in the address changes nothing, however it is written', async () =>
   );
 });
 
-test('a length that a request says is of its connection alone is handed on: the body stays a body', async () => {
+test('a length that a request declares as hop-by-hop is passed on: the body stays a body', async () => {
   const body = 'GET /second HTTP/1.1\r\n\r\n';
   const head = `Connection: content-length\r\nContent-Length: ${body.length}\r\n`;
   expect(await get('HTTP/1.1 200 OK\r\n\r\nGOT', { head, body })).toMatch(/content-length: 24/i);
@@ -91,13 +91,13 @@ test.each([
   ['no address', 'CONNECT :: HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a path', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['no HTTP', '\x16\x03\x01\x00garbage\r\n\r\n'],
-])('%s in the place of a host is told as 400', async (_what, request) => {
+])('%s in place of a host is reported as 400', async (_what, request) => {
   expect(await ask(request.replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n'))).toMatch(
     /^HTTP\/1\.1 400 /,
   );
 });
 
-test('a script that is gone when its tunnel is there ends nothing else', async () => {
+test('a script that is gone when its tunnel is ready ends nothing else', async () => {
   const reached = new Promise<Socket>((resolve) => (serve = resolve));
   // As a socket that was reset meanwhile: nothing can be written to it any more.
   const script = new PassThrough();
@@ -108,7 +108,7 @@ test('a script that is gone when its tunnel is there ends nothing else', async (
   socket.end();
 });
 
-test('a tunnel carries all that each side sends, also what comes after the other has ended', async () => {
+test('a tunnel carries everything that each side sends, even after the other has ended', async () => {
   const [up, down] = [randomBytes(3_000_000), randomBytes(5_000_000)];
   const sums: string[] = [];
   const sum = (data: Buffer): string => createHash('sha256').update(data).digest('hex');

@@ -1,4 +1,4 @@
-// What a sandbox may ask of the holder of its session.
+// What a sandbox may request from its session's holder.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -76,7 +76,7 @@ test.each(['run', 'reset', 'close', 'status', 'input', 'answer', 'cancel', 'cons
   },
 );
 
-test('what is no frame ends its connection and no other', async () => {
+test('anything that is not a frame ends its connection and no other', async () => {
   script.write(Buffer.from('\0\0\0\x04null'));
   await until(() => isClosed);
   const other = connect(toolSocketIn(folder));

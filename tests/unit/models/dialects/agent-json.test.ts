@@ -78,7 +78,7 @@ describe('the examples of the documentation', () => {
     ['installing', INSTALL],
     ['checking', CHECK],
     ['confirming', CONFIRM],
-  ])('%s, cut off anywhere behind its tool name, is never a call and never an answer', (_name, text) => {
+  ])('%s, cut off anywhere after its tool name, is never a call and never an answer', (_name, text) => {
     for (let end = text.indexOf('"tool_name":') + '"tool_name":'.length; end < text.length; end++) {
       expect(parse(text.slice(0, end)).kind).toBe('malformed');
     }
@@ -217,4 +217,20 @@ test.each(['An answer.', CALL])('a reply that was cut off at its length limit is
 test('JSON in an answer, with a call’s key deeper inside, is a part of the answer', () => {
   const text = 'The log says {"step": {"tool_name": "x"}} and {"n": 1}.';
   expect(agentJson.parse({ text })).toEqual({ kind: 'answer', answer: text });
+});
+
+describe('the tool "response" of Agent Zero', () => {
+  const reply = (args: object): string =>
+    JSON.stringify({ thoughts: ['Done.'], tool_name: 'response', tool_args: args });
+
+  test('with a text is the answer', () => {
+    expect(parse(reply({ text: 'There are 3 files.' }))).toEqual({
+      kind: 'answer',
+      answer: 'There are 3 files.',
+    });
+  });
+
+  test.each([{}, { text: 3 }, { text: 'a', more: 1 }])('with %j is an ordinary call', (args) => {
+    expect(parse(reply(args))).toMatchObject({ kind: 'calls', calls: [{ tool: 'response', args }] });
+  });
 });

@@ -72,7 +72,7 @@ test.each([
   ['a format without quotes', 'terminal', 'curl -s -w %{http_code}\\n http://x'],
   ['sed without quotes', 'terminal', 'sed s/x/\\n/g file'],
   ['real line ends', 'python', 'print(1)\nprint("a\\nb") \\n'],
-])('code that may be meant as it stands is left alone: %s', (_name, runtime, code) => {
+])('code that may be meant literally is left alone: %s', (_name, runtime, code) => {
   expect(mended(code, { runtime })).toBe(code);
 });
 
@@ -87,13 +87,13 @@ test('a tool whose name says Python gets Python', () => {
   expect(mended('print(1)\\n', {}, 'execute_python_code')).toBe('print(1)\n');
 });
 
-test('long code is mended', () => {
+test('long code is unescaped', () => {
   const line = "print('it')  # it's\\n";
   expect(mended(line.repeat(50_000))).toBe("print('it')  # it's\n".repeat(50_000));
   expect(mended('"\'`/'.repeat(50_000))).toBe('"\'`/'.repeat(50_000));
 });
 
-test('mended Python is Python', () => {
+test('unescaped Python is Python', () => {
   const code = mended(
     'import re\\n\\ndef f(x):\\n    return re.sub(r\\"\\\\s+\\", \' \', x) + \\"\\n\\"\\n\\nprint(f(\'a\\tb\'))',
   );

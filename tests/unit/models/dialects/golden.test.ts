@@ -1,5 +1,5 @@
-// Raw replies and what is read in them: tests/fixtures/dialects/NAME.replies.yaml, with the examples of the tools'
-// documentation letter by letter. UPDATE_GOLDEN=1 writes what is read now; read the difference before you commit it.
+// Raw replies and how they are parsed: tests/fixtures/dialects/NAME.replies.yaml, with the examples of the tools'
+// documentation letter by letter. UPDATE_GOLDEN=1 writes the current results; read the diff before you commit it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ test('the example of Python code comes out as Python', () => {
   expect(execFileSync('python3', ['-c', ast], { input: code as string, encoding: 'utf8' }).trim()).toBe('3');
 });
 
-describe('a reply that is cut off anywhere', () => {
+describe('a reply cut off anywhere', () => {
   const whole = DIALECTS.filter((dialect) => dialect !== 'native').flatMap((dialect) =>
     goldens(dialect)
       .filter(({ parsed }) => parsed.kind === 'calls')
@@ -50,9 +50,9 @@ describe('a reply that is cut off anywhere', () => {
   );
 
   test.each(whole)('%s: %s, is no call and no answer that holds a part of one', (dialect, _name, text) => {
-    // Behind the last of the call only a fence may stand, and whether it does changes nothing.
+    // After the end of the call there may only be a fence, which changes nothing.
     const call = Math.max(text.lastIndexOf('</tool>') + '</tool>'.length, text.lastIndexOf('}') + 1);
-    // Thinking and prose may stand before it; an answer may be a part of these.
+    // Thinking and prose may come before it; an answer may be part of these.
     const begin = dialect === 'tagged' ? text.lastIndexOf('<tool>\n') : text.indexOf('{');
     for (let end = 0; end < call; end++) {
       const reply = find(dialect).parse({ text: text.slice(0, end) });

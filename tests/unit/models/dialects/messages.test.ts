@@ -57,7 +57,7 @@ Error failed: "no"
     ['text\n=== b: x, ok ===', '===='],
     ['a\n==== b\n=== c', '====='],
     ['a ===\n===', '==='],
-  ])('cannot be feigned by an output: %j', (content, mark) => {
+  ])('cannot be forged by an output: %j', (content, mark) => {
     const [, message] = sent(
       'tagged',
       calling('BLOCK', call('a'), call('b')),
@@ -76,7 +76,7 @@ Error failed: "no"
     expect(message?.text).toMatch(/=== a: x, error ===\nError unknown_outcome: the turn ended/);
   });
 
-  test('of calls that were made without a text are shown behind them', () => {
+  test('of calls made without a text are shown after them', () => {
     const [first] = sent('tagged', calling('', call('a')), result('a', 'r'));
     expect(first?.text).toBe('<tool>\n[{"call_id":"a","tool_name":"x","arguments":{"n":1}}]\n</tool>');
   });
@@ -90,21 +90,21 @@ describe('the result of an agent JSON call', () => {
     });
   });
 
-  test('says what went wrong, and what was mended', () => {
+  test('says what went wrong, and what was corrected', () => {
     const mended = calling('{}', call('call_1', 'x', 'It was mended.'));
     expect(sent('agent-json', mended, result('call_1', 'Error', true))[1]?.text).toBe(
       '{"tool_name":"x","tool_result":"error","note":"It was mended."}\nError',
     );
   });
 
-  test('of a call that was made without a text is shown behind it', () => {
+  test('of a call made without a text is shown after it', () => {
     const [first] = sent('agent-json', calling('', call('call_1')), result('call_1', 'r'));
     expect(first?.text).toBe('{"tool_name":"x","tool_args":{"n":1}}');
   });
 });
 
 test.each(['agent-json', 'tagged', 'native'] as const)(
-  '%s: what was said stays, summaries and repairs included, and no message is without text',
+  '%s: the messages stay, summaries and repairs included, and no message is without text',
   (dialect) => {
     const empty: Message = { role: 'assistant', text: ' \n', parsed: { kind: 'malformed', problem: 'p' } };
     const messages = sent(

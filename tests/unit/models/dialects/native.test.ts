@@ -42,7 +42,7 @@ describe('a reply', () => {
     expect(parse('', ['a', 'x', '{"dir": "$HOME"}'])).toMatchObject({ calls: [{ args: { dir: '$HOME' } }] });
   });
 
-  test('with code that was escaped twice gets it mended', () => {
+  test('with double-escaped code gets it unescaped', () => {
     const reply = parse('', ['a', 'execute_python_code', '{"code": "a = 1\\\\nprint(a)"}']);
     expect(reply).toMatchObject({
       calls: [{ args: { code: 'a = 1\nprint(a)' }, repaired: like(/escaped twice/) }],
@@ -98,7 +98,7 @@ const malformed = (text: string): Message => ({
 });
 
 describe('the conversation that a provider gets', () => {
-  test('has each result directly behind its calls, in their order', () => {
+  test('has each result directly after its call, in order', () => {
     const sent = native.messages([
       user('go'),
       calling('I look.', call('a'), call('b', 'It was mended.')),

@@ -59,7 +59,7 @@ test.each(DIALECTS)('the prompt of %s is the same for the same tools, and anothe
   expect(dialect.instructions(TOOLS)).toBe(first);
 });
 
-test('a prompt of one’s own takes the place of ours, the others stay', () => {
+test('your own prompt replaces ours, the others stay', () => {
   writeFileSync(
     join(folder, 'tagged.md'),
     'Own: {TOOL_TAG_START} {lower} {} { "A": 1 } ${HOME} f{1}\n{AVAILABLE_TOOLS_INTERFACE}\n{TOOL_TAG_END}\n',
@@ -70,7 +70,7 @@ test('a prompt of one’s own takes the place of ours, the others stay', () => {
   expect(prompt('native', folder)).toBe(prompt('native'));
 });
 
-test('variables that are not known are refused, every one with its place and those there are', () => {
+test('unknown variables are refused, each with its location and the known ones', () => {
   writeFileSync(join(folder, 'tagged.md'), 'one\n{TOOLS} and {TOOL_TAG}\n');
   writeFileSync(join(folder, 'native.md'), '{TOOL_TAG_START}\n');
   const message = refused();
@@ -83,7 +83,7 @@ test('variables that are not known are refused, every one with its place and tho
   );
 });
 
-test('a folder that is none, and a prompt that cannot be read, are refused', () => {
+test('a path that is not a folder, and an unreadable prompt, are refused', () => {
   mkdirSync(join(folder, 'native.md'));
   expect(refused()).toMatch(/the prompt of native cannot be read: .*EISDIR/);
   const none = join(folder, 'none');

@@ -48,7 +48,7 @@ describe('a block', () => {
     expect(parse(`Hm.\n${block(json)}`)).toEqual(calls([{ ...A, args: { text, list: [text] } }], 'Hm.'));
   });
 
-  test('names calls without an id by their place, beside those that have that name', () => {
+  test('names calls without an id by their position, avoiding names that are taken', () => {
     const nameless = '{"tool_name": "x", "arguments": {}}';
     const empty = '{"call_id": "", "tool_name": "x", "arguments": {}}';
     const reply = parse(
@@ -60,14 +60,14 @@ describe('a block', () => {
     });
   });
 
-  test('says of each call what it needs, and leaves the arguments as they are', () => {
+  test('says what each call needs, and leaves the arguments as they are', () => {
     const args = { ids: ['$a', { b: '$a.list.0' }], home: '$HOME/x', price: '$$a' };
     expect(parse(block(`[${item('a')}, ${item('b', JSON.stringify(args))}]`))).toEqual(
       calls([A, { callId: 'b', tool: 'x', args, needs: ['a'] }]),
     );
   });
 
-  test('with code that was escaped twice gets it mended, and says so', () => {
+  test('with double-escaped code gets it unescaped, and says so', () => {
     const reply = parse(block(`[${item('a', '{"code": "import os\\\\nprint(1)"}', 'execute_python_code')}]`));
     expect(reply).toMatchObject({
       calls: [
@@ -163,10 +163,10 @@ describe('what cannot be used is neither run nor an answer', () => {
   });
 });
 
-describe('tags of one’s own', () => {
+describe('custom tags', () => {
   const own = createDialects({ tags: { start: '[TOOL_CALLS]', end: '[/TOOL_CALLS]' } })('tagged');
 
-  test('stand around calls, in the prompt and in what is wrong', () => {
+  test('surround calls, and appear in the prompt and in error messages', () => {
     expect(own.parse({ text: `Go. [TOOL_CALLS][${item('a')}][/TOOL_CALLS]` })).toEqual(calls([A], 'Go.'));
     expect(own.parse({ text: '[TOOL_CALLS][' })).toMatchObject({
       problem: like(/\[\/TOOL_CALLS\] is missing/),
@@ -183,7 +183,7 @@ describe('tags of one’s own', () => {
     ['<tool>', '<tool>', /cannot be told from <tool>/],
     ['<think>', '</tool>', /cannot be told from <think>/],
     ['<<<', '>>>', /tool_tag_start.*tool_tag_end/],
-  ])('are refused where they could not be told from text: %s %s', (start, end, text) => {
+  ])('are refused if they could not be told from text: %s %s', (start, end, text) => {
     expect(() => createDialects({ tags: { start, end } })).toThrow(text);
   });
 });

@@ -16,11 +16,11 @@ test.each([
   expect(redact(text, [KEY])).toBe(shown);
 });
 
-test('a text without a key stays as it is; a short secret goes where it stands', () => {
+test('a text without a key stays as it is; a short secret is removed wherever it is', () => {
   expect(redact('Slow down, 3 * 2 = 6.', [KEY])).toBe('Slow down, 3 * 2 = 6.');
   expect(redact('a pw b', ['pw', ''])).toBe('a [hidden] b');
 });
 
-test('what is too long is cut', () => {
+test('text that is too long is cut', () => {
   expect(redact('x'.repeat(5_000), []).length).toBeLessThan(1_100);
 });

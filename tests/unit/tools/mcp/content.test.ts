@@ -19,7 +19,7 @@ test.each([
   expect(contentText([part])).toBe(text);
 });
 
-test('scripts get the structured content where the tool declares it, else the text of all parts', () => {
+test('scripts get the structured content if the tool declares it, else the text of all parts', () => {
   const content = [{ type: 'text', text: 'one' } as const, { type: 'text', text: 'two' } as const];
   const structuredContent = { n: 1 };
   expect(resultValue({ content, structuredContent }, true)).toEqual({ n: 1 });
