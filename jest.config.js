@@ -1,3 +1,8 @@
+const { join } = require('node:path');
+
+// Holders and workers that tests start load faster from V8's cache, as those of the command line do.
+process.env.NODE_COMPILE_CACHE ??= join(__dirname, 'node_modules', '.cache', 'compiled');
+
 /** One server and one build for the whole run; see tests/helpers/global-setup.ts. */
 module.exports = {
   testEnvironment: 'node',
@@ -18,7 +23,7 @@ module.exports = {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
-  reporters: ['default', '<rootDir>/tests/helpers/skipped-reporter.js'],
+  reporters: ['default', ['<rootDir>/tests/helpers/last-lines-reporter.js', { rootDir: __dirname }]],
   maxWorkers: 2,
   testTimeout: 60_000,
 };

@@ -1,5 +1,6 @@
 // Named points in a command's life at which a worker process can be made to crash, for tests of a kill at the worst
-// moment. Does nothing unless the process has armed one.
+// moment. Does nothing unless the process was started with a file that names one.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 export type CrashPoint =
   | 'activity-arrived'
@@ -20,14 +21,16 @@ export type CrashPoint =
   | 'close-arrived'
   | 'close-done';
 
-let armed: string | undefined;
+let armedBy: string | undefined;
 
-/** The process crashes when it reaches the named point. Only for the worker process, never an embedder's. */
-export function armCrashPoint(name: string | undefined): void {
-  armed = name;
+/** The process crashes at the point that this file names, once. Only for the worker process, never an embedder's. */
+export function armCrashPoint(file: string | undefined): void {
+  armedBy = file;
 }
 
 /** Sends SIGKILL to this process if this point is armed: nothing after it runs, not even handlers. */
 export function crashPoint(name: CrashPoint): void {
-  if (armed === name) process.kill(process.pid, 'SIGKILL');
+  if (armedBy === undefined || !existsSync(armedBy) || readFileSync(armedBy, 'utf8') !== name) return;
+  rmSync(armedBy);
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -7,7 +7,7 @@ import { identityOf } from '../exec/process-identity';
 import { launchGuard } from './launch-guard';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';
-import { DYNAMIC_CONFIG } from './tuning';
+import { DYNAMIC_CONFIG, type Settings } from './tuning';
 
 /**
  * The shell waits for a line before it becomes the server. If we die before the record is written, it reads end of file
@@ -27,11 +27,13 @@ export interface Launch {
   ports: EnginePorts & HiddenPorts;
   paths: EnginePaths;
   env: NodeJS.ProcessEnv;
+  /** Dynamic configuration beside ours. */
+  settings?: Settings | undefined;
 }
 
 /** Starts the server and the guard of its web UI, and records both; they do not answer yet. */
-export function launchServer({ binary, ports, paths, env }: Launch): EngineRecord {
-  const child = spawnGate(binary, serverArguments(ports, paths.dbFile), paths, env);
+export function launchServer({ binary, ports, paths, env, settings }: Launch): EngineRecord {
+  const child = spawnGate(binary, serverArguments(ports, paths.dbFile, settings), paths, env);
   const { pid, stdin } = child;
   // Without listeners, a failure to start would be an uncaught exception; it is reported below by the missing pid.
   child.on('error', () => undefined);
@@ -76,10 +78,10 @@ function spawnGate(binary: string, args: string[], paths: EnginePaths, env: Node
 }
 
 /** Configuration of every server of ours, whatever its ports. */
-export function configArguments(): string[] {
+export function configArguments(settings: Settings = {}): string[] {
   const repeated = (flag: string, values: readonly (readonly [string, string])[]): string[] =>
     values.flatMap(([key, value]) => [flag, `${key}=${value}`]);
-  const config = Object.entries(DYNAMIC_CONFIG).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  const config = Object.entries({ ...DYNAMIC_CONFIG, ...settings }).map(([key, value]) => [key, JSON.stringify(value)] as const);
   return [
     ...repeated('--dynamic-config-value', config),
     ...repeated('--search-attribute', Object.entries(SEARCH_ATTRIBUTE_TYPES)),
@@ -87,7 +89,7 @@ export function configArguments(): string[] {
 }
 
 /** The command line of `temporal server start-dev`. */
-function serverArguments(ports: EnginePorts & HiddenPorts, dbFile: string): string[] {
+function serverArguments(ports: EnginePorts & HiddenPorts, dbFile: string, settings?: Settings): string[] {
   const { port, ui, httpPort, metricsPort } = ports;
   return [
     ...['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port)],
@@ -95,6 +97,6 @@ function serverArguments(ports: EnginePorts & HiddenPorts, dbFile: string): stri
     // By default, it would open both at any free port.
     ...['--http-port', String(httpPort), '--metrics-port', String(metricsPort)],
     ...['--db-filename', dbFile, '--namespace', 'default', '--log-level', 'warn', '--log-format', 'json'],
-    ...configArguments(),
+    ...configArguments(settings),
   ];
 }

@@ -21,6 +21,7 @@ import {
   type EnginePaths,
   type EngineRecord,
 } from './record';
+import type { Settings } from './tuning';
 import { openingLink } from './ui-guard-rules';
 import { uiToken } from './ui-token';
 
@@ -34,6 +35,8 @@ const STARTS = 3;
 /** Which server is wanted; `signal` aborts and leaves no half-started server. */
 export interface EnsureOptions extends LocateOptions, NamedPorts {
   dataDir: string;
+  /** Dynamic configuration of a server that is started, beside ours; tests lower limits with it. */
+  settings?: Settings | undefined;
 }
 
 /**
@@ -134,14 +137,14 @@ async function startServer(
   { binary, paths, token, before }: Start,
   options: EnsureOptions,
 ): Promise<EngineRecord> {
-  const { env, signal, progress } = options;
+  const { env, signal, progress, settings } = options;
   for (let start = 1; ; start++) {
     const told = await choosePorts(options, before);
     const ports = { ...told, ...(await chooseHiddenPorts(told)) };
     const logFrom = logSize(paths.logFile);
     signal?.throwIfAborted();
     progress(`Starting the Temporal server on port ${ports.port}.`);
-    const record = launchServer({ binary, ports, paths, env });
+    const record = launchServer({ binary, ports, paths, env, settings });
     const outcome = await waitUntilReady(record, token, signal).catch(async (err: unknown) => {
       await endServer(record);
       throw err;

@@ -1,6 +1,9 @@
 // Our configuration of the Temporal server. engine/dynamicconfig.yaml says the same for the compose file's server; a
 // test compares them.
 
+/** Dynamic configuration by key. */
+export type Settings = Readonly<Record<string, number | boolean | string[]>>;
+
 /**
  * Dynamic configuration. The development server has one shard and reads a shard's task queue 20 times a second, so that
  * each task waits up to 50 ms; the poll rates remove that delay. Updates carry tool calls: ten in flight and 2,000 a
@@ -8,7 +11,7 @@
  * cannot do without, is closed to everybody: no Host contains a slash, and any page may post to a port of this machine.
  * HTTP clients go through the guard of the web UI.
  */
-export const DYNAMIC_CONFIG: Readonly<Record<string, number | boolean | string[]>> = {
+export const DYNAMIC_CONFIG: Settings = {
   'history.transferProcessorMaxPollRPS': 5000,
   'history.timerProcessorMaxPollRPS': 5000,
   'history.visibilityProcessorMaxPollRPS': 5000,

@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     createToolRegistry(own, [], builtInOptions(configuration));
     process.exit(0);
   }
-  armCrashPoint(process.env.HOLDFAST_CRASH_AT);
+  armCrashPoint(process.env.HOLDFAST_CRASH_FILE);
   const log = new DefaultLogger('INFO');
   Runtime.install({
     logger: log,

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import type { CrashPoint } from '../../activities/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
 import { WORKER_LOST } from '../../contracts/failure';
-import { isAlive } from '../../exec/process-identity';
-import { stopWorker } from '../../workers/worker-process';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
-import { until } from '../helpers/until';
 import { processesMarked } from '../integration/exec/session-processes';
 
 const engine = new EngineOfItsOwn();
@@ -33,18 +30,6 @@ afterEach(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-/** Does `work` with a worker that dies at `point` and, once it is dead, with another. */
-async function crashingAt<T>(point: CrashPoint, work: () => Promise<T>): Promise<T> {
-  await stopWorker(engine.dataDir);
-  const doomed = await engine.startWorker({ env: { HOLDFAST_CRASH_AT: point } });
-  const done = work();
-  // Handled where it is awaited, after the crash.
-  done.catch(() => undefined);
-  await until(() => !isAlive(doomed.identity));
-  await engine.startWorker();
-  return done;
-}
-
 const effect = (): string =>
   existsSync(join(cwd, 'effect')) ? readFileSync(join(cwd, 'effect'), 'utf8') : '';
 const shells = (): string[] => processesMarked(cwd).filter((line) => /^\d+ bash /.test(line));
@@ -61,7 +46,7 @@ test.each(COMMAND_POINTS)(
   'a command whose worker dies %s runs once, and its caller gets the result',
   async (_when, point) => {
     const code = 'echo ran >> effect; echo done; (exit 5)';
-    const view = await crashingAt(point, () => session.exec({ code }));
+    const view = await engine.crashingAt(point, () => session.exec({ code }));
     expect(view).toMatchObject({ state: 'exited', exitCode: 5, output: 'done\n' });
     expect(await session.exec({ code: 'true' })).toMatchObject({ exitCode: 0, epoch: 1, freshShell: false });
     expect(effect()).toBe('ran\n');
@@ -80,7 +65,7 @@ async function failuresOf(workflowId: string): Promise<unknown[]> {
 
 test('an activity that a killed worker had received and not recorded is returned by the next worker, not by its timeout', async () => {
   const code = 'echo ran >> effect; echo done';
-  expect(await crashingAt('activity-arrived', () => session.exec({ code }))).toMatchObject({
+  expect(await engine.crashingAt('activity-arrived', () => session.exec({ code }))).toMatchObject({
     state: 'exited',
     output: 'done\n',
   });
@@ -96,7 +81,7 @@ test.each(YIELD_POINTS)(
   'a long command whose worker dies %s answers its caller, keeps running, and is followed to its end',
   async (_when, point) => {
     const code = 'echo ran >> effect; echo begun; until [ -e go-on ]; do sleep 0.02; done; (exit 6)';
-    const view = await crashingAt(point, () => session.exec({ code, yield: QUICKLY }));
+    const view = await engine.crashingAt(point, () => session.exec({ code, yield: QUICKLY }));
     expect(view).toMatchObject({ state: 'running', output: 'begun\n' });
     writeFileSync(join(cwd, 'go-on'), '');
     expect(await session.output({ wait: 'exit' })).toMatchObject({ state: 'exited', exitCode: 6, epoch: 1 });
@@ -115,7 +100,7 @@ test.each(INPUT_POINTS)(
     const code = 'for i in 1 2; do read -r x; echo "$x" >> effect; done; (exit 7)';
     expect(await session.exec({ code })).toMatchObject({ state: 'waiting_input' });
     // Typed twice it would end the command.
-    expect(await crashingAt(point, () => session.input({ keyboard: 'one' }))).toMatchObject({
+    expect(await engine.crashingAt(point, () => session.input({ keyboard: 'one' }))).toMatchObject({
       state: 'waiting_input',
     });
     expect(await session.input({ keyboard: 'two' })).toMatchObject({
@@ -136,7 +121,7 @@ test.each(RESET_POINTS)(
   'a reset whose worker dies %s ends the command, and one fresh shell takes the next',
   async (_when, point) => {
     await session.exec({ code: 'echo ran >> effect; sleep 1000', yield: QUICKLY });
-    const view = await crashingAt(point, () => session.reset({ reason: 'it hangs' }));
+    const view = await engine.crashingAt(point, () => session.reset({ reason: 'it hangs' }));
     expect(view).toMatchObject({ state: 'exited', killedBy: { by: 'reset', reason: 'it hangs' } });
     expect(processesMarked(cwd)).toEqual([]);
     expect(await session.exec({ code: 'echo on' })).toMatchObject({
@@ -158,7 +143,7 @@ test.each(CLOSE_POINTS)(
   async (_when, point) => {
     const code = 'echo ran >> effect; sleep 1000';
     await session.exec({ code, yield: QUICKLY });
-    await crashingAt(point, async () => {
+    await engine.crashingAt(point, async () => {
       await session.close('done');
       await session.closed();
     });

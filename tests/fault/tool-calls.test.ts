@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import type { CrashPoint } from '../../activities/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
 import { packageRoot } from '../../exec/package-root';
-import { isAlive } from '../../exec/process-identity';
-import { stopWorker } from '../../workers/worker-process';
 import { runningWorker } from '../../workers/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { count } from '../helpers/long-run';
 import { until } from '../helpers/until';
+
+const CALLS = count(60, 200);
+const KILLS = count(3, 5);
 
 const engine = new EngineOfItsOwn();
 let sessions = 0;
@@ -64,22 +66,22 @@ async function recordedCalls(): Promise<string[]> {
   return ids;
 }
 
-test('a script makes 200 calls while its worker is killed five times: each is recorded once and answered rightly', async () => {
+test('a script makes many calls while its worker is killed again and again: each is recorded once and answered rightly', async () => {
   const running = python(
-    `for i in range(200):\n  assert codex_tools.note(folder=os.getcwd(), line=str(i)) == f"noted {i}"\nprint("all")`,
+    `for i in range(${CALLS}):\n  assert codex_tools.note(folder=os.getcwd(), line=str(i)) == f"noted {i}"\nprint("all")`,
   );
   running.catch(() => undefined);
-  for (let kill = 1; kill <= 5; kill++) {
-    await until(() => linesOf('notes').length >= kill * 30);
+  for (let kill = 1; kill <= KILLS; kill++) {
+    await until(() => linesOf('notes').length >= (kill * CALLS) / (KILLS + 1));
     await engine.killWorker();
     await engine.startWorker();
   }
   const { output } = await session.output({ wait: 'exit', waitMs: 120_000, from: 0 });
   expect(output).toContain('all');
   await running;
-  expect(linesOf('notes')).toEqual(Array.from({ length: 200 }, (_, i) => String(i)));
+  expect(linesOf('notes')).toEqual(Array.from({ length: CALLS }, (_, i) => String(i)));
   const recorded = await recordedCalls();
-  expect([recorded.length, new Set(recorded).size]).toEqual([200, 200]);
+  expect([recorded.length, new Set(recorded).size]).toEqual([CALLS, CALLS]);
 }, 180_000);
 
 test('a call that may run only once and is cut off by a kill runs once and ends as unknown in the script, which continues', async () => {
@@ -103,13 +105,10 @@ const POINTS: [string, CrashPoint][] = [
 test.each(POINTS)(
   'a worker that dies %s: the tool has its effect once, and the script its answer',
   async (_when, point) => {
-    await stopWorker(engine.dataDir);
-    const doomed = await engine.startWorker({ env: { HOLDFAST_CRASH_AT: point } });
-    const running = python('print(codex_tools.fire(folder=os.getcwd(), ms=0))');
-    running.catch(() => undefined);
-    await until(() => !isAlive(doomed.identity));
-    await engine.startWorker();
-    expect((await running).output).toMatch(/^fired\s*$/);
+    const view = await engine.crashingAt(point, () =>
+      python('print(codex_tools.fire(folder=os.getcwd(), ms=0))'),
+    );
+    expect(view.output).toMatch(/^fired\s*$/);
     expect(fileOf('fired')).toBe('x');
     expect(await recordedCalls()).toEqual(['e1c1']);
   },
@@ -128,15 +127,16 @@ test('SIGKILL of the server between a call and its answer: the script gets the a
 }, 90_000);
 
 test('calls continue across continue-as-new: none is lost, none repeated', async () => {
+  const calls = count(90, 450);
   const running = python(
-    'for i in range(450):\n  codex_tools.note(folder=os.getcwd(), line=str(i))\nprint("all")',
+    `for i in range(${calls}):\n  codex_tools.note(folder=os.getcwd(), line=str(i))\nprint("all")`,
   );
   running.catch(() => undefined);
   await until(() => fileOf('notes') !== '');
   const { output } = await session.output({ wait: 'exit', waitMs: 150_000, from: 0 });
   await running;
   expect(output).toContain('all');
-  expect(linesOf('notes')).toEqual(Array.from({ length: 450 }, (_, i) => String(i)));
+  expect(linesOf('notes')).toEqual(Array.from({ length: calls }, (_, i) => String(i)));
   const runs: string[] = [];
   for await (const { runId } of engine.client.temporal.workflow.list({
     query: `WorkflowId = "${session.workflowId}"`,

@@ -1,14 +1,16 @@
 // A Temporal server and a worker that a test may kill: real processes in a data folder of their own.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CrashPoint } from '../../activities/crash-point';
 import { HoldfastClient } from '../../client/holdfast-client';
 import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
 import { isAlive } from '../../exec/process-identity';
 import { ensureWorker } from '../../workers/worker-process';
 import { runningWorker, type WorkerRecord } from '../../workers/worker-record';
 import { startServer } from './start-server';
+import { until } from './until';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 
@@ -42,7 +44,25 @@ export class EngineOfItsOwn {
   startWorker({ env = {} }: { env?: NodeJS.ProcessEnv } = {}): Promise<WorkerRecord> {
     const { address } = this.server();
     const choice = { dataDir: this.dataDir, address, namespace: 'default' };
-    return ensureWorker({ ...choice, env: { ...process.env, ...env } });
+    const crash = { HOLDFAST_CRASH_FILE: this.crashFile };
+    return ensureWorker({ ...choice, env: { ...process.env, ...crash, ...env } });
+  }
+
+  /** Does `work`, during which the worker dies at `point`, and starts the next worker once it is dead. */
+  async crashingAt<T>(point: CrashPoint, work: () => Promise<T>): Promise<T> {
+    const doomed = runningWorker(this.dataDir);
+    if (!doomed) throw new Error('no worker');
+    writeFileSync(this.crashFile, point);
+    const done = work();
+    // Handled where it is awaited, after the crash.
+    done.catch(() => undefined);
+    await until(() => !isAlive(doomed.identity));
+    await this.startWorker();
+    return done;
+  }
+
+  private get crashFile(): string {
+    return join(this.dataDir, 'crash-at');
   }
 
   server(): EngineRecord {

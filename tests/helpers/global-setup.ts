@@ -8,9 +8,15 @@ import { uiLink } from '../../engine/server';
 import { startServer } from './start-server';
 import { findTestServer } from '../../testing';
 
+const QUIET_MS = 5_000;
+
 export default async function setup(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
-  const server = await startServer(dataDir, (line) => process.stderr.write(`${line}\n`));
+  const startedAt = Date.now();
+  const server = await startServer(dataDir, (line) => {
+    // That the server is built is worth a line, that it is started is not.
+    if (Date.now() - startedAt > QUIET_MS) process.stderr.write(`${line}\n`);
+  });
   await ensureWorker({ dataDir, address: server.address, namespace: 'default', env: process.env });
   // Workers of the run inherit these.
   process.env.HOLDFAST_TEST_DATA = dataDir;

@@ -4,14 +4,21 @@ import { HoldfastError } from '../../contracts/errors';
 import { defaultCacheDir } from '../../engine/data-dir';
 import { readRecord, enginePaths } from '../../engine/record';
 import { ensureServer, type EngineRecord } from '../../engine/server';
+import { isLongRun } from './long-run';
 
 /** Below the ports that the system gives to outgoing connections. */
 const LOWEST = 12_000;
 const HIGHEST = 30_000;
 
+/**
+ * A tenth of the usual limits: what happens at them shows with few events. `npm run test:long` has the real ones.
+ */
+const SETTINGS = { 'limit.historyCount.suggestContinueAsNew': 400, 'limit.numPendingActivities.error': 200 };
+
 /** Starts the data folder's server, on its previous ports if it had any. */
 export async function startServer(dataDir: string, progress: (line: string) => void): Promise<EngineRecord> {
-  const options = { dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress };
+  const settings = isLongRun ? undefined : SETTINGS;
+  const options = { dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress, settings };
   if (readRecord(enginePaths(dataDir))) return ensureServer(options);
   for (;;) {
     const port = LOWEST + 2 * Math.floor((Math.random() * (HIGHEST - LOWEST)) / 2);

@@ -3,12 +3,13 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { isGrpcServiceError } from '@temporalio/client';
 import { HoldfastClient } from '../../client/holdfast-client';
 import { packageRoot } from '../../exec/package-root';
 import { detectTreeKill } from '../../exec/holder/process-tree';
 import { SessionHost } from '../../exec/session-host';
+import { quietenRuntime } from '../../testing/quiet-runtime';
 import { createWorkers, type WorkersOptions } from '../../workers';
 import type { Workers, WorkersReady } from '../../workers';
 import { EngineOfItsOwn, processesNaming } from '../helpers/engine-of-its-own';
@@ -23,7 +24,7 @@ let files: Scratch;
 let address: string;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('WARN') });
+  quietenRuntime();
   files = scratch();
   ({ address } = await engine.startServer());
   client = await HoldfastClient.connect({ address }, {});

@@ -4,6 +4,7 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import type { CommandView } from '../../contracts/session';
 import { QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { count } from '../helpers/long-run';
 import { until } from '../helpers/until';
 
 let client: HoldfastClient;
@@ -325,7 +326,7 @@ test('a session that continues as new keeps its running command, its readers and
   const handle = client.temporal.workflow.getHandle(session.workflowId);
   const { runId } = await handle.describe();
   // Each refused signal is an event: enough of them make the history long.
-  for (let sent = 0; sent < 2_100; sent += 100)
+  for (let sent = 0; sent < count(500, 2_100); sent += 100)
     await Promise.all(Array.from({ length: 100 }, () => handle.signal('input', { nonsense: 1 })));
   const deadline = Date.now() + 60_000;
   while ((await handle.describe()).runId === runId) {

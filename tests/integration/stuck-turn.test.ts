@@ -1,9 +1,10 @@
 // An agent whose turn keeps failing its tasks, like one that another release began.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { packageRoot } from '../../exec/package-root';
+import { quietenRuntime } from '../../testing/quiet-runtime';
 import { scratch, testAddress, testClient, uniqueId, type Scratch } from '../helpers/temporal';
 
 const TURN = 'async function turn(input, carried) {';
@@ -14,7 +15,7 @@ let connection: NativeConnection;
 
 beforeAll(async () => {
   // Its failures are planted: they would fill the screen.
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  quietenRuntime();
   client = await testClient();
   files = scratch();
   connection = await NativeConnection.connect({ address: testAddress() });

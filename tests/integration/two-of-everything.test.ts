@@ -8,6 +8,7 @@ import type { CommandView } from '../../contracts/session';
 import { claimWorkflowId } from '../../contracts/claims';
 import { agentWorkflowId, hostTaskQueue, turnWorkflowId, sessionWorkflowId } from '../../contracts/ids';
 import { isAlive } from '../../exec/process-identity';
+import { quietenRuntime } from '../../testing/quiet-runtime';
 import { createWorkers, type Workers, type WorkersOptions } from '../../workers';
 import { findSilentWorker, runningWorker } from '../../workers/worker-record';
 import { EngineOfItsOwn, type CliResult } from '../helpers/engine-of-its-own';
@@ -63,7 +64,10 @@ const folder = (): Folder => {
   return one;
 };
 
-beforeAll(() => engine.start(), 60_000);
+beforeAll(() => {
+  quietenRuntime();
+  return engine.start();
+}, 60_000);
 afterAll(async () => {
   await Promise.all(folders.map((one) => one.end()));
   const left = await engine.end();

@@ -1,5 +1,6 @@
 // S17: sessions that have ended hold nothing: no descriptor, process, thread or CPU, in the host and in the system.
 import { readdirSync } from 'node:fs';
+import { count } from '../../helpers/long-run';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { childrenOf } from '../../../exec/proc';
 import {
@@ -13,8 +14,7 @@ import {
   processesMarked,
 } from './session-processes';
 
-/** S17 speaks of 1,000: HOLDFAST_TEST_SESSIONS=1000, which takes minutes on two cores. One that leaks shows by 300. */
-const SESSIONS = Number(process.env.HOLDFAST_TEST_SESSIONS ?? 300);
+const SESSIONS = count(100, 1_000);
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));

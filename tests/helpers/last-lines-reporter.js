@@ -1,0 +1,54 @@
+// The last lines of a run: what took longest, and which guarantees it did not check or checked with small counts.
+// `.ci/run` names a file for them and repeats them at its own end.
+const { appendFileSync } = require('node:fs');
+const { relative } = require('node:path');
+const { longRunFiles } = require('./long-run-files');
+
+const SHOWN_FILES = 10;
+
+module.exports = class LastLinesReporter {
+  constructor({ rootDir }) {
+    this.rootDir = rootDir;
+  }
+
+  onRunComplete(_contexts, { testResults }) {
+    const sections = [
+      section('Slowest files of this run:', this.slowest(testResults)),
+      section('Run with small counts; `npm run test:long` has the full ones:', this.withSmallCounts(testResults)),
+      section('Not checked in this run:', skipped(testResults)),
+    ];
+    const text = sections.filter(Boolean).join('\n');
+    if (!text) return;
+    console.log(`\n${text}`);
+    if (process.env.HOLDFAST_TEST_LAST_LINES) appendFileSync(process.env.HOLDFAST_TEST_LAST_LINES, text);
+  }
+
+  slowest(files) {
+    if (files.length <= SHOWN_FILES) return [];
+    const seconds = ({ perfStats }) => (perfStats.end - perfStats.start) / 1_000;
+    return files
+      .toSorted((a, b) => seconds(b) - seconds(a))
+      .slice(0, SHOWN_FILES)
+      .map((file) => `${seconds(file).toFixed(0).padStart(4)} s  ${this.nameOf(file)}`);
+  }
+
+  withSmallCounts(files) {
+    if (process.env.HOLDFAST_TEST_LONG) return [];
+    const long = longRunFiles(this.rootDir);
+    return files.filter(({ testFilePath }) => long.includes(testFilePath)).map((file) => this.nameOf(file));
+  }
+
+  nameOf({ testFilePath }) {
+    return relative(this.rootDir, testFilePath);
+  }
+};
+
+const skipped = (files) =>
+  files.flatMap((file) =>
+    file.testResults
+      .filter(({ status }) => status === 'pending' || status === 'todo')
+      .map(({ fullName }) => fullName),
+  );
+
+const section = (title, lines) =>
+  lines.length > 0 ? `${title}\n${lines.map((line) => `  - ${line}\n`).join('')}` : '';
