@@ -24,6 +24,8 @@ module.exports = {
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
   reporters: ['default', ['<rootDir>/tests/helpers/last-lines-reporter.js', { rootDir: __dirname }]],
-  maxWorkers: 2,
+  testSequencer: '<rootDir>/tests/helpers/sequencer.js',
+  // Of two cores: most files wait for terminals and servers part of their time.
+  maxWorkers: 3,
   testTimeout: 60_000,
 };

@@ -12,6 +12,8 @@ const AT_ONCE = 8;
 /** The worker looks at all open sessions this often: the figure includes one look. */
 const SECONDS = 15;
 const QUIET_SECONDS = 2;
+/** Of one core. */
+const QUIET_PERCENT = 5;
 
 export async function idleSessions(bench: Bench): Promise<Row[]> {
   const { client, dataDir } = bench;
@@ -50,10 +52,11 @@ async function eightAtOnce(refs: SessionRef[], work: (ref: SessionRef) => Promis
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-/** Until they have used no processor time for a while. */
+/** Until they use hardly any processor time: a worker beats and polls, so it always uses some. */
 async function untilQuiet(pids: number[]): Promise<void> {
-  for (let before = -1, now = cpuSeconds(pids); now !== before; now = cpuSeconds(pids)) {
-    before = now;
+  for (let used = Infinity; used > QUIET_PERCENT;) {
+    const before = cpuSeconds(pids);
     await delay(QUIET_SECONDS * 1e3);
+    used = ((cpuSeconds(pids) - before) / QUIET_SECONDS) * 100;
   }
 }

@@ -14,6 +14,11 @@ export async function startLocalServer(
   const { path } = await locateServerBinary({ env, cacheDir: defaultCacheDir(env), progress });
   return TestWorkflowEnvironment.createLocal({
     ...(dataConverter && { client: { dataConverter } }),
-    server: { executable: { type: 'existing-path', path }, extraArgs: configArguments() },
+    server: {
+      executable: { type: 'existing-path', path },
+      // By default it prints warnings and where it listens.
+      log: { format: 'pretty', level: 'error' },
+      extraArgs: [...configArguments(), '--output', 'none'],
+    },
   });
 }

@@ -11,6 +11,8 @@ import { defaultCacheDir } from '../engine/data-dir';
 import { withLock } from '../engine/lock';
 
 const VERSION = '1.32.1';
+/** Of the server's own. Without a logger it prints warnings. */
+const SLF4J = '1.7.36';
 const DOWNLOAD_MS = 20_000;
 const MAVEN_MS = 300_000;
 const STARTS = 4;
@@ -112,7 +114,8 @@ async function buildWithMaven(folder: string): Promise<void> {
       `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
        <groupId>holdfast</groupId><artifactId>test-server</artifactId><version>1</version>
        <dependencies><dependency><groupId>io.temporal</groupId><artifactId>temporal-test-server</artifactId>
-       <version>${VERSION}</version></dependency></dependencies></project>`,
+       <version>${VERSION}</version></dependency><dependency><groupId>org.slf4j</groupId>
+       <artifactId>slf4j-nop</artifactId><version>${SLF4J}</version></dependency></dependencies></project>`,
     );
     const args = ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=jars'];
     await run('mvn', args, { cwd: partial, timeout: MAVEN_MS });

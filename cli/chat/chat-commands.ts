@@ -1,5 +1,6 @@
 // The commands of a chat: lines that begin with "/".
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agent-handle';
 import { HoldfastError } from '../../contracts/errors';
 import { checkedSession } from '../../contracts/ids';
@@ -10,6 +11,10 @@ import { allWork } from '../work';
 import { family, forest } from '../work-lines';
 import type { ChatOptions } from './open-conversation';
 import { waitingSessions, type ChatStatus } from './status-lines';
+
+/** The longest that a shell takes to start on a busy machine. */
+const OPENING_MS = 20_000;
+const LOOK_EVERY_MS = 50;
 
 /** The chat's interface for its commands. */
 export interface CommandedChat {
@@ -124,9 +129,24 @@ async function attachTo(chat: CommandedChat, rest: string): Promise<void> {
   const session = rest === '' ? theSession(chat) : checkedSession(/^\d+$/.test(rest) ? Number(rest) : rest);
   const { agent, status, options } = chat;
   const host = status.state?.host ?? options.host;
-  await chat.handOver(async () => {
-    await attach({ ...options, agent: agent.id, host, session, detachKey: 'ctrl-]' });
-  });
+  const isShown = status.running.some((one) => one.session === session);
+  const deadline = Date.now() + (isShown ? OPENING_MS : 0);
+  await chat.handOver(() =>
+    whenThere(deadline, () => attach({ ...options, agent: agent.id, host, session, detachKey: 'ctrl-]' })),
+  );
+}
+
+/** A session is shown as running before its terminal is open: for a moment, there may be nothing to attach to. */
+async function whenThere(deadline: number, work: () => Promise<unknown>): Promise<void> {
+  for (; ; await delay(LOOK_EVERY_MS)) {
+    try {
+      await work();
+      return;
+    } catch (err) {
+      const isOpening = err instanceof HoldfastError && err.code === 'not_found' && Date.now() < deadline;
+      if (!isOpening) throw err;
+    }
+  }
 }
 
 /** The session that waits for a person, or the only one in which something runs. */

@@ -14,7 +14,10 @@ module.exports = class LastLinesReporter {
   onRunComplete(_contexts, { testResults }) {
     const sections = [
       section('Slowest files of this run:', this.slowest(testResults)),
-      section('Run with small counts; `npm run test:long` has the full ones:', this.withSmallCounts(testResults)),
+      section(
+        'Run with small counts; `npm run test:long` has the full ones:',
+        this.withSmallCounts(testResults),
+      ),
       section('Not checked in this run:', skipped(testResults)),
     ];
     const text = sections.filter(Boolean).join('\n');

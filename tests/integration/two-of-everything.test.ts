@@ -55,6 +55,8 @@ class Folder {
   }
 }
 
+jest.setTimeout(120_000);
+
 const engine = new EngineOfItsOwn();
 const files = scratch();
 const folders: Folder[] = [];
@@ -81,8 +83,10 @@ function view({ stdout, stderr }: CliResult): CommandView {
   return JSON.parse(stdout) as CommandView;
 }
 
-describe('a host', () => {
-  test('is refused to a second data folder, with the first one named, before it takes any of its commands', async () => {
+// At once: these wait more than they work.
+test.concurrent(
+  'a host is refused to a second data folder, with the first one named, before it takes any of its commands',
+  async () => {
     const [first, second] = [folder(), folder()];
     await first.up('--host', 'alpha');
     const { code, stderr } = await second.cli('up', '--host', 'alpha');
@@ -96,9 +100,12 @@ describe('a host', () => {
       expect(view(await first.cli('exec', '--json', 'count=$((count + 1)); echo A$count')).output).toBe(
         `A${n}\n`,
       );
-  });
+  },
+);
 
-  test('of a server of others has the machine’s own name, and commands go to the one of their data folder', async () => {
+test.concurrent(
+  'a host of a server of others has the machine’s own name, and commands go to the one of their data folder',
+  async () => {
     const first = folder();
     const { host } = await first.up();
     expect(host).not.toBe('local');
@@ -106,9 +113,12 @@ describe('a host', () => {
     expect(output.trim()).toBe(join(first.dataDir, 'work'));
     const { code, stderr } = await folder().cli('up', '--host', 'local');
     expect([code, stderr]).toEqual([64, expect.stringContaining('allowed any name but local')]);
-  });
+  },
+);
 
-  test('that another data folder took over does not run an open command of the first one again', async () => {
+test.concurrent(
+  'a host that another data folder took over does not run an open command of the first one again',
+  async () => {
     const [first, second] = [folder(), folder()];
     const marker = join(files.directory, uniqueId('ran'));
     await first.up('--host', 'beta');
@@ -129,9 +139,12 @@ describe('a host', () => {
     expect(readFileSync(marker, 'utf8')).toBe('ran\n');
     // The first one may not come back under this name.
     await expect(first.up('--host', 'beta')).rejects.toThrow(/host_taken/);
-  }, 90_000);
+  },
+);
 
-  test('frozen while another data folder took it over types nothing when it resumes, and ends', async () => {
+test.concurrent(
+  'a host frozen while another data folder took it over types nothing when it resumes, and ends',
+  async () => {
     const [first, second] = [folder(), folder()];
     const { workerPid } = await first.up('--host', 'gamma');
     await first.kill('SIGSTOP');
@@ -148,18 +161,49 @@ describe('a host', () => {
     expect(existsSync(join(first.dataDir, 'sessions'))).toBe(false);
     await until(() => !frozen || !isAlive(frozen.identity));
     expect(readFileSync(join(first.dataDir, 'worker.log'), 'utf8')).toContain('host_taken');
-  }, 90_000);
+  },
+);
 
-  test('is free again once its claim was cancelled by an operator', async () => {
-    const [first, second] = [folder(), folder()];
-    await first.up('--host', 'delta');
-    await first.kill();
-    const claim = engine.client.temporal.workflow.getHandle(claimWorkflowId(hostTaskQueue('delta')));
-    await claim.cancel();
-    await until(async () => (await claim.describe()).status.name === 'CANCELLED');
-    expect((await second.up('--host', 'delta')).host).toBe('delta');
-  });
+test.concurrent('a host is free again once its claim was cancelled by an operator', async () => {
+  const [first, second] = [folder(), folder()];
+  await first.up('--host', 'delta');
+  await first.kill();
+  const claim = engine.client.temporal.workflow.getHandle(claimWorkflowId(hostTaskQueue('delta')));
+  await claim.cancel();
+  await until(async () => (await claim.describe()).status.name === 'CANCELLED');
+  expect((await second.up('--host', 'delta')).host).toBe('delta');
 });
+
+test.concurrent(
+  'a worker stopped by a signal is reported as such by up, exec and doctor, and --replace starts another that answers',
+  async () => {
+    const second = folder();
+    const { workerPid } = await second.up('--host', 'zeta', '--queue', 'zeta');
+    const one = await second.cli('exec', '--json', 'echo before');
+    expect(view(one).output).toBe('before\n');
+    await second.kill('SIGSTOP');
+    await until(() => findSilentWorker(second.dataDir)?.code === 'worker_silent');
+    const [up, exec, doctor] = await Promise.all([
+      second.cli('up'),
+      second.cli('exec', '--json', 'echo after'),
+      second.cli('doctor'),
+    ]);
+    for (const { code, stderr } of [up, exec]) {
+      expect(code).toBe(69);
+      expect(stderr).toContain(`The worker ${workerPid} does not answer: it is stopped by a signal`);
+      expect(stderr).toContain('holdfast up --replace');
+    }
+    expect(doctor.stdout).toMatch(new RegExp(`fail +worker +pid ${workerPid} does not respond`));
+    // A remote client sees only the server.
+    const elsewhere = new HoldfastClient(engine.client.temporal, engine.client.address, { queue: 'zeta' });
+    await expect(
+      elsewhere.session({ agent: 'cli', host: 'zeta', session: 0 }).output(),
+    ).rejects.toMatchObject({ code: 'worker_silent' });
+    const next = await second.up('--host', 'zeta', '--replace');
+    expect(next.workerPid).not.toBe(workerPid);
+    expect(view(await second.cli('exec', '--json', '--session', '1', 'echo now')).output).toBe('now\n');
+  },
+);
 
 describe('a queue of agents', () => {
   test('takes a second worker that offers the same', async () => {
@@ -238,34 +282,4 @@ describe('a queue of agents', () => {
       await Promise.all(made.map((workers) => workers.close()));
     }
   });
-});
-
-describe('a worker that is stopped by a signal', () => {
-  test('is reported as such by up, exec and doctor, and --replace starts another that answers', async () => {
-    const second = folder();
-    const { workerPid } = await second.up('--host', 'zeta', '--queue', 'zeta');
-    const one = await second.cli('exec', '--json', 'echo before');
-    expect(view(one).output).toBe('before\n');
-    await second.kill('SIGSTOP');
-    await until(() => findSilentWorker(second.dataDir)?.code === 'worker_silent');
-    const [up, exec, doctor] = await Promise.all([
-      second.cli('up'),
-      second.cli('exec', '--json', 'echo after'),
-      second.cli('doctor'),
-    ]);
-    for (const { code, stderr } of [up, exec]) {
-      expect(code).toBe(69);
-      expect(stderr).toContain(`The worker ${workerPid} does not answer: it is stopped by a signal`);
-      expect(stderr).toContain('holdfast up --replace');
-    }
-    expect(doctor.stdout).toMatch(new RegExp(`fail +worker +pid ${workerPid} does not respond`));
-    // A remote client sees only the server.
-    const elsewhere = new HoldfastClient(engine.client.temporal, engine.client.address, { queue: 'zeta' });
-    await expect(
-      elsewhere.session({ agent: 'cli', host: 'zeta', session: 0 }).output(),
-    ).rejects.toMatchObject({ code: 'worker_silent' });
-    const next = await second.up('--host', 'zeta', '--replace');
-    expect(next.workerPid).not.toBe(workerPid);
-    expect(view(await second.cli('exec', '--json', 'echo now')).output).toBe('now\n');
-  }, 90_000);
 });
