@@ -7,8 +7,9 @@ import type { CrashPoint } from '../../activities/crash-point';
 import { HoldfastClient } from '../../client/holdfast-client';
 import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
 import { isAlive } from '../../exec/process-identity';
-import { ensureWorker } from '../../workers/worker-process';
+import { ensureWorker, type WorkerChoice } from '../../workers/worker-process';
 import { runningWorker, type WorkerRecord } from '../../workers/worker-record';
+import { endDataFolder } from './end-data-folder';
 import { startServer } from './start-server';
 import { until } from './until';
 
@@ -29,10 +30,10 @@ export class EngineOfItsOwn {
     return this.connected;
   }
 
-  /** Starts server and worker, or whichever is not running. */
-  async start(): Promise<void> {
+  /** Starts server and worker, or whichever is not running; `tools` and `config` as `up` takes them. */
+  async start(choice: Pick<WorkerChoice, 'tools' | 'config'> = {}): Promise<void> {
     const { address } = await this.startServer();
-    await this.startWorker();
+    await this.startWorker(choice);
     this.connected ??= await HoldfastClient.connect({ address }, {});
   }
 
@@ -41,11 +42,11 @@ export class EngineOfItsOwn {
   }
 
   /** `env` applies only if no worker runs yet. */
-  startWorker({ env = {} }: { env?: NodeJS.ProcessEnv } = {}): Promise<WorkerRecord> {
+  startWorker({ env = {}, ...choice }: Partial<WorkerChoice> = {}): Promise<WorkerRecord> {
     const { address } = this.server();
-    const choice = { dataDir: this.dataDir, address, namespace: 'default' };
     const crash = { HOLDFAST_CRASH_FILE: this.crashFile };
-    return ensureWorker({ ...choice, env: { ...process.env, ...crash, ...env } });
+    const place = { dataDir: this.dataDir, address, namespace: 'default' };
+    return ensureWorker({ ...choice, ...place, env: { ...process.env, ...crash, ...env } });
   }
 
   /** Does `work`, during which the worker dies at `point`, and starts the next worker once it is dead. */
@@ -109,7 +110,7 @@ export class EngineOfItsOwn {
   /** Ends everything; returns the processes that still name the data folder. */
   async end(): Promise<string[]> {
     await this.connected?.close();
-    await this.cli(['down', '--sessions']);
+    await endDataFolder(this.dataDir);
     const left = processesNaming(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
     return left;

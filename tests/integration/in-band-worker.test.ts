@@ -12,8 +12,7 @@ const engine = new EngineOfItsOwn();
 let files: Scratch;
 beforeAll(async () => {
   files = scratch();
-  await engine.start();
-  expect((await engine.cli(['up', '--tools', MODULE])).code).toBe(0);
+  await engine.start({ tools: [MODULE] });
 }, 60_000);
 afterAll(async () => {
   const left = await engine.end();

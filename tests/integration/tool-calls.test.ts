@@ -17,10 +17,7 @@ let folder: string;
 
 beforeAll(async () => {
   files = scratch();
-  await engine.start();
-  const module = join(packageRoot(), 'tests', 'fixtures', 'script-tools.mjs');
-  const { code, stderr } = await engine.cli(['up', '--tools', module]);
-  if (code !== 0) throw new Error(stderr);
+  await engine.start({ tools: [join(packageRoot(), 'tests', 'fixtures', 'script-tools.mjs')] });
 }, 60_000);
 afterAll(async () => {
   files.remove();

@@ -14,10 +14,7 @@ let session: SessionHandle;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-promises-'));
-  await engine.start();
-  const module = join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs');
-  const { code, stderr } = await engine.cli(['up', '--tools', module]);
-  if (code !== 0) throw new Error(stderr);
+  await engine.start({ tools: [join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs')] });
 }, 60_000);
 beforeEach(() => {
   session = engine.client.session({ agent: 'promises', session: sessions++ }, { cwd: folder });

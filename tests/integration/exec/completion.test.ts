@@ -17,12 +17,12 @@ test.each([
     { firstOutputMs: MINUTES, betweenOutputMs: MINUTES, maxMs: MINUTES, promptMs: MINUTES },
   ],
 ])(
-  'a command of 50 ms answers in well under a second with its exit code under %s',
+  'a command of 50 ms answers at its end, long before a yield, with its exit code under %s',
   async (_name, settings) => {
     await t.run(':');
     const began = Date.now();
     const view = await t.run('sleep 0.05; (exit 6)', { yield: settings });
-    expect(Date.now() - began).toBeLessThan(700);
+    expect(Date.now() - began).toBeLessThan(2_500);
     expect(view).toMatchObject({ state: 'exited', exitCode: 6, yielded: null });
     expect(view.durationMs).toBeGreaterThanOrEqual(50);
   },
@@ -105,7 +105,7 @@ describe('the shell itself', () => {
       const before = await t.run('KEPT=1');
       const view = await t.run(code);
       expect(view).toMatchObject({ state: 'exited', yielded: null, epoch: before.epoch, ...end });
-      expect(view.durationMs).toBeLessThan(1_000);
+      expect(view.durationMs).toBeLessThan(3_000);
       const next = await t.run('echo "[$KEPT]"');
       expect(next).toMatchObject({ output: '[]\n', freshShell: true, epoch: before.epoch + 1 });
       expect(await t.run(':')).toMatchObject({ freshShell: false, epoch: before.epoch + 1 });

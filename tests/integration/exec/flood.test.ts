@@ -53,7 +53,7 @@ test('100 MB are bounded in the holder and in its readers, other sessions live, 
   }
   expect(answers).toBeGreaterThan(3);
   // Kept waiting until the flood was over it would be far more, however busy the machine is.
-  expect(slowest).toBeLessThan(2_000);
+  expect(slowest).toBeLessThan(4_000);
   const { command } = await t.host.status(t.ref);
   expect(command).toMatchObject({ exitCode: 9, from: 0, to: LINES * line(1).length });
   expect((command?.to ?? 0) / MB).toBeGreaterThan(95);
@@ -99,7 +99,7 @@ test('a page from the middle of 100 MB costs no more than its size', async () =>
     from,
     maxBytes: 4_096,
   });
-  expect(Date.now() - began).toBeLessThan(500);
+  expect(Date.now() - began).toBeLessThan(3_000);
   expect(view.output.startsWith(line(1_000_001).replace('\r', ''))).toBe(true);
   expect(view).toMatchObject({ from, to: from + 4_096, omittedBytes: 0 });
 });

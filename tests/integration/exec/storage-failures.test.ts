@@ -10,7 +10,7 @@ import { testHost, type TestHost } from '../../helpers/session-host';
 import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/unwritable';
 import { endWithoutTrace, holderOf, logOf, otherSession } from './session-processes';
 
-const TOLD_MS = 5_000;
+const TOLD_MS = 10_000;
 
 const immutable = isPossible(immutableFiles);
 

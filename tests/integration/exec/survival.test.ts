@@ -129,7 +129,7 @@ describe('the SIGKILL of a worker process', () => {
     expect((await t.host.run(t.ref, { id: 'survivor', runtime: 'terminal', code })).command).toMatchObject({
       endedAt: null,
     });
-    expect(Date.now() - began).toBeLessThan(1_000);
+    expect(Date.now() - began).toBeLessThan(5_000);
     writeFileSync(join(t.cwd, 'go'), '');
     const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
     expect(end).toMatchObject({ state: 'exited', exitCode: 3, output: 'begun\ndone\n' });

@@ -140,7 +140,7 @@ describe('a command to a busy session', () => {
     await t.run('sleep 600', { ref: ref(), yield: { firstOutputMs: 50 } });
     const view = await t.run('echo free');
     expect(view).toMatchObject({ output: 'free\n' });
-    expect(view.durationMs).toBeLessThan(1_000);
+    expect(view.durationMs).toBeLessThan(5_000);
   });
 
   test('that is about to be busy twice runs one of two simultaneous commands', async () => {
