@@ -1,3 +1,4 @@
+const { availableParallelism } = require('node:os');
 const { join } = require('node:path');
 
 // Holders and workers that tests start load faster from V8's cache, as those of the command line do.
@@ -25,7 +26,7 @@ module.exports = {
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
   reporters: ['default', ['<rootDir>/tests/helpers/last-lines-reporter.js', { rootDir: __dirname }]],
   testSequencer: '<rootDir>/tests/helpers/sequencer.js',
-  // Of two cores: most files wait for terminals and servers part of their time.
-  maxWorkers: 3,
+  // More than cores: most files wait for terminals and servers part of their time.
+  maxWorkers: availableParallelism() + 1,
   testTimeout: 60_000,
 };
