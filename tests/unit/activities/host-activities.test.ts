@@ -172,7 +172,8 @@ describe('a command that has begun', () => {
   const CODE = 'echo ran >> runs; sleep 1000';
   const begin = async (): Promise<void> => {
     await expect(at(1, 'runCommand', command(CODE))).rejects.toThrow(CompleteAsyncError);
-    await until(() => existsSync(join(t.cwd, 'runs')));
+    // Not only that it exists: the shell creates the file before it writes.
+    await until(() => existsSync(join(t.cwd, 'runs')) && readFileSync(join(t.cwd, 'runs'), 'utf8') !== '');
   };
   const again = (given: Partial<RunCommandInput> = {}): Promise<unknown> =>
     at(2, 'runCommand', command(CODE, given));
