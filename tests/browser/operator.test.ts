@@ -118,11 +118,7 @@ inChromium('in the web UI', () => {
     await session.input({ keyboard: 'y' });
     await until(async () => (await count()) === 0);
     await ui.goto('');
-    await ui.page
-      .getByTestId(/query-button|saved/)
-      .filter({ hasText: view.name })
-      .first()
-      .click();
+    await ui.page.getByTestId('waits-for-somebody').click();
     await link.waitFor({ state: 'detached' });
     await ui.picture('view-saved');
     expect(new URL(ui.page.url()).searchParams.get('query')).toBe(view.query);
