@@ -5,7 +5,7 @@ import { HoldfastError } from '../contracts/errors';
 import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { listAgentsSchema } from '../contracts/schemas/agent-list';
 import { parseWith } from '../contracts/schemas/parse';
-import type { WaitsFor } from '../contracts/work-state';
+import type { WaitsFor } from '../contracts/waits';
 import { lacksAttribute } from './with-attributes';
 
 export interface ListAgentsRequest {

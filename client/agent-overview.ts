@@ -6,7 +6,7 @@ import type { AgentOverview, AgentState, Shell, ShellState, TurnState } from '..
 import { LOCAL_HOST, parseSessionWorkflowId, shellOf } from '../contracts/ids';
 import { AGENT_MESSAGES, SEARCH_ATTRIBUTES, SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
 import type { SessionState } from '../contracts/session';
-import type { Wait } from '../contracts/work-state';
+import type { Wait } from '../contracts/waits';
 import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
 

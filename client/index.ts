@@ -6,7 +6,7 @@ export { SessionHandle } from './session-handle';
 export { HoldfastError, type ErrorCode } from '../contracts/errors';
 export type * from '../contracts/agent';
 export type * from '../contracts/session';
-export type { Wait, WaitsFor } from '../contracts/work-state';
+export type { Wait, WaitsFor } from '../contracts/waits';
 export type { SessionRef } from '../contracts/ids';
 export { followTokens, type FollowTokensOptions } from './live-tokens';
 export type { LiveToken } from '../contracts/live-tokens';

@@ -6,7 +6,7 @@ import type { JsonSchema, JsonValue } from './json';
 import type { ToolHold } from './approvals';
 import type { OpenQuestion } from './questions';
 import type { SessionState } from './session';
-import type { Wait } from './work-state';
+import type { Wait } from './waits';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */

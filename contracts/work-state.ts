@@ -4,10 +4,7 @@ import type { AgentState } from './agent';
 import type { SessionRef } from './ids';
 import { SEARCH_ATTRIBUTES } from './messages';
 import type { SessionState } from './session';
-
-/** Something that somebody else has to give; `none`: it works, or it has ended. */
-export const WAITS_FOR = ['message', 'input', 'approval', 'agents', 'person', 'none'] as const;
-export type WaitsFor = (typeof WAITS_FOR)[number];
+import type { WaitsFor } from './waits';
 
 /** The states that last, as the agent's own state calls them. */
 export const AGENT_STATES = [
@@ -16,13 +13,6 @@ export const AGENT_STATES = [
   'stopping',
   'ended',
 ] as const satisfies AgentState['status'][];
-
-/** What something waits for, since when (ISO 8601), and the workflow that knows more or takes the answer. */
-export interface Wait {
-  for: Exclude<WaitsFor, 'none'> | 'model' | 'tools' | 'turn';
-  since: string;
-  workflowId: string;
-}
 
 /** What the search attributes say; the words of `state` are those of the queries. */
 export interface WorkState {

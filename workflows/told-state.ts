@@ -3,12 +3,12 @@
 // that last are told.
 import type { SearchAttributePair } from '@temporalio/common';
 import { patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { WaitsFor } from '../contracts/waits';
 import {
   attributesOfState,
   STATE_KEY,
   STATE_PATCH,
   WAITS_FOR_KEY,
-  type WaitsFor,
   type WorkState,
 } from '../contracts/work-state';
 

@@ -10,7 +10,8 @@ import type {
   Usage,
 } from '../contracts/agent';
 import { isSessionNumber, LOCAL_HOST, shellOf } from '../contracts/ids';
-import { TURN_STATE, type Wait } from '../contracts/work-state';
+import type { Wait } from '../contracts/waits';
+import { TURN_STATE } from '../contracts/work-state';
 import { scriptSessions } from '../contracts/script-sessions';
 import { questionDetails } from './approval-labels';
 import type { Approvals } from './approvals';

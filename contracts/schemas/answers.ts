@@ -334,7 +334,7 @@ type Same<S extends z.core.SomeType, T> = [Full<z.infer<S>>, Full<T>] extends [F
 
 /** A schema that differs from its type does not compile here. */
 export const AS_TYPED: {
-  error: Same<typeof errorAnswer, ReturnType<HoldfastError['toJSON']>>;
+  errorAnswer: Same<typeof errorAnswer, ReturnType<HoldfastError['toJSON']>>;
   agentResult: Same<typeof agentResult, AgentResult>;
   agentState: Same<typeof agentState, AgentState>;
   message: Same<typeof message, Message>;
@@ -351,7 +351,7 @@ export const AS_TYPED: {
   sessionState: Same<typeof sessionState, SessionState>;
   hostState: Same<typeof hostState, HostState>;
 } = {
-  error: true,
+  errorAnswer: true,
   agentResult: true,
   agentState: true,
   message: true,

@@ -12,7 +12,7 @@ import type { HostState } from '../../contracts/remote-hosts';
 import type { OpenQuestion } from '../../contracts/questions';
 import type { RegistryRecord } from '../../contracts/registry-record';
 import type { CommandView, SessionState, WaitResult } from '../../contracts/session';
-import type { Wait } from '../../contracts/work-state';
+import type { Wait } from '../../contracts/waits';
 import type { WorkerRecord } from '../../workers/worker-record';
 import { SAID, TEXT, type Whole } from './hostile-texts';
 

@@ -9,6 +9,7 @@ import { HoldfastClient } from '../../client/holdfast-client';
 import type { AgentInput } from '../../contracts/agent';
 import { MAIN_TASK_QUEUE, sessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
+import { UI_VIEWS } from '../../contracts/ui-views';
 import { createWorkers, type Workers } from '../../workers';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../helpers/temporal';
@@ -163,6 +164,15 @@ test('agents are listed by what they do, what they wait for, their id and their 
     },
   ]);
   await engine.client.agent(`${prefix}-busy`).stop();
+});
+
+test('`up` prints the view of who waits, and with --json all views', async () => {
+  const { stdout } = await engine.cli(['up']);
+  expect(stdout).toMatch(
+    /^who waits +http:\S+query=\S+HoldfastWaitsFor\S+&savedQuery=Waits%20for%20somebody$/m,
+  );
+  const { views } = JSON.parse((await engine.cli(['up', '--json'])).stdout) as { views: { name: string }[] };
+  expect(views.map(({ name }) => name)).toEqual(UI_VIEWS.map(({ name }) => name));
 });
 
 describe('on a server that has only the older attributes and accepts no new ones', () => {

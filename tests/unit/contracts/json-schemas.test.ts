@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020';
+import * as answers from '../../../contracts/schemas/answers';
 import { AGENT, ANSWERS, HOST, QUESTION, RESULT, SESSION, VIEW } from '../../helpers/hostile-answers';
 import { jsonSchemaOf, SCHEMAS } from '../../helpers/schemas';
 
@@ -40,6 +41,12 @@ test.each([
   if (!described) throw new Error(`no schema ${name}`);
   const check = new Ajv2020({ strict: false }).compile(jsonSchemaOf(described, false));
   expect([check(sample), check.errors]).toEqual([true, null]);
+});
+
+test('the schema of each answer is compared with its type', () => {
+  const others = Object.keys(answers).filter((name) => !Object.hasOwn(answers.AS_TYPED, name));
+  // Made of those that are.
+  expect(others.sort()).toEqual(['AS_TYPED', 'approvalList', 'lastView', 'spawned']);
 });
 
 test('there is no schema of anything else, and docs/messages.md names each', () => {
