@@ -119,7 +119,7 @@ function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
 
 async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
   // Agents of earlier releases do not report those below them.
-  const state: Partial<AgentState> = await client.agent(workflowId.replace(/^agent\//, '')).state();
+  const state: Partial<AgentState> = await client.agent(workflowId.replace(/^agent\//, '')).ownState();
   const { status, currentTurn, queued = 0, turns, agents = [], usage = null } = state;
   const more = queued > 0 ? `, ${queued} more messages wait` : '';
   const doing = currentTurn

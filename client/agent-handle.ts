@@ -10,6 +10,7 @@ import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
   AgentInput,
+  AgentOverview,
   AgentResult,
   AgentState,
   Message,
@@ -22,7 +23,7 @@ import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
 import { asSummary, label } from '../contracts/labels';
 import { recoverContent, sendContent, spawnContent, type MessageContent } from '../contracts/message-content';
-import { AGENT_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import { AGENT_MESSAGES, messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import {
   agentInputSchema,
   agentsWaitSchema,
@@ -33,8 +34,12 @@ import {
 } from '../contracts/schemas/agent';
 import { parseWith } from '../contracts/schemas/parse';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../contracts/sub-agents';
+import { attributesOfNewAgent } from '../contracts/work-state';
+import { overviewOf } from './agent-overview';
 import { deliver, type Delivery, type ServerFacts } from './deliver';
+import type { HostNamespaces } from './host-namespaces';
 import { updateIdOf } from './update-id';
+import { withAttributes } from './with-attributes';
 
 const FOLLOW_MS = 150;
 /** How many possible fork places an error shows. */
@@ -73,13 +78,16 @@ export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {
 
 export class AgentHandle {
   readonly workflowId: string;
+  private readonly client: Client;
   private readonly delivery: Delivery;
 
   constructor(
-    private readonly client: Client,
+    private readonly namespaces: HostNamespaces,
     readonly id: string,
     private readonly server: ServerFacts,
   ) {
+    const client = namespaces.main;
+    this.client = client;
     this.workflowId = agentWorkflowId(id);
     this.delivery = { client, server, workflowId: this.workflowId, needsWorker: true, what: 'The agent' };
   }
@@ -91,14 +99,17 @@ export class AgentHandle {
     const startId = randomUUID();
     await deliver(this.delivery, async () => {
       try {
-        await this.client.workflow.start(WORKFLOWS.agent, {
-          workflowId: this.workflowId,
-          taskQueue: this.server.queue,
-          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-          args: [checked],
-          staticSummary: asSummary(input.task ?? 'a conversation'),
-          memo: { [START_ID]: startId },
-        });
+        await withAttributes(attributesOfNewAgent(this.id, input.task !== undefined), (attributes) =>
+          this.client.workflow.start(WORKFLOWS.agent, {
+            ...attributes,
+            workflowId: this.workflowId,
+            taskQueue: this.server.queue,
+            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+            args: [checked],
+            staticSummary: asSummary(input.task ?? 'a conversation'),
+            memo: { [START_ID]: startId, ...messageMemo(input.task) },
+          }),
+        );
       } catch (err) {
         if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
         const { memo } = await this.handle.describe();
@@ -155,10 +166,10 @@ export class AgentHandle {
    * settings, unless others are given. Throws `invalid_input` if `at` is not the beginning of a turn.
    */
   async fork(id: string, { at, ...own }: ForkOptions = {}): Promise<AgentHandle> {
-    const { runId, messages, settings } = await this.state();
+    const { runId, messages, settings } = await this.ownState();
     const count = at ?? messages;
     await this.checkBeginning(count, messages);
-    const fork = new AgentHandle(this.client, id, this.server);
+    const fork = new AgentHandle(this.namespaces, id, this.server);
     await fork.start({ ...settings, ...own, from: { agent: this.id, runId, count } });
     return fork;
   }
@@ -185,7 +196,14 @@ export class AgentHandle {
     await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.stop, request));
   }
 
-  state(): Promise<AgentState> {
+  /** What it is doing: its own state, its turn's and its sessions'. `ownState` is one query instead of several. */
+  async state(): Promise<AgentOverview> {
+    const { client, namespaces, server } = this;
+    return overviewOf({ client, namespaces, server }, await this.ownState());
+  }
+
+  /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */
+  ownState(): Promise<AgentState> {
     return deliver(this.delivery, () => this.handle.query<AgentState>(AGENT_MESSAGES.state));
   }
 
@@ -215,7 +233,7 @@ export class AgentHandle {
     { fromTurn = 1, onState, onTurnEnd }: FollowOptions = {},
   ): AsyncGenerator<FollowedMessage> {
     for (let turn = fromTurn, index = 0; !signal?.aborted;) {
-      const state = await this.state();
+      const state = await this.ownState();
       onState?.(state);
       const { turns, currentTurn, status } = state;
       const isOver = turn < turns || (turn === turns && currentTurn === null);

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
 import type { SessionInput } from '../contracts/session';
+import { AgentDirectory } from './agent-directory';
 import { AgentHandle } from './agent-handle';
 import { ApprovalDesk } from './approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
@@ -51,7 +52,12 @@ export class HoldfastClient {
 
   /** An agent by id; nothing is started yet. Throws `invalid_input` for an invalid id. */
   agent(id: string): AgentHandle {
-    return new AgentHandle(this.temporal, id, this.server);
+    return new AgentHandle(this.namespaces, id, this.server);
+  }
+
+  /** Which agents exist, what each is doing and what it waits for. */
+  get agents(): AgentDirectory {
+    return new AgentDirectory(this.temporal);
   }
 
   /** A session by agent, host and number; `settings` apply when a command opens it. */

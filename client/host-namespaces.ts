@@ -13,7 +13,8 @@ export class HostNamespaces {
   private readonly asked = new Map<string, { at: number; client: Promise<Client> }>();
 
   constructor(
-    private readonly main: Client,
+    /** The agents' own. */
+    readonly main: Client,
     private readonly server: ServerFacts,
   ) {}
 

@@ -43,8 +43,10 @@ import type {
   ToolResults,
   ToolResultsRequest,
 } from '../contracts/tools';
+import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/work-state';
 import { deliver, type ServerFacts } from './deliver';
 import { updateIdOf } from './update-id';
+import { withAttributes, type StartAttributes } from './with-attributes';
 
 /** The server returns a recorded answer at once. */
 const RECORDED_MS = 1_000;
@@ -164,8 +166,10 @@ export class SessionHandle {
     id: string,
     content: MessageContent,
   ): Promise<CommandView> {
-    return this.deliver((_handle, client) => {
+    const attributes = [...attributesOfSession(this.ref), ...attributesOfState(NEW_SESSION_STATE)];
+    const send = (client: Client, given: StartAttributes): Promise<CommandView> => {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
+        ...given,
         workflowId: this.workflowId,
         taskQueue: this.server.queue,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
@@ -175,7 +179,8 @@ export class SessionHandle {
       });
       const options = { args, updateId: updateIdOf(client, id, content), startWorkflowOperation };
       return client.workflow.executeUpdateWithStart<Workflow, CommandView, [] | [object]>(name, options);
-    });
+    };
+    return this.deliver((_handle, client) => withAttributes(attributes, (given) => send(client, given)));
   }
 
   private update<T = CommandView>(

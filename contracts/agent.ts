@@ -5,6 +5,8 @@ import { DEFAULT_TOOL_CALLS } from './tool-grant';
 import type { JsonSchema, JsonValue } from './json';
 import type { ToolHold } from './approvals';
 import type { OpenQuestion } from './questions';
+import type { SessionState } from './session';
+import type { Wait } from './waits';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */
@@ -114,6 +116,8 @@ export interface TurnError {
   code: ErrorCode;
   message: string;
   facts: ErrorFacts;
+  /** Its page; absent in results from releases before 0.3. */
+  docs?: string;
 }
 
 /** Result of the workflow `agent` in mode `task`, and answer to the update `send`. */
@@ -288,8 +292,73 @@ export interface AgentState {
   messages: number;
   settings: AgentSettings;
   refused: string[];
-  /** Pending approvals in its turn and its sessions; absent in answers from releases before 0.3. */
+  /** Pending approvals in its turn and its sessions; absent in answers from releases before 0.3, like the next. */
   approvals?: OpenQuestion[];
+  /** When its status began; ISO 8601. */
+  since?: string;
+  /** `turn`: the turn knows what it waits for. Null if it ends or has ended. */
+  waits?: Wait | null;
+  /** The sessions that its turns used, and the workflow of each, which knows what it is doing. */
+  shells?: Shell[];
+}
+
+/** A session of an agent. */
+export interface Shell {
+  host: string;
+  session: number;
+  workflowId: string;
+}
+
+/** A session of an agent, and what it is doing. */
+export interface ShellState extends Shell {
+  /** Null, like the next two, if it does not answer. */
+  status: SessionState['status'] | null;
+  command: SessionState['command'];
+  /** Its first pending approval, or the program that waits for input. */
+  waits: Wait | null;
+}
+
+/** What an agent, its running turn and its sessions say together. */
+export interface AgentOverview extends AgentState {
+  /** The most specific wait: of a session, of the turn, otherwise of the agent. */
+  waits: Wait | null;
+  /** The running turn; null if there is none, or if it does not answer. */
+  turn: TurnState | null;
+  /** Its open sessions. */
+  shells: ShellState[];
+}
+
+/** A session, as a turn knows it from its tools' answers. */
+export interface SeenShell extends Shell {
+  /** The step of the last call. */
+  calledAt: number;
+  /** The step whose tool reported `fact`; null before the first answer. */
+  seenAt: number | null;
+  /** For example `waiting for input`. */
+  fact: string | null;
+}
+
+/** The answer to the query `state` of a `turn`. */
+export interface TurnState {
+  agent: string;
+  turn: number;
+  model: string;
+  step: number;
+  maxSteps: number;
+  /** What the step is doing, in words, and since when (ISO 8601). */
+  doing: string;
+  since: string;
+  /** The model's title of the step. */
+  headline: string | null;
+  /** `model`, `tools`, or what somebody else has to give. Null if it has ended. */
+  waits: Wait | null;
+  /** The sessions that its calls used; each session's workflow knows the present. */
+  sessions: SeenShell[];
+  /** Pending approvals of the turn and of its agent's sessions. */
+  approvals: OpenQuestion[];
+  usage: Usage | null;
+  /** Messages so far; the query `transcript` returns them. */
+  messages: number;
 }
 
 /**

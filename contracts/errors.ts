@@ -352,6 +352,8 @@ export class HoldfastError extends Error {
   /** What is known about the effect of the request. */
   readonly effect: ErrorEffect;
   readonly exitCode: number;
+  /** Its page: a path in the package and in the repository. */
+  readonly docs: string;
 
   constructor(
     readonly code: ErrorCode,
@@ -365,6 +367,7 @@ export class HoldfastError extends Error {
     this.retryable = e.retryable;
     this.effect = e.effect(facts);
     this.exitCode = e.exitCode;
+    this.docs = `docs/errors.md#${code}`;
   }
 
   /** As the outcome of a tool call, for scripts in any language to catch. */
@@ -374,9 +377,14 @@ export class HoldfastError extends Error {
   }
 
   /** The form in which errors reach programs (`--json`) and cross process boundaries. */
-  toJSON(): Pick<HoldfastError, 'code' | 'message' | 'next' | 'retryable' | 'effect' | 'facts'> {
-    const { code, message, next, retryable, effect, facts } = this;
-    return { code, message, next, retryable, effect, facts };
+  toJSON(): Pick<HoldfastError, 'code' | 'message' | 'next' | 'retryable' | 'effect' | 'facts' | 'docs'> {
+    const { code, message, next, retryable, effect, facts, docs } = this;
+    return { code, message, next, retryable, effect, facts, docs };
+  }
+
+  /** The form in which errors are part of a result. */
+  toData(): Pick<HoldfastError, 'code' | 'message' | 'facts' | 'docs'> {
+    return { code: this.code, message: this.message, facts: this.facts, docs: this.docs };
   }
 }
 

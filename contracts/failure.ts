@@ -1,5 +1,5 @@
-// How catalogue errors cross Temporal: as an ApplicationFailure whose type is the code and whose first
-// detail holds the facts, so that the other side can rebuild the same error.
+// How catalogue errors cross Temporal: as an ApplicationFailure whose type is the code. Its first detail holds the facts,
+// so that the other side can rebuild the same error, and its second leads other SDKs to the error's page.
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError, isErrorCode, type ErrorFacts } from './errors';
 
@@ -12,7 +12,7 @@ export function toFailure(err: HoldfastError): ApplicationFailure {
     type: err.code,
     message: err.message,
     nonRetryable: true,
-    details: [err.facts],
+    details: [err.facts, { docs: err.docs }],
   });
   // The web UI shows a failure's stack below its message: it would only obscure the message.
   failure.stack = '';
@@ -29,7 +29,7 @@ export function toRetryableFailure(err: HoldfastError): ApplicationFailure {
   return ApplicationFailure.create({
     type: err.code,
     message: err.message,
-    details: [err.facts],
+    details: [err.facts, { docs: err.docs }],
     ...(delayMs > 0 && { nextRetryDelay: delayMs }),
   });
 }

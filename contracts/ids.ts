@@ -1,4 +1,5 @@
 // Names that outside callers depend on: ids, workflow ids and task queues. Pure.
+import type { Shell } from './agent';
 import { HoldfastError } from './errors';
 
 /** Every id must match this before it becomes part of a path, a workflow id or a queue name. */
@@ -28,6 +29,13 @@ export const turnWorkflowId = (agent: string, turn: number): string =>
   `${agentWorkflowId(agent)}/turn/${turn}`;
 export const sessionWorkflowId = ({ agent, host, session }: SessionRef): string =>
   `exec/${checkedId('agent', agent)}/${checkedId('host', host)}/${checkedSession(session)}`;
+
+/** A session as others name it, with its workflow. */
+export const shellOf = ({ agent, host, session }: SessionRef): Shell => ({
+  host,
+  session,
+  workflowId: sessionWorkflowId({ agent, host, session }),
+});
 
 /** For a host in its own trust domain. */
 const HOST_NAMESPACE = 'holdfast-host-';

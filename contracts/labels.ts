@@ -62,13 +62,17 @@ export const workflowLink = (namespace: string, workflowId: string): string =>
 
 /** A link to the list of workflows that match a query. */
 export const listLink = (namespace: string, query: string, text: string): string =>
-  link(pathOf(namespace, `?query=${inAddress(query)}`), text);
+  link(workflowList(namespace, query), text);
+
+/** The path of the list of workflows that match a query, in the web UI. */
+export const workflowList = (namespace: string, query: string): string =>
+  pathOf(namespace, `?query=${inAddress(query)}`);
 
 const pathOf = (namespace: string, rest: string): string =>
   `/namespaces/${inAddress(namespace)}/workflows${rest}`;
 
 /** Parentheses would end the address of a link, and half a surrogate pair has no encoding. */
-const inAddress = (text: string): string =>
+export const inAddress = (text: string): string =>
   encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
     .replaceAll('(', '%28')
     .replaceAll(')', '%29');

@@ -1,5 +1,7 @@
 // Names of workflows and their messages. Outside callers depend on them: any change here is a breaking change.
 
+import { label } from './labels';
+
 export const WORKFLOWS = {
   agent: 'agent',
   turn: 'turn',
@@ -89,6 +91,10 @@ export const SEARCH_ATTRIBUTES = {
   agent: 'HoldfastAgent',
   host: 'HoldfastHost',
   session: 'HoldfastSession',
+  /** What it is doing, of the states that last. */
+  state: 'HoldfastState',
+  /** What somebody else has to give. */
+  waitsFor: 'HoldfastWaitsFor',
 } as const;
 
 /** Their types, spelled as in Temporal's command line. */
@@ -96,7 +102,14 @@ export const SEARCH_ATTRIBUTE_TYPES: Readonly<Record<string, 'Keyword' | 'Int'>>
   [SEARCH_ATTRIBUTES.agent]: 'Keyword',
   [SEARCH_ATTRIBUTES.host]: 'Keyword',
   [SEARCH_ATTRIBUTES.session]: 'Int',
+  [SEARCH_ATTRIBUTES.state]: 'Keyword',
+  [SEARCH_ATTRIBUTES.waitsFor]: 'Keyword',
 };
+
+/** Memo key of an agent's workflow: the beginning of its first message, for lists. */
+export const MESSAGE_MEMO = 'holdfastMessage';
+export const messageMemo = (message: string | undefined): Record<string, string> =>
+  message === undefined ? {} : { [MESSAGE_MEMO]: label(message) };
 
 /** Memo key of an enrolled host's workflow `host`: the namespace of its sessions. */
 export const HOST_NAMESPACE_MEMO = 'holdfastNamespace';

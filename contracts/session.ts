@@ -213,6 +213,8 @@ export interface CommandView {
   missing?: MissingPackage[];
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;
+  /** True if the host has not reported on this command yet; offsets and epoch are the last known. */
+  unseen?: boolean;
   /** Only from a host to the session's workflow: the data folder that has the shell. */
   folderId?: string;
 }

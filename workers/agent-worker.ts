@@ -3,6 +3,7 @@ import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentActivities, type AgentDependencies } from '../activities/agent-activities';
 import { createToolActivities, type ToolDependencies } from '../activities/tool-activities';
+import { activatesPatch } from './search-attributes';
 import type { TaskJournal } from './task-journal';
 import { workflowBundle } from './workflow-bundle';
 
@@ -14,6 +15,8 @@ export interface AgentWorkerOptions extends AgentDependencies, Omit<ToolDependen
   queue: string;
   /** Tells other workers of the queue what this one offers. */
   identity: string;
+  /** Whether the server has the search attributes of a workflow's state. */
+  tellsState: boolean;
 }
 
 export function createAgentWorker({
@@ -23,6 +26,7 @@ export function createAgentWorker({
   journal,
   queue,
   identity,
+  tellsState,
   ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
   return Worker.create({
@@ -32,6 +36,7 @@ export function createAgentWorker({
     identity,
     ...(dataConverter && { dataConverter }),
     workflowBundle: workflowBundle(dataConverter),
+    patchActivationCallback: activatesPatch(tellsState),
     activities: {
       ...createAgentActivities(dependencies),
       ...createToolActivities({ ...dependencies, host: null }),

@@ -2,6 +2,7 @@
 // embedder in the embedding one. The only place that puts the parts together.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/command-gate';
@@ -115,10 +116,7 @@ export async function composeWorkers(
     const server = await connectServer({ ...options, dataConverter });
     made.push(() => server.close());
     const { connection, namespace, client } = server;
-    if (agents)
-      await registerSearchAttributes(client.temporal).catch((err: unknown) =>
-        log.warn('search attributes could not be registered', { reason: reasonOf(err) }),
-      );
+    const tellsState = agents && (await registered(client.temporal, log));
     const facts = ownFacts(dataDir);
     // One per process: another process's open tasks are not orphans.
     const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`), facts.instance);
@@ -134,7 +132,7 @@ export async function composeWorkers(
     const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings };
     const warn = (message: string, given: object): void => log.warn(message, { ...given });
     const given = { ...shared, facts, configuration, made };
-    const agentOptions = { ...given, own, options, findProvider, findDialect, warn };
+    const agentOptions = { ...given, tellsState, own, options, findProvider, findDialect, warn };
     const hostOptions = {
       ...given,
       dataDir,
@@ -168,6 +166,15 @@ export async function composeWorkers(
     throw err;
   }
 }
+
+const registered = (client: Client, log: WorkersLog): Promise<boolean> =>
+  registerSearchAttributes(client).then(
+    () => true,
+    (err: unknown) => {
+      log.warn('search attributes could not be registered', { reason: reasonOf(err) });
+      return false;
+    },
+  );
 
 /** Both results, or the first error once both have settled. */
 async function both<A, B>(first: A, second: B): Promise<[Awaited<A>, Awaited<B>]> {

@@ -9,6 +9,7 @@ import { toFailure } from '../contracts/failure';
 import { endUnused } from './end-unused';
 import { EndedAgents } from './ended-agents';
 import { RepeatedLook } from './repeated-look';
+import { activatesPatch, registerSearchAttributes } from './search-attributes';
 import { workflowBundle } from './workflow-bundle';
 
 export interface EnrolledHostsOptions {
@@ -64,7 +65,7 @@ export class EnrolledHosts {
     const known = this.served.get(namespace);
     // Done here because the host itself cannot see the agents.
     if (known) return known.endedAgents.look();
-    const worker = await this.createWorker(namespace);
+    const worker = await this.createWorker(sessions);
     if (this.isStopped) return endUnused(worker);
     const warn = (message: string, facts: object): void => this.options.warn(message, { ...facts });
     const ended = worker
@@ -77,14 +78,24 @@ export class EnrolledHosts {
     this.served.set(namespace, { worker, ended, endedAgents });
   }
 
-  private createWorker(namespace: string): Promise<Worker> {
-    const { connection, dataConverter } = this.options;
+  private async createWorker(sessions: Client): Promise<Worker> {
+    const { connection, dataConverter, warn } = this.options;
+    const { namespace } = sessions.options;
+    // A namespace of an earlier release lacks the newer ones.
+    const isRegistered = await registerSearchAttributes(sessions).then(
+      () => true,
+      (err: unknown) => {
+        warn('search attributes could not be registered', { namespace, reason: reasonOf(err) });
+        return false;
+      },
+    );
     return Worker.create({
       connection,
       namespace,
       taskQueue: this.options.client.server.queue,
       ...(dataConverter && { dataConverter }),
       workflowBundle: workflowBundle(dataConverter),
+      patchActivationCallback: activatesPatch(isRegistered),
       // Any other activity requested there fails at once, instead of waiting for a worker that must not exist.
       activities: { default: refuse },
       maxConcurrentActivityTaskExecutions: 10,

@@ -1,6 +1,8 @@
 // Registers the search attributes if the server allows it; the embedded one has them from the start.
 import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
+import { STATE_PATCH } from '../contracts/work-state';
 
 /** temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3 } as const;
@@ -20,6 +22,15 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   const searchAttributes = Object.fromEntries(missing);
   await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(ifCode(ALREADY_EXISTS));
 }
+
+/**
+ * Workflows that were started without the attributes of their state set them only where the server has these: otherwise
+ * each of their tasks would fail.
+ */
+export const activatesPatch =
+  (isRegistered: boolean): NonNullable<WorkerOptions['patchActivationCallback']> =>
+  ({ patchId }) =>
+    patchId !== STATE_PATCH || isRegistered;
 
 const ifCode =
   (code: number) =>

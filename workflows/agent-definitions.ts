@@ -7,6 +7,7 @@ import type {
   SendRequest,
   TranscriptPage,
   TranscriptRequest,
+  TurnState,
 } from '../contracts/agent';
 import type { ApproveRequest, DenyRequest, ForSession } from '../contracts/approvals';
 import { AGENT_MESSAGES as NAMES, APPROVAL_MESSAGES, TURN_MESSAGES } from '../contracts/messages';
@@ -45,4 +46,5 @@ export const approveAgentUpdate = defineUpdate<void, [ForSession<ApproveRequest>
 export const denyAgentSignal = defineSignal<[ForSession<DenyRequest>?]>(APPROVAL_MESSAGES.deny);
 export const denyAgentUpdate = defineUpdate<void, [ForSession<DenyRequest>?]>(APPROVAL_MESSAGES.deny);
 export const stateQuery = defineQuery<AgentState>(NAMES.state);
+export const turnStateQuery = defineQuery<TurnState>(NAMES.state);
 export const transcriptQuery = defineQuery<TranscriptPage, [TranscriptRequest?]>(NAMES.transcript);

@@ -188,6 +188,7 @@ export function listen(conversation: Conversation): void {
   setHandler(questionsSignal, (request?) =>
     signalled(() => {
       if (!request || !conversation.questions.take(request, conversation.state().agent)) return;
+      conversation.tell();
       conversation.questions.tellTurn(conversation.state().currentTurn, request);
     }),
   );

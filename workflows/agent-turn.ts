@@ -6,16 +6,14 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defineSearchAttributeKey } from '@temporalio/common';
 import type { AgentInput, AgentSettings, Message, TurnResult } from '../contracts/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors';
 import { turnWorkflowId } from '../contracts/ids';
 import { asSummary, inMarkdown } from '../contracts/labels';
-import { SEARCH_ATTRIBUTES, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import { WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import { attributesOfAgent, attributesOfState, TURN_STATE } from '../contracts/work-state';
 import { interruptSignal } from './agent-definitions';
 import { turn } from './turn';
-
-export const AGENT_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.agent, 'KEYWORD');
 
 export interface TurnOfAgent {
   agent: string;
@@ -24,13 +22,15 @@ export interface TurnOfAgent {
   settings: AgentSettings;
   /** Messages that the agent holds. */
   messages: number;
+  /** Whether its search attributes say what it is doing. */
+  tells: boolean;
   /** Called once it runs, with a function that interrupts it. */
   started: (interrupt: () => Promise<void>) => void;
 }
 
 /** A cancelled turn still returns what it has: a stop loses nothing of the conversation. */
 export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
-  const { agent, number, message, settings, messages, started } = of;
+  const { agent, number, message, settings, messages, tells, started } = of;
   const { runId, firstExecutionRunId: born } = workflowInfo();
   const earlier = { count: messages, runId };
   try {
@@ -42,16 +42,15 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
       staticSummary: asSummary(message),
       staticDetails: inMarkdown(message, 2_000),
       // So that the list of an agent's workflows includes its turns.
-      typedSearchAttributes: [{ key: AGENT_KEY, value: agent }],
+      typedSearchAttributes: [...attributesOfAgent(agent), ...(tells ? attributesOfState(TURN_STATE) : [])],
     });
     started(() => child.signal(interruptSignal));
     return await child.result();
   } catch (err) {
     if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
     const failed = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
-    const { code, message: text, facts } = failed;
     const lost: Message[] = [{ role: 'user', text: message }];
-    const error = { code, message: text, facts };
+    const error = failed.toData();
     return { answer: null, reason: 'model_error', error, steps: 0, messages: lost, sessions: [] };
   }
 }

@@ -6,12 +6,9 @@ import {
   condition,
   continueAsNew,
   isCancellation,
-  proxyActivities,
   setCurrentDetails,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AgentActivities } from '../contracts/activities';
 import type {
   AgentInput,
   AgentResult,
@@ -23,18 +20,18 @@ import type {
 } from '../contracts/agent';
 import { HoldfastError } from '../contracts/errors';
 import { toFailure } from '../contracts/failure';
-import { LOCAL_HOST, turnWorkflowId } from '../contracts/ids';
-import { label } from '../contracts/labels';
-import { jsonBytes } from '../contracts/payload-size';
+import { agentWorkflowId, LOCAL_HOST, shellOf, turnWorkflowId } from '../contracts/ids';
 import { addUsage } from '../contracts/usage';
-import { carriedMessages } from '../contracts/visible-messages';
+import type { Wait } from '../contracts/waits';
+import { attributesOfAgent, firstState } from '../contracts/work-state';
 import { agentDetails } from './agent-labels';
-import { AGENT_KEY, continuedInput, runTurn, settingsOf } from './agent-turn';
+import { closeSessions, resetSessions } from './agent-sessions';
+import { carriedConversation } from './carried-conversation';
+import { continuedInput, runTurn, settingsOf } from './agent-turn';
 import {
   carriedResult,
   fits,
   isLong,
-  MAX_CARRIED_BYTES,
   newConversation,
   STOPPED,
   type ConversationRecord,
@@ -45,17 +42,12 @@ import { refuse } from './refusal';
 import { SubAgents } from './sub-agents';
 import { TakenMessages } from './taken-messages';
 import { tellParent } from './tell-parent';
+import { ToldState } from './told-state';
 import { Transcript } from './transcript';
 
 const DAY_MS = 24 * 3_600_000;
 /** Callers that wait by update are sent to the next run after this long. */
 const DRAIN_MS = 10_000;
-
-const { closeSessions, resetSessions, compact } = proxyActivities<AgentActivities>({
-  startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10s',
-  retry: { maximumAttempts: 5 },
-});
 
 type AgentWorkflow = (input: AgentInput, carried: ConversationRecord) => Promise<AgentResult>;
 
@@ -94,6 +86,7 @@ export class Conversation {
   private isInterrupted = false;
   private readonly isFresh: boolean;
   private readonly settings: AgentSettings;
+  private readonly told: ToldState;
 
   constructor(
     private readonly id: string,
@@ -112,7 +105,7 @@ export class Conversation {
     this.transcript.push(...messages);
     this.turns = turns;
     this.sessions = new Set([...(input.openSessions ?? []), ...sessions]);
-    this.agents = new SubAgents(id, input, agents);
+    this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
     this.taken = new TakenMessages(taken);
     this.lastResult = lastResult;
     this.usage = usage;
@@ -120,7 +113,7 @@ export class Conversation {
     this.questions = new OpenQuestions(questions);
     if (this.isFresh && input.task !== undefined) this.queue.push({ message: input.task });
     this.queue.push(...queue.map((message) => ({ message })));
-    upsertSearchAttributes([{ key: AGENT_KEY, value: id }]);
+    this.told = ToldState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
   }
 
   get isEnding(): boolean {
@@ -140,6 +133,7 @@ export class Conversation {
     } finally {
       if (!next) {
         this.isEnded = true;
+        this.tell();
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
@@ -175,6 +169,7 @@ export class Conversation {
 
   stop(reason: string): void {
     this.stopReason ??= reason;
+    this.tell();
     this.scope.cancel();
   }
 
@@ -206,11 +201,17 @@ export class Conversation {
       } else if (this.isDraining) {
         const record = await this.drained();
         if (record) return record;
-      } else if (this.isDone() || !(await condition(hasWork, idleMs))) {
+      } else if (this.isDone() || !(await this.idle(hasWork, idleMs))) {
         return undefined;
       }
     }
     return undefined;
+  }
+
+  /** False if nothing came in time. */
+  private idle(hasWork: () => boolean, idleMs: number): Promise<boolean> {
+    this.tell();
+    return condition(hasWork, idleMs);
   }
 
   /** A task ends with its answer; a recovered task waits for the next message. */
@@ -222,6 +223,7 @@ export class Conversation {
     const number = (this.turns += 1);
     this.working = true;
     this.message = message;
+    this.tell();
     this.show();
     try {
       const full = await this.turnOf(number, message);
@@ -252,7 +254,7 @@ export class Conversation {
       if (this.isInterrupted) void this.interrupt();
     };
     const result = await this.turnScope.run(() =>
-      runTurn({ agent: id, number, message, settings, messages, started }),
+      runTurn({ agent: id, number, message, settings, messages, started, tells: this.told.isTelling }),
     );
     const isRecovered = result.reason === 'stopped' && this.recoverReason !== null && !this.isEnding;
     return isRecovered ? { ...result, reason: 'recovered' } : result;
@@ -284,31 +286,12 @@ export class Conversation {
     return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
   }
 
-  /** What the model still sees, or a summary if that is too large. */
   private async carriedMessages(): Promise<ConversationRecord['messages']> {
-    const { messages } = this.transcript;
-    const carried = carriedMessages(messages);
-    if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return carried;
-    const context = messages.filter(({ role }) => role === 'context');
-    return [...context, { role: 'summary', text: await this.summaryOf(messages.length), covers: 0 }];
-  }
-
-  private async summaryOf(count: number): Promise<string> {
-    const { workflowId, runId } = workflowInfo();
-    const { model, dialect, instructions } = this.input;
-    const summary = label('sum up the conversation');
-    const turn = { workflowId, runId, count: 0 };
-    const call = { agent: this.id, model, dialect, instructions, turn, earlier: { count, runId } };
-    try {
-      const { text, usage } = await compact.executeWithOptions({ summary }, [call]);
-      if (usage) this.usage = addUsage(this.usage, usage);
-      return text;
-    } catch (err) {
-      if (isCancellation(err)) throw err;
-      // The conversation continues without the model's summary, and says what was lost.
-      this.refuse(err);
-      return `The ${count} messages before this one could not be summarized. They are in the run ${runId} of ${workflowId}.`;
-    }
+    const { id, input, transcript } = this;
+    const { messages, usage, fault } = await carriedConversation(id, input, transcript.messages);
+    if (usage) this.usage = addUsage(this.usage, usage);
+    if (fault !== undefined) this.refuse(fault);
+    return messages;
   }
 
   private record(messages: ConversationRecord['messages']): ConversationRecord {
@@ -331,12 +314,7 @@ export class Conversation {
     const { id, sessions } = this;
     const host = this.input.host ?? LOCAL_HOST;
     try {
-      if (this.turns > 0) {
-        const summary = label(`reset the sessions: ${reason}`);
-        await resetSessions.executeWithOptions({ summary }, [
-          { agent: id, host, sessions: [...sessions], reason },
-        ]);
-      }
+      if (this.turns > 0) await resetSessions({ agent: id, host, sessions: [...sessions], reason });
     } catch (err) {
       if (isCancellation(err)) throw err;
       this.refuse(err);
@@ -351,10 +329,16 @@ export class Conversation {
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
     if (this.input.keep || this.turns === 0) return;
     const host = this.input.host ?? LOCAL_HOST;
-    const summary = label(`close the sessions: ${reason}`);
-    await closeSessions.executeWithOptions({ summary }, [
-      { agent: this.id, host, sessions: [...this.sessions], reason },
-    ]);
+    await closeSessions({ agent: this.id, host, sessions: [...this.sessions], reason });
+  }
+
+  /** Updates the search attributes; to be called where the state will last. A command. */
+  tell(): void {
+    const waits = this.waits?.for;
+    this.told.tell({
+      state: this.status,
+      waitsFor: waits === 'approval' || waits === 'message' ? waits : 'none',
+    });
   }
 
   /** Updates the agent's page; to be called when the state changes. Not a command. */
@@ -367,12 +351,13 @@ export class Conversation {
 
   state(): AgentState {
     const { id, mode, turns, queue, lastResult, sessions, refused, input, settings, usage } = this;
+    const host = input.host ?? LOCAL_HOST;
     return {
       agent: id,
       mode,
       status: this.status,
       model: input.model,
-      host: input.host ?? LOCAL_HOST,
+      host,
       turns,
       currentTurn: this.working ? turnWorkflowId(id, turns) : null,
       queued: queue.length,
@@ -385,7 +370,20 @@ export class Conversation {
       settings,
       refused,
       approvals: this.questions.open,
+      since: this.shown.since.toISOString(),
+      waits: this.waits,
+      shells: [...sessions].map((session) => shellOf({ agent: id, host, session })),
     };
+  }
+
+  private get waits(): Wait | null {
+    const { id, status, turns } = this;
+    const since = this.shown.since.toISOString();
+    const [asked] = this.questions.open;
+    if (asked && status !== 'ended')
+      return { for: 'approval', since: asked.askedAt, workflowId: asked.workflowId };
+    if (status === 'working') return { for: 'turn', since, workflowId: turnWorkflowId(id, turns) };
+    return status === 'idle' ? { for: 'message', since, workflowId: agentWorkflowId(id) } : null;
   }
 
   private get status(): AgentState['status'] {

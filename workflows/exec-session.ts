@@ -7,21 +7,20 @@ import {
   continueAsNew,
   isCancellation,
   patched,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defineSearchAttributeKey } from '@temporalio/common';
 import { fromFailure } from '../contracts/failure';
 import { LOCAL_HOST, parseSessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { label } from '../contracts/labels';
-import { SEARCH_ATTRIBUTES } from '../contracts/messages';
 import { sessionInputSchema } from '../contracts/schemas/session';
 import type { SessionInput } from '../contracts/session';
+import { attributesOfSession } from '../contracts/work-state';
 import { hostFailure, repeatable } from './host-activities';
 import { checked, refuse } from './refusal';
 import { SessionActor } from './session-actor';
 import { listen } from './session-messages';
-import { newSessionRecord, type SessionRecord } from './session-record';
+import { newSessionRecord, workStateOf, type SessionRecord } from './session-record';
+import { ToldState } from './told-state';
 
 /** Replaying an event costs about half a millisecond: this keeps a replay below one or two seconds. */
 const CONTINUE_AT_EVENTS = 2_000;
@@ -35,7 +34,10 @@ const HANDLERS_MS = 15_000;
 
 /** Starts from `input`, or continues from `carried` after continue-as-new. */
 export async function execSession(input?: SessionInput, carried?: SessionRecord): Promise<void> {
-  const session = new SessionActor(carried ?? openSession(input));
+  const record = carried ?? openSession(input);
+  // A carried session has its ids: the server copies attributes to the next run.
+  const told = ToldState.open(carried ? [] : attributesOfSession(record.ref), workStateOf(record));
+  const session = new SessionActor(record, told);
   // Before the handlers: pending messages are handled the moment these are set.
   session.reattach();
   listen(session);
@@ -59,11 +61,6 @@ function openSession(input: SessionInput | undefined): SessionRecord {
     host: settings.host ?? LOCAL_HOST,
     session: settings.session ?? 0,
   };
-  upsertSearchAttributes([
-    { key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.agent, 'KEYWORD'), value: ref.agent },
-    { key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.host, 'KEYWORD'), value: ref.host },
-    { key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.session, 'INT'), value: ref.session },
-  ]);
   return newSessionRecord(ref, settings);
 }
 

@@ -37,7 +37,7 @@ import { checked, refuse } from './refusal';
 import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from './id-conflict';
 import { SessionIds } from './session-ids';
-import { detailsOf, detailsOfStart, summaryOfInput } from './session-labels';
+import { sessionDetails, summaryOfInput } from './session-labels';
 import {
   bindToFolder,
   idOnHost,
@@ -48,10 +48,12 @@ import {
   queueInput,
   recordRefusal,
   showView,
+  workStateOf,
   type RunningCommand,
   type SessionRecord,
 } from './session-record';
 import { SessionTools } from './session-tools';
+import type { ToldState } from './told-state';
 
 /** When a view shows a command's end, the host has sent that end or is about to. */
 const SETTLE_MS = 10_000;
@@ -77,12 +79,15 @@ export class SessionActor {
   private readonly ids: SessionIds;
   private readonly questions: QuestionsForAgent;
 
-  constructor(readonly record: SessionRecord) {
+  constructor(
+    readonly record: SessionRecord,
+    private readonly told: ToldState,
+  ) {
     this.ids = new SessionIds(record);
     this.questions = new QuestionsForAgent(record.ref.agent);
     this.approvals = new Approvals((record.approvals ??= newApprovals()), () => {
       this.questions.tell(this.approvals.waiting);
-      this.showDetails();
+      this.tell();
     });
     this.tools = new SessionTools(record, this.approvals);
   }
@@ -144,7 +149,7 @@ export class SessionActor {
       this.tools.grant(id, checkedExec.tools);
       // Without a reset, only background scripts' calls can be waiting here, no command.
       if (reset) this.approvals.denyAll(REPLACED);
-      this.showDetails();
+      this.tell();
       this.track(this.record.command, false);
     }
     const command = this.record.command;
@@ -340,7 +345,10 @@ export class SessionActor {
       // A replaced command ends while the next one runs: the session then shows the next one.
       (view) => (this.record.command === null ? this.show(view) : undefined),
       // Waiting callers get the error. The host may have refused the id for its content: it remembers ids for longer.
-      () => this.ids.forgetCommand(commandId),
+      () => {
+        this.ids.forgetCommand(commandId);
+        this.tell();
+      },
     );
   }
 
@@ -366,17 +374,13 @@ export class SessionActor {
 
   private show(view: CommandView, reader?: string): void {
     showView(this.record, view, reader);
-    this.showDetails();
+    this.tell();
   }
 
-  /** Pending approvals come first. */
-  private showDetails(): void {
-    const { command, view } = this.record;
-    const isHeld = (one: RunningCommand): boolean =>
-      this.approvals.waiting.some(({ id }) => id === idOnHost(one));
-    const isOfCommand = view !== null && (!command || view.commandId === idOnHost(command));
-    const rest = isOfCommand ? detailsOf(view) : command ? detailsOfStart(command, isHeld(command)) : '';
-    setCurrentDetails([this.approvals.details(), rest].filter((part) => part !== '').join('\n\n'));
+  /** Updates the page and the search attributes; to be called when the state changes. */
+  private tell(): void {
+    this.told.tell(workStateOf(this.record));
+    setCurrentDetails(sessionDetails(this.record));
   }
 
   private async waiting<T>(work: () => Promise<T>): Promise<T> {

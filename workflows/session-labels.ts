@@ -2,7 +2,8 @@
 import { atTime, fenced, inMarkdown, messageList } from '../contracts/labels';
 import { ownValue } from '../contracts/own';
 import type { CommandView } from '../contracts/session';
-import { firstLineOf, type RunningCommand } from './session-record';
+import { approvalDetails } from './approval-labels';
+import { firstLineOf, idOnHost, type RunningCommand, type SessionRecord } from './session-record';
 
 const SHOWN_CHARACTERS = 2_000;
 const PARAGRAPH = 500;
@@ -32,6 +33,18 @@ const MESSAGES = {
   exited: [EXEC, CLOSE],
   lost: [EXEC, CLOSE],
 };
+
+/** What is shown of a session; pending approvals come first. */
+export const sessionDetails = (record: SessionRecord): string =>
+  [approvalDetails(record.approvals?.waiting ?? []), commandDetails(record)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+
+function commandDetails({ command, view, approvals }: SessionRecord): string {
+  if (view !== null && (!command || view.commandId === idOnHost(command))) return detailsOf(view);
+  const isHeld = approvals?.waiting.some(({ id }) => command && id === idOnHost(command));
+  return command ? detailsOfStart(command, isHeld) : '';
+}
 
 /** What is shown of a command before the first view of it. */
 export const detailsOfStart = (command: RunningCommand, isHeld = false): string =>

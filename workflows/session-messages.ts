@@ -19,14 +19,14 @@ import { messageGuard } from './message-guard';
 import { checked, refuse } from './refusal';
 import type { SessionActor } from './session-actor';
 import * as messages from './session-definitions';
-import { recordRefusal, sessionState } from './session-record';
+import { lastView, recordRefusal, sessionState } from './session-record';
 
 export function listen(session: SessionActor): void {
   messageGuard.refused = (err) => recordRefusal(session.record, reasonOf(err));
   listenToUpdates(session);
   listenToSignals(session);
   listenToApprovals(session.approvals, messageGuard.refused);
-  setHandler(messages.outputQuery, () => session.record.view, {
+  setHandler(messages.outputQuery, () => lastView(session.record), {
     description: 'The last known view of the command; the signal "poll" makes it fresh; no data',
   });
   setHandler(messages.stateQuery, () => sessionState(session.record, session.phase), {

@@ -14,6 +14,7 @@ import type {
 import { label } from '../contracts/labels';
 import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
+import type { WorkState } from '../contracts/work-state';
 import type { KnownId } from './known-ids';
 import type { ToolGrant } from '../contracts/tool-grant';
 import type { ToolCallRequest, ToolOutcome } from '../contracts/tools';
@@ -131,6 +132,39 @@ export function bindToFolder(ref: SessionRef, { folderId, ...view }: CommandView
   return view;
 }
 
+/**
+ * The last known view of the command; null only where none has run. Before the host has sent a view, it says that the
+ * command runs, and where its output begins is not known: the log of an earlier command ends there, or earlier.
+ */
+export function lastView(record: SessionRecord): CommandView | null {
+  const { ref, command, view } = record;
+  if (!command || view?.commandId === idOnHost(command)) return view;
+  // None of it runs before its approval.
+  if (record.approvals?.waiting.some(({ id }) => id === idOnHost(command))) return view;
+  const at = view?.to ?? 0;
+  return {
+    session: ref.session,
+    commandId: idOnHost(command),
+    state: 'running',
+    exitCode: null,
+    signal: null,
+    killedBy: null,
+    output: '',
+    from: at,
+    to: at,
+    omittedBytes: 0,
+    epoch: view?.epoch ?? 1,
+    freshShell: false,
+    yielded: null,
+    waiting: null,
+    treeKill: view?.treeKill ?? 'process-search',
+    degraded: null,
+    survivors: [],
+    durationMs: Date.now() - command.startedAt,
+    unseen: true,
+  };
+}
+
 /** Records a view as the session's last known one, and how far its reader has read. */
 export function showView(record: SessionRecord, view: CommandView, reader?: string): void {
   record.view = view;
@@ -175,15 +209,32 @@ export function recordRefusal(record: SessionRecord, message: string): void {
   if (record.refused.length > REMEMBERED_REFUSALS) record.refused.shift();
 }
 
+const isHeld = ({ approvals }: SessionRecord): boolean => (approvals?.waiting.length ?? 0) > 0;
+
+function statusOf(record: SessionRecord): 'idle' | 'running' | 'waiting_input' | 'waiting_approval' {
+  const { command, view } = record;
+  if (!command) return 'idle';
+  if (isHeld(record)) return 'waiting_approval';
+  const isAtPrompt = view?.commandId === idOnHost(command) && view.state === 'waiting_input';
+  return isAtPrompt ? 'waiting_input' : 'running';
+}
+
+/** For lists: a command counts as running once it outlives its yield, because most end before it. */
+export function workStateOf(record: SessionRecord): WorkState {
+  const status = statusOf(record);
+  const isBrief = status === 'running' && !record.command?.yielded;
+  // Also a background script's call, while no command runs.
+  const waitsFor = isHeld(record) ? 'approval' : status === 'waiting_input' ? 'input' : 'none';
+  return { state: isBrief ? 'idle' : status, waitsFor };
+}
+
 export function sessionState(record: SessionRecord, phase: 'open' | 'draining' | 'closed'): SessionState {
   const { ref, command, view, readers, refused } = record;
   const { agent, host, session } = ref;
   const waiting = record.approvals?.waiting ?? [];
-  const isAtPrompt = command && view?.commandId === idOnHost(command) && view.state === 'waiting_input';
-  const busy = waiting.length > 0 ? 'waiting_approval' : isAtPrompt ? 'waiting_input' : 'running';
   return {
     ...{ agent, host, session },
-    status: phase !== 'open' ? phase : command ? busy : 'idle',
+    status: phase === 'open' ? statusOf(record) : phase,
     epoch: view?.epoch ?? 1,
     cwd: record.cwd,
     command: command && {

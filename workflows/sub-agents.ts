@@ -21,7 +21,7 @@ import { HoldfastError, reasonOf } from '../contracts/errors';
 import { fromFailure } from '../contracts/failure';
 import { agentWorkflowId } from '../contracts/ids';
 import { asSummary } from '../contracts/labels';
-import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import { messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import { contentHash, spawnContent } from '../contracts/message-content';
 import { fitText } from '../contracts/payload-size';
 import { findSubAgent, subAgentId, type SubAgentRecord } from '../contracts/sub-agents';
@@ -33,6 +33,7 @@ import type {
   SubAgentOutcome,
 } from '../contracts/sub-agents';
 import { addUsage } from '../contracts/usage';
+import { attributesOfNewAgent } from '../contracts/work-state';
 import { agentsEndedSignal, stopSignal } from './agent-definitions';
 import { refuse } from './refusal';
 import { conflict, type AskedBy } from './id-conflict';
@@ -56,6 +57,8 @@ export class SubAgents {
     private readonly parent: string,
     private readonly input: AgentInput,
     carried: readonly SubAgentRecord[],
+    /** Whether sub-agents may be started with the search attributes that say what they are doing. */
+    private readonly tells: () => boolean,
   ) {
     this.agents = [...carried];
   }
@@ -205,6 +208,8 @@ export class SubAgents {
           parentClosePolicy: ParentClosePolicy.ABANDON,
           args: [this.inputOf(request, agent.grant)],
           staticSummary: asSummary(`${role}: ${prompt}`),
+          memo: messageMemo(prompt),
+          ...(this.tells() && { typedSearchAttributes: attributesOfNewAgent(agentId, true) }),
         });
         // It reports its end itself, unless it was terminated.
         child.result().catch((err: unknown) => this.ended(agentId, lostResult(agentId, err)));
@@ -281,8 +286,8 @@ export class SubAgents {
 }
 
 const lostResult = (agent: string, err: unknown): AgentResult => {
-  const { code, message, facts } =
+  const error =
     fromFailure(err) ??
     new HoldfastError('agent_ended', { agent, how: reasonOf((err as Error).cause ?? err) });
-  return { answer: null, reason: 'stopped', error: { code, message, facts }, steps: 0 };
+  return { answer: null, reason: 'stopped', error: error.toData(), steps: 0 };
 };

@@ -1,11 +1,23 @@
-// Keeps the current details of a turn's page up to date. Not a command: it leaves no trace in history.
+// What a turn is doing: for its page, which leaves no trace in history, for its query `state`, and for lists.
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { ParsedReply, ToolCall, ToolResult, TurnInput, TurnResult } from '../contracts/agent';
-import { isSessionNumber, LOCAL_HOST } from '../contracts/ids';
+import type {
+  ParsedReply,
+  ToolCall,
+  ToolResult,
+  TurnInput,
+  TurnResult,
+  TurnState,
+  Usage,
+} from '../contracts/agent';
+import { isSessionNumber, LOCAL_HOST, shellOf } from '../contracts/ids';
+import type { Wait } from '../contracts/waits';
+import { TURN_STATE } from '../contracts/work-state';
 import { scriptSessions } from '../contracts/script-sessions';
 import { questionDetails } from './approval-labels';
+import type { Approvals } from './approvals';
 import type { OpenQuestions } from './open-questions';
 import { endedTurnDetails, factOf, turnDetails, type SeenSession } from './agent-labels';
+import { ToldState } from './told-state';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
 /** The idempotency key of a call in the current step. */
@@ -31,8 +43,14 @@ export class TurnProgress {
   private thoughts: readonly string[] = [];
   private forPeople: number[] = [];
   private step = 0;
-  private doing = '';
-  private held = '';
+  private doing = 'Starting';
+  private since = new Date();
+  /** Null once it has ended. */
+  private phase: 'model' | 'tools' | null = 'model';
+  private approvals: Approvals | null = null;
+  /** Since when it waits for sub-agents, one entry for each call. */
+  private readonly agentsSince: Date[] = [];
+  private readonly told = ToldState.given();
   private elsewhere: OpenQuestions | null = null;
 
   constructor(
@@ -43,12 +61,12 @@ export class TurnProgress {
   asksModel(step: number): void {
     this.step = step;
     this.forPeople = [];
-    this.show(`Asking the model ${this.input.settings.model}`);
+    this.begin('model', `Asking the model ${this.input.settings.model}`);
   }
 
   compacts(step: number): void {
     this.step = step;
-    this.show('Summarizing the conversation');
+    this.begin('model', 'Summarizing the conversation');
   }
 
   runs({ calls, headline, thoughts }: Calls, keyOf: KeyOf): void {
@@ -62,7 +80,10 @@ export class TurnProgress {
       const { seenAt = null, fact = '' } = this.sessions.get(session) ?? {};
       this.sessions.set(session, { calledAt: this.step, seenAt, fact });
     }
-    this.show(`Running ${calls.map((call) => describe(call, sessionOf(call, keyOf(call)))).join(', ')}`);
+    this.begin(
+      'tools',
+      `Running ${calls.map((call) => describe(call, sessionOf(call, keyOf(call)))).join(', ')}`,
+    );
   }
 
   saw(session: number | null, result: ToolResult): void {
@@ -70,28 +91,93 @@ export class TurnProgress {
     if (session !== null) this.sessions.set(session, { calledAt: this.step, seenAt: this.step, fact });
   }
 
-  /** Pending approvals, in Markdown, above what the turn is doing. */
-  holds(details: string): void {
-    this.held = details;
-    this.show(this.doing);
+  /** Its own pending approvals, shown above what it is doing. */
+  holds(approvals: Approvals): void {
+    this.approvals = approvals;
+    this.show();
+  }
+
+  /** Runs a wait for sub-agents. */
+  async waitsForAgents<T>(wait: () => Promise<T>): Promise<T> {
+    const since = new Date();
+    this.agentsSince.push(since);
+    this.show();
+    try {
+      return await wait();
+    } finally {
+      this.agentsSince.splice(this.agentsSince.indexOf(since), 1);
+      this.show();
+    }
   }
 
   /** The same for the agent's sessions, which a tool of this step may be waiting for. */
   holdsElsewhere(questions: OpenQuestions): void {
     this.elsewhere = questions;
-    this.show(this.doing);
+    this.show();
   }
 
   ended(result: TurnResult): void {
+    Object.assign(this, { phase: null, doing: `Ended as ${result.reason}`, since: new Date() });
     setCurrentDetails(endedTurnDetails(result));
   }
 
-  private show(doing: string): void {
-    const { agent, settings } = this.input;
+  /** The answer to the query `state`. */
+  state({ usage, messages }: { usage: Usage | null; messages: number }): TurnState {
+    const { workflowId } = workflowInfo();
+    const { agent, turn, settings } = this.input;
+    const { step, maxSteps, doing, headline } = this;
+    const host = settings.host ?? LOCAL_HOST;
+    const own = this.approvals?.waiting.map((one) => ({ ...one, workflowId })) ?? [];
+    return {
+      ...{ agent, turn, model: settings.model, step, maxSteps, doing },
+      since: this.since.toISOString(),
+      headline,
+      waits: this.waits,
+      sessions: [...this.sessions].map(([session, { calledAt, seenAt, fact }]) => ({
+        ...shellOf({ agent, host, session }),
+        calledAt,
+        seenAt,
+        fact: seenAt === null ? null : fact,
+      })),
+      approvals: [...own, ...(this.elsewhere?.open ?? [])],
+      usage,
+      messages,
+    };
+  }
+
+  private get waits(): Wait | null {
+    if (this.phase === null) return null;
+    const { workflowId } = workflowInfo();
+    const since = this.since.toISOString();
+    const asked = this.approvals?.waiting[0]?.askedAt;
+    if (asked !== undefined) return { for: 'approval', since: asked, workflowId };
+    const [agentsSince] = this.agentsSince;
+    if (agentsSince) return { for: 'agents', since: agentsSince.toISOString(), workflowId };
+    return { for: this.forPeople.length > 0 ? 'person' : this.phase, since, workflowId };
+  }
+
+  private begin(phase: 'model' | 'tools', doing: string): void {
+    this.phase = phase;
     this.doing = doing;
+    this.since = new Date();
+    this.show();
+  }
+
+  /** Model calls and tools are not told to lists: they are brief, and nobody else has to give anything. */
+  private tell(): void {
+    const waits = this.waits?.for;
+    const isBrief = waits === undefined || waits === 'model' || waits === 'tools' || waits === 'turn';
+    this.told.tell({ ...TURN_STATE, waitsFor: isBrief ? 'none' : waits });
+  }
+
+  private show(): void {
+    this.tell();
+    const { agent, settings } = this.input;
     const { namespace } = workflowInfo();
     const inSessions = questionDetails(this.elsewhere?.open ?? [], namespace);
-    const above = [this.held, inSessions].filter((part) => part !== '').map((part) => `${part}\n\n`);
+    const above = [this.approvals?.details() ?? '', inSessions]
+      .filter((part) => part !== '')
+      .map((part) => `${part}\n\n`);
     setCurrentDetails(
       above.join('') +
         turnDetails({
@@ -100,8 +186,8 @@ export class TurnProgress {
           namespace,
           step: this.step,
           maxSteps: this.maxSteps,
-          doing,
-          since: new Date(),
+          doing: this.doing,
+          since: this.since,
           headline: this.headline,
           thoughts: this.thoughts,
           sessions: this.sessions,

@@ -1,6 +1,5 @@
 // `turn`: one message in, one answer out. A loop of steps: a model call and the tool calls it asks for.
 import {
-  ActivityFailure,
   CancellationScope,
   continueAsNew,
   isCancellation,
@@ -21,9 +20,10 @@ import {
   type TurnInput,
   type TurnRecord,
   type TurnResult,
+  type TurnState,
   type Usage,
 } from '../contracts/agent';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors';
 import { failedCall } from '../contracts/failed-call';
 import { fromFailure } from '../contracts/failure';
 import { label } from '../contracts/labels';
@@ -32,13 +32,20 @@ import { argumentsOf } from '../contracts/shown-values';
 import type { ToolSettings } from '../contracts/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../contracts/payload-size';
 import { addUsage, tokensOf } from '../contracts/usage';
-import { agentsEndedSignal, interruptSignal, questionsSignal, transcriptQuery } from './agent-definitions';
+import {
+  agentsEndedSignal,
+  interruptSignal,
+  questionsSignal,
+  transcriptQuery,
+  turnStateQuery,
+} from './agent-definitions';
 import { AgentsWait } from './agents-wait';
 import { Approvals, listenToApprovals, newApprovals } from './approvals';
 import { OpenQuestions, QuestionsForAgent } from './open-questions';
 import { runCalls } from './step-calls';
 import { callTool } from './tool-activities';
 import { Transcript } from './transcript';
+import { errorOf, SHOWN_BYTES } from './turn-error';
 import { sessionOf, TurnProgress } from './turn-progress';
 import { lastProse, repairText } from './turn-texts';
 
@@ -52,6 +59,9 @@ export async function turn(input: TurnInput, carried?: TurnRecord): Promise<Turn
   const current = new Turn(input, carried);
   setHandler(transcriptQuery, (request) => current.transcript.page(request), {
     description: 'The messages so far, in pages: {} or {"from":0,"limit":100}',
+  });
+  setHandler(turnStateQuery, () => current.state(), {
+    description: 'What it is doing: step, since when, what it waits for, sessions, approvals; no data',
   });
   setHandler(interruptSignal, () => current.interrupt());
   setHandler(agentsEndedSignal, (signal) => current.agentsWait.answer(signal));
@@ -110,7 +120,7 @@ class Turn {
     const questions = new QuestionsForAgent(input.agent);
     this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () => {
       questions.tell(this.approvals.waiting);
-      this.progress.holds(this.approvals.details());
+      this.progress.holds(this.approvals);
     });
   }
 
@@ -171,10 +181,14 @@ class Turn {
       const problem = fitText(parsed.problem, SHOWN_BYTES);
       if (left < 0) {
         const error = new HoldfastError('format_error', { attempts: this.repairs, problem });
-        return this.result('format_error', null, asData(error));
+        return this.result('format_error', null, error.toData());
       }
       this.transcript.push({ role: 'repair', text: repairText(problem, left) });
     }
+  }
+
+  state(): TurnState {
+    return this.progress.state({ usage: this.usage, messages: this.transcript.messages.length });
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
@@ -358,7 +372,8 @@ class Turn {
   }
 
   private async waitForAgents(call: ToolCall, key: string): Promise<ToolResult> {
-    const { result, usage } = await this.agentsWait.run(this.input.agent, call, key);
+    const { agent } = this.input;
+    const { result, usage } = await this.progress.waitsForAgents(() => this.agentsWait.run(agent, call, key));
     this.spend(usage);
     return result;
   }
@@ -375,14 +390,4 @@ class Turn {
 
 /** The size of a tool's message without its content. */
 const MESSAGE_OVERHEAD_BYTES = 500;
-const SHOWN_BYTES = 4_000;
 const INTERRUPTED = 'the turn was interrupted';
-
-function errorOf(err: unknown): TurnError {
-  const cause = err instanceof ActivityFailure ? err.cause : err;
-  return asData(
-    fromFailure(err) ?? new HoldfastError('model_failed', { reason: fitText(reasonOf(cause), SHOWN_BYTES) }),
-  );
-}
-
-const asData = ({ code, message, facts }: HoldfastError): TurnError => ({ code, message, facts });

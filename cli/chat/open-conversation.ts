@@ -1,11 +1,11 @@
 // Chooses the conversation of a chat: a running one, an ended one, or a new one.
 import { randomBytes } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import type { AgentEntry } from '../../client/agent-directory';
 import type { AgentHandle } from '../../client/agent-handle';
 import type { AgentInput, DialectName } from '../../contracts/agent';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { WORKFLOWS } from '../../contracts/messages';
 import { checkModel, modelInFull, noModel } from '../check-model';
 import type { CliContext, GlobalOptions } from '../context';
 
@@ -101,12 +101,10 @@ async function statusOf({ client }: CliContext, agent: AgentHandle): Promise<str
 }
 
 async function lastConversation({ client }: CliContext): Promise<string> {
-  const query = `WorkflowType = "${WORKFLOWS.agent}" AND ExecutionStatus = "Running"`;
-  const running: { id: string; since: number }[] = [];
-  for await (const { workflowId, startTime } of client.temporal.workflow.list({ query }))
-    running.push({ id: workflowId.replace(/^agent\//, ''), since: startTime.getTime() });
-  for (const { id } of running.sort((a, b) => b.since - a.since)) {
-    if ((await client.agent(id).state()).mode === 'conversation') return id;
+  const running: AgentEntry[] = [];
+  for await (const entry of client.agents.list()) running.push(entry);
+  for (const { id } of running.sort((a, b) => b.startedAt.localeCompare(a.startedAt))) {
+    if ((await client.agent(id).ownState()).mode === 'conversation') return id;
   }
   throw nothingToResume('none that is running');
 }

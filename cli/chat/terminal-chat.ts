@@ -185,7 +185,7 @@ export class TerminalChat implements CommandedChat {
 
   private async follow(signal: AbortSignal): Promise<void> {
     const { status } = this;
-    const first = await this.agent.state();
+    const first = await this.agent.ownState();
     status.state = first;
     await this.printEarlier(first);
     let at = { turn: first.currentTurn === null ? first.turns + 1 : first.turns, index: 0 };

@@ -64,7 +64,7 @@ async function throughPipe({ agent, how }: OpenedConversation, options: ChatOpti
 
 async function introduce(context: CliContext, { agent, how }: OpenedConversation): Promise<void> {
   const link = workflowLink(context, agent.workflowId);
-  const { model, host } = await agent.state();
+  const { model, host } = await agent.ownState();
   note(`${how} ${agent.id}, with ${model} on host ${host}${link ? `  ${link}` : ''}`);
   note('/help lists the commands; ctrl-c interrupts, ctrl-d leaves');
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
+import { UI_VIEWS, uiViewUrl } from '../../contracts/ui-views';
 import { inertLine } from '../../contracts/inert';
 import { recordHost } from '../../workers/recorded-choice';
 import { openContext, ownHost, type GlobalOptions } from '../context';
@@ -43,11 +44,16 @@ export async function up(options: UpOptions): Promise<number> {
   const { client, namespace, uiUrl, dataDir } = context;
   const { identity, cwd, queue: served } = context.worker ?? {};
   const uiLink = context.uiLink();
+  // The link above lets the browser in.
+  const view = uiUrl && uiViewUrl(UI_VIEWS[0], { uiUrl, namespace, saved: true });
   const facts = {
     address: client.address,
     namespace,
     uiUrl,
     uiLink,
+    views: uiUrl
+      ? UI_VIEWS.map((one) => ({ name: one.name, url: uiViewUrl(one, { uiUrl, namespace, saved: true }) }))
+      : [],
     dataDir,
     host,
     queue: served ?? MAIN_TASK_QUEUE,
@@ -58,6 +64,7 @@ export async function up(options: UpOptions): Promise<number> {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
         (uiLink ? `web UI           ${uiLink}\n` : '') +
+        (uiLink && view ? `who waits        ${view}\n` : '') +
         `worker           pid ${facts.workerPid}, ${inertLine(serves(facts, cwd))}\n` +
         `data             ${inertLine(dataDir)}\n`,
     );

@@ -120,6 +120,7 @@ const errorSchema = z.object({
   code: z.string(),
   message: z.string(),
   facts: z.record(z.string(), z.unknown()),
+  docs: z.optional(z.string()),
 });
 const resultSchema = z.looseObject({
   answer: z.nullable(z.string()),

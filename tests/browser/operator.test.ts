@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
+import { UI_VIEWS, uiViewUrl } from '../../contracts/ui-views';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { until } from '../helpers/until';
 import { chromiumPath, WebUi } from '../helpers/web-ui';
 
 const STACK = /\bat \S+ \(|\.[jt]s:\d+/;
@@ -101,6 +103,27 @@ inChromium('in the web UI', () => {
     }
     await ui.picture('list');
   }, 90_000);
+
+  test('the link of a view lists who waits and saves the view in this browser; who has been answered is gone', async () => {
+    const session = await waitingSession('read -r x; sleep 1000');
+    const [view] = UI_VIEWS;
+    const uiUrl = process.env.HOLDFAST_TEST_UI ?? '';
+    const link = ui.page.getByRole('link', { name: session.workflowId, exact: true });
+    const query = `${view.query} AND WorkflowId="${session.workflowId}"`;
+    const count = async (): Promise<number> => (await client.temporal.workflow.count(query)).count;
+    await until(async () => (await count()) === 1);
+    await ui.page.goto(uiViewUrl(view, { uiUrl, namespace: 'default', saved: true }));
+    await link.waitFor();
+    await ui.picture('view');
+    await session.input({ keyboard: 'y' });
+    await until(async () => (await count()) === 0);
+    await ui.goto('');
+    await ui.page.getByTestId('waits-for-somebody').click();
+    await link.waitFor({ state: 'detached' });
+    await ui.picture('view-saved');
+    expect(new URL(ui.page.url()).searchParams.get('query')).toBe(view.query);
+    await session.close('seen');
+  }, 60_000);
 
   test('a poll makes the query output and the details of a waiting session fresh', async () => {
     const session = await waitingSession('echo first; read -r x; echo "second $x"; read -r y');

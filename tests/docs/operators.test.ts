@@ -3,9 +3,11 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
+import { UI_VIEWS, uiViewUrl } from '../../contracts/ui-views';
 import { findOnPath } from '../../exec/executable';
 import { readSections, runScript, type Section } from '../helpers/operator-story';
 import { call, scratch, testAddress, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { docTable } from '../helpers/doc-blocks';
 import { until } from '../helpers/until';
 
 const { setup, sections } = readSections();
@@ -109,6 +111,11 @@ const haveCurl = findOnPath('curl', process.env.PATH) !== undefined;
       expect(await story.run('Find its turns and sessions')).toMatch(
         new RegExp(`exec/${story.id}/local/1[^]*agent/${story.id}/turn/1[^]*agent/${story.id}\\b`),
       );
+      const waiting = story.session.workflowId;
+      // Lists lag behind by a moment.
+      const query = `HoldfastAgent = "${story.id}" AND HoldfastWaitsFor = "input"`;
+      await until(async () => (await client.temporal.workflow.count(query)).count === 1);
+      expect(await story.run('Find who waits')).toContain(waiting);
       expect(await story.run('See what a session shows')).toContain('Go on? [Y/n]: ');
       await story.run('Answer a script that waits');
       await until(() => story.printed('Where?'));
@@ -140,6 +147,13 @@ const haveCurl = findOnPath('curl', process.env.PATH) !== undefined;
       story.end();
     },
     120_000,
+  );
+});
+
+test('the views of the document are those that `holdfast up` prints', () => {
+  const server = { uiUrl: 'http://127.0.0.1:8233', namespace: 'default', saved: true };
+  expect(docTable('operators.md', 'view').map(([view]) => view)).toEqual(
+    UI_VIEWS.map((one) => `[${one.name}](${uiViewUrl(one, server)})`),
   );
 });
 

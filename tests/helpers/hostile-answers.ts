@@ -1,10 +1,18 @@
 // What a hostile worker answers: each thing that a command reads of a workflow, with every field that its type has. A
 // field that is added to a type has to be added here, or this does not compile.
-import type { AgentResult, AgentState, Message, TranscriptPage } from '../../contracts/agent';
+import type {
+  AgentResult,
+  AgentState,
+  Message,
+  Shell,
+  TranscriptPage,
+  TurnState,
+} from '../../contracts/agent';
 import type { HostState } from '../../contracts/remote-hosts';
 import type { OpenQuestion } from '../../contracts/questions';
 import type { RegistryRecord } from '../../contracts/registry-record';
 import type { CommandView, SessionState, WaitResult } from '../../contracts/session';
+import type { Wait } from '../../contracts/waits';
 import type { WorkerRecord } from '../../workers/worker-record';
 import { SAID, TEXT, type Whole } from './hostile-texts';
 
@@ -33,6 +41,7 @@ export const VIEW: Whole<CommandView> = {
   survivors: [7],
   missing: [{ package: TEXT, module: TEXT, line: 1 }],
   durationMs: 1,
+  unseen: true,
   folderId: TEXT,
 };
 
@@ -68,11 +77,14 @@ export const SESSION: Whole<SessionState> = {
 export const RESULT: Whole<AgentResult> = {
   answer: SAID,
   reason: 'model_error',
-  error: { code: 'model_failed', message: TEXT, facts: { model: TEXT, reason: TEXT, got: TEXT } },
+  error: { code: 'model_failed', message: TEXT, facts: { model: TEXT, reason: TEXT, got: TEXT }, docs: TEXT },
   steps: 1,
   output: { [TEXT]: TEXT },
   usage,
 };
+
+const WAIT: Whole<Wait> = { for: 'input', since: NOW, workflowId: TEXT };
+const SHELL: Whole<Shell> = { host: TEXT, session: 0, workflowId: TEXT };
 
 const limits = {
   steps: 1,
@@ -115,6 +127,25 @@ export const AGENT: Whole<AgentState> = {
   },
   refused: [TEXT],
   approvals: [QUESTION],
+  since: NOW,
+  waits: WAIT,
+  shells: [SHELL],
+};
+
+const TURN: Whole<TurnState> = {
+  agent: TEXT,
+  turn: 1,
+  model: TEXT,
+  step: 1,
+  maxSteps: 2,
+  doing: TEXT,
+  since: NOW,
+  headline: TEXT,
+  waits: WAIT,
+  sessions: [{ ...SHELL, calledAt: 1, seenAt: 1, fact: TEXT }],
+  approvals: [QUESTION],
+  usage,
+  messages: 1,
 };
 
 const CALL = { callId: TEXT, tool: TEXT, args: { runtime: TEXT, session: 1, code: SAID, [TEXT]: TEXT } };
@@ -193,6 +224,7 @@ export const REGISTRY: Whole<RegistryRecord> = {
 export const ANSWERS: Readonly<Record<string, unknown>> = {
   'agent state': AGENT,
   'agent transcript': TRANSCRIPT,
+  'turn state': TURN,
   'turn transcript': TRANSCRIPT,
   'turn approvals': [QUESTION],
   'execSession approvals': [QUESTION],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { AgentHandle } from '../../client/agent-handle';
+import { HostNamespaces } from '../../client/host-namespaces';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { Message } from '../../contracts/agent';
 import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../helpers/temporal';
@@ -253,7 +254,7 @@ test('a start whose answer is lost is sent again and starts one agent', async ()
   const temporal = Object.create(client.temporal, {
     workflow: { value: workflow },
   }) as typeof client.temporal;
-  const agent = new AgentHandle(temporal, id, client.server);
+  const agent = new AgentHandle(new HostNamespaces(temporal, client.server), id, client.server);
   await agent.start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
   expect(await client.agent(id).send('x')).toMatchObject({ answer: 'hi' });
   await client.agent(id).stop();

@@ -176,6 +176,8 @@ test('the search attributes of our workflows are registered', async () => {
       HoldfastAgent: 'INDEXED_VALUE_TYPE_KEYWORD',
       HoldfastHost: 'INDEXED_VALUE_TYPE_KEYWORD',
       HoldfastSession: 'INDEXED_VALUE_TYPE_INT',
+      HoldfastState: 'INDEXED_VALUE_TYPE_KEYWORD',
+      HoldfastWaitsFor: 'INDEXED_VALUE_TYPE_KEYWORD',
     },
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../exec/package-root';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../helpers/engine-of-its-own';
 import { call, scratch, uniqueId, type Scratch } from '../helpers/temporal';
+import { until } from '../helpers/until';
 
 const EXAMPLES = join(packageRoot(), 'examples');
 /** One that waits for what never comes is killed, and its exit code is null. */
@@ -22,11 +23,11 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-function run(name: string, folder = EXAMPLES): Promise<CliResult> {
+function run(name: string, folder = EXAMPLES, ...args: string[]): Promise<CliResult> {
   const env = { ...process.env, TEMPORAL_ADDRESS: engine.server().address };
   return new Promise((resolve) => {
     const options = { cwd: folder, env, timeout: LONGEST_MS, killSignal: 'SIGKILL' as const };
-    const child = execFile(process.execPath, [`${name}.ts`], options, (_err, stdout, stderr) =>
+    const child = execFile(process.execPath, [`${name}.ts`, ...args], options, (_err, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );
   });
@@ -46,6 +47,22 @@ test('an embedded worker serves an agent with its own tool and model beside the 
 
 test('a child agent gives its workflow the agent’s answer', async () => {
   expect(await run('child-agent')).toMatchObject({ code: 0, stdout: 'the version: All tests pass.\n' });
+}, 60_000);
+
+test('a list names the agents that match, what each is doing and what it waits for', async () => {
+  const id = uniqueId('listed');
+  const asks = { runtime: 'terminal', session: 1, code: 'read -r x' };
+  const waits = { sessions: [1], for: 'exit', timeout_ms: 600_000 };
+  const replies = [{ text: call('code_execution_tool', asks) }, { text: call('wait', waits) }];
+  const agent = engine.client.agent(id);
+  await agent.start({ task: `Ask, ${id}`, ...files.settings(replies) });
+  await until(async () => (await agent.state()).turn?.step === 2);
+  const { code, stdout } = await run('list-agents', EXAMPLES, id);
+  await agent.stop();
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `${id}: working, waits for none: Ask, ${id}\n  step 2: Running wait; 1 sessions; waits for input\n`,
+  });
 }, 60_000);
 
 /** A copy, as users make one, in which one thing is different. */

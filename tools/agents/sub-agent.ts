@@ -6,7 +6,7 @@ import type { ToolContext } from '../tool';
 type Caller = Pick<ToolContext, 'client' | 'agent'>;
 
 export const subAgentsOf = async ({ client, agent }: Caller): Promise<SubAgent[]> =>
-  (await client.agent(agent).state()).agents;
+  (await client.agent(agent).ownState()).agents;
 
 /** Throws `not_found` unless the agent is one of the caller's. */
 export const ownSubAgent = async (caller: Caller, agentId: string): Promise<SubAgent> =>

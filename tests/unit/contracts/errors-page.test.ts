@@ -20,8 +20,9 @@ Every error has a code, facts, a message that ends with the next step, and says 
 - **effect**: whether what was requested may have taken effect. \`none\`: it ${EFFECTS.none}. \`possible\`: it
   ${EFFECTS.possible}; look before you send it again under another id. \`happened\`: it ${EFFECTS.happened}.
 
-They reach programs as \`{ code, message, next, retryable, effect, facts }\`: on stderr with \`--json\`, as \`HoldfastError\` from
-the client, and as an ApplicationFailure whose type is the code and whose first detail are the facts through other SDKs. The
+They reach programs as \`{ code, message, next, retryable, effect, facts, docs }\`: on stderr with \`--json\`, as \`HoldfastError\` from
+the client, and as an ApplicationFailure through other SDKs and over HTTP: its type is the code, its first detail the facts,
+its second \`{ docs }\`. \`docs\` names the entry on this page, which is part of the package: \`docs/errors.md#no_worker\`. The
 command line exits with the exit code below, which no program of a session is mistaken for (sysexits).
 
 The messages below have example facts.

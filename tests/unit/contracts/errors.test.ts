@@ -58,7 +58,15 @@ test.each(codes)('%s is plain JSON for programs', (code) => {
   const error = new HoldfastError(code, ERROR_FACTS[code]);
   const { message, next, retryable, effect } = error;
   const facts = ERROR_FACTS[code];
-  expect(JSON.parse(JSON.stringify(error))).toEqual({ code, message, next, retryable, effect, facts });
+  expect(JSON.parse(JSON.stringify(error))).toEqual({
+    code,
+    message,
+    next,
+    retryable,
+    effect,
+    facts,
+    docs: `docs/errors.md#${code}`,
+  });
 });
 
 test.each([

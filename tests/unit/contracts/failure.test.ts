@@ -14,7 +14,7 @@ test('an error comes back as it was sent, facts and next step included', () => {
     type: 'busy',
     nonRetryable: true,
     message: error.message,
-    details: [error.facts],
+    details: [error.facts, { docs: error.docs }],
   });
   expect(fromFailure(failure)).toMatchObject({ ...error.toJSON(), exitCode: 75 });
   expect(fromFailure(failure)).toBeInstanceOf(HoldfastError);

@@ -6,10 +6,12 @@ import {
 } from '../../../contracts/session';
 import { SessionIds } from '../../../workflows/session-ids';
 import {
+  lastView,
   newSessionRecord,
   recordRefusal,
   sessionState,
   showView,
+  workStateOf,
   type RunningCommand,
   type SessionRecord,
 } from '../../../workflows/session-record';
@@ -188,5 +190,46 @@ describe('the state', () => {
     });
     expect(Object.keys(state.command ?? {})).not.toContain('code');
     expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+  });
+});
+
+describe('the last view', () => {
+  const held = { waiting: [{ id: 'c' }], answers: {}, cleared: [] } as unknown as NonNullable<
+    SessionRecord['approvals']
+  >;
+
+  test('is null where no command has run, and none of a command that waits for its approval', () => {
+    expect(lastView(record())).toBeNull();
+    expect(lastView(record({ command: command(), approvals: held }))).toBeNull();
+  });
+
+  test('says that a command runs before the host has reported on it, from where the last one ended', () => {
+    expect(lastView(record({ command: command() }))).toMatchObject({ state: 'running', to: 0, unseen: true });
+    const before = view({ commandId: 'before', state: 'exited', exitCode: 3, to: 70, epoch: 4 });
+    expect(lastView(record({ command: command(), view: before }))).toMatchObject({
+      ...{ commandId: 'c', state: 'running', exitCode: null, output: '', from: 70, to: 70, epoch: 4 },
+      unseen: true,
+    });
+  });
+
+  test('is the recorded one of the same command, also after its end', () => {
+    const seen = view({ state: 'waiting_input' });
+    expect(lastView(record({ command: command(), view: seen }))).toBe(seen);
+    expect(lastView(record({ view: seen }))).toBe(seen);
+  });
+
+  test.each<[string, Partial<SessionRecord>, [string, string]]>([
+    ['nothing runs', {}, ['idle', 'none']],
+    ['a command is within its yield', { command: command() }, ['idle', 'none']],
+    ['a command outlived its yield', { command: command({ yielded: view() }) }, ['running', 'none']],
+    [
+      'a program waits for input',
+      { command: command(), view: view({ state: 'waiting_input' }) },
+      ['waiting_input', 'input'],
+    ],
+    ['a command is held', { command: command(), approvals: held }, ['waiting_approval', 'approval']],
+    ['a background script’s call is held', { approvals: held }, ['idle', 'approval']],
+  ])('for lists, where %s', (_, changes, [state, waitsFor]) => {
+    expect(workStateOf(record(changes))).toEqual({ state, waitsFor });
   });
 });

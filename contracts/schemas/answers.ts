@@ -1,0 +1,370 @@
+// Shapes of what others read: results of workflows, and answers to updates and queries. For docs/schemas and for tests;
+// no process checks its own answers. The types are in contracts/: this compiles only if both say the same.
+import type {
+  AgentResult,
+  AgentState,
+  Message,
+  TranscriptPage,
+  TranscriptRequest,
+  TurnResult,
+  TurnState,
+} from '../agent';
+import { DIALECTS } from '../agent';
+import type { Approval, ApprovalsRequest } from '../approvals';
+import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors';
+import type { JsonSchema, JsonValue } from '../json';
+import type { OpenQuestion } from '../questions';
+import { ACCESS, type HostState } from '../remote-hosts';
+import { RUNTIMES, type CommandView, type SessionState, type WaitResult } from '../session';
+import type { AgentsWaitResult } from '../sub-agents';
+import { z } from './zod';
+
+const text = z.string();
+/** ISO 8601. */
+const time = z.string();
+const count = z.int();
+const texts = z.array(text);
+const orNull = <T extends z.core.SomeType>(schema: T): z.ZodMiniNullable<T> => z.nullable(schema);
+const json = z.custom<JsonValue>();
+
+const usage = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count,
+  costUsd: orNull(z.number()),
+});
+const code = z.enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]]);
+const facts = z.readonly(z.record(text, z.union([text, z.number(), z.boolean(), z.null(), z.undefined()])));
+const turnError = z.object({ code, message: text, facts, docs: z.optional(text) });
+export const errorAnswer = z.object({
+  code,
+  message: text,
+  next: text,
+  retryable: z.boolean(),
+  effect: z.enum(['none', 'possible', 'happened']),
+  facts,
+  docs: text,
+});
+
+const reason = z.enum([
+  'answered',
+  'step_limit',
+  'time_limit',
+  'size_limit',
+  'token_limit',
+  'cost_limit',
+  'format_error',
+  'model_error',
+  'interrupted',
+  'recovered',
+  'stopped',
+]);
+const result = {
+  answer: orNull(text),
+  reason,
+  error: orNull(turnError),
+  steps: count,
+  output: z.optional(json),
+  usage: z.optional(usage),
+};
+export const agentResult = z.object(result);
+
+const place = z.object({ host: text, cwd: orNull(text) });
+const reasons = z.array(z.object({ rule: text, found: text }));
+const shownValue = z.object({ name: text, text, bytes: count, omitted: count });
+const approvalFields = {
+  id: text,
+  what: text,
+  hash: text,
+  reasons,
+  askedAt: time,
+  expiresAt: time,
+  agent: z.optional(text),
+  place: z.optional(place),
+  runs: z.optional(text),
+  values: z.optional(z.array(shownValue)),
+};
+export const approval = z.object(approvalFields);
+export const approvalList = z.array(approval);
+export const approvalsRequest = z.object({ id: z.optional(text) });
+const openQuestion = z.object({ ...approvalFields, workflowId: text });
+
+const toolHold = z.object({
+  hash: text,
+  reasons,
+  expiresMs: z.number(),
+  place: z.optional(place),
+  what: text,
+  secret: z.optional(z.boolean()),
+  values: z.optional(z.array(shownValue)),
+});
+const toolCall = z.object({
+  callId: text,
+  tool: text,
+  args: z.record(text, z.unknown()),
+  runsOn: z.optional(z.enum(['host', 'turn'])),
+  needs: z.optional(texts),
+  repaired: z.optional(text),
+  hold: z.optional(toolHold),
+  denied: z.optional(text),
+});
+const parsedReply = z.union([
+  z.object({ kind: z.literal('answer'), answer: text, output: z.optional(json) }),
+  z.object({
+    kind: z.literal('calls'),
+    calls: z.array(toolCall),
+    headline: orNull(text),
+    thoughts: texts,
+    prose: text,
+  }),
+  z.object({ kind: z.literal('malformed'), problem: text }),
+]);
+export const message = z.union([
+  z.object({ role: z.literal('user'), text }),
+  z.object({ role: z.literal('context'), text }),
+  z.object({
+    role: z.literal('assistant'),
+    text: z.optional(text),
+    parsed: parsedReply,
+    usage: z.optional(usage),
+  }),
+  z.object({
+    role: z.literal('tool'),
+    callId: text,
+    tool: text,
+    content: text,
+    isError: z.boolean(),
+    value: z.optional(json),
+  }),
+  z.object({ role: z.literal('repair'), text }),
+  z.object({ role: z.literal('summary'), text, covers: count }),
+]);
+export const transcriptPage = z.object({ messages: z.array(message), total: count });
+export const transcriptRequest = z.object({ from: z.optional(count), limit: z.optional(count) });
+export const turnResult = z.object({ ...result, messages: z.array(message), sessions: z.array(count) });
+
+const wait = z.object({
+  for: z.enum(['message', 'input', 'approval', 'agents', 'person', 'model', 'tools', 'turn']),
+  since: time,
+  workflowId: text,
+});
+const shell = { host: text, session: count, workflowId: text };
+const few = z.optional(z.number());
+const limits = z.object({
+  steps: few,
+  wallMs: few,
+  formatRepairs: few,
+  toolCalls: few,
+  tokens: few,
+  costUsd: few,
+  agents: few,
+  depth: few,
+});
+const yieldSettings = z.object({ firstOutputMs: few, betweenOutputMs: few, maxMs: few, promptMs: few });
+const settings = z.object({
+  model: text,
+  dialect: z.optional(z.enum(DIALECTS)),
+  instructions: z.optional(text),
+  context: z.optional(texts),
+  outputSchema: z.optional(z.custom<JsonSchema>()),
+  host: z.optional(text),
+  cwd: z.optional(text),
+  remoteHost: z.optional(text),
+  tools: z.optional(texts),
+  limits: z.optional(limits),
+  yield: z.optional(yieldSettings),
+});
+const subAgent = z.object({
+  agentId: text,
+  role: text,
+  status: z.enum(['running', 'ended']),
+  since: time,
+  result: orNull(agentResult),
+});
+export const agentState = z.object({
+  agent: text,
+  mode: z.enum(['task', 'conversation']),
+  status: z.enum(['idle', 'working', 'stopping', 'ended']),
+  model: text,
+  host: text,
+  turns: count,
+  currentTurn: orNull(text),
+  queued: count,
+  lastResult: orNull(agentResult),
+  sessions: z.array(count),
+  agents: z.array(subAgent),
+  usage: orNull(usage),
+  runId: text,
+  messages: count,
+  settings,
+  refused: texts,
+  approvals: z.optional(z.array(openQuestion)),
+  since: z.optional(time),
+  waits: z.optional(orNull(wait)),
+  shells: z.optional(z.array(z.object(shell))),
+});
+export const turnState = z.object({
+  agent: text,
+  turn: count,
+  model: text,
+  step: count,
+  maxSteps: count,
+  doing: text,
+  since: time,
+  headline: orNull(text),
+  waits: orNull(wait),
+  sessions: z.array(z.object({ ...shell, calledAt: count, seenAt: orNull(count), fact: orNull(text) })),
+  approvals: z.array(openQuestion),
+  usage: orNull(usage),
+  messages: count,
+});
+export const spawned = z.object({ agentId: text });
+const outcome = z.union([
+  z.object({ role: text, status: z.literal('running') }),
+  z.object({
+    role: text,
+    status: z.literal('ended'),
+    answer: orNull(text),
+    reason,
+    error: orNull(turnError),
+    steps: count,
+  }),
+]);
+export const agentsWaitResult = z.object({
+  results: z.record(text, outcome),
+  timedOut: z.boolean(),
+  usage: z.optional(usage),
+});
+
+const treeKill = z.enum(['pid-namespace', 'user-pid-namespace', 'process-search']);
+export const commandView = z.object({
+  session: count,
+  commandId: orNull(text),
+  state: z.enum(['exited', 'running', 'waiting_input', 'lost']),
+  exitCode: orNull(count),
+  signal: orNull(text),
+  killedBy: orNull(
+    z.object({
+      by: z.enum(['signal', 'reset', 'closed', 'cancelled', 'host_lost']),
+      reason: orNull(text),
+    }),
+  ),
+  output: text,
+  from: count,
+  to: count,
+  omittedBytes: count,
+  droppedBytes: z.optional(count),
+  epoch: count,
+  freshShell: z.boolean(),
+  yielded: orNull(z.enum(['first_output', 'between_output', 'max', 'waiting_input'])),
+  waiting: orNull(
+    z.object({
+      echo: z.boolean(),
+      certainty: z.enum(['certain', 'likely', 'hint']),
+      since: z.optional(time),
+    }),
+  ),
+  treeKill,
+  sandbox: z.optional(z.literal('bubblewrap')),
+  degraded: orNull(text),
+  survivors: z.array(count),
+  missing: z.optional(z.array(z.object({ module: text, line: count, package: text }))),
+  durationMs: z.number(),
+  unseen: z.optional(z.boolean()),
+  folderId: z.optional(text),
+});
+export const lastView = orNull(commandView);
+export const waitResult = z.object({
+  met: z.boolean(),
+  sessions: z.array(
+    z.object({
+      reason: z.enum(['exit', 'output', 'idle', 'needs_input', 'pattern', 'timeout']),
+      view: commandView,
+    }),
+  ),
+});
+export const sessionState = z.object({
+  agent: text,
+  host: text,
+  session: count,
+  status: z.enum(['idle', 'running', 'waiting_input', 'waiting_approval', 'draining', 'closed']),
+  epoch: count,
+  cwd: z.optional(orNull(text)),
+  command: orNull(
+    z.object({ id: text, runtime: z.enum(RUNTIMES), startedAt: time, firstLine: z.optional(text) }),
+  ),
+  view: lastView,
+  readers: z.record(text, count),
+  refused: texts,
+  approvals: approvalList,
+  toolCalls: z.object({ made: count, open: z.array(z.object({ id: text, tool: text })) }),
+});
+
+export const hostState = z.object({
+  host: text,
+  status: z.enum(['online', 'offline']),
+  since: time,
+  reason: orNull(text),
+  facts: orNull(
+    z.object({
+      instance: text,
+      version: text,
+      protocol: count,
+      access: z.enum(ACCESS),
+      root: text,
+      treeKill,
+      sandbox: orNull(text),
+      capabilities: texts,
+      listens: orNull(z.object({ address: text, fingerprint: text })),
+    }),
+  ),
+  namespace: text,
+  refused: texts,
+});
+
+/** With every key required: a type is assignable to another that lacks one of its optional keys. */
+type Full<T> = T extends (infer E)[]
+  ? Full<E>[]
+  : T extends object
+    ? { [K in keyof T]-?: Full<T[K]> | (undefined extends T[K] ? undefined : never) }
+    : T;
+type Same<S extends z.core.SomeType, T> = [Full<z.infer<S>>, Full<T>] extends [Full<T>, Full<z.infer<S>>]
+  ? true
+  : 'the schema differs from the type';
+
+/** A schema that differs from its type does not compile here. */
+export const AS_TYPED: {
+  errorAnswer: Same<typeof errorAnswer, ReturnType<HoldfastError['toJSON']>>;
+  agentResult: Same<typeof agentResult, AgentResult>;
+  agentState: Same<typeof agentState, AgentState>;
+  message: Same<typeof message, Message>;
+  transcriptPage: Same<typeof transcriptPage, TranscriptPage>;
+  transcriptRequest: Same<typeof transcriptRequest, TranscriptRequest>;
+  turnResult: Same<typeof turnResult, TurnResult>;
+  turnState: Same<typeof turnState, TurnState>;
+  approval: Same<typeof approval, Approval>;
+  approvalsRequest: Same<typeof approvalsRequest, ApprovalsRequest>;
+  openQuestion: Same<typeof openQuestion, OpenQuestion>;
+  agentsWaitResult: Same<typeof agentsWaitResult, AgentsWaitResult>;
+  commandView: Same<typeof commandView, CommandView>;
+  waitResult: Same<typeof waitResult, WaitResult>;
+  sessionState: Same<typeof sessionState, SessionState>;
+  hostState: Same<typeof hostState, HostState>;
+} = {
+  errorAnswer: true,
+  agentResult: true,
+  agentState: true,
+  message: true,
+  transcriptPage: true,
+  transcriptRequest: true,
+  turnResult: true,
+  turnState: true,
+  approval: true,
+  approvalsRequest: true,
+  openQuestion: true,
+  agentsWaitResult: true,
+  commandView: true,
+  waitResult: true,
+  sessionState: true,
+  hostState: true,
+};
