@@ -78,6 +78,8 @@ export interface OpenOptions {
   queue?: string | null | undefined;
   join?: boolean | undefined;
   replace?: boolean | undefined;
+  /** Replaces a worker of another release. */
+  thisRelease?: boolean | undefined;
 }
 
 /** Throws `no_server` when no server is named, none runs and none may be started. */
@@ -108,6 +110,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     queue: open.queue,
     join: open.join,
     replace: open.replace,
+    thisRelease: open.thisRelease,
     env: process.env,
   };
   const worker = startsWorker

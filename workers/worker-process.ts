@@ -24,7 +24,14 @@ import {
   recordedWorkdir,
 } from './recorded-choice';
 import { resetStickyQueues } from './reset-sticky';
-import { findSilentWorker, lastWorker, runningWorker, workerPaths, type WorkerRecord } from './worker-record';
+import {
+  findSilentWorker,
+  isOfThisRelease,
+  lastWorker,
+  runningWorker,
+  workerPaths,
+  type WorkerRecord,
+} from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
 const LOOK_EVERY_MS = 20;
@@ -57,6 +64,8 @@ export interface WorkerChoice {
   join?: boolean | undefined;
   /** Ends a worker that does not answer, and starts another instead. */
   replace?: boolean | undefined;
+  /** Replaces a worker of another release by one of this release. Otherwise any release will do. */
+  thisRelease?: boolean | undefined;
   env: NodeJS.ProcessEnv;
 }
 
@@ -76,7 +85,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
     const { modules, encryption, secrets } = readConfiguration(configurationSource(chosenConfig(choice)));
     encryptedPayloads(encryption, choice.env);
     secretStore(secrets, choice.env);
-    // It polls a server that is not wanted any more; its sessions live on under the next worker.
+    // Another server, choice or release is wanted now; its sessions live on under the next worker.
     if (before) {
       await checkTools(choice, before, modules.length > 0);
       await endGroup(before.identity, STOP_GRACE_MS);
@@ -131,8 +140,9 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
 
 const serves = (
   record: WorkerRecord,
-  { address, namespace, dataDir, workdir, tools, config, host, queue }: WorkerChoice,
+  { address, namespace, dataDir, workdir, tools, config, host, queue, thisRelease }: WorkerChoice,
 ): boolean =>
+  (!thisRelease || isOfThisRelease(record)) &&
   record.address === address &&
   record.namespace === namespace &&
   (host === undefined || host === record.host) &&

@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandView } from '../../contracts/session';
-import { runningWorker } from '../../workers/worker-record';
-import { packageRoot } from '../../exec/package-root';
+import { runningWorker, workerPaths } from '../../workers/worker-record';
+import { packageRoot, packageVersion } from '../../exec/package-root';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../helpers/engine-of-its-own';
 import { call } from '../helpers/temporal';
 import { until } from '../helpers/until';
@@ -195,6 +195,35 @@ test('doctor checks each part and finds this machine in order', async () => {
   expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
   expect(code).toBe(0);
 });
+
+test('doctor calls nothing invalid where the home folder lies in the temporary folder and has no data yet', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'hömé x '));
+  const { stdout } = await engine.cli(['doctor', '--json'], {
+    env: { HOME: home, HOLDFAST_DATA: join(home, 'data') },
+  });
+  const checks = json({ code: 0, stderr: '', stdout }) as unknown as { name: string; status: string }[];
+  rmSync(home, { recursive: true });
+  expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
+});
+
+test('up replaces the worker of another release and says so; doctor and ps say which release runs', async () => {
+  const before = runningWorker(engine.dataDir);
+  const release = { version: '0.0.1', folder: '/opt/old' };
+  writeFileSync(workerPaths(engine.dataDir).record, JSON.stringify({ ...before, release }));
+  expect((await hf('doctor')).stdout).toMatch(/warn +worker +pid \d+ of release 0\.0\.1 in \/opt\/old /);
+  expect(JSON.parse((await hf('ps', '--json')).stdout)).toContainEqual(
+    expect.objectContaining({ worker: { pid: before?.identity.pid, release } }),
+  );
+  expect((await hf('ps')).stderr).toMatch(/is of release 0\.0\.1 in \/opt\/old; `holdfast up` replaces it/);
+  const up = await hf('up', '--json');
+  expect(up.stderr).toMatch(/^replaced the worker of release 0\.0\.1 in \/opt\/old \(pid \d+\)/);
+  const own = { version: packageVersion(), folder: packageRoot() };
+  expect(json(up)).toMatchObject({ release: own });
+  expect(runningWorker(engine.dataDir)).toMatchObject({ release: own });
+  expect(runningWorker(engine.dataDir)?.identity.pid).not.toBe(before?.identity.pid);
+  // The same release again: nothing is replaced.
+  expect(await hf('up')).toMatchObject({ code: 0, stderr: '' });
+}, 30_000);
 
 test('a session without python3 on its PATH says so with the next step, and exits 127', async () => {
   const { code, stdout } = await hf('exec', '--session', '7', 'PATH=/nowhere');
