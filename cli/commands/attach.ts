@@ -78,7 +78,9 @@ async function runAttached(code: string, options: AttachOptions, person: Person)
 
 async function run(code: string, session: SessionHandle): Promise<CommandView> {
   const atOnce = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 };
-  const view = await session.exec({ code, yield: atOnce }, randomUUID());
+  const view = await session.exec({ code, yield: atOnce }, randomUUID()).catch(async (err: unknown) => {
+    throw await session.withRecent(err);
+  });
   return isOver(view) ? view : session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS });
 }
 

@@ -324,6 +324,17 @@ test('down --sessions leaves nothing of holders, spares and a worker that were k
   expect(processesNaming(engine.dataDir)).toEqual([]);
 }, 60_000);
 
+test('exec in a busy session says what runs there, with its recent output and nothing that a terminal obeys', async () => {
+  await hf('exec', '--session', '33', '--yield-ms', '1', "printf 'at work \\u202e'; read -r a");
+  const busy = await hf('exec', '--session', '33', 'echo intruder');
+  expect(busy).toMatchObject({ code: 75, stdout: '' });
+  expect(busy.stderr).toMatch(/^holdfast: busy: .* Its recent output:\n {2}at work \\u\{202e\}\n/);
+  expect(JSON.parse((await hf('exec', '--session', '33', '--json', 'echo x')).stderr)).toMatchObject({
+    error: { code: 'busy', facts: { recent: 'at work \u202e' } },
+  });
+  await hf('close', '--session', '33');
+});
+
 test('wait exits with 0 when what it waits for came, with 75 at its time-out; close ends the session', async () => {
   await hf('exec', '--session', '30', '--yield-ms', '1', 'read -r a; (exit 2)');
   await hf('exec', '--session', '31', '--yield-ms', '1', 'sleep 1000');
