@@ -111,6 +111,10 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     join: open.join,
     replace: open.replace,
     thisRelease: open.thisRelease,
+    onKept: options.json
+      ? undefined
+      : ({ identity }: WorkerRecord): void =>
+          note(`the previous worker (pid ${identity.pid}) keeps running as it was`),
     env: process.env,
   };
   const worker = startsWorker
