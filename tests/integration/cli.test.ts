@@ -131,12 +131,32 @@ test('a named port that is taken is refused and starts nothing', async () => {
   const taken = String((server.address() as { port: number }).port);
   const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-port-'));
   const { code, stderr } = await hf('up', '--data', elsewhere, '--port', taken);
+  const forPrograms = await hf('up', '--data', elsewhere, '--port', taken, '--json');
   server.close();
+  expect(JSON.parse(forPrograms.stderr)).toMatchObject({ error: { code: 'port_in_use' } });
   expect({ code, stderr }).toMatchObject({
     code: 71,
     stderr: expect.stringContaining(`got ${taken}, allowed a free port`) as string,
   });
   expect(processesNaming(elsewhere)).toEqual([]);
+  rmSync(elsewhere, { recursive: true, force: true });
+}, 30_000);
+
+test.each([
+  ['a server that is named and missing', { HOLDFAST_TEMPORAL_CLI: '/nowhere/temporal' }, [], 'engine_missing'],
+  ['a server that cannot be built', { PATH: '/nowhere', HOLDFAST_NO_DOWNLOAD: '1' }, [], 'engine_missing'],
+  ['a faulty configuration', {}, ['--config', 'bad.toml'], 'config_invalid'],
+])('with --json %s is one JSON object on stderr, and nothing is started', async (_what, env, args, code) => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-none-'));
+  writeFileSync(join(cwd, 'bad.toml'), '[storag]\n');
+  const failed = await engine.cli(['up', '--json', '--data', join(elsewhere, 'data'), ...args], {
+    cwd,
+    env: { XDG_CACHE_HOME: join(elsewhere, 'cache'), ...env },
+  });
+  expect(failed.stdout).toBe('');
+  expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code } });
+  expect(processesNaming(elsewhere)).toEqual([]);
+  expect(existsSync(join(elsewhere, 'data', 'engine', 'temporal.db'))).toBe(false);
   rmSync(elsewhere, { recursive: true, force: true });
 }, 30_000);
 
