@@ -50,8 +50,7 @@ export function keepRunning(dataDir: string, restart: Restarts, json = false): (
     look()
       .catch((err: unknown) => {
         // This command's client still uses the old address, where something else may answer by now.
-        if (err instanceof HoldfastError && err.code === 'engine_moved')
-          process.exit(reportError(err, json));
+        if (err instanceof HoldfastError && err.code === 'engine_moved') process.exit(reportError(err, json));
         note(`It could not be restarted: ${reasonOf(err)}`);
       })
       .finally(() => (busy = false));

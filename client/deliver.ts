@@ -168,7 +168,8 @@ async function unableToAnswer(
     if (!isPolled && !isTold) server.onDelay?.(`a worker of task queue ${taskQueue}`);
     isTold ||= !isPolled;
     const stuck = found && (await findStuck(client, found));
-    if (stuck?.how === 'fails') throw new HoldfastError('workflow_stuck', { got: stuck.got, attempts: stuck.attempts });
+    if (stuck?.how === 'fails')
+      throw new HoldfastError('workflow_stuck', { got: stuck.got, attempts: stuck.attempts });
     // A worker that was just killed leaves its task like that, too: the next worker completes it between two checks.
     // Where workers are killed again and again, each check finds another task: that is progress.
     if (stuck?.task !== lastTask) silentLooks = 0;

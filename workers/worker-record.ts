@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
+import { inertLine } from '../contracts/inert';
 import { readJson } from '../exec/json-file';
 import { ownRelease, type Release } from '../exec/package-root';
 import { livingStat } from '../exec/proc';
@@ -56,7 +57,7 @@ export function isOfThisRelease({ release }: WorkerRecord): boolean {
 
 /** For people: `0.2.0 in /opt/holdfast`. */
 export const releaseText = (release: Release | undefined): string =>
-  release ? `${release.version} in ${release.folder}` : 'unknown, older than this one';
+  release ? inertLine(`${release.version} in ${release.folder}`) : 'unknown, older than this one';
 
 /** Beats to show that this process is running, until the returned function is called. */
 export function startBeating(dataDir: string): () => void {

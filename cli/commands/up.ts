@@ -67,7 +67,7 @@ export async function up(options: UpOptions): Promise<number> {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
         (uiLink ? `web UI           ${uiLink}\n` : '') +
-        `release          ${inertLine(releaseText(facts.release))}\n` +
+        `release          ${releaseText(facts.release)}\n` +
         `worker           pid ${facts.workerPid}, ${inertLine(serves(facts, cwd))}\n` +
         `data             ${inertLine(dataDir)}\n`,
     );

@@ -187,7 +187,11 @@ test('a chat without a worker fails, and leaves behind neither an agent nor a me
   const model = files.model([{ text: 'Never.' }]);
   const args = ['chat', '--address', address, '--model', model];
   const failed = await other.cli(args, { input: 'hello\n' });
-  expect(failed).toMatchObject({ code: 69, stdout: '', stderr: expect.stringContaining('no_worker') as string });
+  expect(failed).toMatchObject({
+    code: 69,
+    stdout: '',
+    stderr: expect.stringContaining('no_worker') as string,
+  });
   const left = JSON.parse((await other.cli(['ps', '--json', '--address', address])).stdout) as unknown[];
   expect(await other.end()).toEqual([]);
   expect(left).toEqual([]);

@@ -143,22 +143,31 @@ test('a named port that is taken is refused and starts nothing', async () => {
 }, 30_000);
 
 test.each([
-  ['a server that is named and missing', { HOLDFAST_TEMPORAL_CLI: '/nowhere/temporal' }, [], 'engine_missing'],
+  [
+    'a server that is named and missing',
+    { HOLDFAST_TEMPORAL_CLI: '/nowhere/temporal' },
+    [],
+    'engine_missing',
+  ],
   ['a server that cannot be built', { PATH: '/nowhere', HOLDFAST_NO_DOWNLOAD: '1' }, [], 'engine_missing'],
   ['a faulty configuration', {}, ['--config', 'bad.toml'], 'config_invalid'],
-])('with --json %s is one JSON object on stderr, and nothing is started', async (_what, env, args, code) => {
-  const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-none-'));
-  writeFileSync(join(cwd, 'bad.toml'), '[storag]\n');
-  const failed = await engine.cli(['up', '--json', '--data', join(elsewhere, 'data'), ...args], {
-    cwd,
-    env: { XDG_CACHE_HOME: join(elsewhere, 'cache'), ...env },
-  });
-  expect(failed.stdout).toBe('');
-  expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code } });
-  expect(processesNaming(elsewhere)).toEqual([]);
-  expect(existsSync(join(elsewhere, 'data', 'engine', 'temporal.db'))).toBe(false);
-  rmSync(elsewhere, { recursive: true, force: true });
-}, 30_000);
+])(
+  'with --json %s is one JSON object on stderr, and nothing is started',
+  async (_what, env, args, code) => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-none-'));
+    writeFileSync(join(cwd, 'bad.toml'), '[storag]\n');
+    const failed = await engine.cli(['up', '--json', '--data', join(elsewhere, 'data'), ...args], {
+      cwd,
+      env: { XDG_CACHE_HOME: join(elsewhere, 'cache'), ...env },
+    });
+    expect(failed.stdout).toBe('');
+    expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code } });
+    expect(processesNaming(elsewhere)).toEqual([]);
+    expect(existsSync(join(elsewhere, 'data', 'engine', 'temporal.db'))).toBe(false);
+    rmSync(elsewhere, { recursive: true, force: true });
+  },
+  30_000,
+);
 
 test('a reader that has read enough ends the command line quietly, and not the command', async () => {
   const child = engine.spawnCli(['exec', '--session', '9', '--cwd', cwd, 'seq 1 300000; echo whole > whole']);
