@@ -2,7 +2,6 @@
 import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
-import { inertLine } from '../contracts/inert';
 import { readJson } from '../exec/json-file';
 import { ownRelease, type Release } from '../exec/package-root';
 import { livingStat } from '../exec/proc';
@@ -57,7 +56,7 @@ export function isOfThisRelease({ release }: WorkerRecord): boolean {
 
 /** For people: `0.2.0 in /opt/holdfast`. */
 export const releaseText = (release: Release | undefined): string =>
-  release ? inertLine(`${release.version} in ${release.folder}`) : 'unknown, older than this one';
+  release ? `${release.version} in ${release.folder}` : 'unknown, older than this one';
 
 /** Beats to show that this process is running, until the returned function is called. */
 export function startBeating(dataDir: string): () => void {

@@ -1,6 +1,7 @@
 // `holdfast ps` and `holdfast tree`: agents, turns and sessions, what each waits for, and who ended what.
 import { HoldfastError } from '../../contracts/errors';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { inertLine } from '../../contracts/inert';
 import { isOfThisRelease, releaseText } from '../../workers/worker-record';
 import { visibleJson } from '../print-json';
 import { note } from '../terminal-style';
@@ -50,7 +51,7 @@ async function show(
   };
   if (context.worker && !options.json && !isOfThisRelease(context.worker))
     note(
-      `the worker (pid ${context.worker.identity.pid}) is of release ${releaseText(context.worker.release)}; \`holdfast up\` replaces it by this one`,
+      `the worker (pid ${context.worker.identity.pid}) is of release ${inertLine(releaseText(context.worker.release))}; \`holdfast up\` replaces it by this one`,
     );
   if (options.watch) return await watch(render);
   process.stdout.write(await render());

@@ -60,14 +60,14 @@ export async function up(options: UpOptions): Promise<number> {
   };
   if (before && !isOfThisRelease(before))
     note(
-      `replaced the worker of release ${releaseText(before.release)} (pid ${before.identity.pid}); its sessions live on`,
+      `replaced the worker of release ${inertLine(releaseText(before.release))} (pid ${before.identity.pid}); its sessions live on`,
     );
   if (options.json) printJson(facts);
   else {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
         (uiLink ? `web UI           ${uiLink}\n` : '') +
-        `release          ${releaseText(facts.release)}\n` +
+        `release          ${inertLine(releaseText(facts.release))}\n` +
         `worker           pid ${facts.workerPid}, ${inertLine(serves(facts, cwd))}\n` +
         `data             ${inertLine(dataDir)}\n`,
     );
