@@ -236,6 +236,7 @@ test('doctor calls nothing invalid where the home folder lies in the temporary f
 });
 
 test('up replaces the worker of another release and says so; doctor and ps say which release runs', async () => {
+  await hf('exec', '--session', '1', ':');
   const before = runningWorker(engine.dataDir);
   const release = { version: '0.0.1', folder: '/opt/old' };
   writeFileSync(workerPaths(engine.dataDir).record, JSON.stringify({ ...before, release }));
