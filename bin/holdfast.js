@@ -28,5 +28,10 @@ function runByCheckout() {
   // From a terminal Ctrl-C reaches the child, too.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));
-  child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code)));
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code);
+    // Our own handler would keep us alive, and end us with 0.
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }

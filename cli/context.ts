@@ -78,6 +78,8 @@ export interface OpenOptions {
   queue?: string | null | undefined;
   join?: boolean | undefined;
   replace?: boolean | undefined;
+  /** Replaces a worker of another release. */
+  thisRelease?: boolean | undefined;
 }
 
 /** Throws `no_server` when no server is named, none runs and none may be started. */
@@ -85,9 +87,11 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const dataDir = dataDirOf(options);
   if (open.start) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
+  // A program reads stderr, too: there is one JSON object or nothing.
+  const progress = options.json ? (): void => undefined : note;
   const engine = server.isConfigured
     ? undefined
-    : await embeddedServer(dataDir, { ...open, config: configOf(options) });
+    : await embeddedServer(dataDir, { ...open, config: configOf(options), progress });
   const watch = { json: options.json ?? false, stay: open.staysOnFullDisk ?? false };
   const stopWatchingDisk = engine ? watchDisk(dataDir, watch) : (): void => undefined;
   const address = engine?.address ?? server.address;
@@ -108,6 +112,11 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     queue: open.queue,
     join: open.join,
     replace: open.replace,
+    thisRelease: open.thisRelease,
+    onKept: options.json
+      ? undefined
+      : ({ identity }: WorkerRecord): void =>
+          note(`the previous worker (pid ${identity.pid}) keeps running as it was`),
     env: process.env,
   };
   const worker = startsWorker
@@ -115,7 +124,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     : runningWorker(dataDir);
   const restart = {
     server: async () => {
-      const next = await embeddedServer(dataDir, { start: true });
+      const next = await embeddedServer(dataDir, { start: true, progress });
       if (next.address === address) return;
       await ensureWorker({ ...choice, address: next.address });
       throw new HoldfastError('engine_moved', { got: next.address, before: address });
@@ -123,7 +132,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     worker: () => ensureWorker(choice),
   };
   const keepsWorker = engine !== undefined && open.start;
-  const stopWatching = keepsWorker ? keepRunning(dataDir, restart) : (): void => undefined;
+  const stopWatching = keepsWorker ? keepRunning(dataDir, restart, options.json) : (): void => undefined;
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,
@@ -151,7 +160,14 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
 
 async function embeddedServer(
   dataDir: string,
-  { start, port, uiPort, workdir, config }: OpenOptions & { config?: string | null | undefined },
+  {
+    start,
+    port,
+    uiPort,
+    workdir,
+    config,
+    progress,
+  }: OpenOptions & { config?: string | null | undefined; progress: (line: string) => void },
 ): Promise<EngineRecord> {
   const running = await runningServer(dataDir);
   const isAsWanted =
@@ -167,7 +183,7 @@ async function embeddedServer(
     dataDir,
     cacheDir: defaultCacheDir(process.env),
     env: engineEnvironment({ dataDir, workdir, config }),
-    progress: note,
+    progress,
     ...(port !== undefined && { port }),
     ...(uiPort !== undefined && { uiPort }),
   });

@@ -22,7 +22,7 @@ export interface Restarts {
 }
 
 /** Returns the function that ends the watch. */
-export function keepRunning(dataDir: string, restart: Restarts): () => void {
+export function keepRunning(dataDir: string, restart: Restarts, json = false): () => void {
   let busy = false;
   let isSilenceTold = false;
   const look = async (): Promise<void> => {
@@ -50,8 +50,7 @@ export function keepRunning(dataDir: string, restart: Restarts): () => void {
     look()
       .catch((err: unknown) => {
         // This command's client still uses the old address, where something else may answer by now.
-        if (err instanceof HoldfastError && err.code === 'engine_moved')
-          process.exit(reportError(err, false));
+        if (err instanceof HoldfastError && err.code === 'engine_moved') process.exit(reportError(err, json));
         note(`It could not be restarted: ${reasonOf(err)}`);
       })
       .finally(() => (busy = false));

@@ -116,8 +116,11 @@ function tell(
   { epoch, running, typist }: AttachedState,
   { types, from }: Person,
 ): void {
-  if (epoch !== before.epoch) remark(`it was reset: epoch ${epoch}`);
-  else if (from === null && running === null && before.running !== null) remark(IDLE);
+  const hasEnded = running === null && before.running !== null;
+  // After the end of a shell (`exit`) the next command begins another, which nobody has reset.
+  if (epoch !== before.epoch)
+    remark(before.running === null ? `a fresh shell: epoch ${epoch}` : `it was reset: epoch ${epoch}`);
+  else if (from === null && hasEnded) remark(`the program has ended; ${IDLE}`);
   if (types && typist !== before.typist)
     remark(typist ? `${inertLine(typist)} types now` : 'nobody types now');
 }

@@ -1,5 +1,6 @@
 // The only place where errors leave the command line: code, message and next step to stderr, exit code above 64.
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { inertText } from '../contracts/inert';
 import { fromFailure } from '../contracts/failure';
 import { asStorageFailure } from '../exec/storage-failure';
 import { nextStep, type GivenOptions } from './next-step';
@@ -21,7 +22,7 @@ export function reportError(err: unknown, json: boolean, given: GivenOptions = {
   if (json) process.stderr.write(`${visibleJson({ error: { ...known.toJSON(), message, next } })}\n`);
   else
     process.stderr.write(
-      `${styled('red', `holdfast: ${known.code}`, process.stderr)}: ${continued(message)}\n`,
+      `${styled('red', `holdfast: ${known.code}`, process.stderr)}: ${continued(inertText(message))}\n`,
     );
   if (known.code === 'internal' && process.env.HOLDFAST_DEBUG) console.error(err);
   return known.exitCode;

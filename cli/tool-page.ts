@@ -18,7 +18,7 @@ interface Schema {
 const EFFECTS = {
   read_only: 'it may be called again freely',
   idempotent: 'a second call with the same key has no further effect',
-  once: 'never run twice; if it is unknown whether it had its effect, the caller is told so',
+  once: 'never run twice; if it is unknown whether it took effect, the caller is told',
 } as const;
 
 export function describeTool(tool: ToolDescription): string {

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError, reasonOf } from '../contracts/errors';
+import { closableRequests } from './closed-connection';
 import { sealing } from './sealing';
 
 export interface ServerChoice {
@@ -53,6 +54,7 @@ export async function connectTemporal(
   const { address, namespace } = server;
   try {
     const connection = await Connection.connect({
+      interceptors: closableRequests(),
       ...server.connection,
       address,
       connectTimeout: CONNECT_MS,

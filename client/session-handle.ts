@@ -7,6 +7,7 @@ import {
   type Workflow,
   type WorkflowHandle,
 } from '@temporalio/client';
+import { HoldfastError } from '../contracts/errors';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import {
@@ -17,6 +18,7 @@ import {
   type MessageContent,
 } from '../contracts/message-content';
 import { isPassing } from '../contracts/passing';
+import { recentOutput } from '../contracts/recent-output';
 import { parseWith } from '../contracts/schemas/parse';
 import {
   execSchema,
@@ -82,6 +84,17 @@ export class SessionHandle {
       // An error this soon is the server's recorded answer for this id. The command itself runs once, whatever the
       // update's id.
       return send(`${id}/${randomUUID()}`);
+    }
+  }
+
+  /** The error itself, or for `busy` one with the current output of the running command, if it can be had. */
+  async withRecent(err: unknown, id: string = randomUUID()): Promise<unknown> {
+    if (!(err instanceof HoldfastError) || err.code !== 'busy') return err;
+    try {
+      const { from, output } = await this.output({}, id);
+      return new HoldfastError('busy', { session: this.ref.session, from, recent: recentOutput(output) });
+    } catch {
+      return err;
     }
   }
 

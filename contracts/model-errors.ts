@@ -6,7 +6,8 @@ export const MODEL_ERRORS = {
     78,
     false,
     'none',
-    (f) => `No model provider has this name: got ${f.got}, allowed ${f.allowed}.`,
+    (f) =>
+      `No model provider has this name: got ${f.got}${f.guess ? ` (did you mean ${f.guess}?)` : ''}, allowed ${f.allowed}.`,
     () =>
       'Name the model as provider:name, for example openai:NAME; your own providers are defined in holdfast.toml.',
   ),

@@ -26,7 +26,7 @@ export interface YieldSettings {
   betweenOutputMs: number;
   /** Total time. */
   maxMs: number;
-  /** Time for which it probably waits for input; a process that certainly waits yields at once. */
+  /** Time for which it probably waits for input; one that certainly waits, or is back at its prompt, yields at once. */
   promptMs: number;
 }
 

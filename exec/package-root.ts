@@ -13,5 +13,13 @@ export const shellAsset = (name: string): string => join(packageRoot(), 'exec', 
 /** A compiled entry point, to start as a separate process. */
 export const compiledEntry = (path: string): string => join(packageRoot(), 'dist', path);
 
+/** Which release runs, and from where. */
+export interface Release {
+  version: string;
+  folder: string;
+}
+
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
+
+export const ownRelease = (): Release => ({ version: packageVersion(), folder: packageRoot() });

@@ -1,6 +1,7 @@
 // Finds the provider for a model's name: built in, configured, or custom, passed in where the parts are composed.
 import { HoldfastError } from '../contracts/errors';
 import { httpProvider, type WireProtocol } from './http/http-provider';
+import { nearestName } from './nearest-name';
 import type { ModelProvider } from './provider';
 import { scriptedProvider } from './scripted';
 import { BUILT_IN_PROVIDERS, type ConfiguredModels, type ProviderSettings, type WireApi } from './settings';
@@ -43,7 +44,9 @@ export function createProviders(own: ModelProviders = {}, configured = NO_MODELS
     const create = Object.hasOwn(providers, kind) ? providers[kind] : undefined;
     if (!create) {
       const allowed = Object.keys(providers).map((known) => `${known}:NAME`);
-      throw new HoldfastError('model_unknown', { got: model, allowed: allowed.join(', ') });
+      const near = nearestName(kind, Object.keys(providers));
+      const guess = near === undefined ? {} : { guess: [near, ...name].join(':') };
+      throw new HoldfastError('model_unknown', { got: model, allowed: allowed.join(', '), ...guess });
     }
     return create(name.join(':'));
   };

@@ -138,7 +138,7 @@ export class SimulatedSession {
   private outcome(until: Until, observedSince: number): ReturnType<typeof decide> {
     const { waiting, end } = this.snapshot();
     if (until.kind === 'yield' && this.isRunning) return { reason: waiting ? 'waiting_input' : 'max' };
-    const still = { startedAt: 0, lastOutputAt: 0, waitingSince: 0 };
+    const still = { startedAt: 0, lastOutputAt: 0, promptIsBack: false, waitingSince: 0 };
     const facts: Facts = { ...still, now: Date.now(), running: this.isRunning, end, waiting, observedSince };
     return decide(until, facts);
   }

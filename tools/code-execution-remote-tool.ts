@@ -52,7 +52,10 @@ export const codeExecutionRemoteTool: Tool<Args> = {
     if (runtime === 'reset') return text(shell.reset({ ...(reason && { reason }) }, context.key));
     const { yield: yielding } = context.settings;
     const request = { runtime, code, reset, reader: AGENT_READER, tools: grantOf(context) };
-    return text(shell.exec({ ...request, ...(yielding && { yield: yielding }) }, context.key));
+    const running = shell.exec({ ...request, ...(yielding && { yield: yielding }) }, context.key);
+    return text(running).catch(async (err: unknown) => {
+      throw await shell.withRecent(err, `${context.key}/recent`);
+    });
   },
 };
 

@@ -50,10 +50,8 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
     const request = { runtime, code, reader: AGENT_READER, tools, ...(yielding && { yield: yielding }) };
     return viewText(await shell.exec(request, context.key));
   } catch (err) {
-    if (!(err instanceof HoldfastError) || err.code !== 'busy') throw err;
     // Shows the model what keeps the session busy; nothing was typed into it.
-    const recent = await shell.output({}, `${context.key}/recent`);
-    throw new HoldfastError('busy', { session, from: recent.from, recent: recent.output });
+    throw await shell.withRecent(err, `${context.key}/recent`);
   }
 }
 

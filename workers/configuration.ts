@@ -1,7 +1,6 @@
 // Reads `holdfast.toml`. Its values may be secrets: faults are reported by place, never by value.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { closest, distance } from 'fastest-levenshtein';
 import { parse, TomlError } from 'smol-toml';
 import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors';
@@ -13,6 +12,7 @@ import type { EncryptionSettings } from '../encryption/settings';
 import { sessionEnvironment } from '../exec/session-environment';
 import type { SandboxChoice } from '../exec/sandbox/open-sandbox';
 import type { DialectOptions } from '../models/dialects/dialects';
+import { nearestName } from '../models/nearest-name';
 import type { McpServerSettings } from '../tools/mcp/settings';
 import type { ConfiguredModels } from '../models/settings';
 import type { BuiltInOptions } from '../tools/registry';
@@ -85,7 +85,7 @@ export function readConfiguration(source: ConfigurationSource): Configuration {
 }
 
 const invalid = (file: string, faults: string[]): HoldfastError =>
-  new HoldfastError('config_invalid', { faults: `${file}: ${faults.join('; ')}.` });
+  new HoldfastError('config_invalid', { faults: `${file}: ${faults.join('; ')}` });
 
 function parseToml(file: string): unknown {
   let text: string;
@@ -109,7 +109,7 @@ function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeys(issue.path);
-      return issue.keys.map((key) => `${place} has the unknown key "${key}", ${allowedInstead(key, known)}`);
+      return issue.keys.map((key) => `${place} has the unknown key "${key}"${allowedInstead(key, known)}`);
     }
     case 'invalid_type':
       return [
@@ -177,11 +177,9 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   return Object.keys(shape[plain].def.innerType.shape);
 }
 
-const MAX_DISTANCE = 3;
-
 function allowedInstead(key: string, known: string[]): string {
-  const near = closest(key, known);
-  return distance(key, near) <= MAX_DISTANCE ? `did you mean "${near}"?` : `allowed ${known.join(', ')}`;
+  const near = nearestName(key, known);
+  return near === undefined ? `, allowed ${known.join(', ')}` : ` (did you mean "${near}"?)`;
 }
 
 function resolved(file: z.infer<typeof configurationSchema>, source: ConfigurationSource): Configuration {

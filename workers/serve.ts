@@ -10,6 +10,7 @@ import { HoldfastError } from '../contracts/errors';
 import { LOCAL_HOST } from '../contracts/ids';
 import { removeQuietly, writeJson } from '../exec/json-file';
 import { outliveLog } from '../exec/outlive-log';
+import { ownRelease } from '../exec/package-root';
 import { identityOf } from '../exec/process-identity';
 import { asStorageFailure } from '../exec/storage-failure';
 import { usualWorkingFolder } from '../exec/working-folder';
@@ -69,9 +70,9 @@ async function main(): Promise<void> {
   const stopBeating = startBeating(dataDir);
   await workers.run({
     onReady({ pollingSince }) {
-      const identity = identityOf(process.pid);
+      const self = { identity: identityOf(process.pid), release: ownRelease() };
       const { queue } = workers.client.server;
-      const started = { identity, address, namespace, host, queue, cwd: workdir, pollingSince };
+      const started = { ...self, address, namespace, host, queue, cwd: workdir, pollingSince };
       const record: WorkerRecord = { ...started, tools: files, config: config ?? null };
       writeJson(paths.record, record);
       // Not at exit: the process may be killed.

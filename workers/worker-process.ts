@@ -1,8 +1,11 @@
 // Starts, finds and stops the detached worker process of a data folder: at most one.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDeepStrictEqual, promisify } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
 import { connectTemporal, resolveServer } from '../client/connect';
 import { HoldfastError, type ErrorCode, type ErrorFacts } from '../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
@@ -24,7 +27,14 @@ import {
   recordedWorkdir,
 } from './recorded-choice';
 import { resetStickyQueues } from './reset-sticky';
-import { findSilentWorker, lastWorker, runningWorker, workerPaths, type WorkerRecord } from './worker-record';
+import {
+  findSilentWorker,
+  isOfThisRelease,
+  lastWorker,
+  runningWorker,
+  workerPaths,
+  type WorkerRecord,
+} from './worker-record';
 
 const STOP_GRACE_MS = 15_000;
 const LOOK_EVERY_MS = 20;
@@ -57,6 +67,10 @@ export interface WorkerChoice {
   join?: boolean | undefined;
   /** Ends a worker that does not answer, and starts another instead. */
   replace?: boolean | undefined;
+  /** Replaces a worker of another release by one of this release. Otherwise any release will do. */
+  thisRelease?: boolean | undefined;
+  /** Called before an error that leaves the previous worker running. */
+  onKept?: ((previous: WorkerRecord) => void) | undefined;
   env: NodeJS.ProcessEnv;
 }
 
@@ -76,7 +90,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
     const { modules, encryption, secrets } = readConfiguration(configurationSource(chosenConfig(choice)));
     encryptedPayloads(encryption, choice.env);
     secretStore(secrets, choice.env);
-    // It polls a server that is not wanted any more; its sessions live on under the next worker.
+    // Another server, choice or release is wanted now; its sessions live on under the next worker.
     if (before) {
       await checkTools(choice, before, modules.length > 0);
       await endGroup(before.identity, STOP_GRACE_MS);
@@ -131,8 +145,9 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
 
 const serves = (
   record: WorkerRecord,
-  { address, namespace, dataDir, workdir, tools, config, host, queue }: WorkerChoice,
+  { address, namespace, dataDir, workdir, tools, config, host, queue, thisRelease }: WorkerChoice,
 ): boolean =>
+  (!thisRelease || isOfThisRelease(record)) &&
   record.address === address &&
   record.namespace === namespace &&
   (host === undefined || host === record.host) &&
@@ -151,7 +166,7 @@ const chosenConfig = ({
 
 /** Loads the modules in a throwaway process: if they do not load, the previous worker stays. */
 async function checkTools(
-  { dataDir, env, config: named, tools = recordedTools(dataDir) }: WorkerChoice,
+  { dataDir, env, config: named, tools = recordedTools(dataDir), onKept }: WorkerChoice,
   before: WorkerRecord,
   hasConfigured: boolean,
 ): Promise<void> {
@@ -159,17 +174,25 @@ async function checkTools(
   const { config } = chosenConfig({ dataDir, config: named });
   const args = ['--check', '--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
   if (config) args.push('--config', config);
+  const child = spawn(process.execPath, [compiledEntry('workers/serve.js'), ...args], {
+    ...{ cwd: dataDir, env, timeout: LOAD_MS, killSignal: 'SIGKILL' },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let failure: StartFailure | undefined;
+  child.once('message', (said: StartFailure) => (failure = said));
+  const [said, [code]] = (await Promise.all([text(child.stderr as Readable), once(child, 'close')])) as [
+    string,
+    [number | null],
+  ];
+  if (code === 0) return;
   const { log } = workerPaths(dataDir);
-  const options = { cwd: dataDir, env, timeout: LOAD_MS, killSignal: 'SIGKILL' } as const;
-  try {
-    await promisify(execFile)(process.execPath, [compiledEntry('workers/serve.js'), ...args], options);
-  } catch (err) {
-    const { stderr = '', killed } = err as { stderr?: string; killed?: boolean };
-    const said = killed ? `the modules were not loaded after ${LOAD_MS} ms\n${stderr}` : stderr;
-    appendFileSync(log, said);
-    const reason = `the previous one stays (pid ${before.identity.pid}), because: ${withoutNodeWarnings(said).trim()}`;
-    throw new HoldfastError('worker_failed', { reason, log });
-  }
+  appendFileSync(log, said);
+  onKept?.(before);
+  const keptPid = before.identity.pid;
+  // The same error as without a worker.
+  if (failure) throw new HoldfastError(failure.code, { ...failure.facts, keptPid });
+  const why = code === null ? `the modules were not loaded after ${LOAD_MS} ms\n${said}` : said;
+  throw new HoldfastError('worker_failed', { reason: withoutNodeWarnings(why).trim(), log, keptPid });
 }
 
 async function startWorker({

@@ -3,11 +3,14 @@ import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors';
 import { readJson } from '../exec/json-file';
+import { ownRelease, type Release } from '../exec/package-root';
 import { livingStat } from '../exec/proc';
 import { isAlive, type Identity } from '../exec/process-identity';
 
 export interface WorkerRecord {
   identity: Identity;
+  /** Absent in records of releases that did not write it. */
+  release?: Release;
   address: string;
   namespace: string;
   /** Null for one that serves only agents. */
@@ -44,6 +47,16 @@ export function runningWorker(dataDir: string): WorkerRecord | undefined {
   const record = lastWorker(dataDir);
   return record && isAlive(record.identity) ? record : undefined;
 }
+
+/** Whether the release that started it is this one. */
+export function isOfThisRelease({ release }: WorkerRecord): boolean {
+  const { version, folder } = ownRelease();
+  return release?.version === version && release.folder === folder;
+}
+
+/** For people: `0.2.0 in /opt/holdfast`. */
+export const releaseText = (release: Release | undefined): string =>
+  release ? `${release.version} in ${release.folder}` : 'unknown, older than this one';
 
 /** Beats to show that this process is running, until the returned function is called. */
 export function startBeating(dataDir: string): () => void {

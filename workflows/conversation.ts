@@ -144,7 +144,8 @@ export class Conversation {
     await CancellationScope.nonCancellable(() => tellParent(this.id, told));
     this.show();
     await condition(allHandlersFinished);
-    if (this.mode === 'task' && result.error) {
+    // Time that has run out is a result, whatever kept the turn.
+    if (this.mode === 'task' && result.error && result.reason !== 'time_limit') {
       throw toFailure(new HoldfastError(result.error.code, result.error.facts));
     }
     return result;

@@ -12,6 +12,7 @@ import {
 import type { Yielded } from '../contracts/host';
 import { label } from '../contracts/labels';
 import { ownValue } from '../contracts/own';
+import { recentOutput } from '../contracts/recent-output';
 import {
   execSchema,
   inputSchema,
@@ -117,7 +118,10 @@ export class SessionActor {
     this.ids.checkCommand(id, exec, by);
     if (command?.trouble && !exec.reset) refuse(command.trouble.code, command.trouble.facts);
     if (command && !exec.reset && command.id !== id) {
-      refuse('busy', { session: ref.session, from: view?.commandId === idOnHost(command) ? view.from : 0 });
+      const known = view?.commandId === idOnHost(command) ? view : undefined;
+      // As last known: a fresh look would cost history.
+      const recent = known && recentOutput(known.output);
+      refuse('busy', { session: ref.session, from: known?.from ?? 0, ...(recent && { recent }) });
     }
     return exec;
   }

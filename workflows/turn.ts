@@ -42,6 +42,7 @@ import {
 import { AgentsWait } from './agents-wait';
 import { Approvals, listenToApprovals, newApprovals } from './approvals';
 import { OpenQuestions, QuestionsForAgent } from './open-questions';
+import { outOfTime } from './out-of-time';
 import { runCalls } from './step-calls';
 import { callTool } from './tool-activities';
 import { Transcript } from './transcript';
@@ -124,6 +125,11 @@ class Turn {
     });
   }
 
+  /** So that the server reports the failure of the last attempt; a cancellation would hide it. */
+  private get untilTimeLimit(): { scheduleToCloseTimeout: number } {
+    return { scheduleToCloseTimeout: this.wallMsLeft };
+  }
+
   get wallMsLeft(): number {
     return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
   }
@@ -158,6 +164,8 @@ class Turn {
         if (this.isInterrupted) return this.result('interrupted');
         if (isCancellation(err)) throw err;
         if (this.mayCompact(err)) continue;
+        const late = outOfTime(err);
+        if (late) return this.result('time_limit', null, late.failure ? errorOf(late.failure) : null);
         return this.result('model_error', null, errorOf(err));
       }
       const { text, parsed, usage, window } = reply;
@@ -248,7 +256,9 @@ class Turn {
     this.progress.asksModel(this.steps);
     const summary = label(`step ${this.steps}: ${this.input.settings.model}`);
     this.asking = new CancellationScope();
-    return this.asking.run(() => callModel.executeWithOptions({ summary }, [this.modelCall]));
+    return this.asking.run(() =>
+      callModel.executeWithOptions({ summary, ...this.untilTimeLimit }, [this.modelCall]),
+    );
   }
 
   private get modelCall(): ModelCall {
@@ -265,7 +275,7 @@ class Turn {
     const summary = label(`step ${this.steps}: sum up the conversation`);
     this.asking = new CancellationScope();
     const { text, usage } = await this.asking.run(() =>
-      compact.executeWithOptions({ summary }, [this.modelCall]),
+      compact.executeWithOptions({ summary, ...this.untilTimeLimit }, [this.modelCall]),
     );
     const covers = this.input.earlier.count + this.transcript.messages.length;
     this.transcript.push({ role: 'summary', text, covers });

@@ -36,11 +36,30 @@ export async function checkOptions(options: ChatOptions): Promise<void> {
   else if (options.agent === undefined && !options.resume) throw noModelHere();
 }
 
-/** Throws `not_found` if --resume finds nothing, `invalid_input` for a new conversation without a model. */
+/**
+ * Answers once a worker serves the conversation: a message that is sent earlier may be answered after its sender has
+ * left, and again when they repeat it. Throws `no_worker` and `worker_silent`, and then leaves no new conversation
+ * behind; `not_found` if --resume finds nothing, `invalid_input` for a new conversation without a model.
+ */
 export async function openConversation(
   context: CliContext,
   options: ChatOptions,
 ): Promise<OpenedConversation> {
+  const opened = await findOrStart(context, options);
+  try {
+    await opened.agent.ownState();
+    return opened;
+  } catch (err) {
+    // Terminated, because a stop would need a worker, too. It has done nothing yet.
+    if (opened.how === 'started') await terminate(context, opened.agent).catch(() => undefined);
+    throw err;
+  }
+}
+
+const terminate = ({ client }: CliContext, { workflowId }: AgentHandle): Promise<unknown> =>
+  client.temporal.workflow.getHandle(workflowId).terminate('its chat could not begin');
+
+async function findOrStart(context: CliContext, options: ChatOptions): Promise<OpenedConversation> {
   const id = options.agent ?? (options.resume ? await lastConversation(context) : undefined);
   const agent = context.client.agent(id ?? `chat-${randomBytes(4).toString('hex')}`);
   const status = id === undefined ? null : await statusOf(context, agent);
@@ -69,7 +88,7 @@ async function start(
 
 /** Continues with the messages of one that has ended, in new shells. */
 async function resume(agent: AgentHandle, { model }: ChatOptions): Promise<OpenedConversation> {
-  const { settings, runId, messages } = await agent.state();
+  const { settings, runId, messages } = await agent.ownState();
   const own = model === undefined ? {} : { model: modelInFull(model) };
   const from = { agent: agent.id, runId, count: messages };
   return start(agent, { ...settings, ...own, mode: 'conversation', from }, 'resumed');

@@ -64,8 +64,11 @@ function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingAppr
   const [one, ...more] = meant;
   if (one && more.length === 0) return one;
   const allowed = (meant.length > 0 ? meant : waiting).map((other) => other.id).join(', ');
-  const got = id ?? `no id, and ${waiting.length} wait`;
-  throw new HoldfastError('approval_unknown', { got, allowed: allowed || 'none: nothing waits' });
+  const got = id ?? (waiting.length === 0 ? 'no id' : `no id, and ${waiting.length} are waiting`);
+  throw new HoldfastError('approval_unknown', {
+    got,
+    allowed: allowed || 'none, because nothing is waiting',
+  });
 }
 
 /** One in full, however long it is. */

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { userInfo } from 'node:os';
+import { resolveServer } from '../../client/connect';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors';
-import { LOCAL_HOST } from '../../contracts/ids';
+import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { LONGEST_WAIT_MS, type CommandView } from '../../contracts/session';
 import { Attachment } from '../../exec/attachment';
 import { logEnd } from '../../exec/log-reader';
@@ -15,8 +16,10 @@ import { sessionPaths } from '../../exec/session-paths';
 import { dataDirOf, isLocal, openContext, type CliContext } from '../context';
 import { showTerminal, sizeOf, type Left, type Person } from '../person-at-terminal';
 import { showThroughTemporal } from '../person-through-temporal';
+import { sameSession } from '../next-step';
 import { note } from '../terminal-style';
 import { wayTo, type WayOptions } from '../way-to-host';
+import { allWork } from '../work';
 import { exitCodeOf } from './exec';
 
 export interface AttachOptions extends WayOptions {
@@ -34,7 +37,11 @@ export async function attach(options: AttachOptions): Promise<number> {
   const person: Person = { types, detachKey, from: null, json: options.json ?? false };
   if (options.run !== undefined) return runAttached(options.run, options, person);
   if (!isHere(dataDirOf(options), options)) return attachElsewhere(options, person);
-  const place = await siteHere(dataDirOf(options), options, person).open();
+  const place = await siteHere(dataDirOf(options), options, person)
+    .open()
+    .catch(async (err: unknown) => {
+      throw (await elsewhere(err, options)) ?? err;
+    });
   return tellLeft(await showTerminal(place, person), options);
 }
 
@@ -78,7 +85,9 @@ async function runAttached(code: string, options: AttachOptions, person: Person)
 
 async function run(code: string, session: SessionHandle): Promise<CommandView> {
   const atOnce = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 };
-  const view = await session.exec({ code, yield: atOnce }, randomUUID());
+  const view = await session.exec({ code, yield: atOnce }, randomUUID()).catch(async (err: unknown) => {
+    throw await session.withRecent(err);
+  });
   return isOver(view) ? view : session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS });
 }
 
@@ -136,9 +145,38 @@ const requestOf = ({ take }: AttachOptions, { types }: Person): Verbs['attach'][
   size: types ? sizeOf(process.stdout) : null,
 });
 
-/** A host served by this machine keeps its sessions in the data folder too. */
+/**
+ * A host served by this machine keeps its sessions in the data folder too. With a named server, `local` is the machine
+ * of its agents, which may be another one.
+ */
 const isHere = (dataDir: string, options: AttachOptions): boolean =>
-  options.host === LOCAL_HOST || existsSync(sessionPaths(dataDir, options).holder);
+  (options.host === LOCAL_HOST && !resolveServer(options, process.env).isConfigured) ||
+  existsSync(sessionPaths(dataDir, options).holder);
+
+/** For a session that is not here: an error with the hosts on which the agent has one of this number, if any. */
+async function elsewhere(err: unknown, options: AttachOptions): Promise<HoldfastError | undefined> {
+  if (!(err instanceof HoldfastError) || err.code !== 'not_found') return undefined;
+  try {
+    await using context = await openContext(options, { start: false });
+    const { agent, host, session } = options;
+    const open = await allWork(context, false, agent);
+    const hosts = open
+      .map(({ workflowId }) => parseSessionWorkflowId(workflowId))
+      .filter((ref) => ref?.agent === agent && ref.session === session && ref.host !== host)
+      .map((ref) => ref?.host ?? '');
+    const [first] = hosts;
+    if (first === undefined) return undefined;
+    return new HoldfastError('not_found', {
+      what: `Session ${session} of agent ${agent} on host ${host}`,
+      got: 'no terminal',
+      allowed: `host ${hosts.join(', ')}`,
+      next: `Attach there: \`holdfast attach${sameSession({ ...options, host: first })}\`.`,
+    });
+  } catch {
+    // Without a server nothing is known of other machines.
+    return undefined;
+  }
+}
 
 /** Undefined if the session has no terminal. */
 async function openIfThere(open: () => Promise<Attachment>): Promise<Attachment | undefined> {

@@ -1,8 +1,15 @@
 // `holdfast doctor` on the processes of a data folder: do they run and respond?
 import { readRecord, enginePaths } from '../../engine/record';
 import { answers } from '../../engine/answers';
+import { ownRelease } from '../../exec/package-root';
 import { isAlive } from '../../exec/process-identity';
-import { findSilentWorker, lastWorker, runningWorker } from '../../workers/worker-record';
+import {
+  findSilentWorker,
+  isOfThisRelease,
+  lastWorker,
+  releaseText,
+  runningWorker,
+} from '../../workers/worker-record';
 
 interface Found {
   status: 'ok' | 'warn' | 'fail';
@@ -21,7 +28,10 @@ export function checkWorker(dataDir: string): Found {
   if (worker) {
     const { identity, host, queue, address } = worker;
     const serves = `serves ${queue ? `queue ${queue}` : 'agents'}${host === null ? '' : ` and host ${host}`}`;
-    return { status: 'ok', found: `pid ${identity.pid} ${serves} at ${address}` };
+    const found = `pid ${identity.pid} of release ${releaseText(worker.release)} ${serves} at ${address}`;
+    if (isOfThisRelease(worker)) return { status: 'ok', found };
+    const next = `\`holdfast up\` replaces it by release ${releaseText(ownRelease())}; its sessions live on`;
+    return { status: 'warn', found, next };
   }
   const found = lastWorker(dataDir) ? 'was killed' : 'not running';
   return { status: 'warn', found, next: 'run `holdfast up`' };

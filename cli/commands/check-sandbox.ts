@@ -1,6 +1,7 @@
 // `holdfast doctor` on the sandbox: whether there is one, what it enforces, and what lacking one means.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors';
 import { limitsProcesses, trySandbox, type SandboxChoice } from '../../exec/sandbox/open-sandbox';
 import type { SandboxProfile } from '../../exec/sandbox/profile';
@@ -30,6 +31,9 @@ export interface SandboxCheck {
 /** Runs a program in a sandbox, as the worker of this data folder would. */
 export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
   let isOff = false;
+  const folder = recordedWorkdir(dataDir) ?? usualWorkingFolder(dataDir);
+  // Before the first worker: a folder of its own, because `/tmp` itself may contain the home folder.
+  const standIn = existsSync(folder) ? undefined : mkdtempSync(join(tmpdir(), 'holdfast-doctor-'));
   try {
     const source = configurationSource({ dataDir, config: recordedConfig(dataDir) ?? undefined });
     const configuration = readConfiguration(source);
@@ -39,7 +43,7 @@ export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
     refuseExposedParts(configuration, exposed);
     refuseExposed(moduleFiles(recordedTools(dataDir)), exposed);
     const loaded = loadedPlaces(configuration, source.file, exposed);
-    const places = { workspace: workspaceOf(dataDir), home: homedir(), dataDir, loaded };
+    const places = { workspace: standIn ?? folder, home: homedir(), dataDir, loaded };
     const trial = await trySandbox(sandbox, places);
     if (!trial.profile) return without(sandbox.mode, trial.reason);
     return withSandbox(sandbox, trial.profile);
@@ -47,13 +51,9 @@ export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
     if (!(err instanceof HoldfastError)) throw err;
     // A fault in a sandbox that is switched off prevents nothing.
     return { status: isOff ? 'warn' : 'fail', found: err.message, next: err.next };
+  } finally {
+    if (standIn) rmSync(standIn, { recursive: true });
   }
-}
-
-/** Where the worker's shells start; before the first worker, any folder will do. */
-function workspaceOf(dataDir: string): string {
-  const folder = recordedWorkdir(dataDir) ?? usualWorkingFolder(dataDir);
-  return existsSync(folder) ? folder : tmpdir();
 }
 
 function without(mode: SandboxChoice['mode'], reason: string): SandboxCheck {

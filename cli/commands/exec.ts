@@ -41,7 +41,7 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
       // It was opened for this, and could begin nowhere else.
       const isWrong = err instanceof HoldfastError && err.code === 'no_working_folder';
       if (isWrong && options.cwd !== undefined) await session.close(err.message);
-      throw err;
+      throw await session.withRecent(err);
     })
     .finally(() => clearInterval(watch));
   await follower?.finish(view);

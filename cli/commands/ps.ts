@@ -1,7 +1,10 @@
 // `holdfast ps` and `holdfast tree`: agents, turns and sessions, what each waits for, and who ended what.
 import { HoldfastError } from '../../contracts/errors';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { inertLine } from '../../contracts/inert';
+import { isOfThisRelease, releaseText } from '../../workers/worker-record';
 import { visibleJson } from '../print-json';
+import { note } from '../terminal-style';
 import { watch } from '../watch';
 import { allWork, type Work } from '../work';
 import { family, forest, table } from '../work-lines';
@@ -41,11 +44,20 @@ async function show(
   draw: (work: Work[]) => string,
 ): Promise<number> {
   await using context = await openContext(options, { start: false, staysOnFullDisk: true });
+  const worker = workerFacts(context);
   const render = async (): Promise<string> => {
     const work = await select(await allWork(context, options.all ?? false), context);
-    return options.json ? `${visibleJson(work)}\n` : draw(work);
+    return options.json ? `${visibleJson(work.map((one) => ({ ...one, worker })))}\n` : draw(work);
   };
+  if (context.worker && !options.json && !isOfThisRelease(context.worker))
+    note(
+      `the worker (pid ${context.worker.identity.pid}) is of release ${inertLine(releaseText(context.worker.release))}; \`holdfast up\` replaces it by this one`,
+    );
   if (options.watch) return await watch(render);
   process.stdout.write(await render());
   return 0;
 }
+
+/** The data folder's worker, the same for all rows: null if none runs. `release` is null if it does not say. */
+const workerFacts = ({ worker }: CliContext): object | null =>
+  worker ? { pid: worker.identity.pid, release: worker.release ?? null } : null;

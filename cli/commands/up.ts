@@ -5,9 +5,12 @@ import { HoldfastError } from '../../contracts/errors';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { UI_VIEWS, uiViewUrl } from '../../contracts/ui-views';
 import { inertLine } from '../../contracts/inert';
+import { ownRelease } from '../../exec/package-root';
 import { recordHost } from '../../workers/recorded-choice';
-import { openContext, ownHost, type GlobalOptions } from '../context';
+import { isOfThisRelease, releaseText, runningWorker } from '../../workers/worker-record';
+import { dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print-json';
+import { note } from '../terminal-style';
 
 export interface UpOptions extends GlobalOptions {
   port?: number;
@@ -31,7 +34,8 @@ export async function up(options: UpOptions): Promise<number> {
   const host = hostOf(options);
   const queue = options.queue === false ? null : options.queue;
   const { join, replace } = options;
-  const worker = { workdir, tools, host, queue, join, replace };
+  const worker = { workdir, tools, host, queue, join, replace, thisRelease: true };
+  const before = runningWorker(dataDirOf(options));
   await using context = await openContext(options, {
     start: true,
     startWorker: true,
@@ -58,13 +62,19 @@ export async function up(options: UpOptions): Promise<number> {
     host,
     queue: served ?? MAIN_TASK_QUEUE,
     workerPid: identity?.pid ?? null,
+    release: ownRelease(),
   };
+  if (before && !isOfThisRelease(before))
+    note(
+      `replaced the worker of release ${inertLine(releaseText(before.release))} (pid ${before.identity.pid}); its sessions live on`,
+    );
   if (options.json) printJson(facts);
   else {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
         (uiLink ? `web UI           ${uiLink}\n` : '') +
         (uiLink && view ? `who waits        ${view}\n` : '') +
+        `release          ${inertLine(releaseText(facts.release))}\n` +
         `worker           pid ${facts.workerPid}, ${inertLine(serves(facts, cwd))}\n` +
         `data             ${inertLine(dataDir)}\n`,
     );

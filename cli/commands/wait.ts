@@ -31,7 +31,7 @@ export async function wait(sessions: number[], options: WaitOptions): Promise<nu
     });
   }
   await using context = await openContext(options, { start: false });
-  if (!json) note(`waiting for ${options.for} of ${any ? 'any' : 'all'} of ${sessions.join(', ')}`);
+  if (!json) note(`waiting for ${options.for} in ${where(sessions, any)}`);
   const session = context.client.session({ agent, host, session: first });
   const mode = any ? 'any' : 'all';
   const result = await session.wait({ sessions, for: options.for, mode, waitMs: timeoutMs });
@@ -39,6 +39,11 @@ export async function wait(sessions: number[], options: WaitOptions): Promise<nu
   else printResult(result);
   return result.met ? 0 : TIMED_OUT;
 }
+
+const where = (sessions: readonly number[], any = false): string =>
+  sessions.length === 1
+    ? `session ${sessions[0]}`
+    : `${any ? 'any' : 'all'} of the sessions ${sessions.join(', ')}`;
 
 function printResult({ met, sessions }: WaitResult): void {
   for (const { reason, view } of sessions) {

@@ -79,7 +79,7 @@ async function call(name: string, given: object, open: () => Promise<CliContext>
       const allowed = OPERATIONS.map((one) => one.name).join(', ');
       throw new HoldfastError('unknown_tool', { got: name, allowed });
     }
-    const args = parseWith(found.args, `The call of ${name}`, given, found.secret);
+    const args = parseWith(found.args, `The input of ${name}`, given, found.secret);
     const { text, structured } = await found.run(args, await open());
     return { content: [{ type: 'text', text }], structuredContent: structured };
   } catch (err) {

@@ -12,6 +12,8 @@ export interface Facts {
   end: number;
   waiting: Waiting | null;
   waitingSince: number;
+  /** The cursor is behind a prompt that was answered before. */
+  promptIsBack: boolean;
   /** When this observer began. */
   observedSince: number;
 }
@@ -31,7 +33,7 @@ function decideYield(
   const { settings } = until;
   const { now, lastOutputAt, waiting } = facts;
   if (!facts.running) return { reason: 'exit' };
-  if (waiting?.certainty === 'certain') return { reason: 'waiting_input' };
+  if (waiting && (waiting.certainty === 'certain' || facts.promptIsBack)) return { reason: 'waiting_input' };
   const base = Math.max(facts.startedAt, until.sinceMs ?? 0);
   const silence: { at: number; reason: ObserveReason } =
     lastOutputAt >= base

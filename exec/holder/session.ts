@@ -18,6 +18,7 @@ import { InputWriter } from './input-writer';
 import type { Facts } from './observer';
 import { OutputLog } from './output-log';
 import { RememberedInputs, RememberedResets } from './remembered-inputs';
+import { Prompts } from './prompts';
 import { COLUMNS, ROWS, Shell } from './shell';
 import { SessionSecrets } from './session-secrets';
 import type { SpareShell } from './spare-shell';
@@ -50,6 +51,7 @@ export class Session {
   private readonly observers = new Set<() => void>();
   private readonly inputs = new RememberedInputs();
   private readonly resets = new RememberedResets();
+  private readonly prompts = new Prompts();
   private life: Life | null = null;
   private wantedSize: TerminalSize | null = null;
   private shellLives = false;
@@ -144,6 +146,7 @@ export class Session {
       if (!this.running || this.command?.id !== command?.id)
         throw new HoldfastError('no_running_process', { session: this.config.session });
       this.flush = true;
+      this.prompts.answered(this.waiting !== null);
       await life.input.type(text && this.secrets.fill(text), keys, enter);
     } catch (err) {
       this.inputs.remove(id);
@@ -157,6 +160,7 @@ export class Session {
   typeRaw(bytes: Buffer): boolean {
     if (!this.running || !this.life) return false;
     this.flush = true;
+    this.prompts.answered(this.waiting !== null);
     const { input, shell } = this.life;
     void shell.untilTaken().then(() => this.running && input.raw(bytes));
     this.life.watch.touch();
@@ -271,6 +275,7 @@ export class Session {
     // Recorded before it is handed over: from here on this id never runs again, whatever crashes.
     this.records.write(command);
     this.command = command;
+    this.prompts.clear();
     this.running = true;
   }
 
@@ -351,6 +356,7 @@ export class Session {
 
   private record(text: Buffer, shell = this.life?.shell): void {
     if (text.length === 0 || !shell) return;
+    this.prompts.add(text);
     this.log.append(text, () => this.onSpace(shell));
     if (this.log.isStalled) shell.pause();
   }
@@ -379,10 +385,11 @@ export class Session {
 
   private facts(observedSince: number): Facts {
     const { running, lastOutputAt, waiting } = this;
-    const waitingSince = this.life?.watch.since ?? 0;
-    const startedAt = this.command?.startedAt ?? 0;
+    const [waitingSince, startedAt] = [this.life?.watch.since ?? 0, this.command?.startedAt ?? 0];
     const { end } = this.log;
-    return { now: Date.now(), running, startedAt, lastOutputAt, end, waiting, waitingSince, observedSince };
+    const { isBack: promptIsBack } = this.prompts;
+    const times = { now: Date.now(), startedAt, lastOutputAt, waitingSince, observedSince };
+    return { ...times, running, end, waiting, promptIsBack };
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -24,7 +24,7 @@ _SILENCE = 15
 _TICK = 0.2
 _NOBODY = (
     "Nobody answers in this terminal. Next: connect this shell again (holdfast arm, or the tool connect_tools); look "
-    "first whether the call has taken effect."
+    "first whether the call took effect."
 )
 
 

@@ -194,6 +194,7 @@ const WAITED: Whole<WaitResult> = { met: true, sessions: [{ reason: 'exit', view
 
 /** What a worker says of itself in its data folder; whose process it is, a test says. */
 export const WORKER: Whole<Omit<WorkerRecord, 'identity'>> = {
+  release: { version: TEXT, folder: TEXT },
   address: TEXT,
   namespace: TEXT,
   host: TEXT,

@@ -21,11 +21,12 @@ export class RemoteHost {
     private readonly address: string,
     /** A command prefix, for example to start it in a network namespace. */
     private readonly before: readonly string[] = [],
+    private readonly node = process.execPath,
   ) {}
 
   /** Resolves when it polls; rejects with its output if it ends before. */
   async serve(...args: string[]): Promise<void> {
-    const command = [process.execPath, BIN, 'host', 'serve', this.name, '--address', this.address];
+    const command = [this.node, BIN, 'host', 'serve', this.name, '--address', this.address];
     const [program = '', ...rest] = [...this.before, ...command, '--root', this.root, ...args];
     const child = spawn(program, rest, { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.serving = child;
@@ -42,12 +43,14 @@ export class RemoteHost {
     await Promise.race([ready, ended]);
   }
 
-  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  /** Resolves with the exit code; null if the signal itself ended it, or if it did not run. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
     const child = this.serving;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return null;
     const closed = once(child, 'close');
     child.kill(signal);
     await closed;
+    return child.exitCode;
   }
 
   /** The command line on this machine. */

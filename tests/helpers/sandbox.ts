@@ -1,5 +1,5 @@
 // The sandbox of a test's host. `HOLDFAST_TEST_SANDBOX=1` puts the sessions of every test that opens terminals in one.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { NO_SANDBOX, tryBubblewrap, type Trial } from '../../exec/sandbox/open-sandbox';
@@ -23,8 +23,15 @@ export function sandboxOf(settings: TestSandbox, { cwd, dataDir, stubs }: Places
 }
 
 /** Why this machine cannot have one; undefined if it can. */
-export const noSandbox = (): string | undefined =>
-  tryHere({}, { cwd: tmpdir(), dataDir: join(tmpdir(), 'none') }).reason;
+export function noSandbox(): string | undefined {
+  // Not the temporary folder itself: the home folder may lie in it, and then it may not be writable.
+  const cwd = mkdtempSync(join(tmpdir(), 'holdfast-trial-'));
+  try {
+    return tryHere({}, { cwd, dataDir: join(cwd, 'none') }).reason;
+  } finally {
+    rmSync(cwd, { recursive: true });
+  }
+}
 
 /** Asked for the whole run. */
 export const sandboxOfRun = (): TestSandbox | undefined =>
@@ -35,7 +42,7 @@ function tryHere(
   { cwd, dataDir, stubs }: Places,
 ): Trial {
   const python = join(homedir(), '.pyenv');
-  const readable = existsSync(python) ? [python] : [];
+  const readable = [...(existsSync(python) ? [python] : []), ...(settings.readable ?? [])];
   const places = { workspace: cwd, home, dataDir, stubs: stubs && dirname(stubs.folder), loaded };
-  return tryBubblewrap({ ...NO_SANDBOX, readable, ...settings }, places);
+  return tryBubblewrap({ ...NO_SANDBOX, ...settings, readable }, places);
 }

@@ -91,6 +91,22 @@ describe('without a server, with only the session', () => {
     expect((await t.host.status(t.ref)).command).toMatchObject({ exitCode: 7 });
   });
 
+  test('the end of a program and the fresh shell after it are called so, and only a reset is called a reset', async () => {
+    await background('echo ready; read -r x; exit 3');
+    const person = attach();
+    await person.sees('ready');
+    person.types('\r');
+    await person.sees('the program has ended; nothing runs here now');
+    await background('echo again; sleep 1000');
+    await person.sees('again');
+    await person.sees('a fresh shell: epoch 2');
+    expect(person.text).not.toContain('reset');
+    await t.host.reset(t.ref, { id: 'r', reason: null, by: 'reset' });
+    await person.sees('it was reset: epoch 3');
+    person.types(LEAVE);
+    expect(await person.exits()).toBe(0);
+  });
+
   test('the session has the size of the person who types, also when it changes; afterwards it has the default again', async () => {
     await background(`bash -c 'trap "stty size" WINCH; echo ready; while :; do sleep 0.02; done'`);
     const person = attach();

@@ -181,6 +181,22 @@ describe('through a pipe', () => {
   });
 });
 
+test('a chat without a worker fails, and leaves behind neither an agent nor a message to answer later', async () => {
+  const other = new EngineOfItsOwn();
+  const { address } = await other.startServer();
+  const model = files.model([{ text: 'Never.' }]);
+  const args = ['chat', '--address', address, '--model', model];
+  const failed = await other.cli(args, { input: 'hello\n' });
+  expect(failed).toMatchObject({
+    code: 69,
+    stdout: '',
+    stderr: expect.stringContaining('no_worker') as string,
+  });
+  const left = JSON.parse((await other.cli(['ps', '--json', '--address', address])).stdout) as unknown[];
+  expect(await other.end()).toEqual([]);
+  expect(left).toEqual([]);
+}, 60_000);
+
 test('send, fork, recover and stop do what they say, each with its JSON, and a wrong position names the right ones', async () => {
   const replies = [{ text: 'one' }, { text: 'two' }, { text: sleeping }, { expect: 'slept', text: 'three' }];
   const base = engine.client.agent('base');

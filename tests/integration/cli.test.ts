@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandView } from '../../contracts/session';
-import { runningWorker } from '../../workers/worker-record';
-import { packageRoot } from '../../exec/package-root';
+import { runningWorker, workerPaths } from '../../workers/worker-record';
+import { packageRoot, packageVersion } from '../../exec/package-root';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../helpers/engine-of-its-own';
 import { call } from '../helpers/temporal';
 import { until } from '../helpers/until';
@@ -131,7 +131,9 @@ test('a named port that is taken is refused and starts nothing', async () => {
   const taken = String((server.address() as { port: number }).port);
   const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-port-'));
   const { code, stderr } = await hf('up', '--data', elsewhere, '--port', taken);
+  const forPrograms = await hf('up', '--data', elsewhere, '--port', taken, '--json');
   server.close();
+  expect(JSON.parse(forPrograms.stderr)).toMatchObject({ error: { code: 'port_in_use' } });
   expect({ code, stderr }).toMatchObject({
     code: 71,
     stderr: expect.stringContaining(`got ${taken}, allowed a free port`) as string,
@@ -139,6 +141,33 @@ test('a named port that is taken is refused and starts nothing', async () => {
   expect(processesNaming(elsewhere)).toEqual([]);
   rmSync(elsewhere, { recursive: true, force: true });
 }, 30_000);
+
+test.each([
+  [
+    'a server that is named and missing',
+    { HOLDFAST_TEMPORAL_CLI: '/nowhere/temporal' },
+    [],
+    'engine_missing',
+  ],
+  ['a server that cannot be built', { PATH: '/nowhere', HOLDFAST_NO_DOWNLOAD: '1' }, [], 'engine_missing'],
+  ['a faulty configuration', {}, ['--config', 'bad.toml'], 'config_invalid'],
+])(
+  'with --json %s is one JSON object on stderr, and nothing is started',
+  async (_what, env, args, code) => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-none-'));
+    writeFileSync(join(cwd, 'bad.toml'), '[storag]\n');
+    const failed = await engine.cli(['up', '--json', '--data', join(elsewhere, 'data'), ...args], {
+      cwd,
+      env: { XDG_CACHE_HOME: join(elsewhere, 'cache'), ...env },
+    });
+    expect(failed.stdout).toBe('');
+    expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code } });
+    expect(processesNaming(elsewhere)).toEqual([]);
+    expect(existsSync(join(elsewhere, 'data', 'engine', 'temporal.db'))).toBe(false);
+    rmSync(elsewhere, { recursive: true, force: true });
+  },
+  30_000,
+);
 
 test('a reader that has read enough ends the command line quietly, and not the command', async () => {
   const child = engine.spawnCli(['exec', '--session', '9', '--cwd', cwd, 'seq 1 300000; echo whole > whole']);
@@ -195,6 +224,36 @@ test('doctor checks each part and finds this machine in order', async () => {
   expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
   expect(code).toBe(0);
 });
+
+test('doctor calls nothing invalid where the home folder lies in the temporary folder and has no data yet', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'hömé x '));
+  const { stdout } = await engine.cli(['doctor', '--json'], {
+    env: { HOME: home, HOLDFAST_DATA: join(home, 'data') },
+  });
+  const checks = json({ code: 0, stderr: '', stdout }) as unknown as { name: string; status: string }[];
+  rmSync(home, { recursive: true });
+  expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
+});
+
+test('up replaces the worker of another release and says so; doctor and ps say which release runs', async () => {
+  await hf('exec', '--session', '1', ':');
+  const before = runningWorker(engine.dataDir);
+  const release = { version: '0.0.1', folder: '/opt/old' };
+  writeFileSync(workerPaths(engine.dataDir).record, JSON.stringify({ ...before, release }));
+  expect((await hf('doctor')).stdout).toMatch(/warn +worker +pid \d+ of release 0\.0\.1 in \/opt\/old /);
+  expect(JSON.parse((await hf('ps', '--json')).stdout)).toContainEqual(
+    expect.objectContaining({ worker: { pid: before?.identity.pid, release } }),
+  );
+  expect((await hf('ps')).stderr).toMatch(/is of release 0\.0\.1 in \/opt\/old; `holdfast up` replaces it/);
+  const up = await hf('up', '--json');
+  expect(up.stderr).toMatch(/^replaced the worker of release 0\.0\.1 in \/opt\/old \(pid \d+\)/);
+  const own = { version: packageVersion(), folder: packageRoot() };
+  expect(json(up)).toMatchObject({ release: own });
+  expect(runningWorker(engine.dataDir)).toMatchObject({ release: own });
+  expect(runningWorker(engine.dataDir)?.identity.pid).not.toBe(before?.identity.pid);
+  // The same release again: nothing is replaced.
+  expect(await hf('up')).toMatchObject({ code: 0, stderr: '' });
+}, 30_000);
 
 test('a session without python3 on its PATH says so with the next step, and exits 127', async () => {
   const { code, stdout } = await hf('exec', '--session', '7', 'PATH=/nowhere');
@@ -294,6 +353,17 @@ test('down --sessions leaves nothing of holders, spares and a worker that were k
   expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.60', 'holder.json'))).toBe(false);
   expect(processesNaming(engine.dataDir)).toEqual([]);
 }, 60_000);
+
+test('exec in a busy session says what runs there, with its recent output and nothing that a terminal obeys', async () => {
+  await hf('exec', '--session', '33', '--yield-ms', '1', "printf 'at work \\u202e'; read -r a");
+  const busy = await hf('exec', '--session', '33', 'echo intruder');
+  expect(busy).toMatchObject({ code: 75, stdout: '' });
+  expect(busy.stderr).toMatch(/^holdfast: busy: .* Its recent output:\n {2}at work \\u\{202e\}\n/);
+  expect(JSON.parse((await hf('exec', '--session', '33', '--json', 'echo x')).stderr)).toMatchObject({
+    error: { code: 'busy', facts: { recent: 'at work \u202e' } },
+  });
+  await hf('close', '--session', '33');
+});
 
 test('wait exits with 0 when what it waits for came, with 75 at its time-out; close ends the session', async () => {
   await hf('exec', '--session', '30', '--yield-ms', '1', 'read -r a; (exit 2)');

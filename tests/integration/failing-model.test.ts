@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HoldfastClient } from '../../client/holdfast-client';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { until } from '../helpers/until';
 
@@ -22,6 +23,19 @@ afterAll(async () => {
 
 const TROUBLE =
   /waits for the model; attempt \d+ failed: model_unreachable: .*absent:x.*; next attempt at \d\d:\d\d:\d\d/;
+
+test('a turn whose time runs out while its model fails says why it failed', async () => {
+  const client = await HoldfastClient.connect({ address: engine.server().address }, {});
+  const agent = client.agent('late');
+  await agent.start({ task: 'hello', model: 'absent:x', limits: { wallMs: 3_000 } });
+  const result = await agent.result();
+  await client.close();
+  expect(result).toMatchObject({
+    answer: null,
+    reason: 'time_limit',
+    error: { code: 'model_unreachable', message: expect.stringContaining('absent:x') as string },
+  });
+}, 60_000);
 
 test('a model that fails is named to those who wait for it, with its error, the attempt and the next one', async () => {
   const run = engine.spawnCli(['run', 'hello', '--agent', 'waiting', '--model', 'absent:x']);

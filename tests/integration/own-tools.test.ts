@@ -128,7 +128,7 @@ describe('a module in TypeScript', () => {
     async ({ file, env = {}, says }) => {
       const { code, stderr } = await engine.cli(['up', '--tools', file()], { env });
       expect(stderr).toMatch(says);
-      expect(code).toBe(70);
+      expect(code).toBe(78);
     },
     60_000,
   );
@@ -154,9 +154,14 @@ test.each([
     const faulty = join(files.directory, `${what.replaceAll(' ', '-')}.mjs`);
     writeFileSync(faulty, source);
     const { code, stderr } = await engine.cli(['up', '--tools', faulty]);
-    expect(code).toBe(70);
+    // As without a worker that runs.
+    expect(code).toBe(78);
     expect(stderr).toMatch(reason);
-    expect(stderr).toContain(`the previous one stays (pid ${before?.identity.pid})`);
+    expect(stderr).toContain(`the previous worker (pid ${before?.identity.pid}) keeps running as it was`);
+    const { error } = JSON.parse((await engine.cli(['up', '--json', '--tools', faulty])).stderr) as {
+      error: { facts: object };
+    };
+    expect(error.facts).toMatchObject({ keptPid: before?.identity.pid });
     expect(runningWorker(engine.dataDir)).toEqual(before);
     expect(await resultOf('write_again', { file })).toBe('written');
     expect((await engine.cli(['up', '--no-tools'])).code).toBe(0);

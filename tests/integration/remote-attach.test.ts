@@ -315,6 +315,16 @@ describe('a host that does not listen', () => {
     expect(existsSync(join(deaf.dataDir, 'attach.deaf.token'))).toBe(false);
   });
 
+  test('attach without the name of the host says which one has the session', async () => {
+    const agent = newAgent();
+    await running(agent, 'read -r x', 'deaf');
+    const ann = new Person(engine.dataDir, ['--agent', agent]);
+    expect(await ann.exits()).toBe(66);
+    expect(ann.text.replaceAll(/\s+/g, ' ')).toContain(
+      `allowed host deaf. Next: Attach there: \`holdfast attach --agent ${agent} --host deaf`,
+    );
+  });
+
   test('without a token a host that listens is followed so too', async () => {
     const agent = newAgent();
     await running(agent, 'echo hello; read -r x');

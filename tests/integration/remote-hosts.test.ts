@@ -1,6 +1,7 @@
 // Remote machines that serve shells: which one code goes to, what each allows, and what happens to work when
 // one drops.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentInput, ToolResult } from '../../contracts/agent';
 import { hostWorkflowId, turnWorkflowId } from '../../contracts/ids';
@@ -46,6 +47,32 @@ async function remote(args: object, input: Partial<AgentInput> = {}): Promise<To
 const stateOf = (name: string): Promise<HostState> => engine.client.hosts.state(name);
 const untilStatus = (name: string, status: HostState['status']): Promise<void> =>
   until(async () => (await stateOf(name).catch(() => null))?.status === status);
+
+/** Every Node on the PATH, besides the one that runs the tests; the command line finds a newer one for an old one. */
+const NODES = [
+  ...new Set(
+    [process.execPath, ...(process.env.PATH ?? '').split(':').map((folder) => join(folder, 'node'))]
+      .filter((path) => existsSync(path))
+      .map((path) => realpathSync(path)),
+  ),
+].map((path) => [execFileSync(path, ['--version'], { encoding: 'utf8' }).trim(), path] as const);
+
+describe.each(NODES)('under Node %s', (version, node) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('host serve ends at %s, and with 0', async (signal) => {
+    const host = new RemoteHost(
+      `ends-${signal.toLowerCase()}-${version.replaceAll('.', '-')}`,
+      engine.server().address,
+      [],
+      node,
+    );
+    try {
+      await host.serve();
+      expect(await host.kill(signal)).toBe(0);
+    } finally {
+      await host.end();
+    }
+  });
+});
 
 const error = (code: string): object =>
   expect.objectContaining({

@@ -2,7 +2,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../exec/package-root';
 import { Sandbox } from '../../exec/sandbox/sandbox';
 import { noSandbox, sandboxOf } from '../helpers/sandbox';
 import { toolOnHost, type ToolOnHost } from '../helpers/tool-call';
@@ -15,10 +14,10 @@ whereSandboxed(`with a sandbox${missing === undefined ? '' : ` (not checked: ${m
   let dataDir: string;
   const tools: ToolOnHost[] = [];
   beforeAll(() => {
-    // Not a temporary folder: those are hidden anyway.
-    outside = mkdtempSync(join(packageRoot(), '.tools-'));
+    // Shown on purpose: temporary folders are hidden anyway, and so is the checkout if it lies in the home folder.
+    outside = mkdtempSync(join(tmpdir(), 'holdfast-shown-'));
     dataDir = mkdtempSync(join(tmpdir(), 'holdfast-data-'));
-    writeFileSync(join(outside, 'shown'), 'of the system\n');
+    writeFileSync(join(outside, 'shown'), 'shown to all\n');
     writeFileSync(join(dataDir, 'holder.json'), 'the token\n');
   });
   afterAll(() => {
@@ -31,7 +30,7 @@ whereSandboxed(`with a sandbox${missing === undefined ? '' : ` (not checked: ${m
     const free = toolOnHost(name);
     const folder = toolOnHost(name);
     tools.push(free, folder);
-    const sandbox = new Sandbox(sandboxOf({}, { cwd: folder.directory, dataDir }));
+    const sandbox = new Sandbox(sandboxOf({ readable: [outside] }, { cwd: folder.directory, dataDir }));
     const confine = (cwd: string, argv: readonly string[]): string[] => sandbox.program(cwd, argv);
     const env = { PATH: process.env.PATH ?? '' };
     const changes = { host: { name: 'local', cwd: folder.directory, env, confine } };
@@ -60,9 +59,9 @@ whereSandboxed(`with a sandbox${missing === undefined ? '' : ` (not checked: ${m
     expect(existsSync(file)).toBe(true);
   });
 
-  test('a file of the system can be read; secrets, processes and the data folder cannot', async () => {
+  test('a file that is shown can be read; secrets, processes and the data folder cannot', async () => {
     const { confined, free } = both('read_file');
-    expect(await confined.value({ file_path: join(outside, 'shown') })).toBe('of the system\n');
+    expect(await confined.value({ file_path: join(outside, 'shown') })).toBe('shown to all\n');
     for (const path of [join(dataDir, 'holder.json'), `/proc/${process.pid}/environ`]) {
       expect(await confined.error({ file_path: path })).toMatchObject({ code: 'not_found' });
     }

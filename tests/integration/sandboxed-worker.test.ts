@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quote } from '../../contracts/shell-word';
-import { packageRoot } from '../../exec/package-root';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { noSandbox } from '../helpers/sandbox';
 import { until } from '../helpers/until';
@@ -22,7 +21,7 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
   let server: Server;
   let url: string;
   let workdir: string;
-  /** Neither a temporary folder nor a home: both are hidden. */
+  /** Shown on purpose: temporary folders and homes are hidden anyway. */
   let outside: string;
 
   beforeAll(async () => {
@@ -31,9 +30,9 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     const { port } = server.address() as AddressInfo;
     url = `http://${FAR}:${port}`;
     workdir = mkdtempSync(join(tmpdir(), 'holdfast-confined-'));
-    outside = mkdtempSync(join(packageRoot(), '.outside-'));
+    outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
     mkdirSync(engine.dataDir, { recursive: true });
-    const config = `[sandbox]\nmode = "required"\nnetwork = ["${FAR}:${port}"]\n`;
+    const config = `[sandbox]\nmode = "required"\nnetwork = ["${FAR}:${port}"]\nreadable = ["${outside}"]\n`;
     writeFileSync(join(engine.dataDir, 'holdfast.toml'), config);
     const { code, stderr } = await engine.cli(['up', '--workdir', workdir]);
     if (code !== 0) throw new Error(stderr);

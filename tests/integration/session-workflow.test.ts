@@ -80,11 +80,12 @@ test('a command that outlives its yield answers with what there is, and the next
 
 test('a busy session refuses a command, which costs no history and types nothing', async () => {
   const session = newSession();
-  await session.exec({ code: 'cat > typed' });
+  await session.exec({ code: 'echo copying; cat > typed' });
   const before = await historyOf(session.workflowId);
   await expect(session.exec({ code: 'echo intruder' })).rejects.toMatchObject({
     code: 'busy',
     retryable: true,
+    facts: { recent: 'copying' },
   });
   expect(await historyOf(session.workflowId)).toHaveLength(before.length);
   await session.input({ keys: ['ctrl-d'] });

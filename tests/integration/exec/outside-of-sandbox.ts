@@ -5,7 +5,6 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync 
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../../exec/package-root';
 import { isRunning } from '../../../exec/proc';
 
 type Place = 'port' | 'private' | 'shown' | 'abstract';
@@ -26,8 +25,7 @@ export class Outside {
 
   /** @param user whose the process is that is aimed at */
   constructor(private readonly user: { uid: number; gid: number } | undefined) {
-    // Neither in a temporary folder nor in a home: both are hidden.
-    this.root = mkdtempSync(join(packageRoot(), '.escape-'));
+    this.root = mkdtempSync(join(tmpdir(), 'holdfast-escape-'));
     chmodSync(this.root, 0o755);
     this.folder = this.open('host');
     this.home = this.open('home');
@@ -72,6 +70,11 @@ export class Outside {
       await once(server, 'close');
     }
     rmSync(this.root, { recursive: true, force: true });
+  }
+
+  /** Settings that show the folder: temporary folders and homes are hidden anyway. */
+  get shown(): { readable: string[] } {
+    return { readable: [this.folder] };
   }
 
   private open(...names: string[]): string {

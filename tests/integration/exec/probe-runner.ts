@@ -31,7 +31,8 @@ export function asMe(sandboxHome: string | null, settings: TestSandbox = {}): Ru
   return { workspace: t.cwd, run: (code) => t.run(code), reset, end: () => t.end() };
 }
 
-export const asMeWithNames = (sandboxHome: string | null): Runner => asMe(sandboxHome, NAMED);
+export const asMeWithNames: typeof asMe = (sandboxHome, settings) =>
+  asMe(sandboxHome, { ...NAMED, ...settings });
 
 export function asUser(sandboxHome: string | null, settings: TestSandbox = {}): Runner {
   const host = hostOfUser(sandboxHome === null ? 'process-search' : undefined, sandboxHome, settings);
@@ -43,4 +44,5 @@ export function asUser(sandboxHome: string | null, settings: TestSandbox = {}): 
   return { workspace: host.cwd, run, reset, end: () => host.end() };
 }
 
-export const asUserWithNames = (sandboxHome: string | null): Runner => asUser(sandboxHome, NAMED);
+export const asUserWithNames: typeof asUser = (sandboxHome, settings) =>
+  asUser(sandboxHome, { ...NAMED, ...settings });

@@ -27,7 +27,7 @@ describe.each([
     let shared: string;
     const opened: Runner[] = [];
     const openOne = (home: string | null): Runner => {
-      const runner = open(home, { ...NAMED, writable: [shared] });
+      const runner = open(home, { ...NAMED, ...out.shown, writable: [shared] });
       opened.push(runner);
       return runner;
     };

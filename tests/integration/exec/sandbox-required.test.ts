@@ -9,7 +9,7 @@ import {
   openSandbox,
   type SandboxChoice,
 } from '../../../exec/sandbox/open-sandbox';
-import type { SandboxProfile } from '../../../exec/sandbox/profile';
+import { real, type SandboxProfile } from '../../../exec/sandbox/profile';
 import { SessionHost } from '../../../exec/session-host';
 import { noSandbox, sandboxOf } from '../../helpers/sandbox';
 import { testHost, type TestHost } from '../../helpers/session-host';
@@ -103,7 +103,7 @@ whereSandboxed(`with bubblewrap${missing === undefined ? '' : ` (not checked: ${
   test('a folder that holds the home folder may not be writable', async () => {
     const error = await errorOf(() => open({ mode: 'required', writable: ['/'] }));
     expect(error.code).toBe('config_invalid');
-    expect(error.message).toContain(`${homedir()} lies in it`);
+    expect(error.message).toContain(`${real(homedir())} lies in it`);
   });
 
   test('a required sandbox that cannot reach its named hosts is an error that says why', async () => {

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { SessionHost } from '../../../exec/session-host';
 import { StubFolder } from '../../../exec/stub-folder';
 import { stubFiles } from '../../../tools/stubs/stub-files';
@@ -124,9 +124,11 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
   });
 
   test('it sees no process and no variable of the host, and has folders of its own to write', async () => {
-    const code =
-      'ls -d /proc/[0-9]* | wc -l; env | grep -c HOLDFAST_SESSION_MARK; touch /tmp/mine ~/mine && ls -A /run; ls -A /tmp | grep -v ^holdfast-';
+    // By name: the checkout and the home folder may lie below it, and are visible as far as they must be.
+    const hidden = mkdtempSync(join(tmpdir(), 'holdfast-hidden-'));
+    const code = `ls -d /proc/[0-9]* | wc -l; env | grep -c HOLDFAST_SESSION_MARK; touch /tmp/mine ~/mine && ls -A /run; ls -A /tmp | grep -e ^mine$ -e ${basename(hidden)}`;
     const { output } = await t.run(code);
+    rmSync(hidden, { recursive: true });
     expect(output.split('\n').slice(1)).toEqual(['1', 'holdfast', 'mine', '']);
     expect(Number(output.split('\n')[0])).toBeLessThan(8);
     expect(existsSync('/tmp/mine')).toBe(false);

@@ -97,6 +97,21 @@ test('a prompt of >>> is reported as a wait, and what is typed there is answered
   expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
 });
 
+test.each([
+  ['Python', 'python3 -q', '6 * 7', '42\n>>> '],
+  ['Node', 'node -i', '6 * 7', '42\n> '],
+])(
+  'a REPL of %s that is back at its prompt has answered: its caller waits no longer',
+  async (_name, code, line, shown) => {
+    await t.run(code, { yield: { promptMs: 200 } });
+    const minutes = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000, promptMs: 600_000 };
+    await t.host.input(t.ref, { id: `sum of ${code}`, text: line, keys: [] });
+    const view = await t.until({ kind: 'yield', settings: minutes, sinceMs: Date.now() });
+    expect(view).toMatchObject({ state: 'waiting_input', yielded: 'waiting_input' });
+    expect(view.output.endsWith(shown)).toBe(true);
+  },
+);
+
 test('a prompt of Node is at most likely: an idle server with a terminal looks the same', async () => {
   const repl = await t.run('node -i', { yield: { promptMs: 200 } });
   expect(repl).toMatchObject({ state: 'waiting_input' });

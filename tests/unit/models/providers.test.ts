@@ -24,3 +24,16 @@ test('a name that a built-in provider has, or that no agent could ask for, is re
     /scripted: the name is taken.*"My Own": allowed a-z/,
   );
 });
+
+test('a misspelt provider is guessed, and a name that is like none is not', () => {
+  const messageOf = (model: string): string => {
+    try {
+      createProviders()(model);
+    } catch (err) {
+      return (err as Error).message;
+    }
+    return '';
+  };
+  expect(messageOf('opnai:gpt')).toContain('got opnai:gpt (did you mean openai:gpt?), allowed');
+  expect(messageOf('oracle:delphi')).toMatch(/got oracle:delphi, allowed/);
+});

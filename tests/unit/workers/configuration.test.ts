@@ -168,10 +168,10 @@ test('values are taken as they are written: nothing is expanded', () => {
 });
 
 test.each([
-  ['[feature]\nunified_exec = true', '"feature", did you mean "features"?'],
+  ['[feature]\nunified_exec = true', '"feature" (did you mean "features"?)'],
   [
     '[features]\nunifed_exec = true',
-    '"features" has the unknown key "unifed_exec", did you mean "unified_exec"?',
+    '"features" has the unknown key "unifed_exec" (did you mean "unified_exec"?)',
   ],
   ['[features]\nunified_exec = "yes"', '"features.unified_exec" must be true or false, got a text'],
   ['[tools]\nmodules = "a.mjs"', '"tools.modules" must be a list, got a text'],
@@ -180,9 +180,9 @@ test.each([
     '[dialects]\ntool_tag = "x"',
     '"dialects" has the unknown key "tool_tag", allowed tool_tag_start, tool_tag_end',
   ],
-  ['[prompts]\nfolders = "x"', '"prompts" has the unknown key "folders", did you mean "folder"?'],
+  ['[prompts]\nfolders = "x"', '"prompts" has the unknown key "folders" (did you mean "folder"?)'],
   ['[fetch]\nallow_private = [1]', '"fetch.allow_private.0" must be a text, got a number'],
-  ['[mcp_servers.a]\ncomand = "x"', '"mcp_servers.a" has the unknown key "comand", did you mean "command"?'],
+  ['[mcp_servers.a]\ncomand = "x"', '"mcp_servers.a" has the unknown key "comand" (did you mean "command"?)'],
   [
     '[mcp_servers.a]\ncommand = "x"\nsomething_else = 1',
     'unknown key "something_else", allowed command, args',
@@ -223,14 +223,14 @@ test.each([
   ],
   [
     '[model_providers.a]\nbase_url = "http://x"\nenv_kee = "K"',
-    '"model_providers.a" has the unknown key "env_kee", did you mean "env_key"?',
+    '"model_providers.a" has the unknown key "env_kee" (did you mean "env_key"?)',
   ],
   ['[models.openai]\nwindow = 1', '"models.openai" must be named as provider:name'],
   ['[models."a:b"]\nwindow = 1.5', '"models.a:b.window" must be a whole number'],
-  ['[models."a:b"]\nwindw = 1', '"models.a:b" has the unknown key "windw", did you mean "window"?'],
+  ['[models."a:b"]\nwindw = 1', '"models.a:b" has the unknown key "windw" (did you mean "window"?)'],
   [
     '[models."a:b"]\nprices = { input = 1, output = 1, inptu = 1 }',
-    '"models.a:b.prices" has the unknown key "inptu", did you mean "input"?',
+    '"models.a:b.prices" has the unknown key "inptu" (did you mean "input"?)',
   ],
   ['a = [', 'is not TOML'],
 ])('%j is refused with its location and what is allowed', (toml, fault) => {
@@ -338,4 +338,8 @@ test('unknown sandbox settings are refused with what is allowed', () => {
       '"sandbox.network.1" must be one of hosts such as "pypi.org", ',
     );
   expect(faultsOf('[sandbox.limits]\nmemory = 5')).toContain('did you mean "memory_mb"?');
+});
+
+test('a guess in a fault ends the sentence with one mark', () => {
+  expect(faultsOf('[storage]\nsession_log = 5')).toMatch(/ \(did you mean "session_log_mb"\?\)$/);
 });

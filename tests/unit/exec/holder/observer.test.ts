@@ -13,6 +13,7 @@ const facts = (changes: Partial<Facts>): Facts => ({
   end: 0,
   waiting: null,
   waitingSince: 0,
+  promptIsBack: false,
   observedSince: 1_000,
   ...changes,
 });
@@ -33,6 +34,12 @@ describe('a yield', () => {
       { now: 1_030, lastOutputAt: 999 },
       { reason: 'first_output' },
     ],
+    [
+      'comes at once when a program that probably waits is back at its prompt',
+      { now: 1_001, waiting: likely, waitingSince: 1_001, promptIsBack: true },
+      { reason: 'waiting_input' },
+    ],
+    ['does not come for a prompt that nobody reads', { promptIsBack: true }, { at: 1_030 }],
     ['waits for more after output', { now: 1_010, lastOutputAt: 1_010 }, { at: 1_025 }],
     ['comes for silence after output', { now: 1_025, lastOutputAt: 1_010 }, { reason: 'between_output' }],
     [

@@ -66,6 +66,16 @@ test('home, data and sockets are out of sight, the workspace in them is not', ()
   });
 });
 
+test.each(['/home/me/src', '/tmp/a b ü', '/opt/src', '/home/other/src'])(
+  'what sessions need of this package is shown wherever it lies: in %s',
+  (root) => {
+    const shown = [`${root}/dist`, `${root}/node_modules`];
+    const seen = rules({ shown }, host([], ['/home/other', root, ...shown]));
+    expect(seen).toMatchObject({ [`${root}/dist`]: 'read', [`${root}/node_modules`]: 'read' });
+    expect(seen).not.toHaveProperty([root]);
+  },
+);
+
 test('parents come before their contents, whatever order they are given in', () => {
   const paths = mountsOf({ ...PROFILE, writable: ['/opt/a/b', '/opt'] }, host([], ['/opt/a/b'])).map(
     ({ path }) => path,
