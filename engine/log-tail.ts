@@ -8,7 +8,15 @@ const NODE_WARNING = /^\(node:\d+\) ExperimentalWarning:|^\(Use `node --trace-wa
 const MAX_LOG_BYTES = 10_000_000;
 
 /** The last lines written to the file after byte `from`; empty if there are none. */
-export function logTail(path: string, from: number): string {
+export const logTail = (path: string, from: number): string =>
+  withoutNodeWarnings(read(path, from, TAIL_BYTES).trim()).split('\n').slice(-TAIL_LINES).join('\n');
+
+/** Whether a text was written after byte `from`: a program's reason may stand far above its last lines. */
+export const logHas = (path: string, from: number, text: string): boolean =>
+  read(path, from, MAX_LOG_BYTES).includes(text);
+
+/** What was written after byte `from`: at most so many bytes of its end. */
+function read(path: string, from: number, maxBytes: number): string {
   let fd: number;
   try {
     fd = openSync(path, 'r');
@@ -17,10 +25,10 @@ export function logTail(path: string, from: number): string {
   }
   try {
     const size = fstatSync(fd).size;
-    const start = Math.max(from, size - TAIL_BYTES);
+    const start = Math.max(from, size - maxBytes);
     const buffer = Buffer.alloc(Math.max(0, size - start));
     readSync(fd, buffer, 0, buffer.length, start);
-    return withoutNodeWarnings(buffer.toString().trim()).split('\n').slice(-TAIL_LINES).join('\n');
+    return buffer.toString();
   } finally {
     closeSync(fd);
   }

@@ -42,11 +42,12 @@ const REST = 7243;
 
 /**
  * Chooses each port: the named one, else the server's previous one (its workers look for it there), else the default,
- * else any free one. Throws `port_in_use` for a named port that is taken.
+ * else any free one; without `usual` no default. Throws `port_in_use` for a named port that is taken.
  */
 export async function choosePorts(
   named: NamedPorts,
   before: Partial<EnginePorts> = {},
+  { usual = true }: { usual?: boolean } = {},
 ): Promise<EnginePorts> {
   for (const port of [named.port, named.uiPort]) {
     if (port !== undefined && !(await isPortFree(port)))
@@ -54,7 +55,7 @@ export async function choosePorts(
   }
   const taken = new Set([named.port, named.uiPort]);
   const choose = async (key: keyof EnginePorts): Promise<number> => {
-    for (const candidate of [before[key], USUAL[key]]) {
+    for (const candidate of [before[key], usual ? USUAL[key] : undefined]) {
       if (candidate !== undefined && !taken.has(candidate) && (await isPortFree(candidate))) {
         taken.add(candidate);
         return candidate;

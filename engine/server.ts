@@ -10,7 +10,7 @@ import { launchServer } from './launch';
 import { launchGuard } from './launch-guard';
 import { locateServerBinary, type LocateOptions } from './locate';
 import { holdLock, withLock } from './lock';
-import { logSize, logTail, rotateLog } from './log-tail';
+import { logHas, logSize, logTail, rotateLog } from './log-tail';
 import { chooseHiddenPorts, choosePorts, type NamedPorts } from './ports';
 import { endGroup } from './process-end';
 import {
@@ -30,7 +30,7 @@ export type { EngineRecord } from './record';
 const READY_TIMEOUT_MS = 60_000;
 const READY_LOOK_EVERY_MS = 50;
 const STOP_GRACE_MS = 10_000;
-const STARTS = 3;
+const STARTS = 5;
 
 /** Which server is wanted; `signal` aborts and leaves no half-started server. */
 export interface EnsureOptions extends LocateOptions, NamedPorts {
@@ -139,7 +139,8 @@ async function startServer(
 ): Promise<EngineRecord> {
   const { env, signal, progress, settings } = options;
   for (let start = 1; ; start++) {
-    const told = await choosePorts(options, before);
+    // Others that start at this moment want the usual ports, too, and each may get one of them.
+    const told = await choosePorts(options, before, { usual: start === 1 });
     const ports = { ...told, ...(await chooseHiddenPorts(told)) };
     const logFrom = logSize(paths.logFile);
     signal?.throwIfAborted();
@@ -152,7 +153,7 @@ async function startServer(
     if (outcome === 'ready') return record;
     await endServer(record);
     const tail = logTail(paths.logFile, logFrom);
-    if (start < STARTS && tail.includes('address already in use')) continue;
+    if (start < STARTS && logHas(paths.logFile, logFrom, 'address already in use')) continue;
     const what = outcome === 'ended' ? 'it ended' : `it did not answer within ${READY_TIMEOUT_MS} ms`;
     throw new HoldfastError('engine_failed', {
       reason: `${what}: ${tail || 'its log is empty'}`,

@@ -1,7 +1,7 @@
 // The embedded server as a real process. Folders are fresh, so that no other server is touched.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,6 @@ import { isAlive } from '../../exec/process-identity';
 import { runDist } from '../helpers/dist-process';
 import { until } from '../helpers/until';
 
-/** Without a server in the cache, the first test builds one: minutes. */
 jest.setTimeout(900_000);
 
 const cacheDir = defaultCacheDir(process.env);
@@ -36,8 +35,7 @@ afterEach(async () => {
 });
 
 function ensure(options: Partial<EnsureOptions> = {}): Promise<EngineRecord> {
-  const progress = (line: string): void => void process.stderr.write(`${line}\n`);
-  return ensureServer({ dataDir, cacheDir, env: process.env, progress, ...options });
+  return ensureServer({ dataDir, cacheDir, env: process.env, progress: () => undefined, ...options });
 }
 
 const ENSURE = `const record = await load('engine/server').ensureServer({
@@ -111,6 +109,17 @@ async function isHeld(lock: string, onHeld: () => void): Promise<boolean> {
 /** A terminal's Ctrl-C goes to a process group. */
 const groupOf = (pid: number): number =>
   Number(execFileSync('ps', ['-o', 'pgid=', '-p', String(pid)], { encoding: 'utf8' }));
+
+test('servers of several data folders that start at once each get ports of their own', async () => {
+  const folders = [1, 2, 3].map((n) => join(dataDir, `at-once-${n}`));
+  folders.forEach((folder) => mkdirSync(folder));
+  try {
+    const records = await Promise.all(folders.map((folder) => ensure({ dataDir: folder })));
+    expect(new Set(records.flatMap(({ port, uiPort }) => [port, uiPort])).size).toBe(6);
+  } finally {
+    await Promise.all(folders.map((folder) => stopServer(folder)));
+  }
+});
 
 test('two processes that want a server at once get the same one, which outlives both and their Ctrl-C', async () => {
   const starters = [runDist(ENSURE, dataDir, cacheDir), runDist(ENSURE, dataDir, cacheDir)];
