@@ -81,7 +81,9 @@ function spawnGate(binary: string, args: string[], paths: EnginePaths, env: Node
 export function configArguments(settings: Settings = {}): string[] {
   const repeated = (flag: string, values: readonly (readonly [string, string])[]): string[] =>
     values.flatMap(([key, value]) => [flag, `${key}=${value}`]);
-  const config = Object.entries({ ...DYNAMIC_CONFIG, ...settings }).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  const config = Object.entries({ ...DYNAMIC_CONFIG, ...settings }).map(
+    ([key, value]) => [key, JSON.stringify(value)] as const,
+  );
   return [
     ...repeated('--dynamic-config-value', config),
     ...repeated('--search-attribute', Object.entries(SEARCH_ATTRIBUTE_TYPES)),

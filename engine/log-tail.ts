@@ -9,7 +9,10 @@ const MAX_LOG_BYTES = 10_000_000;
 
 /** The last lines written to the file after byte `from`; empty if there are none. */
 export const logTail = (path: string, from: number): string =>
-  withoutNodeWarnings(read(path, from, TAIL_BYTES).trim()).split('\n').slice(-TAIL_LINES).join('\n');
+  withoutNodeWarnings(read(path, from, TAIL_BYTES).trim())
+    .split('\n')
+    .slice(-TAIL_LINES)
+    .join('\n');
 
 /** Whether a text was written after byte `from`: a program's reason may stand far above its last lines. */
 export const logHas = (path: string, from: number, text: string): boolean =>
