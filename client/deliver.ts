@@ -215,7 +215,10 @@ async function findStuck(
   return undefined;
 }
 
-/** Only the first attempt of a task is in the history. Undefined if the server cannot say. */
+/**
+ * How the task's first attempt ended: later ones leave no event. Nor does the time-out of a task that the server had not
+ * written down yet, for example of an update. Undefined if the server cannot say.
+ */
 async function outcomeOfLastTask(
   { workflowService, options: { namespace } }: Client,
   execution: { workflowId: string; runId: string },
@@ -223,11 +226,13 @@ async function outcomeOfLastTask(
   const request = { namespace, execution, maximumPageSize: LAST_EVENTS };
   const answer = await workflowService.getWorkflowExecutionHistoryReverse(request).catch(() => undefined);
   if (!answer) return undefined;
-  const { history } = answer;
-  const last = history?.events?.find(
-    (event) => event.workflowTaskFailedEventAttributes ?? event.workflowTaskTimedOutEventAttributes,
+  const last = answer.history?.events?.find(
+    (event) =>
+      event.workflowTaskFailedEventAttributes ??
+      event.workflowTaskTimedOutEventAttributes ??
+      event.workflowTaskCompletedEventAttributes,
   );
-  return last?.workflowTaskTimedOutEventAttributes ? 'times out' : 'fails';
+  return last?.workflowTaskFailedEventAttributes ? 'fails' : 'times out';
 }
 
 /** Whether any worker has polled the queue recently; true if the server cannot say. */

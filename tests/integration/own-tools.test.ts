@@ -55,7 +55,7 @@ test('a module that does not load, or holds no tools, is a clear error, and the 
     [join(files.directory, 'absent.mjs'), 'Cannot find module'],
   ] as const) {
     const { code, stderr } = await engine.cli(['up', '--tools', file]);
-    expect(code).toBe(70);
+    expect(code).toBe(78);
     expect(stderr).toContain(`tools_not_loaded: The tools of ${file} could not be loaded`);
     expect(stderr).toContain(reason);
   }
