@@ -12,7 +12,6 @@ import {
 import type { Yielded } from '../contracts/host';
 import { label } from '../contracts/labels';
 import { ownValue } from '../contracts/own';
-import { recentOutput } from '../contracts/recent-output';
 import {
   execSchema,
   inputSchema,
@@ -41,6 +40,7 @@ import { SessionIds } from './session-ids';
 import { sessionDetails, summaryOfInput } from './session-labels';
 import {
   bindToFolder,
+  factsOfBusy,
   idOnHost,
   isYielded,
   newCommand,
@@ -113,16 +113,11 @@ export class SessionActor {
 
   checkExec(request: ExecRequest | undefined, by: AskedBy = 'validator'): ExecRequest {
     const exec = checked(execSchema, 'The command', request);
-    const { command, ref, view } = this.record;
+    const { command } = this.record;
     const id = exec.id ?? currentUpdateInfo()?.id;
     this.ids.checkCommand(id, exec, by);
     if (command?.trouble && !exec.reset) refuse(command.trouble.code, command.trouble.facts);
-    if (command && !exec.reset && command.id !== id) {
-      const known = view?.commandId === idOnHost(command) ? view : undefined;
-      // As last known: a fresh look would cost history.
-      const recent = known && recentOutput(known.output);
-      refuse('busy', { session: ref.session, from: known?.from ?? 0, ...(recent && { recent }) });
-    }
+    if (command && !exec.reset && command.id !== id) refuse('busy', factsOfBusy(this.record, command));
     return exec;
   }
 

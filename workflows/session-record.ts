@@ -1,6 +1,6 @@
 // The state of an exec session, as plain data that survives continue-as-new, and pure functions that change it.
 import type { ApprovalsRecord } from '../contracts/approvals';
-import { isErrorCode } from '../contracts/errors';
+import { isErrorCode, type ErrorFacts } from '../contracts/errors';
 import type { CommandTrouble, SignalledInput, Yielded } from '../contracts/host';
 import type { SessionRef } from '../contracts/ids';
 import type {
@@ -12,6 +12,7 @@ import type {
   YieldSettings,
 } from '../contracts/session';
 import { label } from '../contracts/labels';
+import { recentOutput } from '../contracts/recent-output';
 import { utf8Length } from '../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../contracts/session';
 import type { WorkState } from '../contracts/work-state';
@@ -254,4 +255,11 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
       ),
     },
   };
+}
+
+/** What is in the way of the next command, and its output as last known: a fresh look would cost history. */
+export function factsOfBusy({ ref, view }: SessionRecord, command: RunningCommand): ErrorFacts {
+  const known = view?.commandId === idOnHost(command) ? view : undefined;
+  const recent = known && recentOutput(known.output);
+  return { session: ref.session, from: known?.from ?? 0, ...(recent && { recent }) };
 }

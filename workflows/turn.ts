@@ -125,11 +125,6 @@ class Turn {
     });
   }
 
-  /** So that the server reports the failure of the last attempt; a cancellation would hide it. */
-  private get untilTimeLimit(): { scheduleToCloseTimeout: number } {
-    return { scheduleToCloseTimeout: this.wallMsLeft };
-  }
-
   get wallMsLeft(): number {
     return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
   }
@@ -256,9 +251,9 @@ class Turn {
     this.progress.asksModel(this.steps);
     const summary = label(`step ${this.steps}: ${this.input.settings.model}`);
     this.asking = new CancellationScope();
-    return this.asking.run(() =>
-      callModel.executeWithOptions({ summary, ...this.untilTimeLimit }, [this.modelCall]),
-    );
+    // Ended by the server, which then reports the failure of the last attempt; a cancellation would hide it.
+    const options = { summary, scheduleToCloseTimeout: this.wallMsLeft };
+    return this.asking.run(() => callModel.executeWithOptions(options, [this.modelCall]));
   }
 
   private get modelCall(): ModelCall {
@@ -275,7 +270,7 @@ class Turn {
     const summary = label(`step ${this.steps}: sum up the conversation`);
     this.asking = new CancellationScope();
     const { text, usage } = await this.asking.run(() =>
-      compact.executeWithOptions({ summary, ...this.untilTimeLimit }, [this.modelCall]),
+      compact.executeWithOptions({ summary, scheduleToCloseTimeout: this.wallMsLeft }, [this.modelCall]),
     );
     const covers = this.input.earlier.count + this.transcript.messages.length;
     this.transcript.push({ role: 'summary', text, covers });
