@@ -288,7 +288,6 @@ test('a step with one quick command writes at most 30 events across turn and ses
   };
   // The difference of two lengths: what opening and closing cost falls out.
   const perStep = ((await events(6)) - (await events(2))) / 4;
-  process.stderr.write(`events of a step with one quick command, turn and session together: ${perStep}\n`);
   expect(perStep).toBeGreaterThan(10);
   expect(perStep).toBeLessThanOrEqual(30);
 });

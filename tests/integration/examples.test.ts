@@ -49,6 +49,18 @@ test('a child agent gives its workflow the agent’s answer', async () => {
   expect(await run('child-agent')).toMatchObject({ code: 0, stdout: 'the version: All tests pass.\n' });
 }, 60_000);
 
+test('an agent is watched: its question is approved, its output printed as it arrives, and its messages followed', async () => {
+  const { code, stdout, stderr } = await run('watch-and-approve');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.split('\n')).toEqual([
+    'approved: remote_code',
+    ...['part 1', 'part 2', 'part 3', 'end'].map((line) => `output: ${line}`),
+    ...['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant'].map((role) => `turn 1: ${role}`),
+    'It is installed.',
+    '',
+  ]);
+}, 60_000);
+
 test('a list names the agents that match, what each is doing and what it waits for', async () => {
   const id = uniqueId('listed');
   const asks = { runtime: 'terminal', session: 1, code: 'read -r x' };

@@ -10,6 +10,7 @@ import type { AgentInput } from '../../contracts/agent';
 import { MAIN_TASK_QUEUE, sessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
 import { UI_VIEWS } from '../../contracts/ui-views';
+import { quietenRuntime } from '../../testing/quiet-runtime';
 import { createWorkers, type Workers } from '../../workers';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../helpers/temporal';
@@ -19,6 +20,7 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 
 beforeAll(async () => {
+  quietenRuntime();
   await engine.startServer();
   writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\nheld = "ask"\n');
   await engine.start();
