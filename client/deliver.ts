@@ -30,7 +30,7 @@ const POLLER_SECONDS = 75;
 const STUCK_ATTEMPTS = 4;
 /** A task that timed out and is still pending after this many checks means that its worker is silent. */
 const SILENT_LOOKS = 3;
-const LAST_EVENTS = 10;
+const LAST_EVENTS = 50;
 /** An agent, its turn, a sub-agent of that, its turn. */
 const MAX_DEPTH = 3;
 
@@ -72,7 +72,7 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
     } catch (err) {
       const now = Date.now();
       if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
-      if (now - failingSince > (await patienceMs(err, to))) throw explained(err, to);
+      if (now - failingSince > (await patienceMs(err, to))) throw await explained(err, to);
       if (!isTold && now - failingSince > DELAY_MS) {
         isTold = true;
         to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
@@ -102,10 +102,16 @@ const describe = (client: Client, workflowId: string): Promise<WorkflowExecution
     .describe()
     .catch(() => undefined);
 
-function explained(err: unknown, { server, what, workflowId }: Delivery): unknown {
+async function explained(err: unknown, { client, server, what, workflowId }: Delivery): Promise<unknown> {
   if (isAway(err)) return new HoldfastError('no_server', { address: server.address, reason: reasonOf(err) });
-  if (failsItsTasks(err))
-    return new HoldfastError('workflow_stuck', { got: workflowId, attempts: 'several' });
+  if (failsItsTasks(err)) {
+    // The server says the same of a task that a stopped worker took and never answered.
+    const found = await describe(client, workflowId);
+    const stuck = found && (await findStuck(client, found));
+    return stuck?.how === 'times out'
+      ? new HoldfastError('worker_silent', { taskQueue: found?.taskQueue ?? server.queue, got: stuck.got })
+      : new HoldfastError('workflow_stuck', { got: workflowId, attempts: stuck?.attempts ?? 'several' });
+  }
   if (err instanceof WorkflowNotFoundError)
     return new HoldfastError('not_found', { what, got: err.workflowId });
   return fromFailure(err) ?? err;
@@ -150,7 +156,7 @@ async function unableToAnswer(
 ): Promise<never> {
   let until = Date.now() + graceMs;
   let silentLooks = 0;
-  let lastTask: string | undefined;
+  let progress: string | undefined;
   let isTold = false;
   for (;;) {
     await delay(WORKER_CHECK_MS, undefined, { signal });
@@ -171,9 +177,9 @@ async function unableToAnswer(
     if (stuck?.how === 'fails')
       throw new HoldfastError('workflow_stuck', { got: stuck.got, attempts: stuck.attempts });
     // A worker that was just killed leaves its task like that, too: the next worker completes it between two checks.
-    // Where workers are killed again and again, each check finds another task: that is progress.
-    if (stuck?.task !== lastTask) silentLooks = 0;
-    lastTask = stuck?.task;
+    // Where workers are killed again and again, tasks are completed in between.
+    if (stuck?.progress !== progress) silentLooks = 0;
+    progress = stuck?.progress;
     silentLooks = stuck && needsWorker ? silentLooks + 1 : 0;
     if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
@@ -183,8 +189,8 @@ async function unableToAnswer(
 interface Stuck {
   got: string;
   attempts: number;
-  /** The same for each attempt of one workflow task. */
-  task: string;
+  /** The same as long as no task of the workflow was completed. */
+  progress: string;
   /** Its worker reports a failure, or takes the task and never answers. */
   how: 'fails' | 'times out';
 }
@@ -200,11 +206,9 @@ async function findStuck(
 ): Promise<Stuck | undefined> {
   const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
   if (attempts > 1) {
-    const how = await outcomeOfLastTask(client, { workflowId, runId });
-    const firstAt = raw.pendingWorkflowTask?.originalScheduledTime;
-    const task = `${runId} ${String(firstAt?.seconds)}.${String(firstAt?.nanos)}`;
-    if (how === 'times out' || (how && attempts >= STUCK_ATTEMPTS))
-      return { got: workflowId, attempts, task, how };
+    const last = await lastTask(client, { workflowId, runId });
+    if (last && (last.how === 'times out' || attempts >= STUCK_ATTEMPTS))
+      return { got: workflowId, attempts, ...last };
   }
   if (depth >= MAX_DEPTH) return undefined;
   for (const { workflowId: child } of raw.pendingChildren ?? []) {
@@ -219,20 +223,23 @@ async function findStuck(
  * How the task's first attempt ended: later ones leave no event. Nor does the time-out of a task that the server had not
  * written down yet, for example of an update. Undefined if the server cannot say.
  */
-async function outcomeOfLastTask(
+async function lastTask(
   { workflowService, options: { namespace } }: Client,
   execution: { workflowId: string; runId: string },
-): Promise<Stuck['how'] | undefined> {
+): Promise<Pick<Stuck, 'how' | 'progress'> | undefined> {
   const request = { namespace, execution, maximumPageSize: LAST_EVENTS };
   const answer = await workflowService.getWorkflowExecutionHistoryReverse(request).catch(() => undefined);
   if (!answer) return undefined;
-  const last = answer.history?.events?.find(
+  const events = answer.history?.events ?? [];
+  const completed = events.find((event) => event.workflowTaskCompletedEventAttributes);
+  const ended = events.find(
     (event) =>
       event.workflowTaskFailedEventAttributes ??
       event.workflowTaskTimedOutEventAttributes ??
       event.workflowTaskCompletedEventAttributes,
   );
-  return last?.workflowTaskFailedEventAttributes ? 'fails' : 'times out';
+  const how = ended?.workflowTaskFailedEventAttributes ? 'fails' : 'times out';
+  return { how, progress: `${execution.runId} ${String(completed?.eventId)}` };
 }
 
 /** Whether any worker has polled the queue recently; true if the server cannot say. */
