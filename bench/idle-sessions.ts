@@ -13,7 +13,8 @@ const AT_ONCE = 8;
 const SECONDS = 15;
 const QUIET_SECONDS = 2;
 /** Of one core. */
-const QUIET_PERCENT = 5;
+const QUIET_PERCENT = 1;
+const LONGEST_SECONDS = 60;
 
 export async function idleSessions(bench: Bench): Promise<Row[]> {
   const { client, dataDir } = bench;
@@ -26,7 +27,7 @@ export async function idleSessions(bench: Bench): Promise<Row[]> {
   );
   await eightAtOnce(refs, (ref) => client.session(ref).exec({ code: 'true' }));
   const pids = refs.flatMap((ref) => sessionProcesses(dataDir, ref));
-  await untilQuiet([worker, ...pids]);
+  await untilQuiet(pids);
   const [sessions = NaN, serving = NaN] = await cpuPercent(SECONDS, [pids, [worker]]);
   const memory = proportionalMb(pids) / SESSIONS;
   const resident = residentMb(worker);
@@ -52,9 +53,10 @@ async function eightAtOnce(refs: SessionRef[], work: (ref: SessionRef) => Promis
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-/** Until they use hardly any processor time: a worker beats and polls, so it always uses some. */
+/** Until they use hardly any processor time, or for a minute: a worker beats and polls, so it always uses some. */
 async function untilQuiet(pids: number[]): Promise<void> {
-  for (let used = Infinity; used > QUIET_PERCENT;) {
+  const deadline = Date.now() + LONGEST_SECONDS * 1e3;
+  for (let used = Infinity; used > QUIET_PERCENT && Date.now() < deadline;) {
     const before = cpuSeconds(pids);
     await delay(QUIET_SECONDS * 1e3);
     used = ((cpuSeconds(pids) - before) / QUIET_SECONDS) * 100;
