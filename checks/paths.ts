@@ -140,7 +140,7 @@ export function resolvePath(text: string, cwd: string | null): string {
   return whole.replace(/^\/home\/\uE000~/, '~');
 }
 
-/** Replaces any home folder on this machine by `~`, whoever owns it. */
+/** Replaces every home folder on this machine with `~`. */
 const fromHomes = (path: string): string =>
   path.replace(/^(?:\/root|\/home\/[^/]+|\/Users\/[^/]+)(?=\/|$)/, '~');
 

@@ -2,12 +2,11 @@
 // embedder in the embedding one. The only place that puts the parts together.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/command-gate';
 import { ToolRulings } from '../activities/tool-ruling';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors';
 import type { PolicySettings } from '../contracts/policy';
 import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
@@ -28,7 +27,7 @@ import { createHostSide } from './host-side';
 import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './open-sessions';
 import { publishRegistry } from './registry-record';
-import { registerSearchAttributes } from './search-attributes';
+import { hasSearchAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
 import { TaskJournal } from './task-journal';
 import { Workers, type WorkersLog } from './workers';
@@ -116,7 +115,8 @@ export async function composeWorkers(
     const server = await connectServer({ ...options, dataConverter });
     made.push(() => server.close());
     const { connection, namespace, client } = server;
-    const tellsState = agents && (await registered(client.temporal, log));
+    const tellsState =
+      agents && (await hasSearchAttributes(client.temporal, (message, facts) => log.warn(message, facts)));
     const facts = ownFacts(dataDir);
     // One per process: another process's open tasks are not orphans.
     const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`), facts.instance);
@@ -166,15 +166,6 @@ export async function composeWorkers(
     throw err;
   }
 }
-
-const registered = (client: Client, log: WorkersLog): Promise<boolean> =>
-  registerSearchAttributes(client).then(
-    () => true,
-    (err: unknown) => {
-      log.warn('search attributes could not be registered', { reason: reasonOf(err) });
-      return false;
-    },
-  );
 
 /** Both results, or the first error once both have settled. */
 async function both<A, B>(first: A, second: B): Promise<[Awaited<A>, Awaited<B>]> {

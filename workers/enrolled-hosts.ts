@@ -9,7 +9,7 @@ import { toFailure } from '../contracts/failure';
 import { endUnused } from './end-unused';
 import { EndedAgents } from './ended-agents';
 import { RepeatedLook } from './repeated-look';
-import { activatesPatch, registerSearchAttributes } from './search-attributes';
+import { activatesPatch, hasSearchAttributes } from './search-attributes';
 import { workflowBundle } from './workflow-bundle';
 
 export interface EnrolledHostsOptions {
@@ -82,12 +82,8 @@ export class EnrolledHosts {
     const { connection, dataConverter, warn } = this.options;
     const { namespace } = sessions.options;
     // A namespace of an earlier release lacks the newer ones.
-    const isRegistered = await registerSearchAttributes(sessions).then(
-      () => true,
-      (err: unknown) => {
-        warn('search attributes could not be registered', { namespace, reason: reasonOf(err) });
-        return false;
-      },
+    const isRegistered = await hasSearchAttributes(sessions, (message, facts) =>
+      warn(message, { namespace, ...facts }),
     );
     return Worker.create({
       connection,

@@ -1,6 +1,7 @@
 // Registers the search attributes if the server allows it; the embedded one has them from the start.
 import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
+import { reasonOf } from '../contracts/errors';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 import { STATE_PATCH } from '../contracts/work-state';
 
@@ -31,6 +32,19 @@ export const activatesPatch =
   (isRegistered: boolean): NonNullable<WorkerOptions['patchActivationCallback']> =>
   ({ patchId }) =>
     patchId !== STATE_PATCH || isRegistered;
+
+/** Whether the server has them now; what is in the way is told, and stops nothing. */
+export const hasSearchAttributes = (
+  client: Client,
+  warn: (message: string, facts: { reason: string }) => void,
+): Promise<boolean> =>
+  registerSearchAttributes(client).then(
+    () => true,
+    (err: unknown) => {
+      warn('search attributes could not be registered', { reason: reasonOf(err) });
+      return false;
+    },
+  );
 
 const ifCode =
   (code: number) =>
