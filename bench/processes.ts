@@ -1,5 +1,5 @@
 // The cost of processes, from Linux's /proc (proc(5)).
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../exec/holder-client';
 import type { SessionRef } from '../contracts/ids';
@@ -8,8 +8,6 @@ import { descendantsOf, isRunning } from '../exec/proc';
 import { sessionPaths } from '../exec/session-paths';
 
 const SAMPLE_MS = 20;
-/** Clock ticks per second: the kernel's unit of processor time for user space. */
-const TICKS = 100;
 
 export function holderPid(dataDir: string, ref: SessionRef): number {
   const record = readJson<HolderRecord>(sessionPaths(dataDir, ref).holder);
@@ -35,15 +33,14 @@ function kilobytes(path: string, field: string): number {
   return (Number(match?.[1]) * 1024) / 1e3;
 }
 
-/** User and system time of all of them, in seconds. */
+/** Processor time of all of them in seconds, to the nanosecond: the ticks of /proc/PID/stat are 10 ms each. */
 export function cpuSeconds(pids: number[]): number {
-  const ticks = pids.map((pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // From field 3 on; 14 and 15 are user and system time.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((sum, each) => sum + each, 0) / TICKS;
+  const threads = pids.flatMap((pid) =>
+    readdirSync(`/proc/${pid}/task`).map((tid) => `/proc/${pid}/task/${tid}`),
+  );
+  // The first field of schedstat is the time spent on a processor (Documentation/scheduler/sched-stats.rst).
+  const times = threads.map((thread) => Number(readFileSync(`${thread}/schedstat`, 'latin1').split(' ')[0]));
+  return times.reduce((sum, each) => sum + each, 0) / 1e9;
 }
 
 /** The most resident memory in MB that each process had while `work` ran. */

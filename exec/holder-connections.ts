@@ -5,6 +5,7 @@ import type { SessionRef } from '../contracts/ids';
 import { HolderGone, type HolderRecord } from './holder-client';
 import { HolderPulse, unreachedSince } from './holder-pulse';
 import { readJson } from './json-file';
+import { nudgeHolder } from './nudge-holder';
 import { isAlive } from './process-identity';
 import type { Verb, Verbs } from './protocol';
 import { sessionPaths } from './session-paths';
@@ -13,7 +14,7 @@ import { readTree } from './tree-record';
 
 const ATTEMPTS = 3;
 const GONE_MS = 1_000;
-/** A holder recreates a socket that has vanished within a second or two. */
+/** A holder that is nudged recreates its record or socket within milliseconds; on a busy machine it takes longer. */
 const CONNECT_MS = 3_000;
 const AGAIN_MS = 50;
 
@@ -100,8 +101,9 @@ export class HolderConnections {
   /** A deleted record says nothing about its holder, which rewrites it: its shell is alive. */
   private async isMadeAgain(ref: SessionRef): Promise<boolean> {
     const paths = sessionPaths(this.dataDir, ref);
-    const shell = readJson(paths.holder) ? undefined : readTree(paths)?.leader;
-    for (const until = Date.now() + CONNECT_MS; shell && isAlive(shell) && Date.now() < until;) {
+    const tree = readJson(paths.holder) ? undefined : readTree(paths);
+    for (const until = Date.now() + CONNECT_MS; tree && isAlive(tree.leader) && Date.now() < until;) {
+      nudgeHolder(tree.holder);
       if (this.holderOf(ref)) return true;
       await delay(AGAIN_MS);
     }
@@ -131,6 +133,7 @@ export class HolderConnections {
             : `its socket ${socketPath} is gone`;
           throw unreachedSince(ref.session, record, { why, since });
         }
+        nudgeHolder(record.identity);
         await delay(AGAIN_MS);
       }
     }

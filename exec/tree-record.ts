@@ -1,10 +1,12 @@
 // How to find the processes of a session's current shell. Written by its holder, so that the host can end them when the
 // holder does not answer.
 import { readJson, writeJson } from './json-file';
-import { identitiesOf, type Identity } from './process-identity';
+import { identitiesOf, identityOf, type Identity } from './process-identity';
 import type { SessionPaths } from './session-paths';
 
 export interface TreeRecord {
+  /** Absent in records of earlier releases. */
+  holder?: Identity;
   /** The terminal's leader. */
   leader: Identity;
   /** A text in the environment of everything that the shell started. */
@@ -16,11 +18,12 @@ export interface TreeRecord {
 /** If it cannot be written, the holder's children tell nearly as much. */
 export function recordTree(
   { tree }: SessionPaths,
-  { leader, mark, ownShell }: Omit<TreeRecord, 'leader'> & { leader: number },
+  { leader, mark, ownShell }: Pick<TreeRecord, 'mark' | 'ownShell'> & { leader: number },
 ): void {
   const [identity] = identitiesOf([leader]);
+  const holder = identityOf(process.pid);
   try {
-    if (identity) writeJson(tree, { leader: identity, mark, ownShell } satisfies TreeRecord);
+    if (identity) writeJson(tree, { holder, leader: identity, mark, ownShell } satisfies TreeRecord);
   } catch {
     // Other writes to the same disk report this as `degraded`.
   }

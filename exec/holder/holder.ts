@@ -1,7 +1,8 @@
 // The holder itself: handles requests, announces itself and stays findable, ends when told to.
-import { fstatSync, openSync } from 'node:fs';
+import { fstatSync, openSync, statSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors';
-import { readJson, removeQuietly, writeJson } from '../json-file';
+import { removeQuietly, writeJson } from '../json-file';
+import { NUDGE } from '../nudge-holder';
 import { identityOf } from '../process-identity';
 import { PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
@@ -12,6 +13,8 @@ import { HolderSocket } from './holder-socket';
 import type { Session } from './session';
 
 const LOOK_EVERY_MS = 1_000;
+/** A hundred idle sessions should cost nothing that people notice; the host nudges a holder that it cannot find. */
+const IDLE_LOOK_EVERY_MS = 10_000;
 
 const VERBS =
   'run, secrets, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
@@ -21,6 +24,10 @@ export class Holder {
   private readonly attachments: Attachments;
   private readonly folder: number;
   private isEnding = false;
+  /** The record as written: its file, and its size in bytes. */
+  private written: { ino: number; size: number } | null = null;
+  private nextLook: NodeJS.Timeout | null = null;
+  private isIdle = false;
 
   constructor(
     private readonly config: HolderConfig,
@@ -53,14 +60,26 @@ export class Holder {
       removeQuietly(this.config.socketPath);
       throw err;
     }
+    process.on(NUDGE, () => this.stayFindable());
+    this.lookLater(true);
+  }
+
+  private lookLater(isIdle: boolean): void {
+    this.isIdle = isIdle;
+    if (this.nextLook) clearTimeout(this.nextLook);
     // The server keeps the process alive, not this timer.
-    setInterval(() => this.stayFindable(), LOOK_EVERY_MS).unref();
+    this.nextLook = setTimeout(
+      () => this.stayFindable(),
+      isIdle ? IDLE_LOOK_EVERY_MS : LOOK_EVERY_MS,
+    ).unref();
   }
 
   private record(): void {
     const { socketPath, token } = this.config;
     const identity = identityOf(process.pid);
     writeJson(this.paths.holder, { identity, socketPath, token, version: PROTOCOL_VERSION });
+    const { ino, size } = statSync(this.paths.holder);
+    this.written = { ino, size };
   }
 
   /** A holder that nobody can find would run for ever, so its socket and record are recreated. */
@@ -69,12 +88,18 @@ export class Holder {
     try {
       // Somebody has deleted the session: its terminal ends too.
       if (fstatSync(this.folder).nlink === 0) return void this.end('the folder of the session was deleted');
-      if (!readJson(this.paths.holder)) this.record();
+      if (!this.isRecorded()) this.record();
       this.session.snapshot();
     } catch {
-      // Retried in a second.
+      // Retried at the next look.
     }
     this.socket.keep();
+    this.lookLater(!this.session.running);
+  }
+
+  private isRecorded(): boolean {
+    const there = statSync(this.paths.holder, { throwIfNoEntry: false });
+    return there?.ino === this.written?.ino && there?.size === this.written?.size;
   }
 
   /** From now on requests find a closed connection, and then the next holder: this one begins nothing more. */
@@ -95,6 +120,7 @@ export class Holder {
   ): unknown {
     const { session, attachments } = this;
     const { gone, waiting } = connection;
+    if (this.isIdle && verb === 'run') this.lookLater(false);
     switch (verb) {
       case 'run':
         return session.run(body as Verbs['run']['request']);

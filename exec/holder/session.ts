@@ -57,7 +57,7 @@ export class Session {
   private shellLives = false;
   private epoch: number;
   private command: CommandRecord | null = null;
-  private running = false;
+  running = false;
   /** The token that scripts of the last command show; null if they may call nothing. */
   private token: string | null = null;
   private flush = false;

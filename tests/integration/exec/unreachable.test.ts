@@ -258,6 +258,23 @@ describe('what a holder is found by', () => {
   });
 
   test.each([
+    ['its socket', ({ socketPath }: HolderRecord) => socketPath],
+    ['the record of itself', () => sessionPaths(t.dataDir, t.ref).holder],
+  ])('is recreated as soon as a request misses %s, also by an idle holder', async (_what, pathOf) => {
+    await t.run('KEPT=1');
+    const path = pathOf(recordOf());
+    // The look that recreates it finds nothing running, so the next look is further away than any caller waits.
+    rmSync(path);
+    await until(() => existsSync(path), TOLD_MS);
+    rmSync(path);
+    const host = anew();
+    await host.run(t.ref, { id: 'after', runtime: 'terminal', code: 'echo "kept $KEPT"' });
+    await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 });
+    host.detach();
+    expect(logOf(t).toString()).toBe('kept 1\r\n');
+  });
+
+  test.each([
     ['removed', (path: string) => rmSync(path)],
     ['emptied', (path: string) => truncateSync(path)],
   ])('is waited for when its record was %s just now, and no second holder is started', async (_how, harm) => {

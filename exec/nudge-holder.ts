@@ -1,0 +1,13 @@
+// Asks a living holder that cannot be found to make itself findable at once: an idle one looks only now and then.
+import { isAlive, type Identity } from './process-identity';
+
+/** Ignored by default, so a holder of an earlier release is not harmed: it looks every second. */
+export const NUDGE = 'SIGURG';
+
+export function nudgeHolder(holder: Identity | undefined): void {
+  try {
+    if (holder && isAlive(holder)) process.kill(holder.pid, NUDGE);
+  } catch {
+    // It has just ended.
+  }
+}
