@@ -9,8 +9,8 @@ import type {
   ReadTranscriptInput,
   ResetSessionsInput,
 } from '../contracts/activities';
-import type { Compaction, Message, ModelCall, ModelReply, ParsedReply, ToolCall } from '../contracts/agent';
-import { HoldfastError } from '../contracts/errors';
+import type { Compaction, Message, ModelCall, ModelReply, ParsedReply, ToolCall } from '../contracts/agents/agent';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import {
   LOCAL_HOST,
   agentWorkflowId,
@@ -20,7 +20,7 @@ import {
 } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { fitText } from '../contracts/payload-size';
-import { visibleMessages } from '../contracts/visible-messages';
+import { visibleMessages } from '../contracts/agents/visible-messages';
 import { checkedAnswer } from '../models/answer-schema';
 import { compactionRequest, MAX_SUMMARY_BYTES } from '../models/compaction';
 import type { FindDialect } from '../models/dialects/dialects';

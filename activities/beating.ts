@@ -1,7 +1,7 @@
 // Shared by all long activities: sends heartbeats while it works, and gives failures their code.
 import { Context } from '@temporalio/activity';
-import { HoldfastError } from '../contracts/errors';
-import { toFailure, toRetryableFailure } from '../contracts/failure';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { toFailure, toRetryableFailure } from '../contracts/errors/failure';
 
 const HEARTBEAT_MS = 2_000;
 

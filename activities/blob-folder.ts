@@ -4,7 +4,7 @@ import { rmSync, statSync, utimesSync, type Stats } from 'node:fs';
 import { lstat, readdir, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { checkedId } from '../contracts/ids';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 
 /** Not a possible agent name. */
 const COPIES = '.copies';

@@ -1,6 +1,6 @@
 // How much of the disk the blob store uses, and whether there is room for more: in total, and for each agent.
-import { HoldfastError } from '../contracts/errors';
-import { MIB, type Quotas } from '../contracts/quotas';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { MIB, type Quotas } from '../contracts/sessions/quotas';
 import { MAX_VALUE_BYTES } from '../exec/protocol';
 import type { BlobFile, BlobFolder } from './blob-folder';
 

@@ -3,11 +3,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { access, constants, mkdir, open, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { DEFAULT_QUOTAS } from '../contracts/quotas';
-import type { BlobRef, JsonValue, ToolOutcome } from '../contracts/tools';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { DEFAULT_QUOTAS } from '../contracts/sessions/quotas';
+import type { BlobRef, JsonValue, ToolOutcome } from '../contracts/tools/tools';
 import { MAX_VALUE_BYTES } from '../exec/protocol';
-import { storageReason } from '../exec/storage-failure';
+import { storageReason } from '../system/storage-failure';
 import { BlobFolder } from './blob-folder';
 import { BlobRoom, type BlobLimits } from './blob-room';
 

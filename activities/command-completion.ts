@@ -11,16 +11,16 @@ import {
   type AsyncCompletionOperationOptions,
   type Client,
 } from '@temporalio/client';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { toFailure } from '../contracts/failure';
-import type { CommandTrouble, RunCommandInput, Yielded } from '../contracts/host';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { toFailure } from '../contracts/errors/failure';
+import type { CommandTrouble, RunCommandInput, Yielded } from '../contracts/sessions/host';
 import { SESSION_MESSAGES } from '../contracts/messages';
-import { isPassing, ofLookBehind } from '../contracts/passing';
-import { commandView } from '../exec/command-view';
-import { readJson, removeQuietly, writeJson } from '../exec/json-file';
+import { isPassing, ofLookBehind } from '../contracts/errors/passing';
+import { commandView } from '../exec/host/command-view';
+import { readJson, removeQuietly, writeJson } from '../system/json-file';
 import type { ObserveReason, Snapshot } from '../exec/protocol';
-import type { SessionHost } from '../exec/session-host';
-import { asStorageFailure } from '../exec/storage-failure';
+import type { SessionHost } from '../exec/host/session-host';
+import { asStorageFailure } from '../system/storage-failure';
 import { crashPoint } from './crash-point';
 
 const HEARTBEAT_MS = 4_000;

@@ -1,12 +1,12 @@
 // The host's check of a command before its shell gets it: the findings of the checks, and the policy's ruling on them.
 import { createHash } from 'node:crypto';
-import type { CheckReport } from '../contracts/checks';
-import type { HeldCommand } from '../contracts/approvals';
-import { HoldfastError } from '../contracts/errors';
-import type { RunCommandInput } from '../contracts/host';
-import { reasonsText, rulingOn, type PolicySettings } from '../contracts/policy';
-import type { Runtime } from '../contracts/session';
-import type { AuditLog } from '../exec/audit-log';
+import type { CheckReport } from '../contracts/tools/checks';
+import type { HeldCommand } from '../contracts/tools/approvals';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import type { RunCommandInput } from '../contracts/sessions/host';
+import { reasonsText, rulingOn, type PolicySettings } from '../contracts/tools/policy';
+import type { Runtime } from '../contracts/sessions/session';
+import type { AuditLog } from '../exec/host/audit-log';
 
 /** Produces the findings for a command's code. */
 export interface CheckCode {

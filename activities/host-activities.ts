@@ -1,8 +1,8 @@
 // The activities of one host: thin wrappers around its sessions. They run on `host.<name>` alone.
 import { CompleteAsyncError, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import { HoldfastError } from '../contracts/errors';
-import { toFailure } from '../contracts/failure';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { toFailure } from '../contracts/errors/failure';
 import type {
   CloseSessionInput,
   HostActivities,
@@ -14,19 +14,19 @@ import type {
   SendInputsInput,
   SentInputs,
   WaitForSessionsInput,
-} from '../contracts/host';
+} from '../contracts/sessions/host';
 import type { SessionRef } from '../contracts/ids';
-import { isPassing, ofLookBehind } from '../contracts/passing';
-import type { CodeImport } from '../contracts/package-names';
-import type { CommandView, Runtime, WaitResult } from '../contracts/session';
-import { commandView, type ViewRequest } from '../exec/command-view';
+import { isPassing, ofLookBehind } from '../contracts/errors/passing';
+import type { CodeImport } from '../contracts/tools/package-names';
+import type { CommandView, Runtime, WaitResult } from '../contracts/sessions/session';
+import { commandView, type ViewRequest } from '../exec/host/command-view';
 import type { ObserveReason, Snapshot, Verbs } from '../exec/protocol';
-import type { AuditLog } from '../exec/audit-log';
-import type { Effect, HostAccess } from '../exec/host-access';
-import type { SessionHost } from '../exec/session-host';
-import { asStorageFailure } from '../exec/storage-failure';
+import type { AuditLog } from '../exec/host/audit-log';
+import type { Effect, HostAccess } from '../exec/host/host-access';
+import type { SessionHost } from '../exec/host/session-host';
+import { asStorageFailure } from '../system/storage-failure';
 import { importsOf } from '../checks/javascript-imports';
-import type { HeldCommand } from '../contracts/approvals';
+import type { HeldCommand } from '../contracts/tools/approvals';
 import type { CommandCompletion } from './command-completion';
 import type { CommandGate } from './command-gate';
 import { crashPoint } from './crash-point';

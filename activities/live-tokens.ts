@@ -9,9 +9,9 @@ import {
   type LiveToken,
   type LiveTokensRecord,
   type WatchRequest,
-} from '../contracts/live-tokens';
-import { readJson, removeQuietly, writeJson } from '../exec/json-file';
-import { isRunning } from '../exec/proc';
+} from '../contracts/agents/live-tokens';
+import { readJson, removeQuietly, writeJson } from '../system/json-file';
+import { isRunning } from '../system/proc';
 import { socketPathFor } from '../exec/session-paths';
 
 /** How much a watcher may leave unread. */

@@ -1,6 +1,6 @@
 // The host's side of its lease: an activity that lasts as long as this process does.
 import { Context } from '@temporalio/activity';
-import type { LeaseEnd, LeaseInput, PresenceActivities } from '../contracts/remote-hosts';
+import type { LeaseEnd, LeaseInput, PresenceActivities } from '../contracts/sessions/remote-hosts';
 
 const BEAT_MS = 2_000;
 

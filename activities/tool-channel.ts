@@ -3,12 +3,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import { argumentsOf, cutValues } from '../contracts/shown-values';
-import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools';
+import { argumentsOf, cutValues } from '../contracts/tools/shown-values';
+import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../contracts/tools/tools';
 import type { CancelledCall, ScriptCall } from '../exec/protocol';
-import type { SessionHost } from '../exec/session-host';
+import type { SessionHost } from '../exec/host/session-host';
 import type { ToolRegistry } from '../tools/registry';
 import { whyUnreachable, type BlobStore } from './blob-store';
 import type { ToolRulings } from './tool-ruling';

@@ -1,9 +1,9 @@
 // The policy's ruling on tool calls. It is written into a call when the call is accepted, because workflows know no
 // policy; the tool's host checks once more before it runs the tool.
-import type { Place, ToolHold } from '../contracts/approvals';
-import { HoldfastError } from '../contracts/errors';
-import { label } from '../contracts/labels';
-import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/policy';
+import type { Place, ToolHold } from '../contracts/tools/approvals';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { label } from '../contracts/text/labels';
+import { reasonsText, rulingOnTool, type PolicySettings } from '../contracts/tools/policy';
 import type { ToolRegistry } from '../tools/registry';
 import type { Tool } from '../tools/tool';
 import { hashOf, type CheckCode } from './command-gate';

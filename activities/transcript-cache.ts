@@ -1,7 +1,7 @@
 // Messages that this worker has seen, so that a model call fetches only the new ones. Keyed by run: within one, a
 // transcript only grows.
 import type { HoldfastClient } from '../client/holdfast-client';
-import type { Message, TranscriptPage } from '../contracts/agent';
+import type { Message, TranscriptPage } from '../contracts/agents/agent';
 import { AGENT_MESSAGES } from '../contracts/messages';
 
 const MAX_ENTRIES = 200;

@@ -1,14 +1,14 @@
 // Waits at the holders until sessions have what their reader asked for. Patterns are matched here, so that a slow
 // expression stalls no terminal.
 import vm from 'node:vm';
-import { HoldfastError } from '../contracts/errors';
-import type { ReadOutputInput, WaitForSessionsInput } from '../contracts/host';
-import type { Wait, WaitReason } from '../contracts/session';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import type { ReadOutputInput, WaitForSessionsInput } from '../contracts/sessions/host';
+import type { Wait, WaitReason } from '../contracts/sessions/session';
 import type { SessionRef } from '../contracts/ids';
-import { logStart } from '../exec/log-reader';
+import { logStart } from '../exec/output/log-reader';
 import type { ObserveReason, Snapshot, Until } from '../exec/protocol';
-import type { SessionHost } from '../exec/session-host';
-import { keptTexts } from '../exec/view';
+import type { SessionHost } from '../exec/host/session-host';
+import { keptTexts } from '../exec/output/view';
 
 /** Window size for searching a pattern. */
 const PATTERN_WINDOW_BYTES = 65_536;

@@ -1,5 +1,5 @@
 // The cost of checking a command before it runs, once thread and parsers are warm: each language, by length.
-import type { Runtime } from '../contracts/session';
+import type { Runtime } from '../contracts/sessions/session';
 import { CodeChecks } from '../checks/code-checks';
 import { below, median, plain, timed, type Row } from './measure';
 

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, LOCAL_HOST, sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
-import type { Message } from '../contracts/agent';
+import type { Message } from '../contracts/agents/agent';
 import { grown, historySize, type HistorySize } from './history-size';
 import { below, plain, type Row } from './measure';
 import { runTrue, toolBlock } from './replies';

@@ -1,10 +1,10 @@
 // The cost of processes, from Linux's /proc (proc(5)).
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HolderRecord } from '../exec/holder-client';
+import type { HolderRecord } from '../exec/client/holder-client';
 import type { SessionRef } from '../contracts/ids';
-import { readJson } from '../exec/json-file';
-import { descendantsOf, isRunning } from '../exec/proc';
+import { readJson } from '../system/json-file';
+import { descendantsOf, isRunning } from '../system/proc';
 import { sessionPaths } from '../exec/session-paths';
 
 const SAMPLE_MS = 20;

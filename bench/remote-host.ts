@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compiledEntry } from '../exec/package-root';
+import { compiledEntry } from '../system/package-root';
 import { atMost, explaining, inTurn, timed, type Row } from './measure';
 import { uniqueId, type Bench } from './setting';
 

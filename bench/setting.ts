@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastClient } from '../client/holdfast-client';
-import { defaultCacheDir } from '../engine/data-dir';
+import { defaultCacheDir } from '../system/data-dir';
 import { ensureServer, stopServer } from '../engine/server';
-import { detectTreeKill } from '../exec/holder/process-tree';
-import { SessionHost } from '../exec/session-host';
-import { ensureWorker, stopWorker } from '../workers/worker-process';
-import type { WorkerRecord } from '../workers/worker-record';
+import { detectTreeKill } from '../exec/processes/process-tree';
+import { SessionHost } from '../exec/host/session-host';
+import { ensureWorker, stopWorker } from '../workers/process/worker-process';
+import type { WorkerRecord } from '../workers/process/worker-record';
 import type { Row } from './measure';
 
 export interface Bench {

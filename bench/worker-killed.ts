@@ -1,5 +1,5 @@
 // How long a command's caller waits for the next worker when the first was killed.
-import { logEnd } from '../exec/log-reader';
+import { logEnd } from '../exec/output/log-reader';
 import { sessionPaths } from '../exec/session-paths';
 import { below, median, type Row } from './measure';
 import { uniqueId, until, type Bench } from './setting';

@@ -5,7 +5,7 @@ const MIN_NODE = [22, 13];
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) {
-  require('../dist/engine/compile-cache.js');
+  require('../dist/system/compile-cache.js');
   require('../dist/cli/main.js');
 } else {
   runByCheckout();

@@ -1,6 +1,6 @@
 // Checks one piece of code, synchronously in one thread: bash and JavaScript are parsed here, Python's trees are passed
 // in.
-import type { CheckReport } from '../contracts/checks';
+import type { CheckReport } from '../contracts/tools/checks';
 import { runBash } from './bash/shell';
 import { Check, TooMuch, type EmbeddedPython } from './check';
 import { runJavaScript, runPython, type PythonTree } from './code/run';

@@ -1,6 +1,6 @@
 // A thread that checks code: whatever the code is, the thread can be ended from outside, and nothing else is blocked.
 import { parentPort } from 'node:worker_threads';
-import type { CheckReport } from '../contracts/checks';
+import type { CheckReport } from '../contracts/tools/checks';
 import { analyse } from './analyse';
 import { loadBash } from './bash/tree';
 import type { PythonTree } from './code/run';

@@ -1,10 +1,10 @@
 // Checks code before it runs, by parsing it. Advice that prevents mistakes: it is easy to bypass on purpose, and the
 // sandbox is the boundary.
 import { Worker } from 'node:worker_threads';
-import type { CheckReport } from '../contracts/checks';
-import { reasonOf } from '../contracts/errors';
-import { MAX_CODE_BYTES, type Runtime } from '../contracts/session';
-import { compiledEntry } from '../exec/package-root';
+import type { CheckReport } from '../contracts/tools/checks';
+import { reasonOf } from '../contracts/errors/holdfast-error';
+import { MAX_CODE_BYTES, type Runtime } from '../contracts/sessions/session';
+import { compiledEntry } from '../system/package-root';
 import type { ThreadAnswer, ThreadRequest } from './check-thread';
 import type { Language } from './findings';
 import { PythonParser } from './python-parser';

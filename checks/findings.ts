@@ -1,5 +1,5 @@
 // Collects the findings of a check, with their places in the given code.
-import type { CheckRule, Verdict } from '../contracts/checks';
+import type { CheckRule, Verdict } from '../contracts/tools/checks';
 import { UNKNOWN } from './text';
 
 const EXCERPT = 120;

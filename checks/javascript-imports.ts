@@ -1,6 +1,6 @@
 // The unconditional imports of JavaScript, which must be installed before it runs.
 import { isBuiltin } from 'node:module';
-import type { CodeImport } from '../contracts/package-names';
+import type { CodeImport } from '../contracts/tools/package-names';
 import { parseEs, type EsNode } from './code/parse-javascript';
 
 /** Per script; nobody installs more one by one. */

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { packageRoot } from '../exec/package-root';
+import { packageRoot } from '../system/package-root';
 
 const PARSE_MS = 3_000;
 /** The tree of the longest allowed code has some megabytes. */

@@ -1,6 +1,6 @@
 // What is known about a text that a program will have at run time. Marks stand for parts that are not literal; they are
 // Unicode private use characters, which `withoutMarks` removes from outside input.
-import { secretNames } from '../contracts/secrets';
+import { secretNames } from '../contracts/tools/secrets';
 
 /** Any text, possibly empty. */
 export const UNKNOWN = '\uE000';

@@ -1,11 +1,11 @@
 // Looks at a model's name and key before anything is started.
 import { resolve } from 'node:path';
 import { resolveServer } from '../client/connect';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { createProviders } from '../models/providers';
-import { configurationSource, readConfiguration } from '../workers/configuration';
-import { recordedConfig } from '../workers/recorded-choice';
-import { runningWorker } from '../workers/worker-record';
+import { configurationSource, readConfiguration } from '../workers/configuration/configuration';
+import { recordedConfig } from '../workers/configuration/recorded-choice';
+import { runningWorker } from '../workers/process/worker-record';
 import { configOf, dataDirOf, type GlobalOptions } from './context';
 
 /** Throws what the provider's check throws, `model_unknown` and `config_invalid`. */

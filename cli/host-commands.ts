@@ -1,7 +1,7 @@
 // The commands below `holdfast host`.
 import type { Command } from 'commander';
 import { checkedId } from '../contracts/ids';
-import { ACCESS } from '../contracts/remote-hosts';
+import { ACCESS } from '../contracts/sessions/remote-hosts';
 import type { ServeHostOptions } from './commands/host';
 import type { GlobalOptions } from './context';
 import { EXAMPLES } from './examples';

@@ -1,10 +1,10 @@
 // The sessions of this machine as their holders and files tell them, without a server or a worker.
-import { commandView } from '../exec/command-view';
-import { detectTreeKill } from '../exec/holder/process-tree';
-import { endOf, segmentsOf } from '../exec/log-segments';
-import { SessionHost } from '../exec/session-host';
+import { commandView } from '../exec/host/command-view';
+import { detectTreeKill } from '../exec/processes/process-tree';
+import { endOf, segmentsOf } from '../exec/output/log-segments';
+import { SessionHost } from '../exec/host/session-host';
 import { sessionPaths } from '../exec/session-paths';
-import { MAX_PAGE_BYTES, type CommandView } from '../contracts/session';
+import { MAX_PAGE_BYTES, type CommandView } from '../contracts/sessions/session';
 import type { SessionRef } from '../contracts/ids';
 
 let treeKill: ReturnType<typeof detectTreeKill> | undefined;

@@ -1,8 +1,8 @@
 // The command `holdfast`: guards what it writes, and runs its command line.
-import { HoldfastError } from '../contracts/errors';
-import { guardOutput } from './guarded-output';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { guardOutput } from './terminal/guarded-output';
 import { runCommandLine } from './program';
-import { reportError } from './report-error';
+import { reportError } from './print/report-error';
 
 /** Like a program that SIGPIPE ends: the reader has read enough. A command in a session keeps running. */
 const PIPE_CLOSED = 128 + 13;

@@ -1,5 +1,5 @@
 // Options that accept only certain words.
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 
 /** A parser that accepts one of `values` and throws `invalid_input` for `what` otherwise. */
 export const oneOf =

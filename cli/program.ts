@@ -1,10 +1,10 @@
 // The command line `holdfast`: its commands and options, and which file implements each command.
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { DIALECTS } from '../contracts/agent';
-import { HoldfastError } from '../contracts/errors';
+import { DIALECTS } from '../contracts/agents/agent';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedQueue, checkedSession } from '../contracts/ids';
-import { RUNTIMES } from '../contracts/session';
-import { packageVersion } from '../exec/package-root';
+import { RUNTIMES } from '../contracts/sessions/session';
+import { packageVersion } from '../system/package-root';
 import type { ForkOptions, ReasonOptions, SendOptions } from './commands/agents';
 import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
@@ -42,8 +42,8 @@ import {
   wait,
 } from './lazy-commands';
 import { oneOf } from './one-of';
-import type { GivenOptions } from './next-step';
-import { reportError } from './report-error';
+import type { GivenOptions } from './print/next-step';
+import { reportError } from './print/report-error';
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,15}$/.test(text))

@@ -1,11 +1,11 @@
 // Lists agents from the server's visibility store: no worker has to answer, and what happened a second ago may be missing.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { AgentState } from '../contracts/agent';
-import { HoldfastError } from '../contracts/errors';
+import type { AgentState } from '../contracts/agents/agent';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { listAgentsSchema } from '../contracts/schemas/agent-list';
 import { parseWith } from '../contracts/schemas/parse';
-import type { WaitsFor } from '../contracts/waits';
+import type { WaitsFor } from '../contracts/agents/waits';
 import { lacksAttribute } from './with-attributes';
 
 export interface ListAgentsRequest {

@@ -17,11 +17,11 @@ import type {
   SendRequest,
   TranscriptPage,
   TranscriptRequest,
-} from '../contracts/agent';
-import { HoldfastError } from '../contracts/errors';
-import { fromFailure } from '../contracts/failure';
+} from '../contracts/agents/agent';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { fromFailure } from '../contracts/errors/failure';
 import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
-import { asSummary, label } from '../contracts/labels';
+import { asSummary, label } from '../contracts/text/labels';
 import { recoverContent, sendContent, spawnContent, type MessageContent } from '../contracts/message-content';
 import { AGENT_MESSAGES, messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import {
@@ -33,8 +33,8 @@ import {
   stopSchema,
 } from '../contracts/schemas/agent';
 import { parseWith } from '../contracts/schemas/parse';
-import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../contracts/sub-agents';
-import { attributesOfNewAgent } from '../contracts/work-state';
+import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../contracts/agents/sub-agents';
+import { attributesOfNewAgent } from '../contracts/agents/work-state';
 import { overviewOf } from './agent-overview';
 import { deliver, type Delivery, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';

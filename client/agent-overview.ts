@@ -2,11 +2,11 @@
 // session its command. Only queries, which leave no trace in history.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { AgentOverview, AgentState, Shell, ShellState, TurnState } from '../contracts/agent';
+import type { AgentOverview, AgentState, Shell, ShellState, TurnState } from '../contracts/agents/agent';
 import { LOCAL_HOST, parseSessionWorkflowId, shellOf } from '../contracts/ids';
 import { AGENT_MESSAGES, SEARCH_ATTRIBUTES, SESSION_MESSAGES, WORKFLOWS } from '../contracts/messages';
-import type { SessionState } from '../contracts/session';
-import type { Wait } from '../contracts/waits';
+import type { SessionState } from '../contracts/sessions/session';
+import type { Wait } from '../contracts/agents/waits';
 import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
 

@@ -1,10 +1,10 @@
 // Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Approval, ApprovalsRequest, ApproveRequest, DenyRequest } from '../contracts/approvals';
+import type { Approval, ApprovalsRequest, ApproveRequest, DenyRequest } from '../contracts/tools/approvals';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../contracts/ids';
 import { APPROVAL_MESSAGES, SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
-import type { OpenQuestion } from '../contracts/questions';
+import type { OpenQuestion } from '../contracts/agents/questions';
 import { parseWith } from '../contracts/schemas/parse';
 import { approveSchema, denySchema } from '../contracts/schemas/approvals';
 import { deliver, type ServerFacts } from './deliver';

@@ -7,8 +7,8 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { fromFailure } from '../contracts/failure';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { fromFailure } from '../contracts/errors/failure';
 
 /** gRPC status codes of a server that is briefly away. */
 const UNAVAILABLE = [4, 14];

@@ -2,11 +2,11 @@
 // that it is in no history that is replayed.
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
-import { reasonOf } from '../contracts/errors';
-import { fromFailure } from '../contracts/failure';
-import { asSummary } from '../contracts/labels';
+import { reasonOf } from '../contracts/errors/holdfast-error';
+import { fromFailure } from '../contracts/errors/failure';
+import { asSummary } from '../contracts/text/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
-import type { BlobRef } from '../contracts/tools';
+import type { BlobRef } from '../contracts/tools/tools';
 import { deliver } from './deliver';
 import type { HoldfastClient } from './holdfast-client';
 

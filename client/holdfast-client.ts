@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
-import type { SessionInput } from '../contracts/session';
+import type { SessionInput } from '../contracts/sessions/session';
 import { AgentDirectory } from './agent-directory';
 import { AgentHandle } from './agent-handle';
 import { ApprovalDesk } from './approval-desk';

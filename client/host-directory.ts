@@ -1,9 +1,9 @@
 // Which hosts exist, and whether they are online.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { hostTaskQueue, hostWorkflowId } from '../contracts/ids';
 import { HOST_MESSAGES, WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
-import { HOST_PROTOCOL, type HostFacts, type HostInput, type HostState } from '../contracts/remote-hosts';
+import { HOST_PROTOCOL, type HostFacts, type HostInput, type HostState } from '../contracts/sessions/remote-hosts';
 import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
 import { QueueClaims } from './queue-claims';

@@ -1,6 +1,6 @@
 // The namespaces of each host's session workflows: a host in another trust domain has its own.
 import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { hostWorkflowId, LOCAL_HOST, parseSessionWorkflowId } from '../contracts/ids';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../contracts/messages';
 import { deliver, type ServerFacts } from './deliver';

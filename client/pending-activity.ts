@@ -2,8 +2,8 @@
 // next one begins. Costs no history.
 import type { Client } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { fromFailure } from '../contracts/failure';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { fromFailure } from '../contracts/errors/failure';
 
 export interface PendingActivity {
   /** Name of its type, for example `callModel`. */

@@ -1,8 +1,8 @@
 // The claims of task queues: which data folder serves which. A claim is a running workflow under the queue's name, so
 // the server itself ensures that there is only one, and neither making nor reading it needs a worker.
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { CLAIM_MEMO, claimWorkflowId, placeOf, type ClaimFacts } from '../contracts/claims';
-import { asSummary } from '../contracts/labels';
+import { CLAIM_MEMO, claimWorkflowId, placeOf, type ClaimFacts } from '../contracts/sessions/claims';
+import { asSummary } from '../contracts/text/labels';
 import { WORKFLOWS } from '../contracts/messages';
 
 /** A valid claim. */

@@ -7,7 +7,7 @@ import {
   type Workflow,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
 import { SESSION_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
 import {
@@ -17,8 +17,8 @@ import {
   resetContent,
   type MessageContent,
 } from '../contracts/message-content';
-import { isPassing } from '../contracts/passing';
-import { recentOutput } from '../contracts/recent-output';
+import { isPassing } from '../contracts/errors/passing';
+import { recentOutput } from '../contracts/sessions/recent-output';
 import { parseWith } from '../contracts/schemas/parse';
 import {
   execSchema,
@@ -37,15 +37,15 @@ import type {
   SessionState,
   WaitRequest,
   WaitResult,
-} from '../contracts/session';
+} from '../contracts/sessions/session';
 import type {
   CancelToolsRequest,
   ToolCallAnswer,
   ToolCallRequest,
   ToolResults,
   ToolResultsRequest,
-} from '../contracts/tools';
-import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/work-state';
+} from '../contracts/tools/tools';
+import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
 import { deliver, type ServerFacts } from './deliver';
 import { updateIdOf } from './update-id';
 import { withAttributes, type StartAttributes } from './with-attributes';

@@ -1,6 +1,6 @@
 // The agent's activities, which run on `holdfast`, as workflows see them.
-import type { Compaction, ModelCall, ModelReply, ToolResult, TranscriptPage } from './agent';
-import type { ToolInvocation, ToolOutcome } from './tools';
+import type { Compaction, ModelCall, ModelReply, ToolResult, TranscriptPage } from './agents/agent';
+import type { ToolInvocation, ToolOutcome } from './tools/tools';
 
 export interface OpenSessionsInput {
   agent: string;

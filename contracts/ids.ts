@@ -1,6 +1,6 @@
 // Names that outside callers depend on: ids, workflow ids and task queues. Pure.
-import type { Shell } from './agent';
-import { HoldfastError } from './errors';
+import type { Shell } from './agents/agent';
+import { HoldfastError } from './errors/holdfast-error';
 
 /** Every id must match this before it becomes part of a path, a workflow id or a queue name. */
 export const ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;

@@ -1,10 +1,10 @@
 // The content that a message's id stands for: repeating the id with the same content returns the recorded answer, with
 // other content it is refused as `id_conflict`. How an answer is awaited or shown is not content. Pure.
-import type { RecoverRequest, SendRequest } from './agent';
-import type { ExecRequest, InputRequest, ResetRequest } from './session';
+import type { RecoverRequest, SendRequest } from './agents/agent';
+import type { ExecRequest, InputRequest, ResetRequest } from './sessions/session';
 import { sha256 } from './sha256';
-import type { SpawnRequest } from './sub-agents';
-import type { ToolCallRequest } from './tools';
+import type { SpawnRequest } from './agents/sub-agents';
+import type { ToolCallRequest } from './tools/tools';
 
 /** Plain JSON that begins with the message's name. */
 export type MessageContent = readonly [name: string, ...fields: unknown[]];

@@ -1,6 +1,6 @@
 // Names of workflows and their messages. Outside callers depend on them: any change here is a breaking change.
 
-import { label } from './labels';
+import { label } from './text/labels';
 
 export const WORKFLOWS = {
   agent: 'agent',

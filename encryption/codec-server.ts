@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import type { EncryptingCodec } from './encrypting-codec';
 import { parsePayloads, printPayloads } from './payload-json';
 

@@ -2,7 +2,7 @@
 // workflow sandbox. A reader checks that a payload was made for its own workflow.
 import { createHash, createHmac } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { workflowKind } from '../contracts/ids';
 import type { KeyRing } from './key-ring';
 import { encodingOf, ownerOf, seal, SEALED_ENCODING, unseal, type Owner } from './sealed-payload';

@@ -1,6 +1,6 @@
 // Reads the keys. Faults name the place of a key, never a part of it.
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { readPrivateFile } from '../exec/private-file';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { readPrivateFile } from '../system/private-file';
 import type { KeySource } from './settings';
 
 const KEY_BYTES = 32;

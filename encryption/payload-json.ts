@@ -1,6 +1,6 @@
 // Payloads in the codec endpoint's JSON: bytes in base64.
 import type { Payload } from '@temporalio/common';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 
 interface PayloadJson {
   metadata?: Record<string, string>;

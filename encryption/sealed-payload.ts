@@ -1,7 +1,7 @@
 // One payload sealed with AES-256-GCM: the metadata beside the ciphertext, and what is authenticated with it.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { KeyRing } from './key-ring';
 import { payloadFromBytes, payloadToBytes } from './payload-bytes';
 

@@ -1,9 +1,9 @@
 // Builds the Temporal CLI from our pinned Go module, for machines that cannot reach the vendor's download. go.sum holds
 // the checksum of every module, and -mod=readonly makes Go refuse anything unlisted.
 import { join } from 'node:path';
-import { packageRoot } from '../exec/package-root';
+import { packageRoot } from '../system/package-root';
 import type { ObtainOptions } from './download';
-import { findOnPath } from '../exec/executable';
+import { findOnPath } from '../system/executable';
 import { TEMPORAL_CLI_PACKAGE, TEMPORAL_CLI_VERSION } from './pinned';
 import { runTool } from './run-tool';
 

@@ -1,7 +1,7 @@
 // The vendor's own download of the Temporal CLI, performed by @temporalio/testing.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isExecutable } from '../exec/executable';
+import { isExecutable } from '../system/executable';
 import { TEMPORAL_CLI_VERSION } from './pinned';
 import { runTool } from './run-tool';
 

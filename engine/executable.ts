@@ -1,7 +1,7 @@
 // Asks a Temporal CLI which server version it contains.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isExecutable } from '../exec/executable';
+import { isExecutable } from '../system/executable';
 import { OLDEST_SERVER_VERSION } from './pinned';
 
 /** A cold start from a slow disk reads more than 100 MB. */

@@ -1,9 +1,9 @@
 // Starts the guard of the web UI as a separate process, which ends with the server that it protects.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { HoldfastError } from '../contracts/errors';
-import { compiledEntry } from '../exec/package-root';
-import { identityOf, type Identity } from '../exec/process-identity';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { compiledEntry } from '../system/package-root';
+import { identityOf, type Identity } from '../system/process-identity';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import type { EnginePaths } from './record';
 import type { GuardConfig } from './ui-guard-main';

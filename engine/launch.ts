@@ -1,9 +1,9 @@
 // Starts the server's process so that it outlives its starter, and is recorded before it runs.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
-import { identityOf } from '../exec/process-identity';
+import { identityOf } from '../system/process-identity';
 import { launchGuard } from './launch-guard';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';

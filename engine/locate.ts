@@ -2,12 +2,12 @@
 // download, or a build from source. The cache holds only complete executables.
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { buildServer } from './build';
 import { downloadServer, type ObtainOptions } from './download';
-import { findOnPath, isExecutable } from '../exec/executable';
+import { findOnPath, isExecutable } from '../system/executable';
 import { serverVersionOf } from './executable';
-import { withLock } from './lock';
+import { withLock } from '../system/lock';
 import { TEMPORAL_CLI_VERSION } from './pinned';
 
 /** An executable that runs `temporal server start-dev`. */

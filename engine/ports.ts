@@ -1,7 +1,7 @@
 // Chooses the server's ports. A free port can be taken between the choice and its use: the caller must cope with that.
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { BROWSER_BLOCKED_PORTS } from './browser-ports';
 
 /** The only address on which the server accepts others. */

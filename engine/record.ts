@@ -2,9 +2,9 @@
 // exists without a record.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { readJson, writeJson } from '../exec/json-file';
-import { makeFolder } from '../exec/make-folder';
-import type { Identity } from '../exec/process-identity';
+import { readJson, writeJson } from '../system/json-file';
+import { makeFolder } from '../system/make-folder';
+import type { Identity } from '../system/process-identity';
 import type { EnginePorts, HiddenPorts } from './ports';
 
 /** A server that we started; stored as `engine/server.json` in its data folder. */

@@ -1,18 +1,18 @@
 // The embedded Temporal server of a data folder: at most one, started on demand, alive until it is stopped.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HoldfastError } from '../contracts/errors';
-import { removeQuietly } from '../exec/json-file';
-import { isAlive } from '../exec/process-identity';
-import { asStorageFailure } from '../exec/storage-failure';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { removeQuietly } from '../system/json-file';
+import { isAlive } from '../system/process-identity';
+import { asStorageFailure } from '../system/storage-failure';
 import { answers, guardAnswers } from './answers';
 import { launchServer } from './launch';
 import { launchGuard } from './launch-guard';
 import { locateServerBinary, type LocateOptions } from './locate';
-import { holdLock, withLock } from './lock';
-import { logHas, logSize, logTail, rotateLog } from './log-tail';
+import { holdLock, withLock } from '../system/lock';
+import { logHas, logSize, logTail, rotateLog } from '../system/log-tail';
 import { chooseHiddenPorts, choosePorts, type NamedPorts } from './ports';
-import { endGroup } from './process-end';
+import { endGroup } from '../system/process-end';
 import {
   createEngineFolder,
   enginePaths,

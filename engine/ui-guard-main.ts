@@ -1,8 +1,8 @@
 // The process of the web UI's guard: `node ui-guard-main.js JSON`. It lives as long as the server that it protects, and
 // ends on SIGTERM. docker-compose.temporal.yml also runs it, so it needs nothing from node_modules.
-import './compile-cache';
-import { outliveLog } from '../exec/outlive-log';
-import { isAlive, type Identity } from '../exec/process-identity';
+import '../system/compile-cache';
+import { outliveLog } from '../system/outlive-log';
+import { isAlive, type Identity } from '../system/process-identity';
 import { createUiGuard, type GuardTarget } from './ui-guard';
 import { uiToken } from './ui-token';
 

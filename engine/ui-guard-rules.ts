@@ -1,7 +1,7 @@
 // Which requests the guard of the web UI lets through. A page of another site can make a browser send requests here,
 // but it cannot choose their Host, Origin or Sec-Fetch headers, and does not know the token. Pure.
 import type { IncomingHttpHeaders } from 'node:http';
-import { isSameToken } from '../exec/same-token';
+import { isSameToken } from '../system/same-token';
 
 export interface GuardRules {
   /** Host names with ports under which people open it; a name rebound to this address is not among them. */

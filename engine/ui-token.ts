@@ -1,8 +1,8 @@
 // The web UI's token: one per data folder, kept across restarts, so that bookmarks and cookies stay valid.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { readPrivateFile } from '../exec/private-file';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { readPrivateFile } from '../system/private-file';
 
 const TOKEN_BYTES = 24;
 /** The file holds a header, in the form for `curl -H @FILE`. */

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { HoldfastError } from '../contracts/errors';
-import type { Runtime } from '../contracts/session';
-import { readJson, writeJson } from './json-file';
-import { makeFolder } from './make-folder';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import type { Runtime } from '../contracts/sessions/session';
+import { readJson, writeJson } from '../system/json-file';
+import { makeFolder } from '../system/make-folder';
 import type { CommandRecord } from './protocol';
-import { storageReason } from './storage-failure';
+import { storageReason } from '../system/storage-failure';
 
 /** The content that a command id is bound to. */
 export const contentHash = (runtime: Runtime, code: string): string =>

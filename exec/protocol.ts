@@ -10,13 +10,15 @@ import type {
   Waiting,
   YieldReason,
   YieldSettings,
-} from '../contracts/session';
-import type { ErrorCode, ErrorFacts } from '../contracts/errors';
-import type { Part } from '../contracts/missing-output';
-import type { CodeImport, MissingPackage } from '../contracts/package-names';
-import type { JsonValue, ToolError } from '../contracts/tools';
+} from '../contracts/sessions/session';
+import type { ErrorCode, ErrorFacts } from '../contracts/errors/holdfast-error';
+import type { Part } from '../contracts/sessions/missing-output';
+import type { CodeImport, MissingPackage } from '../contracts/tools/package-names';
+import type { JsonValue, ToolError } from '../contracts/tools/tools';
 
 export const PROTOCOL_VERSION = 1;
+/** The signal that asks a holder to make itself findable at once. Holders of earlier releases ignore it, by default. */
+export const NUDGE = 'SIGURG';
 /** The length in front of each frame. */
 const HEAD_BYTES = 4;
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;

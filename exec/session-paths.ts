@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkedId, checkedSession, type SessionRef } from '../contracts/ids';
-import { makeFolder } from './make-folder';
+import { makeFolder } from '../system/make-folder';
 
 /** The kernel keeps 108 bytes for the path of a unix socket (unix(7)), macOS 104. */
 const MAX_SOCKET_PATH = 100;

@@ -2,7 +2,7 @@
 // person's PATH often begins with a folder of the workspace, such as `./.venv/bin`.
 import { lstatSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { findOnPath, isExecutable } from './executable';
+import { findOnPath, isExecutable } from '../system/executable';
 import { isWithin } from './sandbox/profile';
 
 /** Where to look for programs, and the folders (real paths) that code in the sandbox may write. */

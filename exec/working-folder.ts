@@ -1,7 +1,7 @@
 // Where shells begin: checked before one is opened, because a terminal that fails later gives a worse error.
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 
 /** Default working folder. */
 export const usualWorkingFolder = (dataDir: string): string => join(dataDir, 'work');

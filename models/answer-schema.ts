@@ -2,9 +2,9 @@
 // is the de facto standard for JSON Schema, and already in the tree for MCP.
 import { runInNewContext } from 'node:vm';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
-import type { ParsedReply } from '../contracts/agent';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import type { JsonSchema, JsonValue } from '../contracts/tools';
+import type { ParsedReply } from '../contracts/agents/agent';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import type { JsonSchema, JsonValue } from '../contracts/tools/tools';
 
 const MAX_FAULTS = 10;
 

@@ -1,5 +1,5 @@
 // Has a model sum up a conversation that has become too long for it, or too large to be carried over.
-import type { Message } from '../contracts/agent';
+import type { Message } from '../contracts/agents/agent';
 import { fitText } from '../contracts/payload-size';
 import type { ModelRequest } from './provider';
 

@@ -1,6 +1,6 @@
 // The port to a model: a rendered conversation in, the raw reply out. The dialect interprets the reply.
-import type { DialectName, Usage } from '../contracts/agent';
-import type { JsonSchema, ToolDescription } from '../contracts/tools';
+import type { DialectName, Usage } from '../contracts/agents/agent';
+import type { JsonSchema, ToolDescription } from '../contracts/tools/tools';
 
 /** A call through the provider's own function calling, as the model wrote it. */
 export interface NativeCall {

@@ -1,5 +1,5 @@
 // Finds the provider for a model's name: built in, configured, or custom, passed in where the parts are composed.
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { httpProvider, type WireProtocol } from './http/http-provider';
 import { nearestName } from './nearest-name';
 import type { ModelProvider } from './provider';

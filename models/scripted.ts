@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseDocument } from 'yaml';
 import * as z from 'zod/mini';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import type { ChatMessage, ModelProvider, RawReply } from './provider';
 
 const whole = z.int().check(z.minimum(0));

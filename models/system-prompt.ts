@@ -1,6 +1,6 @@
 // What a model is told before the conversation: what it is, how to call its tools, what its answer must be. The same
 // settings give the same bytes, because providers cache what they have read.
-import type { ModelCall } from '../contracts/agent';
+import type { ModelCall } from '../contracts/agents/agent';
 import { answerRule } from './answer-schema';
 
 export const systemPrompt = (

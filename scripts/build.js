@@ -22,7 +22,7 @@ const BUNDLES = [
     name: 'workflow-bundle-encoding.js',
     options: {
       failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js'),
-      workflowInterceptorModules: [join(root, 'dist', 'workflows', 'sealed-messages.js')],
+      workflowInterceptorModules: [join(root, 'dist', 'workflows', 'messages', 'sealed-messages.js')],
     },
   },
 ];

@@ -1,7 +1,7 @@
 // Assertions about a turn: plain ones that throw, for any test runner, and the same as matchers for the `expect.extend`
 // of jest and vitest.
 import { isDeepStrictEqual, inspect } from 'node:util';
-import type { EndReason, TurnResult } from '../contracts/agent';
+import type { EndReason, TurnResult } from '../contracts/agents/agent';
 import { toolCallsOf } from './tool-calls';
 
 /** The form that `expect.extend` expects: the message is read when the assertion fails, or passes under `.not`. */

@@ -1,7 +1,7 @@
 // A full Temporal server for one test process: in memory, on a free port, gone with the environment.
 import type { DataConverter } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { defaultCacheDir } from '../engine/data-dir';
+import { defaultCacheDir } from '../system/data-dir';
 import { configArguments } from '../engine/launch';
 import { locateServerBinary } from '../engine/locate';
 

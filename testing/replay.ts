@@ -2,7 +2,7 @@
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { HoldfastError, reasonOf } from '../contracts/errors';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { quietenRuntime } from './quiet-runtime';

@@ -1,7 +1,7 @@
 // The workers of a test environment: the production ones, with the test's host.
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { detectTreeKill } from '../exec/holder/process-tree';
-import { SessionHost } from '../exec/session-host';
+import { detectTreeKill } from '../exec/processes/process-tree';
+import { SessionHost } from '../exec/host/session-host';
 import { composeWorkers, createWorkers, type WorkersOptions } from '../workers/create-workers';
 import type { Workers, WorkersLog } from '../workers/workers';
 import { RealHost } from './real-host';

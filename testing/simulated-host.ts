@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionRef } from '../contracts/ids';
-import type { Key } from '../contracts/session';
+import type { Key } from '../contracts/sessions/session';
 import { contentHash } from '../exec/command-records';
-import { SessionHost, type RunCommand } from '../exec/session-host';
+import { SessionHost, type RunCommand } from '../exec/host/session-host';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../exec/protocol';
 import {
   SimulatedSession,

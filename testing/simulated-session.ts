@@ -1,10 +1,10 @@
 // One session of a simulated host: a log and a state, changed by the test's scripted commands. The same code as for a
 // real terminal turns them into answers.
 import { appendFileSync } from 'node:fs';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { SessionRef } from '../contracts/ids';
-import { KEYS, type Key, type KilledBy, type Runtime } from '../contracts/session';
-import { decide, type Facts } from '../exec/holder/observer';
+import { KEYS, type Key, type KilledBy, type Runtime } from '../contracts/sessions/session';
+import { decide, type Facts } from '../exec/holder/waiting/observer';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../exec/protocol';
 
 /** A command's scripted behaviour. A text is output that ends with exit code 0. */

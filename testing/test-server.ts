@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DataConverter } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { defaultCacheDir } from '../engine/data-dir';
-import { withLock } from '../engine/lock';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { defaultCacheDir } from '../system/data-dir';
+import { withLock } from '../system/lock';
 
 const VERSION = '1.32.1';
 /** Of the server's own. Without a logger it prints warnings. */

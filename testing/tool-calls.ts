@@ -1,5 +1,5 @@
 // The tool calls of a turn: from its messages, in the order in which the model made them.
-import type { TurnResult } from '../contracts/agent';
+import type { TurnResult } from '../contracts/agents/agent';
 
 export interface ToolCallRecord {
   tool: string;

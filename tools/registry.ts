@@ -1,34 +1,34 @@
 // The registry of tools: what models and scripts may call. A built-in tool is one file and one line here; custom tools
 // are passed in where the parts are composed; tools of sources come and go.
 import * as z from 'zod/mini';
-import type { ToolCall, ToolResult } from '../contracts/agent';
-import { HoldfastError, reasonOf } from '../contracts/errors';
-import { failedCall } from '../contracts/failed-call';
+import type { ToolCall, ToolResult } from '../contracts/agents/agent';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { failedCall } from '../contracts/errors/failed-call';
 import { parseWith } from '../contracts/schemas/parse';
-import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools';
+import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools/tools';
 import { listAgentsTool } from './agents/list-agents-tool';
 import { sendMessageTool } from './agents/send-message-tool';
 import { createSpawnAgentTool } from './agents/spawn-agent-tool';
 import { stopAgentTool } from './agents/stop-agent-tool';
 import { waitForAgentsTool } from './agents/wait-for-agents-tool';
-import { applyPatchTool } from './apply-patch-tool';
-import { codeExecutionRemoteTool } from './code-execution-remote-tool';
-import { codeExecutionTool } from './code-execution-tool';
+import { applyPatchTool } from './files/apply-patch-tool';
+import { codeExecutionRemoteTool } from './sessions/code-execution-remote-tool';
+import { codeExecutionTool } from './sessions/code-execution-tool';
 import { runConfined } from './confined/run-confined';
-import { connectToolsTool } from './connect-tools-tool';
-import { execCommandTool } from './exec-command-tool';
-import { createExecutePythonCodeTool } from './execute-python-code-tool';
-import { createFetchTool } from './fetch-tool';
-import { grepFilesTool } from './grep-files-tool';
-import { inputTool } from './input-tool';
+import { connectToolsTool } from './sessions/connect-tools-tool';
+import { execCommandTool } from './sessions/exec-command-tool';
+import { createExecutePythonCodeTool } from './sessions/execute-python-code-tool';
+import { createFetchTool } from './fetch/fetch-tool';
+import { grepFilesTool } from './files/grep-files-tool';
+import { inputTool } from './sessions/input-tool';
 import { isSameFunction } from './stubs/function-names';
-import { listDirTool } from './list-dir-tool';
-import { readFileTool } from './read-file-tool';
-import { shellTool } from './shell-tool';
+import { listDirTool } from './files/list-dir-tool';
+import { readFileTool } from './files/read-file-tool';
+import { shellTool } from './programs/shell-tool';
 import type { Tool, ToolContext, ToolSource } from './tool';
-import { waitTool } from './wait-tool';
-import { writeFileTool } from './write-file-tool';
-import { writeStdinTool } from './write-stdin-tool';
+import { waitTool } from './sessions/wait-tool';
+import { writeFileTool } from './files/write-file-tool';
+import { writeStdinTool } from './sessions/write-stdin-tool';
 
 const BUILT_IN: readonly Tool[] = [
   codeExecutionTool,

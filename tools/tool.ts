@@ -1,7 +1,7 @@
 // What a tool is, and how to define your own.
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { HoldfastError } from '../contracts/errors';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { SessionRef } from '../contracts/ids';
 import type {
   Effects,
@@ -11,8 +11,8 @@ import type {
   ToolCaller,
   ToolInvocation,
   ToolSettings,
-} from '../contracts/tools';
-import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tool-grant';
+} from '../contracts/tools/tools';
+import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tools/tool-grant';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
 export const AGENT_READER = 'agent';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BlobStore } from '../activities/blob-store';
 import { fetchBlob } from '../client/fetch-blob';
 import type { HoldfastClient } from '../client/holdfast-client';
-import type { Quotas } from '../contracts/quotas';
+import type { Quotas } from '../contracts/sessions/quotas';
 import { RepeatedLook } from './repeated-look';
 import type { WorkersLog } from './workers';
 

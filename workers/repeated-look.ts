@@ -1,5 +1,5 @@
 // Repeats a check, with a pause between the end of one and the start of the next.
-import { reasonOf } from '../contracts/errors';
+import { reasonOf } from '../contracts/errors/holdfast-error';
 
 const EVERY_MS = 15_000;
 

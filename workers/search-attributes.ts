@@ -1,9 +1,9 @@
 // Registers the search attributes if the server allows it; the embedded one has them from the start.
 import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
-import { reasonOf } from '../contracts/errors';
+import { reasonOf } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
-import { STATE_PATCH } from '../contracts/work-state';
+import { STATE_PATCH } from '../contracts/agents/work-state';
 
 /** temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3 } as const;

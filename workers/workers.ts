@@ -1,15 +1,15 @@
 // Runs a set of workers: takes over the work of a killed one, and disconnects from the sessions at the end.
 import type { Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { reasonOf } from '../contracts/errors';
-import type { AgentsClaim } from './agents-claim';
+import { reasonOf } from '../contracts/errors/holdfast-error';
+import type { AgentsClaim } from './agents/agents-claim';
 import { endUnused } from './end-unused';
-import type { EnrolledHosts } from './enrolled-hosts';
-import type { HostWorker } from './host-worker';
-import { resetStickyQueues } from './reset-sticky';
+import type { EnrolledHosts } from './agents/enrolled-hosts';
+import type { HostWorker } from './host/host-worker';
+import { resetStickyQueues } from './agents/reset-sticky';
 import type { ServerConnection } from './server-connection';
-import type { SubAgentSweep } from './sub-agent-sweep';
-import type { TaskJournal } from './task-journal';
+import type { SubAgentSweep } from './agents/sub-agent-sweep';
+import type { TaskJournal } from './process/task-journal';
 
 const LEAVE_MS = 2_500;
 

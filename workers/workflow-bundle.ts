@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import { encodesFailures } from '../encryption/data-converter';
-import { packageRoot } from '../exec/package-root';
+import { packageRoot } from '../system/package-root';
 
 /** For the worker option `workflowBundle`. */
 export function workflowBundle(dataConverter: DataConverter | undefined): { codePath: string } {

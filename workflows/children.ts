@@ -1,18 +1,18 @@
 // `holdfast/workflows`: agents as children of your own workflows. Runs inside workflow code, so it is bundled
 // with it; it contains no workflow and no schema.
 import { executeChild, ParentClosePolicy, startChild, type ChildWorkflowOptions } from '@temporalio/workflow';
-import type { AgentInput, AgentResult } from '../contracts/agent';
-import { HoldfastError } from '../contracts/errors';
-import { fromFailure, toFailure } from '../contracts/failure';
+import type { AgentInput, AgentResult } from '../contracts/agents/agent';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { fromFailure, toFailure } from '../contracts/errors/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';
-import { asSummary } from '../contracts/labels';
+import { asSummary } from '../contracts/text/labels';
 import { WORKFLOWS } from '../contracts/messages';
-import { sendSignal, stopSignal } from './agent-definitions';
+import { sendSignal, stopSignal } from './agent/agent-definitions';
 
-export * as agentMessages from './agent-definitions';
-export * as sessionMessages from './session-definitions';
-export type * from '../contracts/agent';
-export type * from '../contracts/session';
+export * as agentMessages from './agent/agent-definitions';
+export * as sessionMessages from './session/session-definitions';
+export type * from '../contracts/agents/agent';
+export type * from '../contracts/sessions/session';
 
 type AgentWorkflow = (input: AgentInput) => Promise<AgentResult>;
 

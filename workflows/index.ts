@@ -1,7 +1,7 @@
 // The workflows that a worker offers. Exports nothing else.
-export { agent } from './agent';
-export { claim } from './claim';
-export { carryBlob } from './carry-blob';
-export { execSession } from './exec-session';
-export { host } from './host';
-export { turn } from './turn';
+export { agent } from './agent/agent';
+export { claim } from './host/claim';
+export { carryBlob } from './host/carry-blob';
+export { execSession } from './session/exec-session';
+export { host } from './host/host';
+export { turn } from './turn/turn';

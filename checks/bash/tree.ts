@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Language, Parser, type Node } from 'web-tree-sitter';
-import { compiledEntry } from '../../exec/package-root';
+import { compiledEntry } from '../../system/package-root';
 
 /** Nobody writes code nested deeper; anything below is not followed. */
 const MAX_DEPTH = 200;

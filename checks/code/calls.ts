@@ -5,7 +5,7 @@ import type { Word } from '../commands/command';
 import { isCritical, isDisk, isSecretPath, isVital, resolvePath } from '../paths';
 import type { Language } from '../findings';
 import { BELOW, REMOTE, SECRET, UNKNOWN, isRemote, isSecret, unquoted } from '../text';
-import type { CheckRule } from '../../contracts/checks';
+import type { CheckRule } from '../../contracts/tools/checks';
 import type { Call, FollowedProgram } from './call';
 import { allText, unknown, type Value } from './value';
 

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agent-handle';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkedSession } from '../../contracts/ids';
 import { attach } from '../commands/attach';
 import type { CliContext } from '../context';
-import { note, styled } from '../terminal-style';
-import { allWork } from '../work';
-import { family, forest } from '../work-lines';
+import { note, styled } from '../terminal/terminal-style';
+import { allWork } from '../print/work';
+import { family, forest } from '../print/work-lines';
 import type { ChatOptions } from './open-conversation';
 import { waitingSessions, type ChatStatus } from './status-lines';
 

@@ -1,8 +1,8 @@
 // The terminal of a chat: the conversation scrolls up; below it, continuously redrawn, the current status and the line
 // being typed. Node's line editor draws these as its prompt, and so knows how many rows they take.
 import { createInterface, type Interface, type Key } from 'node:readline';
-import { draw, harmless, writingBy } from '../guarded-output';
-import { styled, wantsColour } from '../terminal-style';
+import { draw, harmless, writingBy } from '../terminal/guarded-output';
+import { styled, wantsColour } from '../terminal/terminal-style';
 import { cut, plainText } from './plain-lines';
 
 /** A paste arrives between two markers (xterm, bracketed paste mode), so that its line ends send nothing. */

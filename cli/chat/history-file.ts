@@ -1,6 +1,6 @@
 // Lines typed in chats of a data folder, for the arrow keys.
 import { join } from 'node:path';
-import { readJson, writeJson } from '../../exec/json-file';
+import { readJson, writeJson } from '../../system/json-file';
 
 const KEPT = 500;
 

@@ -1,8 +1,8 @@
 // A conversation without a terminal: each line of stdin is a message, and only its answer goes to stdout.
 import { createInterface } from 'node:readline';
 import type { AgentHandle } from '../../client/agent-handle';
-import { printJson } from '../print-json';
-import { printResult, resultCode } from '../turn-result';
+import { printJson } from '../print/print-json';
+import { printResult, resultCode } from '../print/turn-result';
 
 /** The exit code of the last turn that failed, 0 if none did. */
 export async function pipedChat(agent: AgentHandle, json: boolean): Promise<number> {

@@ -1,5 +1,5 @@
 // Untrusted text as lines that fit a part of the screen: no colour, nothing that moves the cursor.
-import { inert } from '../inert-text';
+import { inert } from '../terminal/inert-text';
 
 /** Characters that most terminals draw two columns wide (Unicode TR 11: wide and fullwidth), and emoji. */
 const WIDE =

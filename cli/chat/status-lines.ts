@@ -1,11 +1,11 @@
 // The status below a chat's conversation: what it is doing, since when, and what it waits for.
-import type { AgentState, Message } from '../../contracts/agent';
-import { isScriptSession } from '../../contracts/script-sessions';
-import { age } from '../age';
-import { inertLine } from '../../contracts/inert';
-import { styled } from '../terminal-style';
-import { usageText } from '../usage-text';
-import type { Work } from '../work';
+import type { AgentState, Message } from '../../contracts/agents/agent';
+import { isScriptSession } from '../../contracts/agents/script-sessions';
+import { age } from '../print/age';
+import { inertLine } from '../../contracts/text/inert';
+import { styled } from '../terminal/terminal-style';
+import { usageText } from '../print/usage-text';
+import type { Work } from '../print/work';
 import { cut } from './plain-lines';
 
 /** A session in which something runs. */

@@ -1,14 +1,14 @@
 // `holdfast send`, `stop`, `recover` and `fork`: messages to a running agent.
 import { text as textOf } from 'node:stream/consumers';
 import type { AgentHandle } from '../../client/agent-handle';
-import type { AgentResult } from '../../contracts/agent';
-import { HoldfastError } from '../../contracts/errors';
+import type { AgentResult } from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkModel, modelInFull } from '../check-model';
 import { openContext, type GlobalOptions } from '../context';
-import { leaveOnInterrupt } from '../leave-on-interrupt';
-import { printJson } from '../print-json';
-import { note } from '../terminal-style';
-import { printResult, resultCode } from '../turn-result';
+import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
+import { printJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
+import { printResult, resultCode } from '../print/turn-result';
 
 export interface SendOptions extends GlobalOptions {
   interrupt?: boolean;

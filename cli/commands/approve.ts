@@ -1,13 +1,13 @@
 // `holdfast approve` and `holdfast deny`: answers to pending approvals.
 import { userInfo } from 'node:os';
 import type { WaitingApproval } from '../../client/approval-desk';
-import type { Approval } from '../../contracts/approvals';
-import { HoldfastError } from '../../contracts/errors';
-import { inertLine, inertText } from '../../contracts/inert';
+import type { Approval } from '../../contracts/tools/approvals';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { inertLine, inertText } from '../../contracts/text/inert';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
-import { printJson } from '../print-json';
-import { captionOf } from '../../contracts/shown-values';
-import { note, styled } from '../terminal-style';
+import { printJson } from '../print/print-json';
+import { captionOf } from '../../contracts/tools/shown-values';
+import { note, styled } from '../terminal/terminal-style';
 
 export interface AnswerOptions extends GlobalOptions {
   agent?: string;

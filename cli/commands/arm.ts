@@ -1,11 +1,11 @@
 // `holdfast arm`: lets scripts call tools from places that only a session's terminal reaches. Needs no server; runs on
 // the session's machine.
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { armSession } from '../../exec/arm-session';
+import { armSession } from '../../exec/client/arm-session';
 import { dataDirOf, type SessionOptions } from '../context';
-import { printJson } from '../print-json';
-import { note } from '../terminal-style';
+import { printJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
 
 export interface ArmOptions extends SessionOptions {
   type?: boolean;

@@ -11,8 +11,8 @@ import { TerminalChat } from '../chat/terminal-chat';
 import { checkedId } from '../../contracts/ids';
 import { hostWorkers } from './host';
 import { ownHostName } from '../own-host-name';
-import { leaveOnInterrupt } from '../leave-on-interrupt';
-import { note } from '../terminal-style';
+import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
+import { note } from '../terminal/terminal-style';
 
 /** In a terminal 0 after leaving, 130 after Ctrl-C; through a pipe the code of the last turn that failed. */
 export async function chat(given: ChatOptions): Promise<number> {

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CodeChecks } from '../../checks/code-checks';
-import type { CheckReport } from '../../contracts/checks';
-import { HoldfastError } from '../../contracts/errors';
-import { inertLine } from '../../contracts/inert';
+import type { CheckReport } from '../../contracts/tools/checks';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { inertLine } from '../../contracts/text/inert';
 import { ownValue } from '../../contracts/own';
-import type { Runtime } from '../../contracts/session';
+import type { Runtime } from '../../contracts/sessions/session';
 import type { GlobalOptions } from '../context';
-import { printJson } from '../print-json';
-import { note, styled } from '../terminal-style';
+import { printJson } from '../print/print-json';
+import { note, styled } from '../terminal/terminal-style';
 
 export interface CheckOptions extends GlobalOptions {
   runtime?: Runtime;

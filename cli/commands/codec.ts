@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { serveCodec, type CodecServer } from '../../encryption/codec-server';
 import { encryptingCodec } from '../../encryption/data-converter';
 import { enginePaths, readRecord } from '../../engine/record';
-import { readPrivateFile } from '../../exec/private-file';
-import { readEncryption } from '../../workers/read-encryption';
+import { readPrivateFile } from '../../system/private-file';
+import { readEncryption } from '../../workers/configuration/read-encryption';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
-import { printJson, visibleJson } from '../print-json';
-import { note } from '../terminal-style';
+import { printJson, visibleJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
 
 export interface CodecOptions extends GlobalOptions {
   port: number;

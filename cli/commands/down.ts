@@ -3,18 +3,18 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiveTokens } from '../../activities/live-tokens';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { stopServer } from '../../engine/server';
-import { detectTreeKill } from '../../exec/holder/process-tree';
-import { SessionHost, type ClosedSession } from '../../exec/session-host';
-import { endLeftOverSpares } from '../../exec/spare-holder';
-import { asStorageFailure } from '../../exec/storage-failure';
-import { stopWorker } from '../../workers/worker-process';
+import { detectTreeKill } from '../../exec/processes/process-tree';
+import { SessionHost, type ClosedSession } from '../../exec/host/session-host';
+import { endLeftOverSpares } from '../../exec/host/spare-holder';
+import { asStorageFailure } from '../../system/storage-failure';
+import { stopWorker } from '../../workers/process/worker-process';
 import { dataDirOf, type GlobalOptions } from '../context';
-import { stopMarker } from '../keep-running';
-import { printJson } from '../print-json';
-import { tellIfSlow } from '../tell-if-slow';
-import { note } from '../terminal-style';
+import { stopMarker } from '../waiting/keep-running';
+import { printJson } from '../print/print-json';
+import { tellIfSlow } from '../waiting/tell-if-slow';
+import { note } from '../terminal/terminal-style';
 
 export interface DownOptions extends GlobalOptions {
   sessions?: boolean;

@@ -1,7 +1,7 @@
 // `holdfast host enrol`: a separate namespace for a host in another trust domain.
 import { setTimeout as delay } from 'node:timers/promises';
 import { msToTs } from '@temporalio/common/lib/time';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostNamespace, hostWorkflowId, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import {
   HOST_NAMESPACE_MEMO,
@@ -9,11 +9,11 @@ import {
   WORKFLOW_TASK_TIMEOUT,
   WORKFLOWS,
 } from '../../contracts/messages';
-import type { HostInput } from '../../contracts/remote-hosts';
+import type { HostInput } from '../../contracts/sessions/remote-hosts';
 import { registerSearchAttributes } from '../../workers/search-attributes';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
-import { printJson } from '../print-json';
-import { note } from '../terminal-style';
+import { printJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
 
 const RETENTION = '72 hours';
 /** Within this time, all parts of a server know a new namespace. */

@@ -1,19 +1,19 @@
 // `holdfast exec`: one command in a session, its output live, its exit code passed on.
 import { randomUUID } from 'node:crypto';
 import type { SessionHandle } from '../../client/session-handle';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { LONGEST_WAIT_MS, type CommandView, type Runtime, type YieldSettings } from '../../contracts/session';
-import { logEnd } from '../../exec/log-reader';
-import { quote, readableWord } from '../../contracts/shell-word';
+import { LONGEST_WAIT_MS, type CommandView, type Runtime, type YieldSettings } from '../../contracts/sessions/session';
+import { logEnd } from '../../exec/output/log-reader';
+import { quote, readableWord } from '../../contracts/text/shell-word';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
-import { followLog, followRemote, followSession, type Follower } from '../follow-log';
-import { sameSession } from '../next-step';
-import { printJson } from '../print-json';
+import { followLog, followRemote, followSession, type Follower } from '../terminal/follow-log';
+import { sameSession } from '../print/next-step';
+import { printJson } from '../print/print-json';
 import { requireHost } from '../require-host';
-import { note } from '../terminal-style';
-import { wayTo, type WayOptions } from '../way-to-host';
+import { note } from '../terminal/terminal-style';
+import { wayTo, type WayOptions } from '../terminal/way-to-host';
 
 export interface ExecOptions extends WayOptions {
   runtime: Runtime;

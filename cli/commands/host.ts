@@ -2,15 +2,15 @@
 import { resolve } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { inertLine } from '../../contracts/inert';
-import type { Access, HostState } from '../../contracts/remote-hosts';
-import { HoldfastError } from '../../contracts/errors';
-import { attachToken } from '../../exec/attach-keys';
-import { HostAccess } from '../../exec/host-access';
+import { inertLine } from '../../contracts/text/inert';
+import type { Access, HostState } from '../../contracts/sessions/remote-hosts';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { attachToken } from '../../exec/attach/attach-keys';
+import { HostAccess } from '../../exec/host/host-access';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
-import { printJson } from '../print-json';
-import { note, styled } from '../terminal-style';
+import { printJson } from '../print/print-json';
+import { note, styled } from '../terminal/terminal-style';
 
 export interface ServeHostOptions extends GlobalOptions {
   access?: Access;

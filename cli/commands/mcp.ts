@@ -1,8 +1,8 @@
 // `holdfast mcp`: an MCP server over standard input and output, for the program that starts it.
 import { once } from 'node:events';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
-import { escapeActive } from '../../contracts/inert';
-import { writingBy } from '../guarded-output';
+import { escapeActive } from '../../contracts/text/inert';
+import { writingBy } from '../terminal/guarded-output';
 import { mcpServer } from '../mcp/serve-client';
 
 /** Serves until its input ends; programs keep running. Standard output carries only the protocol. */

@@ -1,7 +1,7 @@
 // `holdfast output`, `input`, `reset` and `close`: look at a session, type into it, end its programs, end it.
 import type { SessionHandle } from '../../client/session-handle';
-import { HoldfastError } from '../../contracts/errors';
-import { inertLine } from '../../contracts/inert';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { inertLine } from '../../contracts/text/inert';
 import {
   KEYS,
   MAX_PAGE_BYTES,
@@ -10,14 +10,14 @@ import {
   type Key,
   type OutputRequest,
   type Wait,
-} from '../../contracts/session';
+} from '../../contracts/sessions/session';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
-import { draw } from '../guarded-output';
-import { sessionText } from '../inert-text';
+import { draw } from '../terminal/guarded-output';
+import { sessionText } from '../terminal/inert-text';
 import { keptView } from '../local-host';
-import { printJson } from '../print-json';
-import { note } from '../terminal-style';
-import { factsOf } from '../view-facts';
+import { printJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
+import { factsOf } from '../print/view-facts';
 
 export interface OutputOptions extends SessionOptions {
   from?: number;

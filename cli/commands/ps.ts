@@ -1,13 +1,13 @@
 // `holdfast ps` and `holdfast tree`: agents, turns and sessions, what each waits for, and who ended what.
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
-import { inertLine } from '../../contracts/inert';
-import { isOfThisRelease, releaseText } from '../../workers/worker-record';
-import { visibleJson } from '../print-json';
-import { note } from '../terminal-style';
-import { watch } from '../watch';
-import { allWork, type Work } from '../work';
-import { family, forest, table } from '../work-lines';
+import { inertLine } from '../../contracts/text/inert';
+import { isOfThisRelease, releaseText } from '../../workers/process/worker-record';
+import { visibleJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
+import { watch } from '../waiting/watch';
+import { allWork, type Work } from '../print/work';
+import { family, forest, table } from '../print/work-lines';
 
 export interface PsOptions extends GlobalOptions {
   all?: boolean;

@@ -1,19 +1,19 @@
 // `holdfast run`: one task for an agent, its steps as they happen, its answer at the end.
 import { randomBytes } from 'node:crypto';
 import type { AgentHandle } from '../../client/agent-handle';
-import type { AgentInput, AgentResult, DialectName } from '../../contracts/agent';
-import { HoldfastError } from '../../contracts/errors';
+import type { AgentInput, AgentResult, DialectName } from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { inertLine } from '../../contracts/inert';
+import { inertLine } from '../../contracts/text/inert';
 import { checkModel, modelInFull, noModel } from '../check-model';
 import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
-import { draw } from '../guarded-output';
-import { inert } from '../inert-text';
-import { printMessage } from '../print-message';
-import { leaveOnInterrupt } from '../leave-on-interrupt';
-import { printJson } from '../print-json';
-import { tellWaits } from '../tell-waits';
-import { note, styled } from '../terminal-style';
+import { draw } from '../terminal/guarded-output';
+import { inert } from '../terminal/inert-text';
+import { printMessage } from '../print/print-message';
+import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
+import { printJson } from '../print/print-json';
+import { tellWaits } from '../print/tell-waits';
+import { note, styled } from '../terminal/terminal-style';
 
 export interface RunOptions extends GlobalOptions {
   agent?: string;

@@ -1,19 +1,19 @@
 // `holdfast tools` and `tools show NAME`: the tools of models and scripts, and why any are missing.
-import { HoldfastError } from '../../contracts/errors';
-import { inertLine } from '../../contracts/inert';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { inertLine } from '../../contracts/text/inert';
 import { ownValue } from '../../contracts/own';
-import type { RegistryRecord } from '../../contracts/registry-record';
-import type { ToolDescription } from '../../contracts/tools';
+import type { RegistryRecord } from '../../contracts/tools/registry-record';
+import type { ToolDescription } from '../../contracts/tools/tools';
 import { createToolRegistry } from '../../tools/registry';
-import { builtInOptions, configurationSource, readConfiguration } from '../../workers/configuration';
-import { recordedConfig, recordedTools } from '../../workers/recorded-choice';
-import { exposedNow, moduleFiles, refuseExposed } from '../../workers/exposed';
-import { publishedRegistry } from '../../workers/registry-record';
-import { loadTools } from '../../workers/tool-modules';
+import { builtInOptions, configurationSource, readConfiguration } from '../../workers/configuration/configuration';
+import { recordedConfig, recordedTools } from '../../workers/configuration/recorded-choice';
+import { exposedNow, moduleFiles, refuseExposed } from '../../workers/configuration/exposed';
+import { publishedRegistry } from '../../workers/configuration/registry-record';
+import { loadTools } from '../../workers/configuration/tool-modules';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
-import { printJson } from '../print-json';
-import { describeTool } from '../tool-page';
-import { note, styled } from '../terminal-style';
+import { printJson } from '../print/print-json';
+import { describeTool } from '../print/tool-page';
+import { note, styled } from '../terminal/terminal-style';
 
 const EFFECTS = { read_only: 'read only', idempotent: 'idempotent', once: 'once' } as const;
 

@@ -1,16 +1,16 @@
 // `holdfast up`: the embedded server and its worker; or only a worker, for a named server.
 import { resolve } from 'node:path';
 import { resolveServer } from '../../client/connect';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
-import { UI_VIEWS, uiViewUrl } from '../../contracts/ui-views';
-import { inertLine } from '../../contracts/inert';
-import { ownRelease } from '../../exec/package-root';
-import { recordHost } from '../../workers/recorded-choice';
-import { isOfThisRelease, releaseText, runningWorker } from '../../workers/worker-record';
+import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
+import { inertLine } from '../../contracts/text/inert';
+import { ownRelease } from '../../system/package-root';
+import { recordHost } from '../../workers/configuration/recorded-choice';
+import { isOfThisRelease, releaseText, runningWorker } from '../../workers/process/worker-record';
 import { dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
-import { printJson } from '../print-json';
-import { note } from '../terminal-style';
+import { printJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
 
 export interface UpOptions extends GlobalOptions {
   port?: number;

@@ -1,13 +1,13 @@
 // `holdfast wait`: waits for one or several sessions, instead of polling them.
-import { HoldfastError } from '../../contracts/errors';
-import type { Wait, WaitResult } from '../../contracts/session';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { Wait, WaitResult } from '../../contracts/sessions/session';
 import { openContext, type GlobalOptions } from '../context';
-import { inertLine } from '../../contracts/inert';
-import { draw } from '../guarded-output';
-import { inert } from '../inert-text';
-import { printJson } from '../print-json';
-import { note, styled } from '../terminal-style';
-import { factsOf } from '../view-facts';
+import { inertLine } from '../../contracts/text/inert';
+import { draw } from '../terminal/guarded-output';
+import { inert } from '../terminal/inert-text';
+import { printJson } from '../print/print-json';
+import { note, styled } from '../terminal/terminal-style';
+import { factsOf } from '../print/view-facts';
 
 export interface WaitOptions extends GlobalOptions {
   agent: string;

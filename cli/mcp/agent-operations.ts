@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { AgentResult } from '../../contracts/agent';
+import type { AgentResult } from '../../contracts/agents/agent';
 import { agentInputSchema, sendSchema, stopSchema } from '../../contracts/schemas/agent';
 import { idSchema, milliseconds } from '../../contracts/schemas/session';
 import { workflowAddress } from '../context';

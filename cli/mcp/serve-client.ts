@@ -2,11 +2,11 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod/mini';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
-import { packageVersion } from '../../exec/package-root';
+import { packageVersion } from '../../system/package-root';
 import type { CliContext } from '../context';
-import { knownError } from '../report-error';
+import { knownError } from '../print/report-error';
 import { AGENT_OPERATIONS } from './agent-operations';
 import type { Operation } from './operation';
 import { SESSION_OPERATIONS } from './session-operations';

@@ -17,10 +17,10 @@ import type {
   InputRequest,
   OutputRequest,
   WaitRequest,
-} from '../../contracts/session';
+} from '../../contracts/sessions/session';
 import type { CliContext } from '../context';
-import { factsOf } from '../view-facts';
-import { allWork } from '../work';
+import { factsOf } from '../print/view-facts';
+import { allWork } from '../print/work';
 import { asJson, operation, type Answer, type Operation } from './operation';
 
 /** Owner of the sessions when the client names no agent. */

@@ -1,6 +1,6 @@
 // Shape of a request for a list of agents. Not in a workflow: only clients list.
-import { WAITS_FOR } from '../waits';
-import { AGENT_STATES } from '../work-state';
+import { WAITS_FOR } from '../agents/waits';
+import { AGENT_STATES } from '../agents/work-state';
 import { z } from './zod';
 
 export const listAgentsSchema = z.strictObject({

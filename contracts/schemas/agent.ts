@@ -1,5 +1,5 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
-import { DIALECTS } from '../agent';
+import { DIALECTS } from '../agents/agent';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';

@@ -8,15 +8,15 @@ import type {
   TranscriptRequest,
   TurnResult,
   TurnState,
-} from '../agent';
-import { DIALECTS } from '../agent';
-import type { Approval, ApprovalsRequest } from '../approvals';
-import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors';
+} from '../agents/agent';
+import { DIALECTS } from '../agents/agent';
+import type { Approval, ApprovalsRequest } from '../tools/approvals';
+import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors/holdfast-error';
 import type { JsonSchema, JsonValue } from '../json';
-import type { OpenQuestion } from '../questions';
-import { ACCESS, type HostState } from '../remote-hosts';
-import { RUNTIMES, type CommandView, type SessionState, type WaitResult } from '../session';
-import type { AgentsWaitResult } from '../sub-agents';
+import type { OpenQuestion } from '../agents/questions';
+import { ACCESS, type HostState } from '../sessions/remote-hosts';
+import { RUNTIMES, type CommandView, type SessionState, type WaitResult } from '../sessions/session';
+import type { AgentsWaitResult } from '../agents/sub-agents';
 import { z } from './zod';
 
 const text = z.string();

@@ -1,8 +1,8 @@
 // Shape of `holdfast.toml`. Keys shared with Codex's `config.toml` keep their names. The file may hold secrets, so no
 // fault may show a value.
-import { DECISIONS } from '../approvals';
+import { DECISIONS } from '../tools/approvals';
 import { ID_PATTERN } from '../ids';
-import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../policy';
+import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../tools/policy';
 import { encryptionSchema } from './encryption-configuration';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';

@@ -1,5 +1,5 @@
 // Checks a value against its shape and reports everything wrong with it, in the catalogue's words.
-import { HoldfastError } from '../errors';
+import { HoldfastError } from '../errors/holdfast-error';
 import { z } from './zod';
 
 /** Refusals of signals are kept across continue-as-new, and key names may be as long as a message. */

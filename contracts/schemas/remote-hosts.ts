@@ -1,5 +1,5 @@
 // Shapes of what hosts announce; see session.ts for why zod/mini.
-import { ACCESS } from '../remote-hosts';
+import { ACCESS } from '../sessions/remote-hosts';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1), z.maxLength(1_000));

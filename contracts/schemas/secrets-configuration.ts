@@ -1,5 +1,5 @@
 // Shape of `[secrets]` in `holdfast.toml`: where the host finds the secrets. It holds none.
-import { SECRET_NAME, SECRET_USES } from '../secrets';
+import { SECRET_NAME, SECRET_USES } from '../tools/secrets';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));

@@ -10,8 +10,8 @@ import {
   RUNTIMES,
   type Key,
   type Wait,
-} from '../session';
-import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tool-grant';
+} from '../sessions/session';
+import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tools/tool-grant';
 import { z } from './zod';
 
 /** Length of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */

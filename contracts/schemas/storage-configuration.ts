@@ -1,5 +1,5 @@
 // Shape of `[storage]` in `holdfast.toml`: how much of the disk a host may use.
-import { DEFAULT_QUOTAS, MIB } from '../quotas';
+import { DEFAULT_QUOTAS, MIB } from '../sessions/quotas';
 import { z } from './zod';
 
 const megabytes = (bytes: number) => z._default(z.int().check(z.positive()), bytes / MIB);

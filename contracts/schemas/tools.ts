@@ -1,6 +1,6 @@
 // Shapes of the messages about scripts' tool calls; see session.ts for why zod/mini.
 import { MESSAGE_ID_MAX_CHARS } from '../ids';
-import { EFFECTS } from '../tools';
+import { EFFECTS } from '../tools/tools';
 import { milliseconds, toolName } from './session';
 import { z } from './zod';
 

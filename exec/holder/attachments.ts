@@ -1,6 +1,6 @@
 // People at the session's terminal: any number watch, one types. Typed input goes to the terminal and nowhere else;
 // output is read from the log.
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { AttachedState, TerminalSize, Verbs } from '../protocol';
 import type { Session } from './session';
 

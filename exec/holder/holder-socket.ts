@@ -3,7 +3,7 @@
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { reasonOf } from '../../contracts/errors';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { privateFolder } from '../session-paths';
 
 export class HolderSocket {

@@ -1,14 +1,13 @@
 // The holder itself: handles requests, announces itself and stays findable, ends when told to.
 import { fstatSync, openSync, statSync } from 'node:fs';
-import { HoldfastError } from '../../contracts/errors';
-import { removeQuietly, writeJson } from '../json-file';
-import { NUDGE } from '../nudge-holder';
-import { identityOf } from '../process-identity';
-import { PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { removeQuietly, writeJson } from '../../system/json-file';
+import { identityOf } from '../../system/process-identity';
+import { NUDGE, PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
-import type { HolderConfig } from '../spawn-holder';
+import type { HolderConfig } from '../holder-config';
 import { Attachments } from './attachments';
-import { Connections, type Connection } from './connections';
+import { Connections, type Connection } from './calls/connections';
 import { HolderSocket } from './holder-socket';
 import type { Session } from './session';
 

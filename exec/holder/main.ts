@@ -1,19 +1,19 @@
 // The holder: a small detached process that owns one session's terminal, log and socket and outlives every worker.
 // Started with the session's folder, or as a spare that learns it later; ends on `close` or TERM.
 import { basename, dirname } from 'node:path';
-import { HoldfastError } from '../../contracts/errors';
-import { readJson, writeJson } from '../json-file';
-import { outliveLog } from '../outlive-log';
-import { identityOf } from '../process-identity';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { readJson, writeJson } from '../../system/json-file';
+import { outliveLog } from '../../system/outlive-log';
+import { identityOf } from '../../system/process-identity';
 import type { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
-import type { HolderConfig, HolderFailure } from '../spawn-holder';
-import { asStorageFailure } from '../storage-failure';
-import { removeSpare, spareFiles, type SpareConfig } from '../spare-holder';
+import type { HolderConfig, HolderFailure } from '../holder-config';
+import { asStorageFailure } from '../../system/storage-failure';
+import { removeSpare, spareFiles, type SpareConfig } from '../spare-files';
 import { Holder } from './holder';
-import { useOutsidePrograms } from './outside-programs';
+import { useOutsidePrograms } from './shell/outside-programs';
 import { Session } from './session';
-import { openSpareShell, type SpareShell } from './spare-shell';
+import { openSpareShell, type SpareShell } from './shell/spare-shell';
 
 /** Its starter was killed: the next worker opens the session again, and a session has only one holder. */
 const leave = (): never => process.exit(0);

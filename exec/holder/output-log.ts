@@ -14,11 +14,11 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { DEFAULT_QUOTAS } from '../../contracts/quotas';
-import { removeQuietly } from '../json-file';
-import { removeSegment, segmentBytesOf, segmentPath, segmentsOf, type Segment } from '../log-segments';
-import { recordLoss } from '../lost-parts';
-import { storageReason } from '../storage-failure';
+import { DEFAULT_QUOTAS } from '../../contracts/sessions/quotas';
+import { removeQuietly } from '../../system/json-file';
+import { removeSegment, segmentBytesOf, segmentPath, segmentsOf, type Segment } from '../output/log-segments';
+import { recordLoss } from '../output/lost-parts';
+import { storageReason } from '../../system/storage-failure';
 
 const RETRY_MS = 250;
 const PIECE_BYTES = 1024 * 1024;

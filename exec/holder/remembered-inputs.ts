@@ -1,7 +1,7 @@
 // The ids of recent inputs and resets, to detect repeats. An id is bound to its content: other content under the same
 // id is refused as `id_conflict`.
 import { createHash } from 'node:crypto';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { InputRequestFrame } from '../protocol';
 
 const REMEMBERED = 10_000;

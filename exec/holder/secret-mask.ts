@@ -1,5 +1,5 @@
 // Masks values in a stream of bytes, wherever the stream is cut: a possible beginning of a value is held back.
-import { secretPlaceholder } from '../../contracts/secrets';
+import { secretPlaceholder } from '../../contracts/tools/secrets';
 
 interface Pattern {
   bytes: Buffer;

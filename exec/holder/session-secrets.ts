@@ -1,6 +1,6 @@
 // The secrets used in a session: only in its holder's memory, for as long as the holder lives.
-import { HoldfastError } from '../../contracts/errors';
-import { fillSecrets } from '../../contracts/secrets';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { fillSecrets } from '../../contracts/tools/secrets';
 import type { Verbs } from '../protocol';
 import { SecretMask } from './secret-mask';
 

@@ -1,32 +1,32 @@
 // One session inside its holder: the current shell, its command, and its waiting observers. All state changes of a
 // session happen here, one at a time.
 import { join } from 'node:path';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
-import type { KilledBy, Waiting } from '../../contracts/session';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { KilledBy, Waiting } from '../../contracts/sessions/session';
 import { begunCommand, CommandRecords, writtenTo } from '../command-records';
-import { readJson, writeJson } from '../json-file';
-import { identitiesOf, isAlive, type Identity } from '../process-identity';
+import { readJson, writeJson } from '../../system/json-file';
+import { identitiesOf, isAlive, type Identity } from '../../system/process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
 import type { Sandbox } from '../sandbox/sandbox';
 import type { SessionPaths } from '../session-paths';
-import { containment, type HolderConfig } from '../spawn-holder';
-import { asStorageFailure, withEffect } from '../storage-failure';
+import { containment, type HolderConfig } from '../holder-config';
+import { asStorageFailure, withEffect } from '../../system/storage-failure';
 import { recordTree } from '../tree-record';
 import { checkWorkingFolder } from '../working-folder';
-import { SessionInBand } from './in-band-session';
-import { InputWriter } from './input-writer';
-import type { Facts } from './observer';
+import { SessionInBand } from './in-band/in-band-session';
+import { InputWriter } from './shell/input-writer';
+import type { Facts } from './waiting/observer';
 import { OutputLog } from './output-log';
 import { RememberedInputs, RememberedResets } from './remembered-inputs';
-import { Prompts } from './prompts';
-import { COLUMNS, ROWS, Shell } from './shell';
+import { Prompts } from './waiting/prompts';
+import { COLUMNS, ROWS, Shell } from './shell/shell';
 import { SessionSecrets } from './session-secrets';
-import type { SpareShell } from './spare-shell';
-import { fatalSignal } from './signal-name';
-import { ToolCalls } from './tool-calls';
-import type { CommandTools } from './tools-script';
-import { WaitingWatch } from './waiting-watch';
-import { whenDecided } from './when-decided';
+import type { SpareShell } from './shell/spare-shell';
+import { fatalSignal } from '../processes/signal-name';
+import { ToolCalls } from './calls/tool-calls';
+import type { CommandTools } from './shell/tools-script';
+import { WaitingWatch } from './waiting/waiting-watch';
+import { whenDecided } from './waiting/when-decided';
 
 interface Life {
   shell: Shell;

@@ -1,5 +1,5 @@
 // Builds the command line of bubblewrap (bwrap(1)) for a profile. Pure: facts about the host are passed in.
-import { shellAsset } from '../package-root';
+import { shellAsset } from '../../system/package-root';
 import type { Mount } from './mounts';
 import type { SandboxProfile } from './profile';
 import { PROXY_ENVIRONMENT } from './proxy-address';

@@ -1,6 +1,6 @@
 // Locates the programs that a host runs outside of its sandbox: once, at start, and never through a PATH that code
 // inside can influence.
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { findTrusted, trustedPath } from '../trusted-program';
 import { writableRoots, type OutsidePrograms, type SandboxProfile } from './profile';
 

@@ -1,7 +1,7 @@
 // Which hosts code in a sandbox may reach, by name and port.
 import type { LookupFunction } from 'node:net';
-import { HoldfastError } from '../../contracts/errors';
-import { createAddressGuard, hostOf, type AddressGuard } from '../address-guard';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { createAddressGuard, hostOf, type AddressGuard } from '../../system/address-guard';
 
 /** The ports of an entry without one: the web. */
 const WEB_PORTS = [80, 443];

@@ -7,7 +7,7 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { compiledEntry } from '../package-root';
+import { compiledEntry } from '../../system/package-root';
 import { NamedHosts } from './named-hosts';
 import type { OutsidePrograms } from './profile';
 import { createProxy } from './proxy';

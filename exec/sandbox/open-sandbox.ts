@@ -1,7 +1,7 @@
 // Whether this host can confine its sessions, determined by trying: distributions and containers refuse namespaces in
 // many ways.
 import { spawnSync } from 'node:child_process';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { findOutsidePrograms } from './find-programs';
 import { Sandbox } from './sandbox';
 import {

@@ -1,7 +1,7 @@
 // What the sandbox of a host allows its sessions. Plain JSON: it is part of the configuration of holders.
 import { realpathSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { packageRoot } from '../package-root';
+import { packageRoot } from '../../system/package-root';
 import { usualWorkingFolder } from '../working-folder';
 
 /** Per process, except `processes`, which counts the processes of one session together. */

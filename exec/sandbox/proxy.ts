@@ -3,8 +3,8 @@
 import * as http from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import { reasonOf } from '../../contracts/errors';
-import { hostOf } from '../address-guard';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
+import { hostOf } from '../../system/address-guard';
 import { addressRefusal, portOf, type NamedHosts } from './named-hosts';
 
 /** Headers of the connection, not of the resource (RFC 9110, 7.6.1). */

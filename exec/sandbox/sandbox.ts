@@ -1,5 +1,5 @@
 // An opened sandbox of a host: builds the command lines for what runs in it.
-import { answersFolder } from '../holder/missing-packages';
+import { answersFolder } from '../holder/shell/missing-packages';
 import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
 import { hostLook } from './look';

@@ -4,9 +4,9 @@
 // holder one descriptor, for at most ten seconds.
 import { closeSync, constants, openSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { readOnceWritten, UnfinishedFrames } from '../back-pressure';
-import { connectionBounds } from '../descriptors';
+import { connectionBounds } from '../../system/descriptors';
 import { FrameDecoder, encodeFrame, MAX_UNFINISHED_BYTES, type RequestFrame } from '../protocol';
 import { Strangers } from '../strangers';
 

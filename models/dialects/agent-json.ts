@@ -1,6 +1,6 @@
 // The agent JSON dialect: one object with `thoughts`, `headline`, `tool_name` and `tool_args`. There may be prose next
 // to it and a code fence around it; nothing inside <think> is ever a call.
-import type { ParsedReply } from '../../contracts/agent';
+import type { ParsedReply } from '../../contracts/agents/agent';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
 import { withMendedCode } from './escaped-code';

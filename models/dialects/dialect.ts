@@ -1,6 +1,6 @@
 // The port to a dialect: how a model's reply says "call these tools", and how results go back. Pure.
-import type { Message, ParsedReply } from '../../contracts/agent';
-import type { ToolDescription } from '../../contracts/tools';
+import type { Message, ParsedReply } from '../../contracts/agents/agent';
+import type { ToolDescription } from '../../contracts/tools/tools';
 import type { ChatMessage, RawReply } from '../provider';
 
 export interface Dialect {

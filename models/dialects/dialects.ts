@@ -1,6 +1,6 @@
 // All dialects, with the configured prompts and tags. A dialect is one file and one line here.
-import type { DialectName } from '../../contracts/agent';
-import { HoldfastError } from '../../contracts/errors';
+import type { DialectName } from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { createAgentJson } from './agent-json';
 import type { Dialect } from './dialect';
 import { createNative } from './native';

@@ -1,6 +1,6 @@
 // Code that a model escaped twice: one line, with the text \n where its lines should end. It cannot run like that, so
 // it is unescaped once. Code in which every \n may be intended is left alone.
-import type { ToolCall } from '../../contracts/agent';
+import type { ToolCall } from '../../contracts/agents/agent';
 
 type Language = 'python' | 'nodejs' | 'shell';
 

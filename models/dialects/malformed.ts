@@ -1,5 +1,5 @@
 // What all dialects share about unusable replies.
-import type { ParsedReply } from '../../contracts/agent';
+import type { ParsedReply } from '../../contracts/agents/agent';
 
 export const malformed = (problem: string): ParsedReply => ({ kind: 'malformed', problem });
 

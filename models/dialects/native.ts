@@ -1,6 +1,6 @@
 // The native dialect: the provider's own function calling. Every call that is sent back is directly followed by its
 // result, as OpenAI and Anthropic require; unusable calls are not sent back as calls.
-import type { Message, ParsedReply, ToolCall } from '../../contracts/agent';
+import type { Message, ParsedReply, ToolCall } from '../../contracts/agents/agent';
 import type { ChatMessage, NativeCall, RawReply } from '../provider';
 import type { Dialect } from './dialect';
 import { withMendedCode } from './escaped-code';

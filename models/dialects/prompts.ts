@@ -2,11 +2,11 @@
 // {AVAILABLE_TOOLS_INTERFACE}. They are read and checked once, when workers start.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DIALECTS, type DialectName } from '../../contracts/agent';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { DIALECTS, type DialectName } from '../../contracts/agents/agent';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
-import type { ToolDescription } from '../../contracts/tools';
-import { packageRoot } from '../../exec/package-root';
+import type { ToolDescription } from '../../contracts/tools/tools';
+import { packageRoot } from '../../system/package-root';
 import type { Tags } from './tagged-block';
 
 /** A prompt with the tools on offer. */

@@ -1,6 +1,6 @@
 // A conversation in steps: each reply of the model with the results of its calls, in order. Every call has a result
 // here, so that no provider is sent a call without one.
-import type { Message, ParsedReply, ToolResult } from '../../contracts/agent';
+import type { Message, ParsedReply, ToolResult } from '../../contracts/agents/agent';
 
 type Reply = Extract<Message, { role: 'assistant' }>;
 

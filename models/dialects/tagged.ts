@@ -1,7 +1,7 @@
 // The tagged dialect: a block `<tool>[{call_id, tool_name, arguments}, ...]</tool>`, with references between its calls.
 // Prose may accompany the block. Anything that is not exactly a block of calls is refused, with the reason.
-import type { ParsedReply, ToolCall } from '../../contracts/agent';
-import { CALL_ID_PATTERN, findReferences, referenceFault } from '../../contracts/references';
+import type { ParsedReply, ToolCall } from '../../contracts/agents/agent';
+import { CALL_ID_PATTERN, findReferences, referenceFault } from '../../contracts/agents/references';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
 import { withMendedCode } from './escaped-code';

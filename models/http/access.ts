@@ -1,6 +1,6 @@
 // The key, the headers and the address of one call. They are read when used and stored nowhere.
 import { readFileSync } from 'node:fs';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { ProviderSettings } from '../settings';
 
 export interface Access {

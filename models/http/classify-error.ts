@@ -1,7 +1,7 @@
 // What a failed call means: a code of the catalogue, whichever SDK threw. Derived from the status, the error's own type
 // and network error codes, without the SDKs' classes.
 import { types } from 'node:util';
-import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors';
+import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
 import { redact } from './redact';
 import { retryAfterMs } from './retry-after';

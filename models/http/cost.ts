@@ -1,5 +1,5 @@
 // The recorded usage of a call. Prices come only from the configuration.
-import type { Usage } from '../../contracts/agent';
+import type { Usage } from '../../contracts/agents/agent';
 import type { Prices } from '../settings';
 
 export interface Tokens {

@@ -4,7 +4,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { ToolDescription } from '../../contracts/tools';
+import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
 import { UnexpectedAnswer } from './classify-error';
 import type { Tokens } from './cost';

@@ -1,6 +1,6 @@
 // The OpenAI SDK for one call. Everything that it would otherwise read from the environment is set here.
 import type OpenAI from 'openai';
-import type { JsonSchema } from '../../contracts/tools';
+import type { JsonSchema } from '../../contracts/tools/tools';
 import type { WireCall } from './http-provider';
 
 export async function openaiClient({ access, fetch, requestMs }: WireCall): Promise<OpenAI> {

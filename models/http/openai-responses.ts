@@ -5,7 +5,7 @@ import type {
   ResponseCreateParamsNonStreaming,
   ResponseInputItem,
 } from 'openai/resources/responses/responses';
-import type { ToolDescription } from '../../contracts/tools';
+import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
 import { CutStream, ToldError, UnexpectedAnswer } from './classify-error';
 import type { Tokens } from './cost';

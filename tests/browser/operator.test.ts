@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
-import { UI_VIEWS, uiViewUrl } from '../../contracts/ui-views';
+import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
 import { until } from '../helpers/until';
 import { chromiumPath, WebUi } from '../helpers/web-ui';

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HOST_ERRORS } from '../../contracts/host-errors';
-import { DEFAULT_QUOTAS } from '../../contracts/quotas';
-import { readConfiguration } from '../../workers/configuration';
+import { HOST_ERRORS } from '../../contracts/errors/host-errors';
+import { DEFAULT_QUOTAS } from '../../contracts/sessions/quotas';
+import { readConfiguration } from '../../workers/configuration/configuration';
 import { docBlocks, docTable } from '../helpers/doc-blocks';
 
 test('every error about hosts is in the table, and no other', () => {

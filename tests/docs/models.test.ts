@@ -4,12 +4,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LiveTokens } from '../../activities/live-tokens';
-import { HoldfastError, isErrorCode } from '../../contracts/errors';
-import { MODEL_ERRORS } from '../../contracts/model-errors';
+import { HoldfastError, isErrorCode } from '../../contracts/errors/holdfast-error';
+import { MODEL_ERRORS } from '../../contracts/errors/model-errors';
 import { configurationSchema } from '../../contracts/schemas/configuration';
-import { packageRoot } from '../../exec/package-root';
+import { packageRoot } from '../../system/package-root';
 import { createProviders } from '../../models/providers';
-import { readConfiguration } from '../../workers/configuration';
+import { readConfiguration } from '../../workers/configuration/configuration';
 import { docBlocks, docTable, type DocBlock } from '../helpers/doc-blocks';
 
 const PAGE = 'models.md';

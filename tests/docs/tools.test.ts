@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { SessionHandle } from '../../client/session-handle';
-import type { Runtime } from '../../contracts/session';
-import { packageRoot } from '../../exec/package-root';
+import type { Runtime } from '../../contracts/sessions/session';
+import { packageRoot } from '../../system/package-root';
 import { createToolRegistry } from '../../tools/registry';
 import { docBlocks, docTable, type DocBlock } from '../helpers/doc-blocks';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrashPoint } from '../../activities/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
-import { WORKER_LOST } from '../../contracts/failure';
+import { WORKER_LOST } from '../../contracts/errors/failure';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { processesMarked } from '../integration/exec/session-processes';
 

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { readJson } from '../../exec/json-file';
-import { logEnd, readLog } from '../../exec/log-reader';
+import { readJson } from '../../system/json-file';
+import { logEnd, readLog } from '../../exec/output/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
-import { stopWorker } from '../../workers/worker-process';
-import { runningWorker } from '../../workers/worker-record';
+import { stopWorker } from '../../workers/process/worker-process';
+import { runningWorker } from '../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
 

@@ -7,9 +7,9 @@ import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/commo
 import type { AgentHandle } from '../../client/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { LOCAL_HOST, agentWorkflowId } from '../../contracts/ids';
-import { SessionHost } from '../../exec/session-host';
-import { OrphanSweep, sessionOwner } from '../../workers/orphan-sweep';
-import { SubAgentSweep } from '../../workers/sub-agent-sweep';
+import { SessionHost } from '../../exec/host/session-host';
+import { OrphanSweep, sessionOwner } from '../../workers/host/orphan-sweep';
+import { SubAgentSweep } from '../../workers/agents/sub-agent-sweep';
 import { testHost, type TestHost } from '../helpers/session-host';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../helpers/temporal';
 import { until } from '../helpers/until';

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_AGENT, LOCAL_HOST } from '../../contracts/ids';
-import type { CommandView } from '../../contracts/session';
-import type { HolderRecord } from '../../exec/holder-client';
-import { readJson } from '../../exec/json-file';
-import { processStat } from '../../exec/proc';
-import { isAlive } from '../../exec/process-identity';
+import type { CommandView } from '../../contracts/sessions/session';
+import type { HolderRecord } from '../../exec/client/holder-client';
+import { readJson } from '../../system/json-file';
+import { processStat } from '../../system/proc';
+import { isAlive } from '../../system/process-identity';
 import { sessionPaths, type SessionPaths } from '../../exec/session-paths';
 import { EngineOfItsOwn, type CliResult } from '../helpers/engine-of-its-own';
 import { until } from '../helpers/until';

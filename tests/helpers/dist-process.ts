@@ -23,7 +23,7 @@ export interface DistProcess {
   ended: Promise<unknown>;
 }
 
-/** Runs the body of an async function, in which `load('engine/lock')` is a module of `dist` and `args` are ours. */
+/** Runs the body of an async function, in which `load('system/lock')` is a module of `dist` and `args` are ours. */
 export function runDist(body: string, ...args: string[]): DistProcess {
   const code = `const load = (name) => require(process.argv[1] + '/' + name + '.js');
     const args = process.argv.slice(2);

@@ -1,11 +1,11 @@
 // Ends everything that runs for a data folder, as `holdfast down --sessions` does, without a process for it.
 import { writeFileSync } from 'node:fs';
-import { stopMarker } from '../../cli/keep-running';
+import { stopMarker } from '../../cli/waiting/keep-running';
 import { stopServer } from '../../engine/server';
-import { detectTreeKill } from '../../exec/holder/process-tree';
-import { SessionHost } from '../../exec/session-host';
-import { endLeftOverSpares } from '../../exec/spare-holder';
-import { stopWorker } from '../../workers/worker-process';
+import { detectTreeKill } from '../../exec/processes/process-tree';
+import { SessionHost } from '../../exec/host/session-host';
+import { endLeftOverSpares } from '../../exec/host/spare-holder';
+import { stopWorker } from '../../workers/process/worker-process';
 
 export async function endDataFolder(dataDir: string): Promise<void> {
   // Command lines that still watch must not start the server again.

@@ -1,5 +1,5 @@
 // An example of each error of the catalogue.
-import type { ErrorCode, ErrorFacts } from '../../contracts/errors';
+import type { ErrorCode, ErrorFacts } from '../../contracts/errors/holdfast-error';
 
 /** Facts as they are given where the error is thrown. A new code without a line here does not compile. */
 export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {

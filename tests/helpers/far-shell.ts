@@ -2,11 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonValue } from '../../contracts/tools';
-import { armSession } from '../../exec/arm-session';
+import type { JsonValue } from '../../contracts/tools/tools';
+import { armSession } from '../../exec/client/arm-session';
 import type { ScriptCall } from '../../exec/protocol';
 import { sessionPaths } from '../../exec/session-paths';
-import { StubFolder } from '../../exec/stub-folder';
+import { StubFolder } from '../../exec/host/stub-folder';
 import { testHost, type TestHost } from './session-host';
 import { until } from './until';
 

@@ -3,7 +3,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureWorker } from '../../workers/worker-process';
+import { ensureWorker } from '../../workers/process/worker-process';
 import { uiLink } from '../../engine/server';
 import { startServer } from './start-server';
 import { findTestServer } from '../../testing';

@@ -7,13 +7,13 @@ import type {
   Shell,
   TranscriptPage,
   TurnState,
-} from '../../contracts/agent';
-import type { HostState } from '../../contracts/remote-hosts';
-import type { OpenQuestion } from '../../contracts/questions';
-import type { RegistryRecord } from '../../contracts/registry-record';
-import type { CommandView, SessionState, WaitResult } from '../../contracts/session';
-import type { Wait } from '../../contracts/waits';
-import type { WorkerRecord } from '../../workers/worker-record';
+} from '../../contracts/agents/agent';
+import type { HostState } from '../../contracts/sessions/remote-hosts';
+import type { OpenQuestion } from '../../contracts/agents/questions';
+import type { RegistryRecord } from '../../contracts/tools/registry-record';
+import type { CommandView, SessionState, WaitResult } from '../../contracts/sessions/session';
+import type { Wait } from '../../contracts/agents/waits';
+import type { WorkerRecord } from '../../workers/process/worker-record';
 import { SAID, TEXT, type Whole } from './hostile-texts';
 
 export const NOW = '2026-01-02T03:04:05.000Z';

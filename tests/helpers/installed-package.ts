@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { packageRoot } from '../../exec/package-root';
+import { packageRoot } from '../../system/package-root';
 import type { CliResult } from './engine-of-its-own';
 
 export type NodeVersion = 22 | 24;

@@ -1,13 +1,13 @@
 // MCP servers as a worker has them, without a worker: started for real, and gone at the end.
 import { join } from 'node:path';
-import { packageRoot } from '../../exec/package-root';
-import { isAlive, identityOf, type Identity } from '../../exec/process-identity';
-import { sessionEnvironment } from '../../exec/session-environment';
+import { packageRoot } from '../../system/package-root';
+import { isAlive, identityOf, type Identity } from '../../system/process-identity';
+import { sessionEnvironment } from '../../exec/host/session-environment';
 import { McpServers } from '../../tools/mcp/servers';
 import type { McpServerSettings, StdioServer } from '../../tools/mcp/settings';
 import { createToolRegistry, type ToolRegistry } from '../../tools/registry';
 import type { ToolContext } from '../../tools/tool';
-import type { ToolOutcome } from '../../contracts/tools';
+import type { ToolOutcome } from '../../contracts/tools/tools';
 import { until } from './until';
 
 const BIN = join(packageRoot(), 'node_modules', '.bin');

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findOnPath } from '../../exec/executable';
+import { findOnPath } from '../../system/executable';
 
 const IP = findOnPath('ip', `${process.env.PATH}:/usr/sbin:/sbin`) ?? '';
 const ip = (...args: string[]): unknown => execFileSync(IP, args, { stdio: ['ignore', 'ignore', 'pipe'] });

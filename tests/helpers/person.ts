@@ -1,6 +1,6 @@
 // A person attached to a session.
 import * as pty from 'node-pty';
-import { packageRoot } from '../../exec/package-root';
+import { packageRoot } from '../../system/package-root';
 import { join } from 'node:path';
 import { until } from './until';
 

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { quote } from '../../contracts/shell-word';
+import { quote } from '../../contracts/text/shell-word';
 
 const folders = (): string[] => (process.env.PATH ?? '').split(delimiter);
 const uvOnPath = (): string | undefined =>

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SessionRef } from '../../contracts/ids';
-import { SessionHost } from '../../exec/session-host';
+import { SessionHost } from '../../exec/host/session-host';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 

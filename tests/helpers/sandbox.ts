@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { NO_SANDBOX, tryBubblewrap, type Trial } from '../../exec/sandbox/open-sandbox';
 import type { SandboxProfile, SandboxSettings } from '../../exec/sandbox/profile';
-import type { StubFolder } from '../../exec/stub-folder';
+import type { StubFolder } from '../../exec/host/stub-folder';
 
 /** `home`: default that of the user who runs the tests. */
 export type TestSandbox = Partial<SandboxSettings> & { home?: string; loaded?: readonly string[] };

@@ -3,21 +3,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionRef } from '../../contracts/ids';
-import type { CodeImport } from '../../contracts/package-names';
+import type { CodeImport } from '../../contracts/tools/package-names';
 import {
   DEFAULT_YIELD,
   type CommandView,
   type TreeKill,
   type Runtime,
   type YieldSettings,
-} from '../../contracts/session';
-import { commandView } from '../../exec/command-view';
-import { detectTreeKill } from '../../exec/holder/process-tree';
+} from '../../contracts/sessions/session';
+import { commandView } from '../../exec/host/command-view';
+import { detectTreeKill } from '../../exec/processes/process-tree';
 import type { Until } from '../../exec/protocol';
-import type { SecretStore } from '../../exec/secret-store';
-import { sessionEnvironment } from '../../exec/session-environment';
-import { SessionHost } from '../../exec/session-host';
-import type { StubFolder } from '../../exec/stub-folder';
+import type { SecretStore } from '../../exec/host/secret-store';
+import { sessionEnvironment } from '../../exec/host/session-environment';
+import { SessionHost } from '../../exec/host/session-host';
+import type { StubFolder } from '../../exec/host/stub-folder';
 import { sandboxOf, sandboxOfRun, type TestSandbox } from './sandbox';
 
 export interface TestHost {

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { quote } from '../../contracts/shell-word';
-import { findOnPath } from '../../exec/executable';
+import { quote } from '../../contracts/text/shell-word';
+import { findOnPath } from '../../system/executable';
 import { until } from './until';
 
 /** It must be started by its absolute path, and is not on a user's PATH. */

@@ -1,7 +1,7 @@
 // Servers of tests stay away from the usual ports: those may be the developer's own, and another test's server
 // must not take the port of one that was just killed.
-import { HoldfastError } from '../../contracts/errors';
-import { defaultCacheDir } from '../../engine/data-dir';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { defaultCacheDir } from '../../system/data-dir';
 import { readRecord, enginePaths } from '../../engine/record';
 import { ensureServer, type EngineRecord } from '../../engine/server';
 import { isLongRun } from './long-run';

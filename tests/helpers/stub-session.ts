@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stubFiles } from '../../tools/stubs/stub-files';
-import type { ToolDescription } from '../../contracts/tools';
+import type { ToolDescription } from '../../contracts/tools/tools';
 import { listenForTools, type SeenCall, type ToolSocket } from './tool-socket';
 
 /** The oldest Python that the stubs support, if installed. */

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ToolResult } from '../../contracts/agent';
-import type { ToolOutcome } from '../../contracts/tools';
+import type { ToolResult } from '../../contracts/agents/agent';
+import type { ToolOutcome } from '../../contracts/tools/tools';
 import { createToolRegistry } from '../../tools/registry';
 import type { Tool, ToolContext } from '../../tools/tool';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
-import { findOnPath } from '../../exec/executable';
+import { findOnPath } from '../../system/executable';
 
 /** Where distributions put it; undefined if there is none. */
 export const chromiumPath = (): string | undefined =>

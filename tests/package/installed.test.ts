@@ -1,7 +1,7 @@
 // What users get: the packed package, installed outside of the checkout, runs on each Node that it says it runs on.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { packageRoot } from '../../exec/package-root';
+import { packageRoot } from '../../system/package-root';
 import { InstalledPackage, oldNode, type NodeVersion, type ProjectType } from '../helpers/installed-package';
 
 const installed = new InstalledPackage();

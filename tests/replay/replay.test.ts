@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../exec/package-root';
+import { packageRoot } from '../../system/package-root';
 import { assertReplays, replayHistories } from '../../testing';
 
 const HISTORIES = join(__dirname, '..', 'histories');

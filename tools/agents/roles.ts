@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { limitsSchema } from '../../contracts/schemas/agent';
 import { parseWith } from '../../contracts/schemas/parse';
 import { toolNamesSchema } from '../../contracts/schemas/session';

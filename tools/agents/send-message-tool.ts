@@ -1,6 +1,6 @@
 // The tool `send_message`: one more message for a sub-agent.
 import * as z from 'zod/mini';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Tool } from '../tool';
 import { ownSubAgent } from './sub-agent';
 

@@ -1,6 +1,6 @@
 // Checks whose sub-agent an agent is: an agent can reach only its own.
-import type { SubAgent } from '../../contracts/agent';
-import { findSubAgent } from '../../contracts/sub-agents';
+import type { SubAgent } from '../../contracts/agents/agent';
+import { findSubAgent } from '../../contracts/agents/sub-agents';
 import type { ToolContext } from '../tool';
 
 type Caller = Pick<ToolContext, 'client' | 'agent'>;

@@ -2,8 +2,8 @@
 // scripts' calls.
 import type * as z from 'zod/mini';
 import { agentsWaitCallSchema } from '../../contracts/schemas/agent';
-import { agentsText, type AgentsWaitResult } from '../../contracts/sub-agents';
-import type { JsonValue } from '../../contracts/tools';
+import { agentsText, type AgentsWaitResult } from '../../contracts/agents/sub-agents';
+import type { JsonValue } from '../../contracts/tools/tools';
 import type { Tool } from '../tool';
 
 export const waitForAgentsTool: Tool<z.infer<typeof agentsWaitCallSchema>> = {

@@ -1,6 +1,6 @@
 // The messages between a worker and the process that runs a tool confined to a sandbox.
-import type { ErrorCode, ErrorFacts } from '../../contracts/errors';
-import type { JsonValue } from '../../contracts/tools';
+import type { ErrorCode, ErrorFacts } from '../../contracts/errors/holdfast-error';
+import type { JsonValue } from '../../contracts/tools/tools';
 
 export interface ConfinedCall {
   tool: string;

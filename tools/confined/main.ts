@@ -1,13 +1,13 @@
 // The process of one call in a sandbox: reads the call as JSON from its input, prints the answer, and exits.
 import { text } from 'node:stream/consumers';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
-import type { JsonValue } from '../../contracts/tools';
-import { applyPatchTool } from '../apply-patch-tool';
-import { grepFilesTool } from '../grep-files-tool';
-import { listDirTool } from '../list-dir-tool';
-import { readFileTool } from '../read-file-tool';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { JsonValue } from '../../contracts/tools/tools';
+import { applyPatchTool } from '../files/apply-patch-tool';
+import { grepFilesTool } from '../files/grep-files-tool';
+import { listDirTool } from '../files/list-dir-tool';
+import { readFileTool } from '../files/read-file-tool';
 import type { Tool, ToolContext } from '../tool';
-import { writeFileTool } from '../write-file-tool';
+import { writeFileTool } from '../files/write-file-tool';
 import type { ConfinedAnswer, ConfinedCall } from './confined-call';
 
 const TOOLS: readonly Tool[] = [readFileTool, writeFileTool, listDirTool, grepFilesTool, applyPatchTool];

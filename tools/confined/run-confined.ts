@@ -1,9 +1,9 @@
 // Runs a file tool in its host's sandbox, in a separate process. The kernel decides inside what a path resolves to: a
 // check of paths outside could be outrun by anyone who changes a link in between.
 import { spawn } from 'node:child_process';
-import { HoldfastError } from '../../contracts/errors';
-import type { JsonValue } from '../../contracts/tools';
-import { compiledEntry } from '../../exec/package-root';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { JsonValue } from '../../contracts/tools/tools';
+import { compiledEntry } from '../../system/package-root';
 import type { ToolHost } from '../tool';
 import type { ConfinedAnswer, ConfinedCall } from './confined-call';
 

@@ -1,7 +1,7 @@
 // Adapts a tool of an MCP server to one of ours.
 import * as z from 'zod/mini';
-import { HoldfastError } from '../../contracts/errors';
-import type { Effects, JsonValue } from '../../contracts/tools';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { Effects, JsonValue } from '../../contracts/tools/tools';
 import type { Tool, ToolContext } from '../tool';
 import type { CallToolResult, ListedTool } from './connection';
 import { contentText, resultValue } from './content';

@@ -1,7 +1,7 @@
 // The error for a call that failed: the server's answer, or whether the call may have taken effect.
 import type { McpError } from '@modelcontextprotocol/sdk/types.js';
-import { HoldfastError, reasonOf } from '../../contracts/errors';
-import type { Effects } from '../../contracts/tools';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { Effects } from '../../contracts/tools/tools';
 
 /** JSON-RPC codes that the SDK made up for its own purposes. */
 const REQUEST_TIMEOUT = -32_001;

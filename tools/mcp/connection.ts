@@ -3,7 +3,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
-import { reasonOf } from '../../contracts/errors';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import type { HttpServer, McpServerSettings } from './settings';
 import { GroupStdioTransport } from './stdio-transport';
 

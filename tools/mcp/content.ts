@@ -1,7 +1,7 @@
 // An MCP tool's result as scripts and models get it. Images and other bytes are described by type and size: a model
 // cannot read them as base64, and they do not belong in history.
 import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonValue } from '../../contracts/tools';
+import type { JsonValue } from '../../contracts/tools/tools';
 import type { CallToolResult } from './connection';
 
 /** The text of all parts, one below the other. */

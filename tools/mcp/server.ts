@@ -2,7 +2,7 @@
 // tools stay listed, and their calls wait for it.
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Tool } from '../tool';
 import { asTool, type CallServer } from './as-tool';
 import { callFailure, isSessionGone } from './call-failure';

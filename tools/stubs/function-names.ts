@@ -1,5 +1,5 @@
 // The function name of a tool in each language. Any tool name becomes a valid identifier.
-import { HoldfastError } from '../../contracts/errors';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 
 const LANGUAGES = ['python', 'javascript'] as const;
 type Language = (typeof LANGUAGES)[number];

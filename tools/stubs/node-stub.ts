@@ -1,5 +1,5 @@
 // Generates what Node cannot determine by itself: the named exports of the ES module, and the types of all functions.
-import type { ToolDescription } from '../../contracts/tools';
+import type { ToolDescription } from '../../contracts/tools/tools';
 import { functionNameIn } from './function-names';
 import { plainText, quoted } from './plain-text';
 import { EFFECTS, isTextResult, resultType, takesOtherArguments, toolArguments } from './tool-arguments';

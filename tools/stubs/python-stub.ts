@@ -1,6 +1,6 @@
 // Generates codex_tools.py: a function with signature and docstring for each tool. assets/_codex_tools.py makes the
 // calls. Every text from a schema goes through `quoted` or `plainText`.
-import type { ToolDescription } from '../../contracts/tools';
+import type { ToolDescription } from '../../contracts/tools/tools';
 import { functionNameIn, parameterNames } from './function-names';
 import { plainText, quoted } from './plain-text';
 import { pythonLiteral, pythonType } from './python-types';

@@ -2,9 +2,9 @@
 // assets/ and are not compiled.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../exec/package-root';
-import type { StubFile, ToolDescription } from '../../contracts/tools';
-import { quote } from '../../contracts/shell-word';
+import { packageRoot } from '../../system/package-root';
+import type { StubFile, ToolDescription } from '../../contracts/tools/tools';
+import { quote } from '../../contracts/text/shell-word';
 import { checkFunctionNames, functionName } from './function-names';
 import { nodeModule, nodeTypes } from './node-stub';
 import { pythonStub } from './python-stub';

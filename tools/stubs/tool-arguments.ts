@@ -1,5 +1,5 @@
 // A tool's arguments as the generators need them, and the wording of its parts.
-import type { JsonSchema, ToolDescription } from '../../contracts/tools';
+import type { JsonSchema, ToolDescription } from '../../contracts/tools/tools';
 import { plainText } from './plain-text';
 import { isRecord, propertiesOf, valueType, type ValueType } from './value-type';
 

@@ -1,5 +1,5 @@
 // Reads JSON Schema as a type that any language can print. Unsupported, recursive or too large schemas become `any`.
-import type { JsonSchema } from '../../contracts/tools';
+import type { JsonSchema } from '../../contracts/tools/tools';
 
 export type Scalar = 'string' | 'integer' | 'number' | 'boolean' | 'null';
 export type Literal = string | number | boolean | null;

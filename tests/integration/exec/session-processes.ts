@@ -1,10 +1,10 @@
 // Inspects the processes of sessions from outside, only through /proc, and waits for facts about them.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HolderRecord } from '../../../exec/holder-client';
-import { readJson } from '../../../exec/json-file';
-import { segmentsOf } from '../../../exec/log-segments';
-import { listNumeric, readLink } from '../../../exec/proc';
+import type { HolderRecord } from '../../../exec/client/holder-client';
+import { readJson } from '../../../system/json-file';
+import { segmentsOf } from '../../../exec/output/log-segments';
+import { listNumeric, readLink } from '../../../system/proc';
 import { sessionPaths } from '../../../exec/session-paths';
 import type { TestHost } from '../../helpers/session-host';
 

@@ -2,8 +2,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { join } from 'node:path';
-import { packageRoot } from '../../../exec/package-root';
-import { sessionEnvironment } from '../../../exec/session-environment';
+import { packageRoot } from '../../../system/package-root';
+import { sessionEnvironment } from '../../../exec/host/session-environment';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
 import { call as toolCall, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
 

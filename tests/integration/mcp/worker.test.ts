@@ -1,9 +1,9 @@
 // MCP servers and modules from `holdfast.toml` in the command line's worker, as a person sees them.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../../exec/package-root';
-import { identityOf, isAlive, type Identity } from '../../../exec/process-identity';
-import { runningWorker } from '../../../workers/worker-record';
+import { packageRoot } from '../../../system/package-root';
+import { identityOf, isAlive, type Identity } from '../../../system/process-identity';
+import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn, processesNaming, type CliResult } from '../../helpers/engine-of-its-own';
 import { FIXTURE_FILE } from '../../helpers/mcp-servers';
 import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HoldfastError } from '../../../contracts/errors';
-import type { ToolDescription } from '../../../contracts/tools';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import type { ToolDescription } from '../../../contracts/tools/tools';
 import type { ModelProvider, ModelRequest } from '../../../models/provider';
 import { ask, KEY_VARIABLE, ModelSimulator, PLANTED_KEY, WIRE_APIS } from '../../helpers/model-simulator';
 

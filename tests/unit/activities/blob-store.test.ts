@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BlobLimits } from '../../../activities/blob-room';
 import { BlobStore } from '../../../activities/blob-store';
-import type { BlobRef, ToolOutcome } from '../../../contracts/tools';
+import type { BlobRef, ToolOutcome } from '../../../contracts/tools/tools';
 
 let folder: string;
 let blobs: BlobStore;

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CheckReport, Verdict } from '../../../contracts/checks';
-import { MAX_CODE_BYTES, type Runtime } from '../../../contracts/session';
+import type { CheckReport, Verdict } from '../../../contracts/tools/checks';
+import { MAX_CODE_BYTES, type Runtime } from '../../../contracts/sessions/session';
 import { CodeChecks } from '../../../checks/code-checks';
-import { childrenOf, readText } from '../../../exec/proc';
+import { childrenOf, readText } from '../../../system/proc';
 
 const checks = new CodeChecks();
 afterAll(() => checks.close());

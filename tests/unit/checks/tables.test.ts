@@ -1,10 +1,10 @@
 // X1, X2: findings, non-findings, and known misses.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CheckReport } from '../../../contracts/checks';
-import { RUNTIMES, type Runtime } from '../../../contracts/session';
+import type { CheckReport } from '../../../contracts/tools/checks';
+import { RUNTIMES, type Runtime } from '../../../contracts/sessions/session';
 import { CodeChecks } from '../../../checks/code-checks';
-import { packageRoot } from '../../../exec/package-root';
+import { packageRoot } from '../../../system/package-root';
 import { checkCases } from '../../helpers/check-cases';
 
 const checks = new CodeChecks();

@@ -1,4 +1,4 @@
-import { AttachedOutput } from '../../../cli/attached-output';
+import { AttachedOutput } from '../../../cli/terminal/attached-output';
 
 const shown = (text: string, answers = true): string => new AttachedOutput(answers).push(Buffer.from(text));
 

@@ -1,4 +1,4 @@
-import { checkReach } from '../../../cli/commands/check-reach';
+import { checkReach } from '../../../cli/doctor/check-reach';
 
 const OWN = 1_000;
 const line = (name: string, uid: number, shell: string): string =>

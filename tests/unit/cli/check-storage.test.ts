@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkStorage } from '../../../cli/commands/check-storage';
+import { checkStorage } from '../../../cli/doctor/check-storage';
 import { sessionPaths } from '../../../exec/session-paths';
 
 let dataDir: string;

@@ -1,9 +1,9 @@
 // What reaches the person's terminal, whatever its source.
 import { Writable } from 'node:stream';
-import { draw, guardOutput, harmless, writingBy } from '../../../cli/guarded-output';
-import { reportError } from '../../../cli/report-error';
-import { factsOf } from '../../../cli/view-facts';
-import { ERROR_CODES, HoldfastError, type ErrorFacts } from '../../../contracts/errors';
+import { draw, guardOutput, harmless, writingBy } from '../../../cli/terminal/guarded-output';
+import { reportError } from '../../../cli/print/report-error';
+import { factsOf } from '../../../cli/print/view-facts';
+import { ERROR_CODES, HoldfastError, type ErrorFacts } from '../../../contracts/errors/holdfast-error';
 import { runDist } from '../../helpers/dist-process';
 import { VIEW } from '../../helpers/hostile-answers';
 import { active, hostile, HOSTILE, HOSTILE_NAME, MARK } from '../../helpers/hostile-texts';

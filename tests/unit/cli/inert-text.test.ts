@@ -1,4 +1,4 @@
-import { InertText } from '../../../cli/inert-text';
+import { InertText } from '../../../cli/terminal/inert-text';
 
 const E = '\x1b';
 /** Controls but backspace, tab, line feed and carriage return, which move within a line. */

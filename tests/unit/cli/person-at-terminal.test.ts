@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { showTerminal } from '../../../cli/person-at-terminal';
-import type { Attachment } from '../../../exec/attachment';
+import { showTerminal } from '../../../cli/terminal/person-at-terminal';
+import type { Attachment } from '../../../exec/attach/attachment';
 
 /** A place at a terminal whose holder answers each key and each size with an error. */
 function failingPlace(): { place: Attachment; calls: string[] } {

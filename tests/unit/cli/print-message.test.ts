@@ -1,4 +1,4 @@
-import { printMessage } from '../../../cli/print-message';
+import { printMessage } from '../../../cli/print/print-message';
 
 test('text typed into a program is not shown, only its length', () => {
   let text = '';

@@ -1,6 +1,6 @@
 // Both output filters, against strings made to get through them.
-import { AttachedOutput } from '../../../cli/attached-output';
-import { InertText } from '../../../cli/inert-text';
+import { AttachedOutput } from '../../../cli/terminal/attached-output';
+import { InertText } from '../../../cli/terminal/inert-text';
 
 const NASTY = [
   ...['\x1b', '\x1b', '\x1b', '\x1b[', '[', ']', 'P', 'k', '_', '(', '?', '>', '<', '=', '$', ' ', '!', '\\'],

@@ -1,8 +1,8 @@
 // How long a message is resent.
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { deliver, type Delivery } from '../../../client/deliver';
-import { HoldfastError } from '../../../contracts/errors';
-import { toFailure } from '../../../contracts/failure';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { toFailure } from '../../../contracts/errors/failure';
 
 afterEach(() => jest.restoreAllMocks());
 

@@ -1,7 +1,7 @@
 // docs/errors.md is made of the catalogue: `UPDATE_DOCS=1 npx jest tests/unit/contracts/errors-page` writes it anew.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_CODES, HoldfastError, type ErrorCode } from '../../../contracts/errors';
+import { ERROR_CODES, HoldfastError, type ErrorCode } from '../../../contracts/errors/holdfast-error';
 import { ERROR_FACTS } from '../../helpers/error-facts';
 
 const PAGE = join(__dirname, '..', '..', '..', 'docs', 'errors.md');

@@ -4,7 +4,7 @@ import {
   reasonOf,
   type ErrorCode,
   type ErrorFacts,
-} from '../../../contracts/errors';
+} from '../../../contracts/errors/holdfast-error';
 import { ERROR_FACTS } from '../../helpers/error-facts';
 
 const codes = Object.keys(ERROR_FACTS) as ErrorCode[];

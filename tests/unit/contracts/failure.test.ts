@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, RetryState } from '@temporalio/common';
-import { HoldfastError } from '../../../contracts/errors';
-import { fromFailure, toFailure, toRetryableFailure } from '../../../contracts/failure';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { fromFailure, toFailure, toRetryableFailure } from '../../../contracts/errors/failure';
 
 const error = new HoldfastError('busy', { session: 3, from: 17 });
 

@@ -1,4 +1,4 @@
-import { escapeActive, inertLine, inertText, inOrder, withoutActive } from '../../../contracts/inert';
+import { escapeActive, inertLine, inertText, inOrder, withoutActive } from '../../../contracts/text/inert';
 
 test.each([
   ['an escape sequence', '\x1b[2J', '\\u{1b}[2J'],

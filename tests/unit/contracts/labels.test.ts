@@ -6,7 +6,7 @@ import {
   listLink,
   messageList,
   workflowLink,
-} from '../../../contracts/labels';
+} from '../../../contracts/text/labels';
 
 test.each([
   ['colours and titles', '\u001b[31mred\u001b[0m \u001b]0;title\u0007text', 'red text'],

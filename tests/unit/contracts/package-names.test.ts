@@ -1,4 +1,4 @@
-import { PYTHON_PACKAGES, packageOf } from '../../../contracts/package-names';
+import { PYTHON_PACKAGES, packageOf } from '../../../contracts/tools/package-names';
 
 test.each([
   ['PIL', 'Pillow'],

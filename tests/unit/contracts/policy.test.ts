@@ -1,6 +1,6 @@
 // What the policy says about a command, depending on its agent.
-import { DEFAULT_POLICY, rulingOn } from '../../../contracts/policy';
-import { subAgentId } from '../../../contracts/sub-agents';
+import { DEFAULT_POLICY, rulingOn } from '../../../contracts/tools/policy';
+import { subAgentId } from '../../../contracts/agents/sub-agents';
 
 const long = 'x'.repeat(60);
 const policy = {

@@ -1,4 +1,4 @@
-import { findReferences, referenceFault, resolveReferences } from '../../../contracts/references';
+import { findReferences, referenceFault, resolveReferences } from '../../../contracts/agents/references';
 
 const LITERAL = [
   '$HOME/x',

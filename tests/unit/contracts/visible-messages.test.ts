@@ -1,5 +1,5 @@
-import type { Message } from '../../../contracts/agent';
-import { carriedMessages, visibleMessages } from '../../../contracts/visible-messages';
+import type { Message } from '../../../contracts/agents/agent';
+import { carriedMessages, visibleMessages } from '../../../contracts/agents/visible-messages';
 
 const user = (text: string): Message => ({ role: 'user', text });
 

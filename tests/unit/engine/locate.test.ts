@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { locateServerBinary, type LocateOptions, type ServerBinary } from '../../../engine/locate';
 import { TEMPORAL_CLI_VERSION } from '../../../engine/pinned';
-import { identityOf, isAlive } from '../../../exec/process-identity';
+import { identityOf, isAlive } from '../../../system/process-identity';
 import { until } from '../../helpers/until';
 
 let folder: string;

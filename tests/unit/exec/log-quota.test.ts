@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionRef } from '../../../contracts/ids';
 import { OutputLog } from '../../../exec/holder/output-log';
-import { LogQuota, logUsage } from '../../../exec/log-quota';
-import { logEnd, logStart, readLog } from '../../../exec/log-reader';
-import { segmentPath } from '../../../exec/log-segments';
+import { LogQuota, logUsage } from '../../../exec/host/log-quota';
+import { logEnd, logStart, readLog } from '../../../exec/output/log-reader';
+import { segmentPath } from '../../../exec/output/log-segments';
 import { sessionPaths } from '../../../exec/session-paths';
 
 const KB = 1_000;

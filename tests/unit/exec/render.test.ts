@@ -1,5 +1,5 @@
 // S11, S12: the view is what a person would see, whatever the bytes.
-import { renderText } from '../../../exec/render';
+import { renderText } from '../../../exec/output/render';
 
 const E = '\x1b';
 

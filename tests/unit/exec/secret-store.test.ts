@@ -1,10 +1,10 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HoldfastError } from '../../../contracts/errors';
-import { fillSecrets, secretNames } from '../../../contracts/secrets';
-import { SecretStore } from '../../../exec/secret-store';
-import { secretStore, type SecretSettings } from '../../../workers/configured-secrets';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { fillSecrets, secretNames } from '../../../contracts/tools/secrets';
+import { SecretStore } from '../../../exec/host/secret-store';
+import { secretStore, type SecretSettings } from '../../../workers/configuration/configured-secrets';
 
 const VALUE = 'hunter22-planted';
 let folder: string;

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nextPiece, readLog, shownPiece } from '../../../exec/log-reader';
-import { lostParts, recordLoss } from '../../../exec/lost-parts';
-import { boundedView, keptTexts, page } from '../../../exec/view';
+import { nextPiece, readLog, shownPiece } from '../../../exec/output/log-reader';
+import { lostParts, recordLoss } from '../../../exec/output/lost-parts';
+import { boundedView, keptTexts, page } from '../../../exec/output/view';
 
 let folder: string;
 let log: string;

@@ -1,4 +1,4 @@
-import type { ParsedReply } from '../../../contracts/agent';
+import type { ParsedReply } from '../../../contracts/agents/agent';
 import { checkedAnswer } from '../../../models/answer-schema';
 
 const answer = (text: string): ParsedReply => ({ kind: 'answer', answer: text });

@@ -1,4 +1,4 @@
-import type { Message, TurnResult } from '../../../contracts/agent';
+import type { Message, TurnResult } from '../../../contracts/agents/agent';
 import { assertTurn, turnMatchers } from '../../../testing/assert-turn';
 import { toolCallsOf } from '../../../testing/tool-calls';
 

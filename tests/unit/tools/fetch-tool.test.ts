@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { createFetchTool } from '../../../tools/fetch-tool';
+import { createFetchTool } from '../../../tools/fetch/fetch-tool';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
 
 let server: Server;

@@ -1,4 +1,4 @@
-import { withDependencies } from '../../../tools/python-dependencies';
+import { withDependencies } from '../../../tools/sessions/python-dependencies';
 
 const lines = (...text: string[]): string => text.join('\n');
 const added = (...packages: string[]): string =>

@@ -1,6 +1,6 @@
 import * as mini from 'zod/mini';
 import { z } from 'zod';
-import { HoldfastError } from '../../../contracts/errors';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { createToolRegistry } from '../../../tools/registry';
 import { defineTool, type Tool, type ToolContext } from '../../../tools/tool';
 

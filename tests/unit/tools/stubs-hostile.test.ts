@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSourceFile, ScriptTarget, transpileModule } from 'typescript';
-import type { JsonSchema, ToolDescription } from '../../../contracts/tools';
+import type { JsonSchema, ToolDescription } from '../../../contracts/tools/tools';
 import { describedTool, objectOf, StubSession } from '../../helpers/stub-session';
 
 const TEXTS: Record<string, string> = {

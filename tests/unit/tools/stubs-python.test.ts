@@ -1,7 +1,7 @@
 // codex_tools.py in a real Python: what its functions look like, return and raise.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ToolDescription } from '../../../contracts/tools';
+import type { ToolDescription } from '../../../contracts/tools/tools';
 import { HANG_UP, ProtocolFault, Refusal, type SeenCall } from '../../helpers/tool-socket';
 import { describedTool, objectOf, PYTHON, StubSession } from '../../helpers/stub-session';
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { DEFAULT_POLICY } from '../../../contracts/policy';
+import { DEFAULT_POLICY } from '../../../contracts/tools/policy';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HoldfastError } from '../../../contracts/errors';
-import { DEFAULT_QUOTAS, MIB } from '../../../contracts/quotas';
-import { readConfiguration, type Configuration } from '../../../workers/configuration';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { DEFAULT_QUOTAS, MIB } from '../../../contracts/sessions/quotas';
+import { readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
 
 const SECRET = 'sk-planted-1234';
 let folder: string;

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HoldfastError } from '../../../contracts/errors';
-import { configurationSource, readConfiguration, type Configuration } from '../../../workers/configuration';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { configurationSource, readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
 import {
   exposedNow,
   isExposed,
@@ -15,7 +15,7 @@ import {
   trustedSecrets,
   trustedServer,
   type Exposed,
-} from '../../../workers/exposed';
+} from '../../../workers/configuration/exposed';
 
 let folder: string;
 let workdir: string;

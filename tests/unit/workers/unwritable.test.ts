@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '@temporalio/activity';
-import { writeJson } from '../../../exec/json-file';
-import { identityOf } from '../../../exec/process-identity';
-import { TaskJournal } from '../../../workers/task-journal';
-import { findSilentWorker, workerPaths } from '../../../workers/worker-record';
+import { writeJson } from '../../../system/json-file';
+import { identityOf } from '../../../system/process-identity';
+import { TaskJournal } from '../../../workers/process/task-journal';
+import { findSilentWorker, workerPaths } from '../../../workers/process/worker-record';
 import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/unwritable';
 
 describe.each([readOnlyMount, immutableFiles])('by $name', (way) => {

@@ -1,9 +1,9 @@
 // What the pages of sessions, agents and turns say; how they look is for tests/browser.
-import type { AgentState } from '../../../contracts/agent';
-import type { CommandView } from '../../../contracts/session';
-import { agentDetails, factOf, turnDetails, type TurnFacts } from '../../../workflows/agent-labels';
-import { detailsOf, summaryOfInput } from '../../../workflows/session-labels';
-import { viewText } from '../../../tools/view-text';
+import type { AgentState } from '../../../contracts/agents/agent';
+import type { CommandView } from '../../../contracts/sessions/session';
+import { agentDetails, factOf, turnDetails, type TurnFacts } from '../../../workflows/agent/agent-labels';
+import { detailsOf, summaryOfInput } from '../../../workflows/session/session-labels';
+import { viewText } from '../../../tools/sessions/view-text';
 
 const since = new Date('2026-01-02T03:04:05Z');
 const view = (changes: Partial<CommandView>): CommandView => ({

@@ -3,8 +3,8 @@ import {
   type CommandView,
   type ExecRequest,
   type InputRequest,
-} from '../../../contracts/session';
-import { SessionIds } from '../../../workflows/session-ids';
+} from '../../../contracts/sessions/session';
+import { SessionIds } from '../../../workflows/session/session-ids';
 import {
   lastView,
   newSessionRecord,
@@ -14,7 +14,7 @@ import {
   workStateOf,
   type RunningCommand,
   type SessionRecord,
-} from '../../../workflows/session-record';
+} from '../../../workflows/session/session-record';
 
 const ref = { agent: 'a', host: 'h', session: 1 };
 const record = (changes: Partial<SessionRecord> = {}): SessionRecord => ({

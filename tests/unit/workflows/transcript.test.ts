@@ -1,6 +1,6 @@
-import type { Message } from '../../../contracts/agent';
+import type { Message } from '../../../contracts/agents/agent';
 import { jsonBytes, MAX_TRANSCRIPT_PAGE_BYTES } from '../../../contracts/payload-size';
-import { Transcript } from '../../../workflows/transcript';
+import { Transcript } from '../../../workflows/turn/transcript';
 
 const user = (text: string): Message => ({ role: 'user', text });
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectionBounds } from '../../../../exec/descriptors';
-import { Connections } from '../../../../exec/holder/connections';
+import { connectionBounds } from '../../../../system/descriptors';
+import { Connections } from '../../../../exec/holder/calls/connections';
 import {
   FrameDecoder,
   MAX_FRAME_BYTES,

@@ -1,4 +1,4 @@
-import { FenceFilter } from '../../../../exec/holder/fence';
+import { FenceFilter } from '../../../../exec/holder/shell/fence';
 
 const FENCE = '\x1b]7717;0123456789abcdef\x07';
 

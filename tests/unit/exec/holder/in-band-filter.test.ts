@@ -1,4 +1,4 @@
-import { InBandFilter, MAX_FRAME_BYTES } from '../../../../exec/holder/in-band-filter';
+import { InBandFilter, MAX_FRAME_BYTES } from '../../../../exec/holder/in-band/in-band-filter';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
 const OTHER = 'fedcba9876543210fedcba9876543210';

@@ -1,4 +1,4 @@
-import { decide, type Facts } from '../../../../exec/holder/observer';
+import { decide, type Facts } from '../../../../exec/holder/waiting/observer';
 import type { Until } from '../../../../exec/protocol';
 
 const SETTINGS = { firstOutputMs: 30, betweenOutputMs: 15, maxMs: 180, promptMs: 5 };

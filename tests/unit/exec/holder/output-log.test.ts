@@ -2,11 +2,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HoldfastError } from '../../../../contracts/errors';
+import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import { OutputLog } from '../../../../exec/holder/output-log';
-import { logEnd, logStart, nextPiece, readLog, type Piece } from '../../../../exec/log-reader';
-import { segmentPath, segmentsOf } from '../../../../exec/log-segments';
-import { boundedView, keptTexts, page } from '../../../../exec/view';
+import { logEnd, logStart, nextPiece, readLog, type Piece } from '../../../../exec/output/log-reader';
+import { segmentPath, segmentsOf } from '../../../../exec/output/log-segments';
+import { boundedView, keptTexts, page } from '../../../../exec/output/view';
 import { until } from '../../../helpers/until';
 
 const MAX_BYTES = 80_000;

@@ -1,5 +1,5 @@
 // When the line in front of the cursor is a prompt that was answered before.
-import { Prompts } from '../../../../exec/holder/prompts';
+import { Prompts } from '../../../../exec/holder/waiting/prompts';
 
 let prompts: Prompts;
 beforeEach(() => (prompts = new Prompts()));

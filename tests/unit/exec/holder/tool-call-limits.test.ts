@@ -1,5 +1,5 @@
 // The limits of what a session's scripts have open, at the table that the holder keeps.
-import { ToolCalls } from '../../../../exec/holder/tool-calls';
+import { ToolCalls } from '../../../../exec/holder/calls/tool-calls';
 
 const body = { tool: 'read_file', args: { file_path: 'x' }, cwd: '/' };
 const stays = new AbortController().signal;

@@ -1,5 +1,5 @@
 // The holder's open calls: what a worker is told of them at a time, and what is not taken at all.
-import { ToolCalls } from '../../../../exec/holder/tool-calls';
+import { ToolCalls } from '../../../../exec/holder/calls/tool-calls';
 import { MAX_FRAME_BYTES, encodeFrame, type ScriptAnswer } from '../../../../exec/protocol';
 
 const signal = new AbortController().signal;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bubblewrapCommand } from '../../../../exec/sandbox/bubblewrap';
 import { limitCommand } from '../../../../exec/sandbox/limits';
 import { lastingCovers, mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
-import { packageRoot } from '../../../../exec/package-root';
+import { packageRoot } from '../../../../system/package-root';
 import {
   isWithin,
   packageParts,

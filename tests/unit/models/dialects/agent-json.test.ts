@@ -1,4 +1,4 @@
-import type { ParsedReply } from '../../../../contracts/agent';
+import type { ParsedReply } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 
 const agentJson = createDialects()('agent-json');

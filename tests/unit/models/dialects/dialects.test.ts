@@ -1,5 +1,5 @@
-import type { DialectName } from '../../../../contracts/agent';
-import { HoldfastError } from '../../../../contracts/errors';
+import type { DialectName } from '../../../../contracts/agents/agent';
+import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import { createDialects } from '../../../../models/dialects/dialects';
 
 test.each(['json', 'toString', ''])('a dialect that does not exist is refused: %j', (name) => {

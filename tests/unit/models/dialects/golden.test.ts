@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { DIALECTS, type DialectName, type ParsedReply } from '../../../../contracts/agent';
+import { DIALECTS, type DialectName, type ParsedReply } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 import type { RawReply } from '../../../../models/provider';
 

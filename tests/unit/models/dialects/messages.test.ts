@@ -1,4 +1,4 @@
-import type { DialectName, Message, ToolCall } from '../../../../contracts/agent';
+import type { DialectName, Message, ToolCall } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 import type { ChatMessage } from '../../../../models/provider';
 

@@ -1,4 +1,4 @@
-import type { Message, ParsedReply, ToolCall } from '../../../../contracts/agent';
+import type { Message, ParsedReply, ToolCall } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 import type { NativeCall } from '../../../../models/provider';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DIALECTS, type DialectName } from '../../../../contracts/agent';
-import type { ToolDescription } from '../../../../contracts/tools';
+import { DIALECTS, type DialectName } from '../../../../contracts/agents/agent';
+import type { ToolDescription } from '../../../../contracts/tools/tools';
 import { createDialects } from '../../../../models/dialects/dialects';
 
 /** Two tools, so that the whole prompt can be read: tests/fixtures/dialects/NAME.prompt.md. */

@@ -1,4 +1,4 @@
-import type { ParsedReply } from '../../../../contracts/agent';
+import type { ParsedReply } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 
 const like = (text: RegExp): string => expect.stringMatching(text) as string;

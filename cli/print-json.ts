@@ -1,9 +1,0 @@
-// Output of commands with `--json`, for programs: one value per line.
-import { escapeActive } from '../contracts/inert';
-
-export function printJson(value: unknown): void {
-  process.stdout.write(`${visibleJson(value)}\n`);
-}
-
-/** The same value, with characters that a terminal would obey or a person would not see as JSON escapes. */
-export const visibleJson = (value: unknown): string => escapeActive(JSON.stringify(value) ?? 'null');

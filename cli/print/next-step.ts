@@ -1,0 +1,52 @@
+// What a person types next: the catalogue names tools and runtimes where a model reads it, too.
+import type { ErrorFacts } from '../../contracts/errors/error-entry';
+import type { ErrorCode, HoldfastError } from '../../contracts/errors/holdfast-error';
+import { DEFAULT_AGENT, LOCAL_HOST } from '../../contracts/ids';
+import { readableWord } from '../../contracts/text/shell-word';
+
+/** Options of the command line that failed, as far as it was understood. */
+export interface GivenOptions {
+  agent?: string;
+  host?: string;
+  session?: number;
+  data?: string;
+  address?: string;
+  namespace?: string;
+  profile?: string;
+}
+
+/** The options that lead another command to the same session, to be pasted behind its name. */
+export function sameSession(given: GivenOptions): string {
+  const { agent, host, session } = given;
+  return [
+    ...(agent !== undefined && agent !== DEFAULT_AGENT ? [`--agent ${readableWord(agent)}`] : []),
+    ...(host !== undefined && host !== LOCAL_HOST ? [`--host ${readableWord(host)}`] : []),
+    ...(session ? [`--session ${session}`] : []),
+    sameServer(given),
+  ]
+    .filter(Boolean)
+    .map((option) => ` ${option}`)
+    .join('');
+}
+
+const sameServer = ({ data, address, namespace, profile }: GivenOptions): string =>
+  Object.entries({ data, address, namespace, profile })
+    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${readableWord(value)}`]))
+    .join(' ');
+
+type PersonalStep = (to: string, facts: ErrorFacts) => string | undefined;
+
+const STEPS: Partial<Record<ErrorCode, PersonalStep>> = {
+  busy: (to) =>
+    `Look at it with \`holdfast output${to}\`, answer it with \`holdfast input${to} TEXT\`, end it with ` +
+    `\`holdfast reset${to}\`, or use another session (\`--session N\`).`,
+  no_running_process: (to) => `Start one with \`holdfast exec${to} CODE\`, then send it input.`,
+  session_limit: (_to, { closable }) =>
+    closable
+      ? undefined
+      : 'All of them are at work: wait for one, or end what runs in one with `holdfast reset --session N`.',
+};
+
+/** Undefined where the catalogue's own next step is a person's. */
+export const nextStep = ({ code, facts }: HoldfastError, given: GivenOptions): string | undefined =>
+  STEPS[code]?.(sameSession(given), facts);

@@ -1,0 +1,58 @@
+// One message of a conversation, printed for people.
+import type { Message, ToolCall } from '../../contracts/agents/agent';
+import { inertText } from '../../contracts/text/inert';
+import { draw } from '../terminal/guarded-output';
+import { inert } from '../terminal/inert-text';
+import { styled } from '../terminal/terminal-style';
+
+const SHOWN_LINES = 12;
+
+/** @param user the label of people's messages */
+export function printMessage(message: Message, user = 'task'): void {
+  switch (message.role) {
+    case 'user':
+      return print('cyan', user, message.text);
+    case 'context':
+      return print('dim', 'context', message.text);
+    case 'summary':
+      return print('yellow', 'summary', message.text);
+    case 'repair':
+      return print('yellow', 'repair', message.text);
+    case 'tool':
+      return print(message.isError ? 'red' : 'dim', message.isError ? 'error' : 'result', message.content);
+    case 'assistant':
+      // The answer is printed separately, at the end.
+      if (message.parsed.kind === 'malformed') print('yellow', 'malformed', message.text ?? '');
+      if (message.parsed.kind === 'calls') {
+        if (message.parsed.headline) print('bold', 'step', message.parsed.headline);
+        for (const call of message.parsed.calls)
+          // It is about to run: invisible characters are written out.
+          print('green', 'call', inertText(describeCall(call)));
+      }
+  }
+}
+
+function print(style: Parameters<typeof styled>[0], label: string, text: string): void {
+  const lines = inert(text).trimEnd().split('\n');
+  const shown =
+    lines.length <= SHOWN_LINES
+      ? lines
+      : [
+          ...lines.slice(0, SHOWN_LINES / 2),
+          `… ${lines.length - SHOWN_LINES} lines …`,
+          ...lines.slice(-SHOWN_LINES / 2),
+        ];
+  const margin = ' '.repeat(11);
+  draw(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
+}
+
+function describeCall({ tool, args }: ToolCall): string {
+  const { runtime, session, code, keyboard, ...rest } = args;
+  const where = typeof session === 'number' ? ` session ${session}` : '';
+  // Typed text may be a password.
+  const typed = typeof keyboard === 'string' ? `(${keyboard.length} characters)` : '';
+  const what = code ?? typed;
+  const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
+  const text = typeof what === 'string' ? what : JSON.stringify(what);
+  return `${tool}${runtime ? ` ${JSON.stringify(runtime).slice(1, -1)}` : ''}${where}${more}${text ? `: ${text}` : ''}`;
+}

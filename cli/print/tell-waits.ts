@@ -1,0 +1,36 @@
+// While a person waits for an agent: what its turn and its sessions wait for, said once each.
+import { setTimeout as delay } from 'node:timers/promises';
+import { inertLine } from '../../contracts/text/inert';
+import type { CliContext } from '../context';
+import { note } from '../terminal/terminal-style';
+import { allWork, type Work } from './work';
+
+const LOOK_MS = 2_000;
+
+/** Ends with the signal. A look that fails is followed by another. */
+export async function tellWaits(context: CliContext, agent: string, signal: AbortSignal): Promise<void> {
+  const told = new Set<string>();
+  for (;;) {
+    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const all = await allWork(context, false, agent).catch(() => []);
+    for (const { workflowId, waits } of all) {
+      // The same again after something else is news.
+      const key = `${workflowId} ${waits?.for} ${waits?.since}`;
+      if (signal.aborted || !waits || told.has(key)) continue;
+      // In a pipe only what may need somebody: how long a model thinks is of interest at a terminal.
+      if (!waits.trouble && !process.stderr.isTTY) continue;
+      if (!waits.trouble && Date.now() - Date.parse(waits.since) < LOOK_MS) continue;
+      told.add(key);
+      const more = waits.trouble ? `; ${waits.trouble}` : hintOf(workflowId, waits);
+      note(inertLine(`     waits for ${waits.for}${more}`));
+    }
+  }
+}
+
+function hintOf(workflowId: string, waits: NonNullable<Work['waits']>): string {
+  if (waits.for.startsWith('an approval')) return ': `holdfast approve`, or `holdfast deny`';
+  const [type, agent, host, session] = workflowId.split('/');
+  if (type !== 'exec' || !waits.for.startsWith('input')) return '';
+  return `: \`holdfast input --agent ${agent} --host ${host} --session ${session} TEXT\``;
+}

@@ -1,0 +1,91 @@
+// Open work as lines of text: a table, or each agent with everything below it.
+import { inertLine } from '../../contracts/text/inert';
+import { WORKFLOWS } from '../../contracts/messages';
+import { age } from './age';
+import { styled } from '../terminal/terminal-style';
+import { usageText } from './usage-text';
+import type { SubAgentWork, Work } from './work';
+
+const NOTHING = 'nothing is open\n';
+
+export function table(all: Work[]): string {
+  if (all.length === 0) return NOTHING;
+  const width = Math.max(...all.map(({ workflowId }) => inertLine(workflowId).length));
+  return all
+    .map((work) => `${bold(work.workflowId, width)}  ${age(work.since).padStart(7)}  ${facts(work)}\n`)
+    .join('');
+}
+
+/**
+ * Below each agent its turns, sessions and sub-agents with theirs; sessions of a name that is no agent are listed below
+ * that name. With `root` only that agent.
+ */
+export function forest(all: Work[], root?: string): string {
+  if (all.length === 0) return NOTHING;
+  const below = new Set(all.flatMap(({ subAgents }) => subAgents.map(({ agent }) => agent)));
+  const names = [...new Set(all.map(({ agent }) => agent))];
+  const roots = root === undefined ? names.filter((name) => !below.has(name)) : [root];
+  return `${roots.flatMap((name) => agentLines(all, name)).join('\n')}\n`;
+}
+
+/** Everything of an agent and of those below it. */
+export function family(all: Work[], agent: string): Work[] {
+  const names = new Set([agent]);
+  for (const name of names) {
+    for (const { subAgents } of headsOf(all, name)) for (const one of subAgents) names.add(one.agent);
+  }
+  return all.filter((work) => names.has(work.agent));
+}
+
+function agentLines(all: Work[], agent: string, role?: string): string[] {
+  const heads = headsOf(all, agent);
+  const named = role === undefined ? '' : ` (${inertLine(role)})`;
+  const own = heads.map((head) => `${bold(head.workflowId)}${named}  ${age(head.since)}  ${facts(head)}`);
+  const rest = all.filter((work) => work.agent === agent && work.type !== WORKFLOWS.agent);
+  const isHere = (name: string): boolean => all.some((work) => work.agent === name);
+  const branches = [
+    ...rest.map((work) => [`${bold(nameOf(work))}  ${age(work.since)}  ${facts(work)}`]),
+    ...heads
+      .flatMap(({ subAgents }) => subAgents)
+      .map((one) => (isHere(one.agent) ? agentLines(all, one.agent, one.role) : [subAgentLine(one)])),
+  ];
+  const first = own.length > 0 ? own : [`${bold(agent)}  no agent is open`];
+  return [...first, ...branches.flatMap((lines, index) => hang(lines, index === branches.length - 1))];
+}
+
+const headsOf = (all: Work[], name: string): Work[] =>
+  all.filter(({ type, agent }) => type === WORKFLOWS.agent && agent === name);
+
+const hang = (lines: string[], isLast: boolean): string[] =>
+  lines.map((line, index) =>
+    index === 0 ? `${isLast ? '└─' : '├─'} ${line}` : `${isLast ? '  ' : '│ '} ${line}`,
+  );
+
+/** As its parent knows it: it has ended, or was started just now. */
+function subAgentLine({ agent, role, status, since, reason, usage }: SubAgentWork): string {
+  const how = status === 'running' ? 'running' : `ended as ${reason ?? 'unknown'} ${age(since)} ago`;
+  const text = [how, usageText(usage)].filter((part) => part).join('; ');
+  return `${bold(`agent/${agent}`)} (${inertLine(role)})  ${styled('dim', inertLine(text))}`;
+}
+
+const nameOf = ({ workflowId, type }: Work): string =>
+  type === WORKFLOWS.turn
+    ? `turn ${workflowId.split('/').at(-1)}`
+    : `session ${workflowId.split('/').slice(2).join('/')}`;
+
+const endText = ({ by, reason, at }: NonNullable<Work['killed']>): string =>
+  `last ended by ${by}${reason ? ` (${reason})` : ''}${at ? ` ${age(at)} ago` : ''}`;
+
+const bold = (name: string, width = 0): string => styled('bold', inertLine(name).padEnd(width));
+
+function facts({ doing, waits, killed, end, usage }: Work): string {
+  if (end) return styled('dim', inertLine(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
+  const parts = [
+    inertLine(doing ?? 'no worker answers'),
+    waits && styled('yellow', inertLine(`waits for ${waits.for} since ${age(waits.since)}`)),
+    waits?.trouble && styled('red', inertLine(waits.trouble)),
+    killed && inertLine(endText(killed)),
+    inertLine(usageText(usage)),
+  ];
+  return parts.filter((part) => part).join('; ');
+}

@@ -1,0 +1,237 @@
+// Open and recently ended work: agents, turns and sessions, what each is doing and waiting for, and who ended what.
+// Read-only: nothing here costs history.
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import { pendingActivities, type PendingActivity } from '../../client/pending-activity';
+import { describeEnd } from '../../client/workflow-end';
+import type { Approval } from '../../contracts/tools/approvals';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import type { AgentState, EndReason, SubAgent, Usage } from '../../contracts/agents/agent';
+import { label } from '../../contracts/text/labels';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { KilledBy, SessionState, Waiting } from '../../contracts/sessions/session';
+import type { Snapshot } from '../../exec/protocol';
+import { isLocal, type CliContext } from '../context';
+import { withLocalHost } from '../local-host';
+
+/** One workflow, as `ps` and `tree` show it. Times are ISO 8601. */
+export interface Work {
+  workflowId: string;
+  type: string;
+  agent: string;
+  since: string;
+  /** Null while it is open. */
+  end: { at: string | null; how: string } | null;
+  /** What it is doing; null if unknown, because no worker answers. */
+  doing: string | null;
+  /** What it waits for, and since when; `trouble`: why the last attempt failed, and when the next one begins. */
+  waits: { for: string; since: string; trouble?: string } | null;
+  /** How the last program in it was ended, if someone or something ended it. */
+  killed: { at: string | null; by: KilledBy['by']; reason: string | null } | null;
+  session: SessionState | null;
+  /** Of an agent: those below it, ended ones too, without their answers. */
+  subAgents: SubAgentWork[];
+  /** Of an agent: its usage so far, if its model reports it. */
+  usage: Usage | null;
+}
+
+export interface SubAgentWork {
+  agent: string;
+  role: string;
+  status: 'running' | 'ended';
+  since: string;
+  /** Why it ended; null while it runs. */
+  reason: EndReason | null;
+  usage: Usage | null;
+}
+
+type Told = Partial<Pick<Work, 'doing' | 'waits' | 'killed' | 'session' | 'subAgents' | 'usage'>>;
+
+const QUERY_MS = 3_000;
+const ENDED_SHOWN = 50;
+const REASON_CHARACTERS = 200;
+
+/** Everything open, or all of one agent, sorted by id; with `ended` also the latest that have ended. */
+export async function allWork(context: CliContext, ended: boolean, agent?: string): Promise<Work[]> {
+  const { agent: agents, turn, execSession } = WORKFLOWS;
+  const types = [agents, turn, execSession].map((type) => `"${type}"`);
+  const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  const kind = `WorkflowType IN (${types.join(', ')})${own}`;
+  const { namespaces } = context.client;
+  const clients = await namespaces.all();
+  const pending: Promise<Work>[] = [];
+  for (const client of clients)
+    for await (const info of client.workflow.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
+      if (await namespaces.isHome(client, info.workflowId)) pending.push(openWork(context, info));
+  if (ended) {
+    const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
+    for (const client of clients) {
+      let shown = 0;
+      for await (const info of client.workflow.list({ query, pageSize: ENDED_SHOWN })) {
+        if (!(await namespaces.isHome(client, info.workflowId))) continue;
+        pending.push(endedWork(client, info));
+        if (++shown === ENDED_SHOWN) break;
+      }
+    }
+  }
+  return waitingForAgents(await Promise.all(pending)).sort(
+    (a, b) =>
+      a.workflowId.localeCompare(b.workflowId, 'en', { numeric: true }) || a.since.localeCompare(b.since),
+  );
+}
+
+/** A turn without an activity whose agent has running sub-agents probably waits for them: nothing else says so. */
+function waitingForAgents(all: Work[]): Work[] {
+  return all.map((work) => {
+    if (work.type !== WORKFLOWS.turn || work.doing !== BETWEEN_STEPS) return work;
+    const parent = all.find(
+      ({ type, agent, end }) => type === WORKFLOWS.agent && agent === work.agent && !end,
+    );
+    const running = parent?.subAgents.filter(({ status }) => status === 'running') ?? [];
+    const since = running.map((one) => one.since).sort()[0];
+    return since ? { ...work, waits: { for: 'sub-agents, perhaps', since } } : work;
+  });
+}
+
+async function openWork(context: CliContext, info: WorkflowExecutionInfo): Promise<Work> {
+  const ref = parseSessionWorkflowId(info.workflowId);
+  const told = ref
+    ? sessionAt(context, ref)
+    : info.type === WORKFLOWS.turn
+      ? turnAt(context.client, info)
+      : agentAt(context.client, info);
+  return { ...workOf(info), ...(await inTime(told)) };
+}
+
+async function endedWork(client: Client, info: WorkflowExecutionInfo): Promise<Work> {
+  const how = await inTime(describeEnd(client, info));
+  const end = { at: info.closeTime?.toISOString() ?? null, how: how ?? info.status.name.toLowerCase() };
+  return { ...workOf(info), end };
+}
+
+function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
+  const agent = parseSessionWorkflowId(workflowId)?.agent ?? workflowId.split('/')[1] ?? workflowId;
+  const nothing = { end: null, doing: null, waits: null, killed: null, session: null };
+  const below = { subAgents: [], usage: null };
+  return { workflowId, type, agent, since: startTime.toISOString(), ...nothing, ...below };
+}
+
+async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
+  // Agents of earlier releases do not report those below them.
+  const state: Partial<AgentState> = await client.agent(workflowId.replace(/^agent\//, '')).ownState();
+  const { status, currentTurn, queued = 0, turns, agents = [], usage = null } = state;
+  const more = queued > 0 ? `, ${queued} more messages wait` : '';
+  const doing = currentTurn
+    ? `${status}: turn ${currentTurn.split('/').at(-1)}${more}`
+    : `${status} after ${turns} ${turns === 1 ? 'turn' : 'turns'}${more}`;
+  return { doing, usage, subAgents: agents.map(subAgentWork) };
+}
+
+const subAgentWork = ({ agentId, role, status, since, result }: SubAgent): SubAgentWork => ({
+  agent: agentId,
+  role,
+  status,
+  since,
+  reason: result?.reason ?? null,
+  usage: result?.usage ?? null,
+});
+
+const BETWEEN_STEPS = 'between two steps';
+
+/** Inferred from its open activities: its steps are model calls and tool calls. */
+async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExecutionInfo): Promise<Told> {
+  const open = await pendingActivities(client.temporal, workflowId, runId);
+  const [first] = open;
+  if (!first) return (await approvalAt(client, workflowId)) ?? { doing: BETWEEN_STEPS };
+  const what =
+    open.length > 1 ? `${open.length} tool calls` : first.type === 'callModel' ? 'the model' : 'a tool';
+  return {
+    doing: first.attempt > 1 ? `attempt ${first.attempt}` : 'at work',
+    waits: { for: what, since: first.since.toISOString(), ...troubleOf(first) },
+  };
+}
+
+/** Why it is tried again, and when. */
+function troubleOf({ attempt, failure, nextAttemptAt }: PendingActivity): { trouble?: string } {
+  if (!failure) return {};
+  const failed = nextAttemptAt ? attempt : attempt - 1;
+  const next = nextAttemptAt ? `; next attempt at ${nextAttemptAt.toTimeString().slice(0, 8)}` : '';
+  const reason = label(failure.reason, REASON_CHARACTERS);
+  return { trouble: `attempt ${failed} failed: ${failure.code}: ${reason}${next}` };
+}
+
+/** A turn without an activity may wait for an approval. */
+async function approvalAt(client: HoldfastClient, workflowId: string): Promise<Told | undefined> {
+  const [first] = await client.approvals.of(workflowId).catch(() => []);
+  return first && { doing: 'waits', waits: approvalWait(first) };
+}
+
+const approvalWait = ({ what, askedAt }: Approval): Work['waits'] => ({
+  for: `an approval: ${what}`,
+  since: askedAt,
+});
+
+async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
+  const [session, holder] = await Promise.all([
+    inTime(context.client.session(ref).state()),
+    isLocal(context, ref.host) ? inTime(look(context.dataDir, ref)) : undefined,
+  ]);
+  const held = session?.approvals?.[0];
+  if (held) return { doing: 'waits', waits: approvalWait(held), session };
+  const details = `${callsOf(session)}${lineOf(session)}`;
+  if (holder) return { ...holder, doing: `${holder.doing}${details}`, session: session ?? null };
+  if (!session) return {};
+  const { command, view, status, epoch } = session;
+  const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
+  const doing = [status.replace('_', ' '), command?.runtime, `epoch ${epoch}`].filter(Boolean).join(', ');
+  const killed = view?.killedBy ? { at: null, ...view.killedBy } : null;
+  return { doing: `${doing}${details}`, waits, killed, session };
+}
+
+async function look(dataDir: string, ref: SessionRef): Promise<Told> {
+  try {
+    return fromHolder(await withLocalHost(dataDir, (host) => host.status(ref)));
+  } catch (err) {
+    if (!(err instanceof HoldfastError) || err.code !== 'session_unreachable') throw err;
+    return { doing: `does not answer: pid ${err.facts.pid} is ${err.facts.state}` };
+  }
+}
+
+/** Open tool calls of its scripts; older sessions do not report any. */
+function callsOf(session: Partial<SessionState> | undefined): string {
+  const open = session?.toolCalls?.open.map(({ tool }) => tool) ?? [];
+  return open.length > 0 ? `, calls ${[...new Set(open)].join(', ')}` : '';
+}
+
+/** The first line of what runs; earlier releases do not tell it. */
+const lineOf = (session: SessionState | undefined): string =>
+  session?.command?.firstLine ? `: ${session.command.firstLine}` : '';
+
+/** The holder's own state: fresher than the workflow's. */
+function fromHolder({ command, epoch, waiting, degraded }: Snapshot): Told {
+  if (!command) return { doing: 'nothing has run yet' };
+  const since = new Date(command.startedAt).toISOString();
+  const faults = degraded ? [`degraded: ${degraded}`] : [];
+  if (command.endedAt === null) {
+    const doing = [`running ${command.runtime}`, `epoch ${epoch}`, ...faults].join(', ');
+    return { doing, waits: waiting && waitOf(waiting, since) };
+  }
+  const { killedBy, exitCode, lost } = command;
+  const last = lost ? ['lost'] : exitCode === null ? [] : [`last exit code ${exitCode}`];
+  return {
+    doing: ['idle', ...last, `epoch ${epoch}`, ...faults].join(', '),
+    killed: killedBy && { at: new Date(command.endedAt).toISOString(), ...killedBy },
+  };
+}
+
+const waitOf = ({ echo, certainty, since }: Waiting, startedAt: string): Work['waits'] => ({
+  for: `${echo ? 'input' : 'a password'}${certainty === 'hint' ? ', perhaps' : ''}`,
+  since: since ?? startedAt,
+});
+
+/** A table must not hang on one workflow whose worker is gone. */
+function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), QUERY_MS).unref());
+  return Promise.race([work, late]).catch(() => undefined);
+}

@@ -1,0 +1,59 @@
+// While a command watches, the embedded server and its worker are restarted when they die: whatever killed them, the
+// work continues.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { enginePaths, readRecord } from '../../engine/record';
+import { isAlive } from '../../system/process-identity';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
+import { reportError } from '../print/report-error';
+import { note } from '../terminal/terminal-style';
+
+const LOOK_EVERY_MS = 250;
+/** EX_TEMPFAIL of sysexits. */
+const STOPPED = 75;
+
+/** Exists while `holdfast down` applies: watching commands then stop watching, and restart nothing. */
+export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
+
+export interface Restarts {
+  server(): Promise<unknown>;
+  worker(): Promise<unknown>;
+}
+
+/** Returns the function that ends the watch. */
+export function keepRunning(dataDir: string, restart: Restarts, json = false): () => void {
+  let busy = false;
+  let isSilenceTold = false;
+  const look = async (): Promise<void> => {
+    if (existsSync(stopMarker(dataDir))) {
+      note('Stopped by `holdfast down`. The work is kept: it continues with the next `holdfast up`.');
+      process.exit(STOPPED);
+    }
+    const server = readRecord(enginePaths(dataDir));
+    if (!server || !isAlive(server.identity)) {
+      note('The Temporal server is gone; restarting it on the same database.');
+      await restart.server();
+    }
+    if (!runningWorker(dataDir)) {
+      note('The worker is gone; starting another, which takes over its work.');
+      await restart.worker();
+    }
+    const silent = findSilentWorker(dataDir);
+    // Not ended by us: someone may have stopped it to inspect it.
+    if (silent && !isSilenceTold) note(silent.message);
+    isSilenceTold = silent !== undefined;
+  };
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    look()
+      .catch((err: unknown) => {
+        // This command's client still uses the old address, where something else may answer by now.
+        if (err instanceof HoldfastError && err.code === 'engine_moved') process.exit(reportError(err, json));
+        note(`It could not be restarted: ${reasonOf(err)}`);
+      })
+      .finally(() => (busy = false));
+  }, LOOK_EVERY_MS);
+  return () => clearInterval(timer);
+}

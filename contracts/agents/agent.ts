@@ -1,0 +1,378 @@
+// Data about agents and turns that crosses process boundaries. Plain JSON, no I/O.
+import type { ErrorCode, ErrorFacts } from '../errors/holdfast-error';
+import type { YieldSettings } from '../sessions/session';
+import { DEFAULT_TOOL_CALLS } from '../tools/tool-grant';
+import type { JsonSchema, JsonValue } from '../json';
+import type { ToolHold } from '../tools/approvals';
+import type { OpenQuestion } from './questions';
+import type { SessionState } from '../sessions/session';
+import type { Wait } from './waits';
+
+export interface TurnLimits {
+  /** Model calls in one turn. Default 100. */
+  steps: number;
+  /** Wall time of one turn in milliseconds. Default 24 h. */
+  wallMs: number;
+  /** Consecutive malformed replies allowed before the turn ends. Default 3. */
+  formatRepairs: number;
+  /** Tool calls of the turn itself; the same limit applies to the scripts of each command. Default 10,000. */
+  toolCalls: number;
+  /** Tokens of one turn, in and out, including its sub-agents'. Default: no limit. */
+  tokens: number;
+  /** US dollars of one turn, including its sub-agents', for models with known prices. Default: no limit. */
+  costUsd: number;
+  /** Sub-agents below the agent in total, including theirs. Default 16. */
+  agents: number;
+  /** How many levels of sub-agents are allowed; 0: it may start none. Default 3. */
+  depth: number;
+}
+
+export const DEFAULT_LIMITS: TurnLimits = {
+  steps: 100,
+  wallMs: 24 * 3_600_000,
+  formatRepairs: 3,
+  toolCalls: DEFAULT_TOOL_CALLS,
+  tokens: Number.MAX_SAFE_INTEGER,
+  costUsd: Number.MAX_SAFE_INTEGER,
+  agents: 16,
+  depth: 3,
+};
+
+/** How a model's reply says "call these tools". */
+export const DIALECTS = ['agent-json', 'tagged', 'native'] as const;
+export type DialectName = (typeof DIALECTS)[number];
+
+/** The usage of one model call, or of several together. */
+export interface Usage {
+  /** Tokens that were read, including those from the provider's cache. */
+  inputTokens: number;
+  outputTokens: number;
+  /** Part of `inputTokens`. */
+  cachedTokens: number;
+  /** US dollars; null if a price is not known. */
+  costUsd: number | null;
+}
+
+/** Settings that an agent hands to each of its turns. */
+export interface AgentSettings {
+  /** `provider:name`, for example `scripted:replies.yaml`. */
+  model: string;
+  /** Default: the model's own, which is `agent-json` for scripted ones. */
+  dialect?: DialectName;
+  /** What the model is told about itself before anything else. */
+  instructions?: string;
+  /** Host files that the model reads before the first message, such as AGENTS.md; missing ones are left out. */
+  context?: string[];
+  /** JSON Schema that the answer, a JSON text, must match. */
+  outputSchema?: JsonSchema;
+  /** Which host runs the shells. Default `local`. */
+  host?: string;
+  /** Working folder of the shells. Default: the host's. */
+  cwd?: string;
+  /** The host that `code_execution_remote` runs code on. Default: the only one online. */
+  remoteHost?: string;
+  /** Names of the tools that the agent and its scripts may call. Default: all. */
+  tools?: string[];
+  limits?: Partial<TurnLimits>;
+  yield?: Partial<YieldSettings>;
+}
+
+/** Input of the workflow `agent`: one plain JSON object. */
+export interface AgentInput extends AgentSettings {
+  /** The first message. */
+  task?: string;
+  /** `task` answers, closes its sessions and ends; `conversation` continues until `stop` or its idle limit. */
+  mode?: 'task' | 'conversation';
+  /** Sessions of its host to open at once, so that the first command in each need not wait for a shell. */
+  openSessions?: number[];
+  /** Leaves the sessions open when the agent ends. */
+  keep?: boolean;
+  /** Ends a conversation after this long without a message, in milliseconds. Default 24 h. */
+  idleMs?: number;
+  /** Starts from another conversation's first `count` messages, as that run holds them. */
+  from?: { agent: string; runId: string; count: number };
+}
+
+/**
+ * Why a turn ended. `size_limit`: its messages fill what a turn may record; the next message continues.
+ * `interrupted`: by another message, or by a request to end it. `recovered`: its sessions were reset; the next message
+ * continues.
+ */
+export type EndReason =
+  | 'answered'
+  | 'step_limit'
+  | 'time_limit'
+  | 'size_limit'
+  | 'token_limit'
+  | 'cost_limit'
+  | 'format_error'
+  | 'model_error'
+  | 'interrupted'
+  | 'recovered'
+  | 'stopped';
+
+/** An error from the catalogue, as data. */
+export interface TurnError {
+  code: ErrorCode;
+  message: string;
+  facts: ErrorFacts;
+  /** Its page; absent in results from releases before 0.3. */
+  docs?: string;
+}
+
+/** Result of the workflow `agent` in mode `task`, and answer to the update `send`. */
+export interface AgentResult {
+  answer: string | null;
+  reason: EndReason;
+  error: TurnError | null;
+  steps: number;
+  /** The answer as JSON, if `outputSchema` asked for it. */
+  output?: JsonValue;
+  /** Absent if the model reports none. */
+  usage?: Usage;
+}
+
+export interface ToolCall {
+  callId: string;
+  tool: string;
+  args: Record<string, unknown>;
+  /** Where it runs, according to the registry when called. Absent: beside the agents; `turn`: in the turn. */
+  runsOn?: 'host' | 'turn';
+  /** Call ids of the same reply that its arguments refer to; absent: its arguments are taken as they are. */
+  needs?: string[];
+  /** What was repaired in it before it ran; the model is told. */
+  repaired?: string;
+  /** The policy requires an approval first. */
+  hold?: ToolHold;
+  /** Why the policy refuses it. */
+  denied?: string;
+}
+
+export interface ToolResult {
+  callId: string;
+  tool: string;
+  /** What the model reads. */
+  content: string;
+  /** True if the model can fix what went wrong. */
+  isError: boolean;
+  /** The result itself, if another call refers to it. */
+  value?: JsonValue;
+}
+
+/** A model's reply, as parsed by a dialect. */
+export type ParsedReply =
+  | { kind: 'answer'; answer: string; output?: JsonValue }
+  | { kind: 'calls'; calls: ToolCall[]; headline: string | null; thoughts: string[]; prose: string }
+  | { kind: 'malformed'; problem: string };
+
+/** One message of a conversation, recorded once. */
+export type Message =
+  | { role: 'user'; text: string }
+  /** Files that stay in the model's view for the whole conversation. */
+  | { role: 'context'; text: string }
+  /** `text`: the reply as written, only if it could not be parsed; otherwise it would be in history twice. */
+  | { role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage }
+  | ({ role: 'tool' } & ToolResult)
+  | { role: 'repair'; text: string }
+  /** Replaces the conversation's first `covers` messages in what the model sees from here on. */
+  | { role: 'summary'; text: string; covers: number };
+
+export interface TurnInput {
+  agent: string;
+  /** First run of this incarnation of the agent: an id that is reused later must not find the old commands. */
+  born: string;
+  turn: number;
+  message: string;
+  settings: AgentSettings;
+  /** How many messages of earlier turns the model sees, and which run of the agent holds them. */
+  earlier: { count: number; runId: string };
+}
+
+/** What a turn carries over when it continues as new. */
+export interface TurnRecord {
+  messages: Message[];
+  steps: number;
+  calls: number;
+  /** Malformed replies in a row. */
+  repairs: number;
+  sessions: number[];
+  usage: Usage | null;
+  /** The conversation must be summarized before the next step. */
+  isFullForModel: boolean;
+  /** Start of its first run, in milliseconds since 1970. */
+  startedAt: number;
+  /** Rules approved for as long as the turn lasts. */
+  cleared?: string[];
+}
+
+export interface TurnResult extends AgentResult {
+  messages: Message[];
+  /** Sessions of the agent's host that the turn's tool calls used. */
+  sessions: number[];
+}
+
+/** Input of the activity `callModel`: it pulls the messages themselves by query, pinned to these counts. */
+export interface ModelCall {
+  agent: string;
+  model: string;
+  dialect?: DialectName | undefined;
+  instructions?: string | undefined;
+  outputSchema?: JsonSchema | undefined;
+  /** Names of the tools that it is told about; absent: all. */
+  tools?: string[] | undefined;
+  /** Where its tools run: an approval is bound to it. */
+  host?: string | undefined;
+  cwd?: string | undefined;
+  turn: { workflowId: string; runId: string; count: number };
+  earlier: { count: number; runId: string };
+}
+
+/** Replaces messages that the model no longer sees. */
+export interface Compaction {
+  text: string;
+  usage?: Usage;
+}
+
+export interface ModelReply {
+  /** For a malformed reply: the text as the model wrote it. */
+  text?: string;
+  parsed: ParsedReply;
+  usage?: Usage;
+  /** The most tokens that the model can read, if known. */
+  window?: number;
+}
+
+/** One more message to an agent. */
+export interface SendRequest {
+  /** The same id again with the same message gets the recorded answer. Default: the update's id. */
+  id?: string | undefined;
+  message: string;
+  /**
+   * While a turn is running: `queue` (the default) lets it end first. `interrupt` cancels its model call, lets its
+   * tools finish, and goes next.
+   */
+  mode?: 'queue' | 'interrupt' | undefined;
+}
+
+export interface RecoverRequest {
+  /** Repeating the same id resets nothing again. Default: the update's id. */
+  id?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** A sub-agent, as its parent sees it. */
+export interface SubAgent {
+  agentId: string;
+  role: string;
+  status: 'running' | 'ended';
+  /** When that status began; ISO 8601. */
+  since: string;
+  result: AgentResult | null;
+}
+
+/** The answer to the query `state` of an `agent`. */
+export interface AgentState {
+  agent: string;
+  mode: 'task' | 'conversation';
+  status: 'idle' | 'working' | 'stopping' | 'ended';
+  model: string;
+  host: string;
+  turns: number;
+  /** Workflow id of the running turn. */
+  currentTurn: string | null;
+  queued: number;
+  lastResult: AgentResult | null;
+  sessions: number[];
+  /** Sub-agents, oldest first; their answers are shortened. */
+  agents: SubAgent[];
+  /** Total of all turns and the sub-agents that were waited for; null if the model reports none. */
+  usage: Usage | null;
+  /** The answering run, and the number of messages in its query `transcript`. */
+  runId: string;
+  messages: number;
+  settings: AgentSettings;
+  refused: string[];
+  /** Pending approvals in its turn and its sessions; absent in answers from releases before 0.3, like the next. */
+  approvals?: OpenQuestion[];
+  /** When its status began; ISO 8601. */
+  since?: string;
+  /** `turn`: the turn knows what it waits for. Null if it ends or has ended. */
+  waits?: Wait | null;
+  /** The sessions that its turns used, and the workflow of each, which knows what it is doing. */
+  shells?: Shell[];
+}
+
+/** A session of an agent. */
+export interface Shell {
+  host: string;
+  session: number;
+  workflowId: string;
+}
+
+/** A session of an agent, and what it is doing. */
+export interface ShellState extends Shell {
+  /** Null, like the next two, if it does not answer. */
+  status: SessionState['status'] | null;
+  command: SessionState['command'];
+  /** Its first pending approval, or the program that waits for input. */
+  waits: Wait | null;
+}
+
+/** What an agent, its running turn and its sessions say together. */
+export interface AgentOverview extends AgentState {
+  /** The most specific wait: of a session, of the turn, otherwise of the agent. */
+  waits: Wait | null;
+  /** The running turn; null if there is none, or if it does not answer. */
+  turn: TurnState | null;
+  /** Its open sessions. */
+  shells: ShellState[];
+}
+
+/** A session, as a turn knows it from its tools' answers. */
+export interface SeenShell extends Shell {
+  /** The step of the last call. */
+  calledAt: number;
+  /** The step whose tool reported `fact`; null before the first answer. */
+  seenAt: number | null;
+  /** For example `waiting for input`. */
+  fact: string | null;
+}
+
+/** The answer to the query `state` of a `turn`. */
+export interface TurnState {
+  agent: string;
+  turn: number;
+  model: string;
+  step: number;
+  maxSteps: number;
+  /** What the step is doing, in words, and since when (ISO 8601). */
+  doing: string;
+  since: string;
+  /** The model's title of the step. */
+  headline: string | null;
+  /** `model`, `tools`, or what somebody else has to give. Null if it has ended. */
+  waits: Wait | null;
+  /** The sessions that its calls used; each session's workflow knows the present. */
+  sessions: SeenShell[];
+  /** Pending approvals of the turn and of its agent's sessions. */
+  approvals: OpenQuestion[];
+  usage: Usage | null;
+  /** Messages so far; the query `transcript` returns them. */
+  messages: number;
+}
+
+/**
+ * The answer to the query `transcript`: a page of messages. It may hold fewer than requested, but at least one if
+ * there are any: pages are also limited in bytes.
+ */
+export interface TranscriptPage {
+  messages: Message[];
+  /** Total number of messages. */
+  total: number;
+}
+
+export interface TranscriptRequest {
+  from?: number;
+  /** Most messages to return; default 100. */
+  limit?: number;
+}

@@ -1,0 +1,121 @@
+// Data about sub-agents that crosses process boundaries. Plain JSON, no I/O.
+import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
+import { HoldfastError } from '../errors/holdfast-error';
+import { fnv1a } from '../hash';
+
+/** Input of an agent's update `spawn`: one more sub-agent. */
+export interface SpawnRequest {
+  /** Repeating the same key starts nothing and answers with the same id. */
+  key: string;
+  /** Its role for its parent, for example `Planner`. */
+  role: string;
+  /** Its task. */
+  prompt: string;
+  /** What it is told about itself; from the role's file, if there is one. */
+  instructions?: string | undefined;
+  /** Default: its parent's. */
+  model?: string | undefined;
+  /** A subset of its parent's tools; default: all of them. */
+  tools?: string[] | undefined;
+  /** At most its parent's limits, which are the default. */
+  limits?: Partial<TurnLimits> | undefined;
+}
+
+/** What a parent keeps about a sub-agent, also across continue-as-new. */
+export interface SubAgentRecord extends SubAgent {
+  key: string;
+  /** Hash of its role and task; absent in records of 0.2.0. */
+  hash?: string;
+  /** How many sub-agents it may start itself. */
+  grant: number;
+  /** Whether its usage was reported. */
+  isTold: boolean;
+}
+
+export interface AgentsWaitRequest {
+  agentIds: string[];
+  /** Default `all`. */
+  mode?: 'all' | 'any' | undefined;
+  /** Default one hour. */
+  timeoutMs?: number | undefined;
+}
+
+/** `running` has no result yet: the wait can be repeated. */
+export type SubAgentOutcome =
+  | { role: string; status: 'running' }
+  | ({ role: string; status: 'ended' } & Pick<AgentResult, 'answer' | 'reason' | 'error' | 'steps'>);
+
+export interface AgentsWaitResult {
+  /** By agent id. */
+  results: Record<string, SubAgentOutcome>;
+  timedOut: boolean;
+  /** Usage of the agents that ended, each reported once: it counts towards the turn that waited. */
+  usage?: Usage | undefined;
+}
+
+/** A turn asks its agent to be told when sub-agents end. */
+export interface AwaitAgentsSignal extends AgentsWaitRequest {
+  key: string;
+  turn: string;
+}
+
+/** The agent's answer to the turn; `fault`: the wait was refused. */
+export interface AgentsEndedSignal {
+  key: string;
+  result?: AgentsWaitResult;
+  fault?: { code: string; message: string };
+}
+
+/** A sub-agent tells its parent that it has ended, also if the parent has continued as new. */
+export interface AgentEndedSignal {
+  agentId: string;
+  result: AgentResult;
+}
+
+/** The sub-agent with this id. Throws `not_found`, naming those that exist. */
+export function findSubAgent<T extends SubAgent>(agents: readonly T[], agentId: string): T {
+  const found = agents.find((one) => one.agentId === agentId);
+  if (found) return found;
+  const allowed = agents.map((one) => one.agentId).join(', ') || 'none: there are no sub-agents';
+  const next = 'Call list_agents to see which ones exist.';
+  throw new HoldfastError('not_found', {
+    what: 'The sub-agent',
+    got: JSON.stringify(agentId),
+    allowed,
+    next,
+  });
+}
+
+/** The result of a wait, as the model reads it. */
+export const agentsText = (result: Omit<AgentsWaitResult, 'usage'>): string =>
+  JSON.stringify(result, null, 2);
+
+const MAX_PARENT_CHARS = 34;
+const MAX_ROLE_CHARS = 20;
+/** `-` and eight digits of a hash. */
+const MARK_CHARS = 9;
+const CUT = /^-[0-9a-f]{8}-/;
+
+/** An id that shows the sub-agent's parent and role; `n` distinguishes it from its siblings. */
+export function subAgentId(parent: string, role: string, n: number): string {
+  const slug = role
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_ROLE_CHARS)
+    .replace(/^-|-$/g, '');
+  return `${shortened(parent)}-${slug || 'agent'}-${n}`;
+}
+
+/** Whether the agent is below `parent`, judging by its id; of a long parent id only the beginning is left in it. */
+export function isBelow(agent: string, parent: string): boolean {
+  if (!/-\d+$/.test(agent)) return false;
+  if (agent.startsWith(`${parent}-`)) return true;
+  const kept = parent.slice(0, MAX_PARENT_CHARS - MARK_CHARS);
+  return agent.startsWith(kept) && CUT.test(agent.slice(kept.length));
+}
+
+/** An id that is too long is cut, and ends with a hash of the whole. */
+function shortened(id: string): string {
+  if (id.length <= MAX_PARENT_CHARS) return id;
+  return `${id.slice(0, MAX_PARENT_CHARS - MARK_CHARS)}-${fnv1a(id).toString(16).padStart(8, '0')}`;
+}

@@ -1,0 +1,152 @@
+// The host's connections to its holders: one per session, found by the holder's record, reconnected when they break.
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SessionRef } from '../../contracts/ids';
+import { HolderGone, type HolderRecord } from './holder-client';
+import { HolderPulse, unreachedSince } from './holder-pulse';
+import { readJson } from '../../system/json-file';
+import { nudgeHolder } from './nudge-holder';
+import { isAlive } from '../../system/process-identity';
+import type { Verb, Verbs } from '../protocol';
+import { sessionPaths } from '../session-paths';
+import { asStorageFailure } from '../../system/storage-failure';
+import { readTree } from '../tree-record';
+
+const ATTEMPTS = 3;
+const GONE_MS = 1_000;
+/** A holder that is nudged recreates its record or socket within milliseconds; on a busy machine it takes longer. */
+const CONNECT_MS = 3_000;
+const AGAIN_MS = 50;
+
+export class HolderConnections {
+  private readonly connections = new Map<string, Promise<HolderPulse>>();
+
+  constructor(private readonly dataDir: string) {}
+
+  /** The record of the living holder that owns the session. */
+  holderOf(ref: SessionRef): HolderRecord | undefined {
+    const record = readJson<HolderRecord>(sessionPaths(this.dataDir, ref).holder);
+    return record && isAlive(record.identity) ? record : undefined;
+  }
+
+  /**
+   * Undefined if no holder is alive; one that dies before it answers counts as dead. Throws `session_unreachable` if
+   * the holder is alive but does not answer.
+   */
+  async ask<V extends Verb>(
+    ref: SessionRef,
+    verb: V,
+    body: Verbs[V]['request'],
+    signal?: AbortSignal,
+  ): Promise<Verbs[V]['answer'] | undefined> {
+    const since = Date.now();
+    for (let attempt = 1; ; attempt++) {
+      const holder = await this.find(ref);
+      try {
+        return await holder?.request(verb, body, signal);
+      } catch (err) {
+        if (!(err instanceof HolderGone)) throw err;
+        await this.untilGone(ref);
+        if (attempt < ATTEMPTS) continue;
+        const record = this.holderOf(ref);
+        if (!record) return undefined;
+        throw unreachedSince(ref.session, record, { why: 'it closes every connection at once', since });
+      }
+    }
+  }
+
+  /** Throws like `ask`. */
+  async find(ref: SessionRef): Promise<HolderPulse | undefined> {
+    const key = this.key(ref);
+    const known = this.connections.get(key);
+    if (known) {
+      const holder = await known.catch(() => undefined);
+      if (holder?.isOpen) return holder;
+      if (this.connections.get(key) === known) this.connections.delete(key);
+      return this.find(ref);
+    }
+    const record = this.holderOf(ref);
+    if (!record) return (await this.isMadeAgain(ref)) ? this.find(ref) : undefined;
+    const connecting = this.connect(ref, record);
+    this.connections.set(key, connecting);
+    try {
+      return await connecting;
+    } catch (err) {
+      if (this.connections.get(key) === connecting) this.connections.delete(key);
+      if (err instanceof HolderGone) return undefined;
+      throw err;
+    }
+  }
+
+  /** Includes a connection that is still being opened. */
+  made(ref: SessionRef): Promise<HolderPulse> | undefined {
+    return this.connections.get(this.key(ref));
+  }
+
+  keep(ref: SessionRef, connecting: Promise<HolderPulse>): void {
+    this.connections.set(this.key(ref), connecting);
+  }
+
+  forget(ref: SessionRef): void {
+    close(this.made(ref));
+    this.connections.delete(this.key(ref));
+  }
+
+  /** Closes all connections; the sessions continue. */
+  closeAll(): void {
+    for (const connecting of this.connections.values()) close(connecting);
+    this.connections.clear();
+  }
+
+  /** A deleted record says nothing about its holder, which rewrites it: its shell is alive. */
+  private async isMadeAgain(ref: SessionRef): Promise<boolean> {
+    const paths = sessionPaths(this.dataDir, ref);
+    const tree = readJson(paths.holder) ? undefined : readTree(paths);
+    for (const until = Date.now() + CONNECT_MS; tree && isAlive(tree.leader) && Date.now() < until;) {
+      nudgeHolder(tree.holder);
+      if (this.holderOf(ref)) return true;
+      await delay(AGAIN_MS);
+    }
+    return false;
+  }
+
+  /** The socket of a killed holder closes a moment before its process is gone. */
+  private async untilGone(ref: SessionRef): Promise<void> {
+    const until = Date.now() + GONE_MS;
+    while (this.holderOf(ref) && Date.now() < until) await delay(5);
+  }
+
+  /** Only a dead process means a dead holder: a living one owns the terminal, whatever the state of its socket. */
+  private async connect(ref: SessionRef, record: HolderRecord): Promise<HolderPulse> {
+    const since = Date.now();
+    for (;;) {
+      try {
+        return await HolderPulse.connect(record, ref.session);
+      } catch (err) {
+        const failure = asStorageFailure((err as Error).cause ?? err);
+        if (!(err instanceof HolderGone) || failure !== (err.cause ?? err)) throw failure;
+        if (!isAlive(record.identity)) throw err;
+        if (Date.now() - since > CONNECT_MS) {
+          const { socketPath } = record;
+          const why = existsSync(socketPath)
+            ? `it accepts no connection at ${socketPath}`
+            : `its socket ${socketPath} is gone`;
+          throw unreachedSince(ref.session, record, { why, since });
+        }
+        nudgeHolder(record.identity);
+        await delay(AGAIN_MS);
+      }
+    }
+  }
+
+  private key(ref: SessionRef): string {
+    return sessionPaths(this.dataDir, ref).directory;
+  }
+}
+
+function close(connecting: Promise<HolderPulse> | undefined): void {
+  void connecting?.then(
+    (holder) => holder.close(),
+    () => undefined,
+  );
+}

@@ -1,0 +1,157 @@
+// Writes input to a terminal that may accept it slowly or not at all, without burning CPU.
+import { writeSync } from 'node:fs';
+import { KEYS, type Key } from '../../../contracts/sessions/session';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { descendantsOf, isRunning, livingStat } from '../../../system/proc';
+import { lineSettings } from './line-settings';
+import type { Shell } from './shell';
+
+/** N_TTY keeps 4,095 bytes of a line and its newline, and silently drops the rest (termios(3)). */
+const CANONICAL_LINE_BYTES = 4_095;
+const MAX_QUEUED_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 1_024;
+/** After this time, input that the program does not read stays in the queue and its sender is answered. */
+const ANSWER_MS = 500;
+const SIGNAL_TRIES = 300;
+/** A copy of bash that stays one for longer is a subshell, which takes signals like any program. */
+const STARTING_TRIES = 100;
+const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
+  'ctrl-c': 'SIGINT',
+  'ctrl-\\': 'SIGQUIT',
+  'ctrl-z': 'SIGTSTP',
+};
+
+interface Queued {
+  bytes: Buffer;
+  /** Its reader waits for all of it: a Ctrl-C does not discard it. */
+  isAnswer: boolean;
+}
+
+export class InputWriter {
+  private queue: Queued[] = [];
+  private queuedBytes = 0;
+  private isDraining = false;
+  private drained: Promise<void> = Promise.resolve();
+  private stopped = false;
+
+  constructor(private readonly shell: Shell) {}
+
+  /** Types `text` and, by default, Enter, then presses `keys`. Throws `input_too_long` before it types anything. */
+  async type(text: string | null, keys: Key[], enter = true): Promise<void> {
+    const bytes = Buffer.from(text === null ? '' : `${text}${enter ? '\r' : ''}`, 'utf8');
+    const longest = Math.max(...(text ?? '').split(/[\r\n]/).map((line) => Buffer.byteLength(line)));
+    const tty = this.shell.ttyPath;
+    const wantsSettings = longest > CANONICAL_LINE_BYTES || keys.some((key) => SIGNAL_KEYS[key]);
+    const settings = wantsSettings && tty ? await lineSettings(tty) : undefined;
+    const allowed = longest > CANONICAL_LINE_BYTES && settings?.canonical ? CANONICAL_LINE_BYTES : undefined;
+    if (allowed) throw new HoldfastError('input_too_long', { got: longest, allowed });
+    if (this.queuedBytes + bytes.length > MAX_QUEUED_BYTES) {
+      throw new HoldfastError('input_too_long', {
+        got: this.queuedBytes + bytes.length,
+        allowed: MAX_QUEUED_BYTES,
+      });
+    }
+    this.enqueue(bytes);
+    for (const key of keys) await this.press(key, settings?.signals ?? false);
+    await Promise.race([this.drained, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
+  }
+
+  /** Types raw bytes. Unread bytes are kept up to a limit, and dropped above it. */
+  raw(bytes: Buffer): void {
+    if (this.queuedBytes + bytes.length <= MAX_QUEUED_BYTES) this.enqueue(bytes);
+  }
+
+  /** Types an answer that a program waits for, after everything typed before; the caller bounds its size. */
+  answer(bytes: Buffer): void {
+    this.enqueue(bytes, true);
+  }
+
+  /** Discards what has not been written yet. */
+  stop(): void {
+    this.stopped = true;
+    this.queue = [];
+    this.queuedBytes = 0;
+  }
+
+  private async press(key: Key, raisesSignals: boolean): Promise<void> {
+    const signal = raisesSignals ? SIGNAL_KEYS[key] : undefined;
+    // As a byte it would wait, or get lost, behind unread input.
+    if (signal && (await this.signalForeground(signal))) {
+      this.queue = this.queue.filter(({ isAnswer }) => isAnswer);
+      this.queuedBytes = 0;
+    } else {
+      this.enqueue(Buffer.from(KEYS[key]));
+    }
+  }
+
+  /**
+   * A short job may end between the look at the foreground group and the signal: then look again. A bash that is just
+   * starting a program holds the signal until that program ends, so the program is signalled itself.
+   */
+  private async signalForeground(signal: NodeJS.Signals): Promise<boolean> {
+    const { shellPid } = this.shell;
+    let isTaken = false;
+    let starting = 0;
+    for (let tries = 0; tries < SIGNAL_TRIES && !this.stopped; tries++) {
+      const group = this.shell.foregroundGroup;
+      if (group === undefined) return isTaken;
+      // bash's copy for a program that is just starting still has bash's handlers, and would swallow the signal.
+      const isStarting = this.shell.isCopyOfShell(group) && ++starting < STARTING_TRIES;
+      const isSignalled = isTaken && group === shellPid;
+      if (!isStarting && !isSignalled && this.takesSignals(group)) {
+        try {
+          process.kill(-group, signal);
+          if (group !== shellPid) return true;
+          isTaken = true;
+        } catch (err) {
+          if ((err as NodeJS.ErrnoException).code !== 'ESRCH') return isTaken;
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    return isTaken || this.stopped;
+  }
+
+  /** A group with only a zombie left accepts a signal, without any effect. */
+  private takesSignals(group: number): boolean {
+    return (
+      isRunning(group) || descendantsOf(this.shell.leader).some((pid) => livingStat(pid)?.group === group)
+    );
+  }
+
+  private enqueue(bytes: Buffer, isAnswer = false): void {
+    if (bytes.length === 0) return;
+    this.queue.push({ bytes, isAnswer });
+    if (!isAnswer) this.queuedBytes += bytes.length;
+    if (!this.isDraining) this.drained = this.drain();
+  }
+
+  private async drain(): Promise<void> {
+    this.isDraining = true;
+    let pauseMs = 1;
+    for (let head = this.queue[0]; head && !this.stopped; head = this.queue[0]) {
+      const written = this.write(head.bytes.subarray(0, CHUNK_BYTES));
+      if (written > 0) {
+        pauseMs = 1;
+        if (!head.isAnswer) this.queuedBytes -= written;
+        head.bytes = head.bytes.subarray(written);
+        if (head.bytes.length === 0) this.queue.shift();
+      } else {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        pauseMs = Math.min(pauseMs * 2, 100);
+      }
+    }
+    // In the same tick as the last look at the queue: new input must start its own drain.
+    this.isDraining = false;
+  }
+
+  private write(bytes: Buffer): number {
+    try {
+      return writeSync(this.shell.masterFd, bytes);
+    } catch (err) {
+      if ((err as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+      this.stop();
+      return 0;
+    }
+  }
+}

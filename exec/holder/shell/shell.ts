@@ -1,0 +1,390 @@
+// One epoch of a session: a terminal, its bash, and the private channels that drive it.
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import * as pty from 'node-pty';
+import type { CodeImport, MissingPackage } from '../../../contracts/tools/package-names';
+import type { Runtime, TreeKill } from '../../../contracts/sessions/session';
+import { quote } from '../../../contracts/text/shell-word';
+import { removeQuietly } from '../../../system/json-file';
+import { shellAsset } from '../../../system/package-root';
+import { childrenOf, isRunning, processStat, readLink, readText } from '../../../system/proc';
+import type { TerminalSize } from '../../protocol';
+import { INSIDE } from '../../sandbox/bubblewrap';
+import type { CoverWatch } from '../../sandbox/cover-watch';
+import type { Sandbox } from '../../sandbox/sandbox';
+import { ToolSocket, toolSocketIn } from '../../sandbox/tool-socket';
+import { FenceFilter } from './fence';
+import { commandScript, folderScript } from './command-script';
+import { heldOpen } from './held-open';
+import { KeptSettings } from './line-settings';
+import { answersFolder, readMissingPackages } from './missing-packages';
+import { outsideProgram } from './outside-programs';
+import { killTree, treeCommand } from '../../processes/process-tree';
+import { ScriptFiles } from './script-files';
+import type { SessionSecrets } from '../session-secrets';
+import { toolsScript, type CommandTools } from './tools-script';
+
+/** How long an end waits for its fence when the terminal holds back output. */
+const FENCE_MS = 2_000;
+const MAX_REPORT_CHARS = 4_096;
+/** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
+const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
+export const COLUMNS = 120;
+export const ROWS = 40;
+
+export interface ShellOptions {
+  /** A folder for this epoch only. */
+  directory: string;
+  cwd: string;
+  env: Record<string, string>;
+  treeKill: TreeKill;
+  /** The shell's sandbox; absent if the shell may do everything that its user may. */
+  sandbox?: Sandbox | undefined;
+}
+
+export interface ShellCommand {
+  runtime: Runtime;
+  code: string;
+  /** Discards leftovers of earlier typing. */
+  flush: boolean;
+  /** Null if its scripts may call none. */
+  tools: CommandTools | null;
+  /** Secrets that its code may name. */
+  secrets?: SessionSecrets;
+  /** If present, nothing runs while one of these imports is not installed. */
+  checkImports?: CodeImport[] | undefined;
+}
+
+export interface ShellEvents {
+  onOutput(data: Buffer): void;
+  /** The current command has ended; all of its output was delivered before. */
+  onCommandEnd(exitCode: number): void;
+  /** The shell itself has ended, by `exit` or a signal (code above 128). */
+  onShellEnd(exitCode: number): void;
+}
+
+export class Shell {
+  private readonly terminal: pty.IPty;
+  private readonly up: Socket;
+  private readonly channels: number[];
+  private readonly down: number;
+  private readonly nonce = randomBytes(8).toString('hex');
+  private readonly filter: FenceFilter;
+  private readonly mark: string;
+  private commands = 0;
+  private fences = 0;
+  private pendingEnd: (() => void) | null = null;
+  private ready!: () => void;
+  private readonly isReady = new Promise<void>((resolve) => (this.ready = resolve));
+  private taken: Promise<void> = Promise.resolve();
+  private take: () => void = () => undefined;
+  private isDown = false;
+  private isPaused = false;
+  private ending = false;
+  private ended = false;
+  private events: ShellEvents | null = null;
+  private cwd = '';
+  private toolsPlace = '';
+  private scripts: ScriptFiles | undefined;
+  private toolSocket: ToolSocket | null = null;
+  private readonly covers: CoverWatch | undefined;
+  private readonly lines = new KeptSettings();
+
+  constructor(private readonly options: ShellOptions) {
+    const { directory, env } = options;
+    // Left over from an earlier failed attempt to open this epoch.
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(answersFolder(directory), { recursive: true, mode: 0o700 });
+    const fence = `\x1b]7717;${randomBytes(8).toString('hex')}\x07`;
+    this.filter = new FenceFilter(Buffer.from(fence));
+    this.mark = `HOLDFAST_SESSION_MARK=${randomBytes(8).toString('hex')}`;
+    const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
+    // Before anything is opened: a full disk fails here.
+    writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
+    writeFileSync(this.rc, this.driver(fence), { mode: 0o600 });
+    execFileSync(outsideProgram('mkfifo'), ['-m', '600', ...paths]);
+    // Opened for both directions, so that neither side sees an end of file between two commands.
+    this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+    this.down = this.channels[1] as number;
+    this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
+    this.listen();
+    // Before the mounts exist, so that a replacement during the start is noticed too.
+    this.covers = options.sandbox?.watch((path) => this.uncovered(path));
+    this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
+  }
+
+  /** Reports to `events` from now on. The next command begins in `cwd`, if set; if it cannot, the shell ends. */
+  serve(events: ShellEvents, cwd = ''): void {
+    this.events = events;
+    this.cwd = cwd;
+  }
+
+  /** Process id of the terminal's leader, as the holder sees it. */
+  get leader(): number {
+    return this.terminal.pid;
+  }
+
+  /** What lets a host find all processes of this epoch without asking the holder. */
+  get tree(): { leader: number; mark: string; ownShell: string } {
+    return { leader: this.leader, mark: this.mark, ownShell: this.rc };
+  }
+
+  /** The bash that runs the commands, as the holder sees it. */
+  get shellPid(): number | undefined {
+    const init = this.options.treeKill === 'process-search' ? this.leader : childrenOf(this.leader)[0];
+    return init === undefined ? undefined : childrenOf(init)[0];
+  }
+
+  /** Where the next command begins; null if the system does not say. */
+  get folder(): string | null {
+    if (this.cwd) return this.cwd;
+    try {
+      return readlinkSync(`/proc/${this.shellPid}/cwd`);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Whether a process is a copy of our bash: one that has not become a program yet, or a subshell. */
+  isCopyOfShell(pid: number): boolean {
+    const commandLine = readText(`/proc/${pid}/cmdline`) ?? '';
+    return pid !== this.shellPid && commandLine.includes(this.rc);
+  }
+
+  /** Whether a command such as `exec bash` has put another shell in place of ours, which then waits. */
+  get isReplaced(): boolean {
+    const commandLine = (this.shellPid && readText(`/proc/${this.shellPid}/cmdline`)) || '';
+    return ANOTHER_SHELL.test(commandLine) && !commandLine.includes(this.options.directory);
+  }
+
+  /** The startup file of bash: appears in the command line of bash and its copies. */
+  private get rc(): string {
+    return join(this.options.directory, 'rc');
+  }
+
+  /** Path of the terminal's device. */
+  get ttyPath(): string | undefined {
+    return readLink(`/proc/${this.leader}/fd/0`);
+  }
+
+  /** Descriptor of the terminal's master side, for writes of bounded size. */
+  get masterFd(): number {
+    return (this.terminal as unknown as { fd: number }).fd;
+  }
+
+  get foregroundGroup(): number | undefined {
+    const group = processStat(this.leader)?.foregroundGroup;
+    return group !== undefined && group > 0 ? group : undefined;
+  }
+
+  /** Hands a command to bash. */
+  async run(command: ShellCommand): Promise<void> {
+    this.taken = new Promise((resolve) => (this.take = resolve));
+    await Promise.all([this.isReady, this.lines.untilRestored()]);
+    if (this.ended || this.isDown) return this.take();
+    const name = String(++this.commands);
+    const script = join(this.options.directory, name);
+    this.scripts?.close();
+    const { write } = (this.scripts = new ScriptFiles(command.secrets));
+    write(script, commandScript(this.options.directory, name, command, write), 'once');
+    if (this.cwd)
+      writeFileSync(`${script}.cwd`, folderScript(this.cwd, this.options.sandbox), { mode: 0o600 });
+    const tools = this.offer(command.tools);
+    this.fences = 0;
+    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools} ${this.lines.wanted}`;
+    writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
+    this.cwd = '';
+  }
+
+  /** The imports of the last command that are not installed; undefined if it ran. */
+  missingPackages(): MissingPackage[] | undefined {
+    return readMissingPackages(join(this.options.directory, String(this.commands)));
+  }
+
+  /** Tells the shell where scripts find their tools; written only when that has changed. */
+  private offer(tools: CommandTools | null): string {
+    if (!tools) return '- -';
+    const place = `${tools.folder}\n${tools.socketPath}`;
+    if (place === this.toolsPlace) return `${tools.token} known`;
+    const { directory } = this.options;
+    const socketPath = this.reachable(tools.socketPath);
+    writeFileSync(join(directory, 'tools'), toolsScript({ ...tools, socketPath }), { mode: 0o600 });
+    this.toolsPlace = place;
+    return `${tools.token} new`;
+  }
+
+  /** A path to the holder's socket that the shell can reach: a sandboxed shell sees only its own folder of our data. */
+  private reachable(socketPath: string): string {
+    const { directory, sandbox } = this.options;
+    if (!sandbox) return socketPath;
+    this.toolSocket ??= new ToolSocket(directory, socketPath);
+    return toolSocketIn(INSIDE);
+  }
+
+  /**
+   * Resolves when bash has taken the last command: typing sent earlier would be discarded with old input, and a Ctrl-C
+   * would reach bash before there is anything to interrupt.
+   */
+  untilTaken(): Promise<void> {
+    return this.taken;
+  }
+
+  resize({ cols, rows }: TerminalSize): void {
+    if (!this.ended && !this.isDown) this.terminal.resize(cols, rows);
+  }
+
+  /** Stops reading the terminal: the kernel then stalls any program that prints. */
+  pause(): void {
+    this.isPaused = true;
+    this.terminal.pause();
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    if (!this.ended) this.terminal.resume();
+  }
+
+  /**
+   * Ends everything in this epoch and removes its folder. Nothing more is reported.
+   * @returns the processes that could not be ended
+   */
+  async end(): Promise<number[]> {
+    this.ending = true;
+    const { treeKill: kind } = this.options;
+    const left = await killTree({ kind, leader: this.leader, mark: this.mark, ownShell: this.rc });
+    this.deliverHeldBack();
+    this.ended = true;
+    this.pendingEnd = null;
+    this.take();
+    this.ready();
+    this.scripts?.close();
+    this.up.destroy();
+    this.toolSocket?.close();
+    this.covers?.close();
+    for (const fd of this.channels.slice(1)) closeSync(fd);
+    removeQuietly(this.options.directory);
+    return left;
+  }
+
+  private spawn(env: Record<string, string>): pty.IPty {
+    const { directory, cwd, treeKill, sandbox } = this.options;
+    const bash = ['bash', '--noprofile', '--noediting', '--rcfile', this.rc, '-i'];
+    const init = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory, ...bash];
+    const [file = '', ...args] = sandbox
+      ? sandbox.shell(directory, init)
+      : [...treeCommand(treeKill), ...init];
+    const size = { cols: COLUMNS, rows: ROWS };
+    const terminal = pty.spawn(file, args, {
+      ...{ name: 'xterm-256color', ...size, env, encoding: null },
+      // Outside programs do not start in a folder that code inside can write; the sandbox then enters the workspace.
+      cwd: sandbox ? '/' : cwd,
+    });
+    // With `encoding: null` the data are Buffers, which node-pty's types do not say.
+    terminal.onData((data) => this.onData(data as unknown as Buffer));
+    terminal.onExit(() => this.onLeaderExit());
+    this.channels.push(heldOpen(terminal));
+    return terminal;
+  }
+
+  private driver(fence: string): string {
+    const head = `__hf_dir=${quote(this.options.directory)} __hf_fence=${quote(fence)} __hf_nonce=${this.nonce}\n`;
+    return head + readFileSync(shellAsset('driver.bash'), 'utf8');
+  }
+
+  private onData(chunk: Buffer): void {
+    if (this.ended) return;
+    const { data, fences } = this.filter.push(chunk);
+    if (data.length > 0) this.events?.onOutput(data);
+    this.fences += fences;
+    if (fences > 0) this.pendingEnd?.();
+  }
+
+  private listen(): void {
+    let text = '';
+    this.up.on('data', (chunk: Buffer) => {
+      const lines = (text + chunk.toString('latin1')).split('\n');
+      // A longer line is not a report: programs can write here too.
+      text = (lines.pop() ?? '').slice(-MAX_REPORT_CHARS);
+      for (const line of lines) this.onReport(line);
+    });
+  }
+
+  private onReport(line: string): void {
+    // A dying shell's own report would hide who ended it.
+    if (this.ending) return;
+    const [kind, first, second] = line.split(' ');
+    if (kind === 'T') {
+      this.lines.keep(first ?? '');
+    } else if (kind === 'B') {
+      if (first === String(this.commands)) this.take();
+    } else if (kind === 'X') {
+      this.afterFence(() => this.shellEnded(Number(first)));
+    } else if (kind === 'E' && first === '-') {
+      // Wait for its fence: a late one would be taken for the first command's.
+      this.afterFence(() => this.ready());
+    } else if (kind === 'E' && first === String(this.commands)) {
+      this.scripts?.close();
+      this.lines.restore(this.ttyPath, this.shellPid);
+      this.afterFence(() => this.events?.onCommandEnd(Number(second)));
+    }
+  }
+
+  /** Runs `report` once the output up to the end has arrived: the terminal and the channel are separate streams. */
+  private afterFence(report: () => void): void {
+    const late = (): void => {
+      // While paused, the fence waits in the kernel behind the earlier output.
+      if (this.isPaused) timer = setTimeout(late, FENCE_MS);
+      else this.pendingEnd?.();
+    };
+    let timer = setTimeout(late, FENCE_MS);
+    this.pendingEnd = () => {
+      clearTimeout(timer);
+      this.pendingEnd = null;
+      report();
+    };
+    if (this.fences > 0) this.pendingEnd();
+  }
+
+  /** Delivers what might have been the beginning of a fence. */
+  private deliverHeldBack(): void {
+    const rest = this.filter.flush();
+    if (rest.length > 0) this.events?.onOutput(rest);
+  }
+
+  private onLeaderExit(): void {
+    // Only a kill from outside ends the leader while the epoch lives.
+    if (!this.ending) this.shellEnded(128 + 9);
+  }
+
+  /** Ends the shell, which could now see or change what its sandbox should hide or protect. */
+  private uncovered(path: string): void {
+    if (this.ending) return;
+    const told = `\r\n[${path} was replaced outside, so the sandbox no longer covers it: this shell has been ended]\r\n`;
+    this.events?.onOutput(Buffer.from(told));
+    // Its namespace goes with it. A spare has no session to open another shell: its holder exits.
+    if (isRunning(this.leader)) process.kill(this.leader, 'SIGKILL');
+    if (!this.events) process.kill(process.pid, 'SIGTERM');
+  }
+
+  private shellEnded(exitCode: number): void {
+    this.deliverHeldBack();
+    // A shell that failed to start must not keep its first command waiting.
+    this.isDown = true;
+    this.take();
+    this.ready();
+    this.events?.onShellEnd(exitCode);
+  }
+}

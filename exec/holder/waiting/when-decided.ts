@@ -1,0 +1,39 @@
+// Waits until a session's state decides that an observer gets its answer.
+import type { ObserveReason, Snapshot, Until } from '../../protocol';
+import { decide, type Facts } from './observer';
+
+export interface Observed {
+  facts(): Facts;
+  /** Calls `check` after each change, until the returned function is called. */
+  onChange(check: () => void): () => void;
+  snapshot(): Snapshot;
+}
+
+/** Resolves at the moment of the decision; never after an abort. */
+export function whenDecided(
+  until: Until,
+  abort: AbortSignal,
+  observed: Observed,
+): Promise<{ reason: ObserveReason; snapshot: Snapshot }> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const check = (): void => {
+      clearTimeout(timer);
+      const outcome = decide(until, observed.facts());
+      if ('at' in outcome) {
+        timer = setTimeout(check, Math.min(outcome.at - Date.now(), 2 ** 31 - 1));
+      } else {
+        stop();
+        resolve({ reason: outcome.reason, snapshot: observed.snapshot() });
+      }
+    };
+    const forget = observed.onChange(check);
+    const stop = (): void => {
+      clearTimeout(timer);
+      forget();
+      abort.removeEventListener('abort', stop);
+    };
+    abort.addEventListener('abort', stop, { once: true });
+    check();
+  });
+}

@@ -1,0 +1,39 @@
+// What code may do on this host. Kept in a file on the host, so that a change takes effect with the next call, and only
+// this machine's user can make one.
+import { join } from 'node:path';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { ACCESS, type Access } from '../../contracts/sessions/remote-hosts';
+import { readJson, writeJson } from '../../system/json-file';
+
+/** What a call does: changes something, only looks, or ends what runs. */
+export type Effect = 'mutates' | 'looks' | 'ends';
+
+export class HostAccess {
+  private readonly file: string;
+
+  constructor(
+    dataDir: string,
+    private readonly host: string,
+  ) {
+    this.file = join(dataDir, `access.${host}.json`);
+  }
+
+  /** An unreadable file forbids everything: its author wanted to restrict something. */
+  get current(): Access {
+    const found = readJson<{ access?: unknown }>(this.file);
+    if (found === undefined) return 'read-write';
+    return ACCESS.find((access) => access === found.access) ?? 'off';
+  }
+
+  set(access: Access): void {
+    writeJson(this.file, { access });
+  }
+
+  /** Throws `execution_disabled` or `read_only_host`. Ending what runs is always allowed. */
+  check(what: string, effect: Effect): void {
+    const { current, host } = this;
+    if (effect === 'ends' || current === 'read-write') return;
+    if (current === 'off') throw new HoldfastError('execution_disabled', { host });
+    if (effect === 'mutates') throw new HoldfastError('read_only_host', { host, what });
+  }
+}

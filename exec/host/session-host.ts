@@ -1,0 +1,398 @@
+// The host's side of its sessions: finds or starts holders, and reports the fate of those that died. Knows nothing
+// about Temporal; the host worker's activities are thin wrappers around this.
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { SessionRef } from '../../contracts/ids';
+import { isPassing } from '../../contracts/errors/passing';
+import type { SecretUse } from '../../contracts/tools/secrets';
+import type { CodeImport } from '../../contracts/tools/package-names';
+import { checkContent, CommandRecords, contentHash } from '../command-records';
+import { deadSnapshot, settled } from './dead-session';
+import { endUnreachable, rememberReset, wasReset } from './end-unreachable';
+import { HolderGone } from '../client/holder-client';
+import { HolderConnections } from '../client/holder-connections';
+import { HolderPulse, unreachedSince } from '../client/holder-pulse';
+import { readJson } from '../../system/json-file';
+import { removeDeadHolder } from './left-over';
+import { isAlive } from '../../system/process-identity';
+import type { CommandRecord, Snapshot, Until, Verbs } from '../protocol';
+import { listSessions, sessionPaths, type SessionPaths } from '../session-paths';
+import { SecretStore } from './secret-store';
+import { rightsOf, type SandboxProfile } from '../sandbox/profile';
+import type { StubFolder } from './stub-folder';
+import { SpareHolder } from './spare-holder';
+import { containment, type HolderConfig } from '../holder-config';
+import { spawnHolder } from './spawn-holder';
+import { asStorageFailure } from '../../system/storage-failure';
+import type { KilledBy, Runtime, TreeKill } from '../../contracts/sessions/session';
+
+const ATTEMPTS = 3;
+/** Ending a tree takes less: a holder that is not done by then hangs, even if it answers. */
+const END_MS = 8_000;
+/** A holder that has ended its session exits within a moment; nothing of the session depends on it. */
+const CLOSED_MS = 5_000;
+/** Each open session is a process plus its shell: an agent that forgets its sessions must not fill the host. */
+const MAX_SESSIONS_PER_AGENT = 64;
+const NAMED_CLOSABLE = 10;
+
+export interface SessionHostOptions {
+  dataDir: string;
+  /** Working folder of new shells. */
+  cwd: string;
+  /** The complete environment of new shells: nothing else is inherited. */
+  env: Record<string, string>;
+  treeKill: TreeKill;
+  /** What shells may do; its namespace replaces the tree kill's. Default: everything that their user may. */
+  sandbox?: SandboxProfile | undefined;
+  /** Which server and namespace run the workflows of sessions opened here. */
+  owner?: string | undefined;
+  /** Stubs through which scripts call tools; without them scripts cannot. */
+  stubs?: StubFolder | undefined;
+  /** The values for `{{secret:NAME}}` in code and input; without it no name is known. */
+  secrets?: SecretStore | undefined;
+  /** Keeps a holder with an open shell ready for the next session. Default false. */
+  keepSpare?: boolean | undefined;
+  /** Maximum number of open sessions per agent. Default 64. */
+  maxSessionsPerAgent?: number | undefined;
+  /** Maximum log size, in bytes, of sessions opened from now on. */
+  logBytes?: number | undefined;
+}
+
+/** A session that the host itself has ended, because its holder did not answer. */
+interface Killed {
+  /** The holder's pid. */
+  pid: number;
+  why: string;
+  /** Processes that still run. */
+  survivors: number[];
+}
+
+interface Closed {
+  snapshot: Snapshot;
+  killed?: Killed | undefined;
+}
+
+/** The outcome for one session of a bulk close. */
+export interface ClosedSession {
+  ref: SessionRef;
+  killed: Killed | undefined;
+  failure: HoldfastError | null;
+}
+
+export interface RunCommand {
+  id: string;
+  runtime: Runtime;
+  code: string;
+  /** Working folder, for a session that has no holder yet. */
+  cwd?: string | null | undefined;
+  /** Runs nothing while an import is not installed; for nodejs these are checked (`importsOf` of checks/). */
+  checkImports?: CodeImport[] | undefined;
+}
+
+export class SessionHost {
+  private readonly connections: HolderConnections;
+  /** Folders of sessions whose holder is starting, with the agents that own them. */
+  private readonly opening = new Map<string, string>();
+  private readonly spare: SpareHolder | undefined;
+  readonly options: SessionHostOptions;
+
+  constructor(options: SessionHostOptions) {
+    this.options = options.sandbox ? { ...options, treeKill: 'user-pid-namespace' } : options;
+    this.connections = new HolderConnections(options.dataDir);
+    if (options.keepSpare) this.spare = new SpareHolder(this.options);
+    this.spare?.prepare();
+  }
+
+  /**
+   * Starts a command, opening the session if needed; a known id answers with its record. Throws `session_unreachable`,
+   * `storage_failed` and `resources_exhausted` within seconds.
+   */
+  async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
+    const { id, runtime, code, cwd, checkImports } = command;
+    const paths = this.paths(ref);
+    const holder = await this.connections.find(ref);
+    if (!holder) {
+      const known = new CommandRecords(paths.commands).read(id);
+      if (known) checkContent(known, runtime, code);
+      // Its holder is dead: the command ran or was lost, and must not run again.
+      if (known) return { ...this.deadSnapshot(ref), command: settled(paths, known) };
+      this.deadSnapshot(ref);
+    }
+    const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(ref, 'command', code);
+    const client = holder ?? (await this.openHolder(ref, cwd));
+    try {
+      await giveSecrets(values, () => client.request('secrets', { values }), true);
+      const tools = this.options.stubs?.folder;
+      const request = { id, runtime, code, contentHash: contentHash(runtime, code) };
+      return await client.request('run', {
+        ...request,
+        ...(checkImports && { checkImports }),
+        ...(tools !== undefined && { tools }),
+      });
+    } catch (err) {
+      if (!(err instanceof HolderGone)) throw err;
+      // The record shows whether it reached the shell: then it is lost, otherwise it runs in a new one.
+      if (attempt < ATTEMPTS) return this.run(ref, command, attempt + 1);
+      const lives = this.connections.holderOf(ref);
+      const why = 'it closes every connection at once';
+      if (lives) throw unreachedSince(ref.session, lives, { why, since: Date.now() });
+      const reason = `its holder ended ${attempt} times: ${err.message}`;
+      throw new HoldfastError('terminal_failed', { reason });
+    }
+  }
+
+  /** Opens the terminal if none is open. Throws like `run`. */
+  async open(ref: SessionRef, cwd: string | null): Promise<Snapshot> {
+    if (!(await this.connections.find(ref))) await this.openHolder(ref, cwd);
+    return this.status(ref);
+  }
+
+  /** Waits at the holder. If the holder dies, answers with the lost command. */
+  async observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
+    const answer = await this.connections.ask(ref, 'observe', { until }, signal);
+    return answer ?? { reason: 'exit', snapshot: this.deadSnapshot(ref) };
+  }
+
+  async status(ref: SessionRef): Promise<Snapshot> {
+    return (await this.connections.ask(ref, 'status', {})) ?? this.deadSnapshot(ref);
+  }
+
+  /** The record of one command. */
+  commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
+    const { commands } = this.paths(ref);
+    return existsSync(commands) ? new CommandRecords(commands).read(id) : undefined;
+  }
+
+  /** Types into the running process. Undefined if the session has no terminal. */
+  async input(
+    ref: SessionRef,
+    request: Verbs['input']['request'],
+  ): Promise<Verbs['input']['answer'] | undefined> {
+    const values = await this.secretsOf(ref, 'input', request.text ?? '');
+    await giveSecrets(values, () => this.connections.ask(ref, 'secrets', { values }), this.isOpen(ref));
+    return this.connections.ask(ref, 'input', request);
+  }
+
+  /** Changes of the session's script calls since `seen`; undefined if the session has no terminal. */
+  toolCalls(
+    ref: SessionRef,
+    seen: number,
+    signal: AbortSignal,
+  ): Promise<Verbs['calls']['answer'] | undefined> {
+    return this.connections.ask(ref, 'calls', { seen }, signal);
+  }
+
+  /** Gives a script the answer to its call; does nothing if its session is gone. */
+  async answerCall(ref: SessionRef, request: Verbs['answer']['request']): Promise<void> {
+    await this.connections.ask(ref, 'answer', request);
+  }
+
+  /** Ends everything that runs in the session: through its holder, or directly if that does not answer. */
+  async reset(ref: SessionRef, request: Verbs['reset']['request']): Promise<Snapshot> {
+    const paths = this.paths(ref);
+    if (wasReset(paths, request.id)) return this.status(ref);
+    const { by, reason } = request;
+    const { answer, killed } = await this.end(ref, { by, reason: reason ?? null }, (signal) =>
+      this.connections.ask(ref, 'reset', request, signal),
+    );
+    if (killed) rememberReset(paths, request.id);
+    return answer ?? { ...this.deadSnapshot(ref), ...(killed && { survivors: killed.survivors }) };
+  }
+
+  /** Ends the session's tree and its holder; the log stays. */
+  async close(ref: SessionRef, reason: string | null): Promise<Snapshot> {
+    return (await this.closing(ref, reason)).snapshot;
+  }
+
+  private async closing(ref: SessionRef, reason: string | null): Promise<Closed> {
+    const holder = this.connections.holderOf(ref);
+    const killedBy = { by: 'closed', reason } as const;
+    const { answer, killed } = await this.end(ref, killedBy, (signal) =>
+      this.connections.ask(ref, 'close', { reason }, signal),
+    );
+    this.connections.forget(ref);
+    const until = Date.now() + CLOSED_MS;
+    while (answer && holder && isAlive(holder.identity) && Date.now() < until) await delay(5);
+    await removeDeadHolder(this.paths(ref));
+    return { snapshot: answer ?? this.deadSnapshot(ref), killed };
+  }
+
+  /** Ends every open session as far as possible, and reports how for each; their logs stay. */
+  async closeAll(reason: string): Promise<ClosedSession[]> {
+    const closed = await Promise.all(
+      this.list()
+        .filter((ref) => this.isOpen(ref))
+        .map(async (ref) => {
+          try {
+            const { killed } = await this.closing(ref, reason);
+            return { ref, killed, failure: null };
+          } catch (err) {
+            return { ref, killed: undefined, failure: asHoldfastError(err) };
+          }
+        }),
+    );
+    // Removes leftovers of killed holders.
+    await Promise.all(this.list().map((ref) => removeDeadHolder(this.paths(ref))));
+    return closed;
+  }
+
+  /** Asks the holder to end something, and does it directly if the holder does not do so in time. */
+  private async end<T>(
+    ref: SessionRef,
+    killedBy: KilledBy,
+    ask: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ answer?: T; killed?: Killed }> {
+    const holder = this.connections.holderOf(ref);
+    try {
+      return { answer: await ask(AbortSignal.timeout(END_MS)) };
+    } catch (err) {
+      const late = (err as Error).name === 'TimeoutError';
+      if (!holder || !(late || isPassing(err))) throw err;
+      const { state, reason } = err instanceof HoldfastError ? err.facts : {};
+      const why = late ? `it was not done within ${END_MS} ms` : String(state ?? reason);
+      const { pid } = holder.identity;
+      const said = `${killedBy.reason ?? killedBy.by}; its holder (pid ${pid}) was killed: ${why}`;
+      const left = await endUnreachable(this.paths(ref), holder, { ...killedBy, reason: said });
+      this.connections.forget(ref);
+      return { killed: { pid, why, survivors: left.map((one) => one.pid) } };
+    }
+  }
+
+  /** Ends the open sessions of `host` whose shells have different rights from those opened from now on. */
+  async closeOtherwiseConfined(host: string, reason: string): Promise<void> {
+    const profile = JSON.stringify(rightsOf(this.options.sandbox));
+    const others = this.list().filter(
+      (ref) =>
+        ref.host === host &&
+        this.isOpen(ref) &&
+        JSON.stringify(rightsOf(readJson<HolderConfig>(this.paths(ref).config)?.sandbox)) !== profile,
+    );
+    await Promise.all(others.map((ref) => this.close(ref, reason)));
+  }
+
+  /** All sessions that have a folder here. */
+  list(): SessionRef[] {
+    return listSessions(this.options.dataDir);
+  }
+
+  /** Whether the session was ever opened here. */
+  exists(ref: SessionRef): boolean {
+    return existsSync(this.paths(ref).directory);
+  }
+
+  /** Whether a living holder owns the session. */
+  isOpen(ref: SessionRef): boolean {
+    return this.connections.holderOf(ref) !== undefined;
+  }
+
+  /** Whether it has no holder, and none is being started. */
+  isClosed(ref: SessionRef): boolean {
+    return !this.isOpen(ref) && !this.opening.has(this.paths(ref).directory);
+  }
+
+  /** Which server and namespace run the workflow of a session, as recorded at its opening, if it was. */
+  ownerOf(ref: SessionRef): string | undefined {
+    return readJson<HolderConfig>(this.paths(ref).config)?.owner;
+  }
+
+  logPath(ref: SessionRef): string {
+    return this.paths(ref).log;
+  }
+
+  /** Closes the connections; the sessions continue. */
+  detach(): void {
+    this.connections.closeAll();
+  }
+
+  /** Resolves when no spare holder is left. */
+  async endSpare(): Promise<void> {
+    await this.spare?.close();
+  }
+
+  secretsOf(ref: SessionRef, use: SecretUse, text: string): Promise<Record<string, string>> {
+    const { secrets = new SecretStore({ env: {} }) } = this.options;
+    return secrets.forText({ ...ref, use, text });
+  }
+
+  private paths(ref: SessionRef): SessionPaths {
+    return sessionPaths(this.options.dataDir, ref);
+  }
+
+  private async openHolder(ref: SessionRef, cwd: string | null | undefined): Promise<HolderPulse> {
+    const paths = this.paths(ref);
+    // Among concurrent callers that found no holder, the first one starts it: a session has only one holder.
+    const known = this.opening.has(paths.directory) ? this.connections.made(ref) : undefined;
+    if (known) return known;
+    const connecting = this.startHolder(ref, paths, cwd ?? this.options.cwd);
+    this.connections.keep(ref, connecting);
+    return connecting;
+  }
+
+  private async startHolder(ref: SessionRef, paths: SessionPaths, cwd: string): Promise<HolderPulse> {
+    this.opening.set(paths.directory, ref.agent);
+    try {
+      await this.checkLimit(ref);
+      const options = { ...this.options, cwd, spare: this.spare };
+      return await HolderPulse.connect(await spawnHolder(ref, paths, options), ref.session);
+    } catch (err) {
+      throw asStorageFailure(err, 'nothing was run');
+    } finally {
+      this.opening.delete(paths.directory);
+    }
+  }
+
+  /** Throws `session_limit`, which names idle sessions, if the agent has reached its limit. */
+  private async checkLimit(ref: SessionRef): Promise<void> {
+    const { agent } = ref;
+    const limit = this.options.maxSessionsPerAgent ?? MAX_SESSIONS_PER_AGENT;
+    const open = this.list().filter((other) => other.agent === agent && this.isOpen(other));
+    // Among sessions that open at the same time, the first come first.
+    const starting = [...this.opening.keys()];
+    const before = starting
+      .slice(0, starting.indexOf(this.paths(ref).directory))
+      .filter((directory) => this.opening.get(directory) === agent);
+    const taken = new Set([...open.map((other) => this.paths(other).directory), ...before]);
+    if (taken.size < limit) return;
+    const idle: number[] = [];
+    for (const other of open.sort((a, b) => a.session - b.session)) {
+      if (idle.length === NAMED_CLOSABLE) break;
+      // One that does not answer is not idle.
+      const found = await this.status(other).catch(() => undefined);
+      if (!found) continue;
+      const { command } = found;
+      if (command === null || command.endedAt !== null) idle.push(other.session);
+    }
+    throw new HoldfastError('session_limit', { agent, allowed: limit, closable: idle.join(', ') });
+  }
+
+  private deadSnapshot(ref: SessionRef): Snapshot {
+    return deadSnapshot(this.paths(ref), containment(this.options));
+  }
+}
+
+const asHoldfastError = (err: unknown): HoldfastError => {
+  const known = asStorageFailure(err);
+  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
+};
+
+/** Sent over the private socket, before anything that names them. A holder without support must not run that. */
+async function giveSecrets(
+  values: Record<string, string>,
+  send: () => Promise<Verbs['secrets']['answer'] | undefined>,
+  isThere: boolean,
+): Promise<void> {
+  const [first] = Object.keys(values);
+  if (first === undefined) return;
+  const answer = await send().catch((err: unknown) => {
+    if (err instanceof HoldfastError && err.code === 'invalid_input') return { taken: false };
+    throw err;
+  });
+  // Holders before 0.2 answer unknown verbs with nothing.
+  if (answer?.taken ?? !isThere) return;
+  throw new HoldfastError('secret_unusable', {
+    got: first,
+    reason: 'the terminal of this session was opened by a release without support for secrets',
+    next: 'Use another session, or close this one.',
+  });
+}

@@ -1,0 +1,128 @@
+// Ends everything that runs in a session: a clean end for programs that support it, then KILL, which nothing survives.
+// With a PID namespace the kernel does the last step; without one it is a search of the process table.
+import type { TreeKill } from '../../contracts/sessions/session';
+import { spawnSync } from 'node:child_process';
+import { systemProgram } from '../trusted-program';
+import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readLink, readText } from '../../system/proc';
+import { endCleanly, stopped } from './clean-end';
+import { gone, killAll, signal } from './signals';
+
+const AGAIN_MS = 400;
+const GONE_MS = 2_000;
+
+const NAMESPACE_FLAGS = ['--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
+const COMMANDS: Record<TreeKill, string[]> = {
+  'pid-namespace': ['unshare', ...NAMESPACE_FLAGS, '--'],
+  'user-pid-namespace': ['unshare', '--user', '--map-current-user', ...NAMESPACE_FLAGS, '--'],
+  'process-search': [],
+};
+
+/** The command line to put before a session's first process. */
+export function treeCommand(kind: TreeKill): string[] {
+  const [program, ...args] = COMMANDS[kind];
+  return program === undefined ? [] : [systemProgram(program), ...args];
+}
+
+/** Tries it out: containers and distributions refuse namespaces in many ways. Costs about 5 ms. */
+export function detectTreeKill(): TreeKill {
+  for (const kind of ['pid-namespace', 'user-pid-namespace'] as const) {
+    const [program, ...args] = treeCommand(kind);
+    if (program && spawnSync(program, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0)
+      return kind;
+  }
+  return 'process-search';
+}
+
+export interface Tree {
+  kind: TreeKill;
+  /** Process id of the terminal's leader. */
+  leader: number;
+  /** A text in the environment of everything that the session started. */
+  mark: string;
+  /** A text that occurs only in the command line of the session's own shell and its copies. */
+  ownShell: string;
+}
+
+/**
+ * Ends the tree of a terminal and waits until nothing of it runs. None of the session's code starts meanwhile.
+ * @returns the processes that still run after two seconds: none with a namespace. Without one, those that were found
+ * but now belong to another user; a process that removed every trace of the session is neither found nor reported.
+ */
+export async function killTree(tree: Tree): Promise<number[]> {
+  return tree.kind === 'process-search' ? killFound(tree) : killNamespace(tree);
+}
+
+async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
+  const tty = readLink(`/proc/${leader}/fd/0`);
+  // The holder has the terminal open, and does not belong to the session.
+  const strangers = new Set<number>([processStat(leader)?.parent ?? leader]);
+  const find = (): number[] => bySearch({ leader, mark, tty, strangers }).filter(isRunning);
+  await endCleanly({ find, isOwnShell: isShellOf(ownShell) });
+  let left = find();
+  // Repeatedly: a process that forks during the search leaves its children to the next search.
+  for (const until = Date.now() + GONE_MS; left.length > 0 && Date.now() < until;) {
+    killAll(left);
+    await gone(left, AGAIN_MS);
+    left = find();
+  }
+  // Last, because while it lives no other session can be given its terminal's name. Its end hangs up the terminal,
+  // which also ends other users' processes unless they ignore that.
+  signal(leader, 'SIGKILL');
+  await gone([leader], GONE_MS);
+  return gone([leader, ...left], AGAIN_MS);
+}
+
+async function killNamespace({ leader, ownShell }: Tree): Promise<number[]> {
+  const [init] = childrenOf(leader);
+  // Init keeps running: it adopts the orphans, and runs nothing itself.
+  const find = (): number[] => byNamespace(leader).filter((pid) => pid !== init && isRunning(pid));
+  await endCleanly({ find, isOwnShell: isShellOf(ownShell) });
+  // Stopped first: it may be just starting, and ties its child to itself only after the fork. A child created in
+  // between would survive it.
+  signal(leader, 'SIGSTOP');
+  await stopped([leader]);
+  const members = byNamespace(leader);
+  for (const pid of [...childrenOf(leader), leader]) signal(pid, 'SIGKILL');
+  return gone([leader, ...members], GONE_MS);
+}
+
+const isShellOf =
+  (ownShell: string) =>
+  (pid: number): boolean =>
+    readText(`/proc/${pid}/cmdline`)?.includes(ownShell) ?? false;
+
+function byNamespace(leader: number): number[] {
+  const init = childrenOf(leader)[0];
+  const namespace = init === undefined ? undefined : readLink(`/proc/${init}/ns/pid`);
+  if (namespace === undefined) return [];
+  const mine = new Set(descendantsOf(leader));
+  const others = listNumeric('/proc').filter((pid) => !mine.has(pid));
+  return [...mine, ...others.filter((pid) => readLink(`/proc/${pid}/ns/pid`) === namespace)];
+}
+
+interface Traces {
+  leader: number;
+  mark: string;
+  tty: string | undefined;
+  /** Processes already examined that are not ours: a repeated search must be faster than forks. */
+  strangers: Set<number>;
+}
+
+/** By parentage, session, environment and open terminal: to be missed, a process has to shed all four. */
+function bySearch({ leader, mark, tty, strangers }: Traces): number[] {
+  const mine = new Set(descendantsOf(leader));
+  const others = listNumeric('/proc').filter((pid) => !mine.has(pid));
+  return [...mine, ...others].filter((pid) => {
+    if (pid === leader || pid === process.pid || strangers.has(pid)) return false;
+    const isOurs =
+      mine.has(pid) ||
+      processStat(pid)?.session === leader ||
+      readText(`/proc/${pid}/environ`)?.includes(mark) ||
+      (tty !== undefined && hasOpen(pid, tty));
+    if (!isOurs) strangers.add(pid);
+    return isOurs;
+  });
+}
+
+const hasOpen = (pid: number, path: string): boolean =>
+  listNumeric(`/proc/${pid}/fd`).some((fd) => readLink(`/proc/${pid}/fd/${fd}`) === path);

@@ -1,0 +1,189 @@
+// What could wedge an agent: foreign signals, simultaneous messages, replies that
+// add up to more than the server accepts.
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowUpdateStage, type WorkflowHandle } from '@temporalio/client';
+import * as z from 'zod/mini';
+import { HoldfastTestEnvironment, simulatedHost } from '../../../testing';
+import { defineTool } from '../../../tools/tool';
+import { until } from '../../helpers/until';
+
+let env: HoldfastTestEnvironment;
+const big = defineTool({
+  name: 'big',
+  description: 'A large text.',
+  args: z.strictObject({}),
+  effects: 'read_only',
+  run: () => Promise.resolve('x'.repeat(200_000)),
+});
+
+beforeAll(async () => {
+  env = await HoldfastTestEnvironment.createLocal({ host: simulatedHost({ true: '' }), tools: [big] });
+}, 60_000);
+afterAll(() => env.close());
+
+const says = (text: string, delayMs = 0): string =>
+  env.model({ reply: ({ signal }) => delay(delayMs, { text }, { signal }) });
+/** A model that makes these calls in its first step and then answers with the results. */
+const calls = (list: object[]): string => {
+  let n = 0;
+  return env.model({
+    reply: ({ messages }) =>
+      Promise.resolve({
+        text: n++ === 0 ? `<tool>${JSON.stringify(list)}</tool>` : `heard: ${messages.at(-1)?.text}`,
+      }),
+  });
+};
+const workflow = (id: string): WorkflowHandle => env.client.temporal.workflow.getHandle(id);
+
+test('a signal between our own workflows that anybody else sends is refused, and fails no workflow task', async () => {
+  const agent = env.agent('refuses');
+  await agent.start({ mode: 'conversation', model: says('ok', 1_000) });
+  const first = agent.send('a');
+  const turn = workflow('agent/refuses/turn/1');
+  const itself = workflow('agent/refuses');
+  await until(() =>
+    turn.describe().then(
+      () => true,
+      () => false,
+    ),
+  );
+  for (const payload of [[], [null], ['x'], [{ key: 'k', result: { usage: 1 } }]])
+    await turn.signal('agentsEnded', ...payload);
+  for (const payload of [[], [{ agentId: 'a' }], [{ agentId: 'a', result: { answer: 1 } }]])
+    await itself.signal('agentEnded', ...payload);
+  for (const payload of [[], [{ key: 1, turn: 5 }], [{ key: 'k', turn: '', agentIds: [] }]])
+    await itself.signal('awaitAgents', ...payload);
+  expect(await first).toMatchObject({ answer: 'ok' });
+  const { refused } = await agent.state();
+  expect(refused).toHaveLength(5);
+  expect(refused[0]).toContain('invalid');
+  await agent.stop();
+  await agent.result();
+});
+
+test('a spawn is one sub-agent however often its key arrives at the same time, and its parent shows its state meanwhile', async () => {
+  const agent = env.agent('spawns');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  await agent.send('a');
+  const request = { key: 'k', role: 'r', prompt: 'p', model: says('done') };
+  const ids = await Promise.all([
+    ...[1, 2, 3].map((n) =>
+      workflow('agent/spawns').executeUpdate('spawn', { args: [request], updateId: `u${n}` }),
+    ),
+    agent.post('b'),
+  ]);
+  const one = { agentId: 'spawns-r-1' };
+  expect(ids).toEqual([one, one, one, undefined]);
+  await agent.waitForAgents({ agentIds: ['spawns-r-1'] });
+  expect((await agent.state()).agents).toHaveLength(1);
+  await agent.stop();
+  await agent.result();
+});
+
+test('the key of a spawn that arrives with another task starts nothing and is refused', async () => {
+  const agent = env.agent('respawns');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  await agent.send('a');
+  const request = { key: 'constructor', role: 'r', prompt: 'p', model: says('done') };
+  const id = await agent.spawn(request);
+  await expect(agent.spawn({ ...request, prompt: 'q' })).rejects.toMatchObject({ code: 'id_conflict' });
+  // What a role's file adds may change between two attempts of one call.
+  expect(await agent.spawn({ ...request, instructions: 'be brief' })).toBe(id);
+  expect((await agent.state()).agents).toHaveLength(1);
+  await agent.stop();
+  await agent.result();
+});
+
+test('a message id is accepted once: with the same text it is answered again, with another it is refused', async () => {
+  const agent = env.agent('resends');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  expect(await agent.send('a', { id: 'm' })).toMatchObject({ answer: 'ok' });
+  expect(await agent.send('a', { id: 'm' })).toMatchObject({ answer: 'ok' });
+  await expect(agent.send('b', { id: 'm' })).rejects.toMatchObject({ code: 'id_conflict' });
+  // As another SDK sends it: with a separate id for the update, and by signal.
+  const handle = workflow('agent/resends');
+  const again = { args: [{ id: 'm', message: 'a' }] as [object], updateId: 'other' };
+  expect(await handle.executeUpdate('send', again)).toMatchObject({ answer: 'ok' });
+  await handle.signal('send', { id: 'm', message: 'a' });
+  await handle.signal('send', { id: 'm', message: 'c' });
+  expect(await agent.state()).toMatchObject({
+    turns: 1,
+    refused: [expect.stringContaining('The id m was already used')],
+  });
+  await agent.recover('one', 'r');
+  await expect(agent.recover('two', 'r')).rejects.toMatchObject({ code: 'id_conflict' });
+  await agent.stop();
+  await agent.result();
+});
+
+test('an agent that is stopped while it starts a sub-agent stops that, too', async () => {
+  const agent = env.agent('stops');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  await agent.send('a');
+  const args: [object] = [{ key: 'k', role: 'r', prompt: 'p', model: says('late', 60_000) }];
+  const spawned = await workflow('agent/stops').startUpdate<{ agentId: string }, [object]>('spawn', {
+    args,
+    waitForStage: WorkflowUpdateStage.ACCEPTED,
+  });
+  await agent.stop();
+  const { agentId: id } = await spawned.result();
+  await agent.result();
+  expect(await env.agent(id).result()).toMatchObject({ reason: 'stopped' });
+});
+
+test('an agent that is recovered by a signal and cancelled at the same moment ends', async () => {
+  const agent = env.agent('cancelled');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  await agent.send('a');
+  const handle = workflow('agent/cancelled');
+  await Promise.all([handle.signal('recover', {}), handle.cancel()]);
+  await expect(agent.result()).rejects.toMatchObject({ code: 'agent_ended' });
+});
+
+test('references that add up to more than can be recorded fail their call, and the turn continues', async () => {
+  const agent = env.agent('refers');
+  const refs = Array.from({ length: 15 }, () => '$a');
+  const model = calls([
+    { call_id: 'a', tool_name: 'big', arguments: {} },
+    { call_id: 'b', tool_name: 'list_agents', arguments: { all: refs } },
+  ]);
+  await agent.start({ task: 'x', model, dialect: 'tagged' });
+  expect((await agent.result()).answer).toMatch(/dependency_failed: .*are \d+ bytes, allowed 1000000/);
+});
+
+test('a reply of more calls than the server takes is sent back, and none of them runs', async () => {
+  const agent = env.agent('many');
+  const model = calls(Array.from({ length: 2_100 }, () => ({ tool_name: 'big', arguments: {} })));
+  await agent.start({ task: 'x', model, dialect: 'tagged' });
+  expect((await agent.result()).answer).toContain('It holds 2100 calls, allowed 100 in one reply');
+});
+
+test('long instructions go along with no call: as many calls as a reply may have run with them', async () => {
+  const agent = env.agent('long');
+  const model = calls(Array.from({ length: 100 }, () => ({ tool_name: 'nope', arguments: {} })));
+  await agent.start({ task: 'x', model, dialect: 'tagged', instructions: 'y'.repeat(100_000) });
+  expect((await agent.result()).answer).toContain('call_100: nope, error');
+});
+
+test('a model that may not call wait_for_agents is told so', async () => {
+  const agent = env.agent('waits');
+  const model = calls([{ tool_name: 'wait_for_agents', arguments: { agent_ids: ['x'] } }]);
+  await agent.start({ task: 'x', model, dialect: 'tagged', tools: ['read_file'] });
+  expect((await agent.result()).answer).toContain('tool_not_allowed');
+});
+
+test('an agent continues although its last answer and those of its sub-agents are too large to be carried over whole', async () => {
+  const agent = env.agent('large');
+  const text = JSON.stringify('z'.repeat(160_000));
+  await agent.start({ mode: 'conversation', model: says(text), outputSchema: { type: 'string' } });
+  const { runId } = await agent.state();
+  const spawn = (key: string): Promise<string> =>
+    agent.spawn({ key, role: key, prompt: 'p', model: says('y'.repeat(200_000)) });
+  await agent.waitForAgents({ agentIds: await Promise.all([spawn('a'), spawn('b')]) });
+  const message = 'm'.repeat(450_000);
+  for (let turn = 1; turn <= 9; turn++) await agent.send(message);
+  const state = await agent.state();
+  expect(state.runId).not.toBe(runId);
+  await agent.stop();
+  await agent.result();
+}, 40_000);

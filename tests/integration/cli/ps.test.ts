@@ -1,0 +1,135 @@
+// What `ps` and `tree` show: what each waits for and since when, and who ended what.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { agentWorkflowId } from '../../../contracts/ids';
+import type { HolderRecord } from '../../../exec/client/holder-client';
+import { readJson } from '../../../system/json-file';
+import { sessionPaths } from '../../../exec/session-paths';
+import { toolCall } from '../../../testing';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+import type { Work } from '../../../cli/print/work';
+
+const engine = new EngineOfItsOwn();
+let cwd: string;
+let files: Scratch;
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'holdfast-ps-'));
+  files = scratch();
+  await engine.start();
+}, 60_000);
+afterAll(async () => {
+  expect(await engine.end()).toEqual([]);
+  rmSync(cwd, { recursive: true, force: true });
+  files.remove();
+}, 60_000);
+
+const ps = async (...args: string[]): Promise<Work[]> =>
+  JSON.parse((await engine.cli(['ps', '--json', ...args])).stdout) as Work[];
+const rowOf = async (workflowId: string, ...args: string[]): Promise<Work | undefined> =>
+  (await ps(...args)).find((row) => row.workflowId === workflowId);
+const background = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 };
+
+/** An agent whose one tool call waits for a password. */
+async function waitingAgent(id: string): Promise<void> {
+  const args = { runtime: 'terminal', session: 1, code: 'echo asking; read -r -s -p "password: " p' };
+  const wait = toolCall('wait', { sessions: [1], for: 'exit', timeout_ms: 600_000 });
+  const model = files.model([{ text: toolCall('code_execution_tool', args) }, { text: wait }]);
+  await engine.client.agent(id).start({ task: 'ask', model, cwd, yield: QUICK_YIELD });
+  await until(async () => (await rowOf(`${agentWorkflowId(id)}/turn/1`))?.waits?.for === 'a tool');
+}
+
+test('tree shows an agent with its turn and its sessions, what each waits for and since when', async () => {
+  await waitingAgent('asker');
+  const session = await rowOf('exec/asker/local/1');
+  expect(session).toMatchObject({ agent: 'asker', waits: { for: 'a password' }, end: null });
+  expect(Date.parse(session?.waits?.since ?? '')).toBeGreaterThanOrEqual(Date.parse(session?.since ?? ''));
+  const { stdout, code } = await engine.cli(['tree']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^agent\/asker {2}\w+ {2}working: turn 1\n├─ turn 1 {2}.*waits for a tool since \w+\n└─ session local\/1 {2}.*waits for a password since \w+\n/m,
+  );
+});
+
+test('who ended a command is shown, with the reason and when', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 5 }, { cwd });
+  await session.exec({ code: 'sleep 1000', yield: background });
+  await session.reset({ reason: 'too slow' });
+  expect(await rowOf(session.workflowId)).toMatchObject({
+    doing: 'idle, epoch 2',
+    killed: { by: 'reset', reason: 'too slow', at: expect.any(String) as string },
+  });
+  expect((await engine.cli(['ps'])).stdout).toMatch(
+    /exec\/cli\/local\/5 .*last ended by reset \(too slow\) \w+ ago/,
+  );
+});
+
+test('a session whose holder is stopped does not answer, and says so with the pid', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 9 }, { cwd });
+  await session.exec({ code: 'sleep 1000', yield: background });
+  const { pid } = readJson<HolderRecord>(sessionPaths(engine.dataDir, session.ref).holder)?.identity ?? {};
+  if (!pid) throw new Error('no holder');
+  process.kill(pid, 'SIGSTOP');
+  const row = await rowOf(session.workflowId).finally(() => process.kill(pid, 'SIGCONT'));
+  expect(row?.doing).toBe(`does not answer: pid ${pid} is stopped by a signal (T): sleep 1000`);
+  await session.close('test ended');
+});
+
+test('what runs in a session is shown by the first line of its code', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 10 }, { cwd });
+  await session.exec({ code: 'sleep 1000 # the build\ntrue', yield: background });
+  expect((await rowOf(session.workflowId))?.doing).toBe('running terminal, epoch 1: sleep 1000 # the build');
+  await session.close('test ended');
+});
+
+test('--all shows what has ended, and of what was terminated by whom and why', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 6 }, { cwd });
+  await session.exec({ code: 'true' });
+  await engine.client.temporal.workflow.getHandle(session.workflowId).terminate('an operator had enough');
+  await until(async () => (await rowOf(session.workflowId)) === undefined);
+  const how = expect.stringMatching(/^terminated by .+: an operator had enough$/) as string;
+  expect(await rowOf(session.workflowId, '--all')).toMatchObject({
+    end: { how, at: expect.any(String) as string },
+  });
+});
+
+test('without a worker the sessions of this machine still report what they are doing, and the rest says that no worker answers', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 7 }, { cwd });
+  await session.exec({ code: 'read -r line', yield: background });
+  await session.output({ wait: 'needs_input' });
+  await engine.killWorker();
+  const rows = await ps();
+  expect(rows.find(({ workflowId }) => workflowId === session.workflowId)).toMatchObject({
+    session: null,
+    waits: { for: 'input' },
+  });
+  expect(rows.find(({ type }) => type === 'agent')?.doing).toBeNull();
+  expect((await engine.cli(['ps'])).stdout).toMatch(/agent\/asker .*no worker answers/);
+  await engine.start();
+});
+
+test('--watch prints each change as one JSON value, and Ctrl-C ends it with 130', async () => {
+  const session = engine.client.session({ agent: 'cli', session: 8 }, { cwd });
+  await session.exec({ code: 'true' });
+  const child = engine.spawnCli(['ps', '--watch', '--json']);
+  let text = '';
+  child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const seen = (): (string | null | undefined)[] =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map(
+        (line) =>
+          (JSON.parse(line) as Work[]).find(({ workflowId }) => workflowId === session.workflowId)?.doing,
+      );
+  await until(() => seen().includes('idle, last exit code 0, epoch 1'));
+  await session.exec({ code: '(exit 9)' });
+  await until(() => seen().includes('idle, last exit code 9, epoch 1'));
+  const lines = text.trim().split('\n');
+  expect(new Set(lines).size).toBe(lines.length);
+  child.kill('SIGINT');
+  await until(() => child.exitCode !== null || child.signalCode !== null);
+  expect(child.exitCode).toBe(130);
+});

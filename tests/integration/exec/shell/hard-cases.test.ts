@@ -1,0 +1,101 @@
+// Regressions: each was found by a test or a review and failed before its fix.
+import { readJson } from '../../../../system/json-file';
+import { SessionHost } from '../../../../exec/host/session-host';
+import { sessionPaths } from '../../../../exec/session-paths';
+import { testHost, type TestHost } from '../../../helpers/session-host';
+import { endWithoutTrace } from '../session-processes';
+
+let t: TestHost;
+beforeAll(() => (t = testHost()));
+afterAll(() => endWithoutTrace(t));
+
+const exit = (): ReturnType<TestHost['until']> => t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+
+/**
+ * As a person does: a job that ends in the very moment of the signal takes it with it, in every terminal, and is
+ * interrupted by the next.
+ */
+async function interruptUntilItEnds(id: string): Promise<Awaited<ReturnType<typeof exit>>> {
+  for (let press = 1; ; press++) {
+    await t.host.input(t.ref, { id: `${id}-${press}`, text: null, keys: ['ctrl-c'] });
+    const view = await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 });
+    if (view.state === 'exited' || press === 5) return view;
+  }
+}
+
+test('several keys in a row are all typed, in their order', async () => {
+  await t.run('stty raw -echo; head -c 3 | od -An -tx1; stty sane', { yield: { promptMs: 0 } });
+  await t.host.input(t.ref, { id: 'keys', text: null, keys: ['space', 'tab', 'enter'] });
+  expect((await exit()).output.trim()).toBe('20 09 0d');
+});
+
+test.each([
+  ['another text', "PROMPT_COMMAND='echo hijacked'"],
+  ['an array', 'PROMPT_COMMAND=(a b)'],
+  ['nothing', 'unset PROMPT_COMMAND'],
+])(
+  'a command that sets PROMPT_COMMAND to %s and breaks out of the driver’s loop still ends',
+  async (_what, code) => {
+    expect(await t.run(`${code}\nbreak`)).toMatchObject({ state: 'exited' });
+    expect(await t.run('echo next')).toMatchObject({ output: 'next\n', exitCode: 0, freshShell: false });
+  },
+);
+
+test('exec bash ends the command at once, and the next one begins in a fresh shell', async () => {
+  const view = await t.run('export BEFORE=1; exec bash');
+  expect(view.state).not.toBe('running');
+  expect(await exit()).toMatchObject({ state: 'exited', exitCode: 0 });
+  expect(await t.run('echo "[$BEFORE]"')).toMatchObject({ output: '[]\n', freshShell: true });
+});
+
+test('exec of a program that is not a shell runs it to its end', async () => {
+  expect(await t.run("exec sh -c 'echo replaced; exit 4'")).toMatchObject({
+    exitCode: 4,
+    output: 'replaced\n',
+  });
+});
+
+test('exit 143 is an exit by its own will and not a signal', async () => {
+  expect(await t.run('exit 143')).toMatchObject({ exitCode: 143, signal: null, killedBy: null });
+});
+
+test('what a killed program did not read is neither input nor output of the next command', async () => {
+  await t.run('sleep 1000', { yield: { firstOutputMs: 0 } });
+  await t.host.input(t.ref, { id: 'unread', text: 'touch unread\n'.repeat(1_000), keys: [] });
+  expect(await interruptUntilItEnds('stop')).toMatchObject({ exitCode: 130 });
+  const next = await t.run(
+    'if read -r -t 0.3 line; then echo "read: $line"; else echo "nothing to read"; fi',
+  );
+  expect(next.output).toBe('nothing to read\n');
+});
+
+test('ctrl-c ends a loop of jobs that are too short to be signalled', async () => {
+  await t.run('while :; do sleep 0.005; done', { yield: { firstOutputMs: 0 } });
+  expect(await interruptUntilItEnds('short-jobs')).toMatchObject({ state: 'exited', exitCode: 130 });
+});
+
+test('a session whose holder has just been killed answers as lost at once, whatever is asked', async () => {
+  await t.run('sleep 1000', { yield: { firstOutputMs: 0 } });
+  const { identity } = readJson<{ identity: { pid: number } }>(sessionPaths(t.dataDir, t.ref).holder) ?? {};
+  process.kill(identity?.pid ?? 0, 'SIGKILL');
+  const [status, reset, typed] = await Promise.all([
+    t.host.status(t.ref),
+    t.host.reset(t.ref, { id: 'late', reason: null, by: 'reset' }),
+    t.host.input(t.ref, { id: 'late', text: 'x', keys: [] }),
+  ]);
+  expect(status.command).toMatchObject({ lost: true });
+  expect(reset.command).toMatchObject({ lost: true });
+  expect(typed).toBeUndefined();
+});
+
+test('a session whose shell cannot start ends its command with the error output, and does not hang', async () => {
+  const without = { ...t.host.options, env: { PATH: '/nowhere' } };
+  const host = new SessionHost(without);
+  const ref = { ...t.ref, session: 7 };
+  await expect(host.run(ref, { id: 'no-bash', runtime: 'terminal', code: 'true' })).rejects.toMatchObject({
+    code: 'terminal_failed',
+  });
+  expect(host.commandRecord(ref, 'no-bash')).toBeUndefined();
+  await host.close(ref, null);
+  host.detach();
+});

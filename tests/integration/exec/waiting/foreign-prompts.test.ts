@@ -1,0 +1,75 @@
+// S4: prompts of other shells, whatever they look like, are neither an end nor an input that was not asked for.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CommandView } from '../../../../contracts/sessions/session';
+import { testHost, type TestHost } from '../../../helpers/session-host';
+import { endWithoutTrace, eventually, logOf, reset } from '../session-processes';
+
+let t: TestHost;
+beforeAll(() => (t = testHost()));
+afterEach(() => reset(t));
+afterAll(() => endWithoutTrace(t));
+
+const has = (program: string): boolean => spawnSync('which', [program]).status === 0;
+const exit = (): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+let typed = 0;
+const type = (text: string): Promise<unknown> => t.host.input(t.ref, { id: `f${++typed}`, text, keys: [] });
+
+/** How each shell is started with its own prompt, and how it sleeps and ends. */
+const SHELLS: [shell: string, prompt: string, start: string][] = [
+  ['bash', 'custom', `PS1='mine> ' bash --norc --noprofile -i`],
+  ['bash', 'empty', `PS1= bash --norc --noprofile -i`],
+  ['dash', 'usual', `PS1='$ ' dash -i`],
+  ['zsh', 'usual', `zsh -f -i`],
+  ['zsh', 'custom', `PS1='%~ mine> ' zsh -f -i`],
+  ['zsh', 'empty', `PS1= zsh -f -i`],
+  ['fish', 'usual', `fish --no-config -i`],
+  ['fish', 'empty', `fish --no-config -i -C 'function fish_prompt; end'`],
+];
+
+for (const [shell, prompt, start] of SHELLS) {
+  const title = `${shell} with its ${prompt} prompt`;
+  const run = has(shell) ? test : test.skip;
+  run(
+    `${title} is a program that waits, sleeps and ends by its own facts${has(shell) ? '' : ` (not checked: no ${shell} here)`}`,
+    async () => {
+      const go = join(t.cwd, `go-${++typed}`);
+      const view = await t.run(`HOME=${t.cwd} ${start}`, {
+        yield: { promptMs: 300, betweenOutputMs: 5_000 },
+      });
+      expect(view).toMatchObject({ state: 'waiting_input', exitCode: null, yielded: 'waiting_input' });
+      await type(`printf 'user@host:~$ '; sh -c 'until [ -e ${go} ]; do sleep 0.02; done'; printf 'o''ver'`);
+      await eventually(
+        () => logOf(t).toString(),
+        (log) => log.includes('user@host:~$ ', view.to),
+      );
+      const { from } = view;
+      // Asleep after what looks like a prompt.
+      expect(await t.until({ kind: 'needs_input', from, timeoutMs: 700 })).toMatchObject({
+        state: 'running',
+        waiting: null,
+      });
+      writeFileSync(go, '');
+      await eventually(
+        () => logOf(t).toString(),
+        (log) => log.includes('over'),
+      );
+      const again = await t.until({ kind: 'needs_input', from, timeoutMs: 5_000 });
+      expect(again).toMatchObject({ state: 'waiting_input', exitCode: null });
+      await type('exit 5');
+      expect(await exit()).toMatchObject({ state: 'exited', exitCode: 5, killedBy: null });
+      expect(await t.run('echo mine')).toMatchObject({ output: 'mine\n', exitCode: 0, freshShell: false });
+    },
+  );
+}
+
+test.each([
+  ['as its last word', `printf '$ '`],
+  ['in colour', `printf '\\033[32muser@host\\033[0m:~$ '`],
+  ['after a bracketed paste was asked for', `printf '\\033[?2004h%% '`],
+  ['again and again', `for i in 1 2 3; do printf '$ \\n'; done; printf '$ '`],
+])('output that ends in a prompt %s is not an end while the process sleeps', async (_name, code) => {
+  const view = await t.run(`${code}; sleep 600`, { yield: { betweenOutputMs: 700, promptMs: 100 } });
+  expect(view).toMatchObject({ state: 'running', exitCode: null, waiting: null, yielded: 'between_output' });
+});

@@ -1,0 +1,181 @@
+// S20: a program that waits for typing is told from one that works, by facts of the operating system.
+import type { Runtime } from '../../../../contracts/sessions/session';
+import { testHost, type TestHost } from '../../../helpers/session-host';
+import { endWithoutTrace, reset } from '../session-processes';
+
+let t: TestHost;
+beforeAll(() => (t = testHost()));
+afterEach(() => reset(t));
+afterAll(() => endWithoutTrace(t));
+
+const certain: [string, Runtime, string, boolean][] = [
+  ['bash read', 'terminal', 'read x', true],
+  ['a Press ENTER', 'terminal', 'read -p "Press ENTER to continue" -r _', true],
+  ['a [Y/n]', 'terminal', 'printf "Proceed? [Y/n] "; read -r answer', true],
+  ['a silent read', 'terminal', 'read -s -p "Password: " x', false],
+  ['a read of one key', 'terminal', 'read -n 1 x', true],
+  ['cat', 'terminal', 'cat', true],
+  ['a reader behind a pipe', 'terminal', 'cat | wc -l', true],
+  ['a reader of /dev/tty', 'terminal', 'head -n 1 < /dev/tty', true],
+  ['Python input()', 'python', 'input("name? ")', true],
+  ['Python getpass', 'python', 'import getpass\ngetpass.getpass()', false],
+  [
+    'a thread in Python input()',
+    'python',
+    'import threading\nw = threading.Thread(target=input)\nw.start()\nw.join()',
+    true,
+  ],
+  ['a [Y/n] of Python', 'python', 'input("Continue? [Y/n] ")', true],
+  [
+    'a [Y/n] as apt asks it',
+    'terminal',
+    `perl -e '$| = 1; print "Do you want to continue? [Y/n] "; <STDIN>'`,
+    true,
+  ],
+  ['a Press any key', 'terminal', 'read -n 1 -s -r -p "Press any key"', true],
+  [
+    'a passphrase of ssh-keygen',
+    'terminal',
+    'command -v ssh-keygen >/dev/null && ssh-keygen -q -t ed25519 -f key || read -s',
+    false,
+  ],
+  ['a select menu of bash', 'terminal', 'select x in a b; do break; done', true],
+  ['a reader behind an answered question', 'terminal', 'echo y | (read -r a; read -r b < /dev/tty)', true],
+  ['a nested shell that asks', 'terminal', 'PS1="$ " bash --norc --noediting -i', true],
+  [
+    'a Node program that reads its input at once',
+    'nodejs',
+    'require("fs").readSync(0, Buffer.alloc(1))',
+    true,
+  ],
+  ['a child that reads', 'terminal', 'sh -c "sh -c \\"read x\\""', true],
+];
+
+test.each(certain)(
+  '%s is reported at once, as certain, and whether it echoes',
+  async (_name, runtime, code, echo) => {
+    const view = await t.run(code, { runtime });
+    expect(view).toMatchObject({
+      state: 'waiting_input',
+      yielded: 'waiting_input',
+      waiting: { echo, certainty: 'certain' },
+    });
+    expect(view.durationMs).toBeLessThan(3_000);
+  },
+);
+
+test.each([
+  ['a Python REPL', 'python3 -q', 'likely'],
+  ['a readline prompt of bash', 'read -e -p "> " x', 'likely'],
+  [
+    'a Python select on its input',
+    `python3 -c 'import select, sys; select.select([sys.stdin], [], [])'`,
+    'likely',
+  ],
+  [
+    'a poll with a time-out',
+    `python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`,
+    'hint',
+  ],
+] as const)('%s is reported after its time for prompts, as %s', async (_name, code, certainty) => {
+  const view = await t.run(code, { yield: { promptMs: 200 } });
+  expect(view).toMatchObject({ state: 'waiting_input', yielded: 'waiting_input' });
+  // bash's readline polls, or reads where there is nothing to poll for.
+  expect([certainty, ...(code.startsWith('read') ? ['certain'] : [])]).toContain(view.waiting?.certainty);
+});
+
+test('a prompt of >>> is reported as a wait, and what is typed there is answered there', async () => {
+  const view = await t.run('python3 -q', { yield: { promptMs: 200 } });
+  expect(view).toMatchObject({ state: 'waiting_input', waiting: { echo: true } });
+  expect(view.output).toBe('>>> ');
+  await t.host.input(t.ref, { id: 'sum', text: '6 * 7', keys: [] });
+  const { snapshot } = await t.host.observe(t.ref, { kind: 'output', from: view.to + 8, timeoutMs: 5_000 });
+  expect(snapshot.command?.endedAt).toBeNull();
+  const again = await t.until({ kind: 'needs_input', from: 0, timeoutMs: 5_000 });
+  expect(again).toMatchObject({ state: 'waiting_input', output: '>>> 6 * 7\n42\n>>> ' });
+  await t.host.input(t.ref, { id: 'end', text: null, keys: ['ctrl-d'] });
+  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
+});
+
+test.each([
+  ['Python', 'python3 -q', '6 * 7', '42\n>>> '],
+  ['Node', 'node -i', '6 * 7', '42\n> '],
+])(
+  'a REPL of %s that is back at its prompt has answered: its caller waits no longer',
+  async (_name, code, line, shown) => {
+    await t.run(code, { yield: { promptMs: 200 } });
+    const minutes = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000, promptMs: 600_000 };
+    await t.host.input(t.ref, { id: `sum of ${code}`, text: line, keys: [] });
+    const view = await t.until({ kind: 'yield', settings: minutes, sinceMs: Date.now() });
+    expect(view).toMatchObject({ state: 'waiting_input', yielded: 'waiting_input' });
+    expect(view.output.endsWith(shown)).toBe(true);
+  },
+);
+
+test('a prompt of Node is at most likely: an idle server with a terminal looks the same', async () => {
+  const repl = await t.run('node -i', { yield: { promptMs: 200 } });
+  expect(repl).toMatchObject({ state: 'waiting_input' });
+  expect(['likely', 'hint']).toContain(repl.waiting?.certainty);
+  await reset(t);
+  const server = await t.run(
+    `node -e 'process.stdin.on("data", () => {}); require("net").createServer().listen(0)'`,
+    {
+      yield: { promptMs: 200, firstOutputMs: 5_000 },
+    },
+  );
+  expect(server.state === 'running' ? 'none' : server.waiting?.certainty).toMatch(/none|likely|hint/);
+});
+
+test('a program that works after an answered question is not reported until it asks again', async () => {
+  await t.run(
+    `read -p 'go? ' x; printf 'Building: '; i=0; while ((i < 300000)); do ((i++)); done; read -p 'again? ' y`,
+  );
+  await t.host.input(t.ref, { id: 'go', text: 'y', keys: [] });
+  const { snapshot } = await t.host.observe(t.ref, { kind: 'needs_input', from: 0, timeoutMs: 20_000 });
+  expect(snapshot.waiting).toMatchObject({ certainty: 'certain' });
+  expect((await t.until({ kind: 'idle', from: 0, timeoutMs: 5_000 })).output).toBe(
+    'go? y\nBuilding: again? ',
+  );
+});
+
+test('polling the terminal with a timeout is no reason to say that input is needed', async () => {
+  await t.run(`python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`, {
+    yield: { promptMs: 100 },
+  });
+  expect(await t.host.observe(t.ref, { kind: 'needs_input', from: 0, timeoutMs: 400 })).toMatchObject({
+    reason: 'timeout',
+  });
+});
+
+test.each([
+  ['a text that looks like a prompt', `printf 'Building:'; sleep 600`],
+  ['a question that nobody waits for', `printf 'Continue? [Y/n] '; sleep 600`],
+  ['a text that looks like a prompt while a core is busy', `printf 'Building: '; while :; do :; done`],
+  ['a compiler at work behind its question', `printf 'Install? [y/N] '; sh -c 'while :; do :; done'`],
+  ['a Press ENTER that nobody reads', `printf 'Press ENTER to continue'; sleep 600`],
+  ['a prompt of >>> that nobody reads', `printf '>>> '; sleep 600`],
+  ['a Password: that nobody reads', `printf 'Password: '; sleep 600`],
+  ['a writer of much output', `while :; do echo x; sleep 0.2; done`],
+  ['a wait for a child', 'sleep 600 & wait'],
+  ['a wait for a lock', 'exec 9>lock; flock 9; (flock 9) 9<lock & sleep 600'],
+  ['a silent computation', 'sleep 600'],
+  ['tail -f', 'touch grows; tail -f grows'],
+  ['a program that reads a pipe', 'sleep 600 | cat'],
+  ['a program that reads a FIFO', 'rm -f fifo; mkfifo fifo; cat < fifo'],
+  ['a server', `node -e 'require("net").createServer().listen(0)'`],
+  ['a background reader', '(cat < /dev/tty) & sleep 600'],
+  ['input from a file', 'cat < /dev/zero > /dev/null'],
+])('%s is not reported', async (_name, code) => {
+  const view = await t.run(code, {
+    yield: { firstOutputMs: 600, betweenOutputMs: 600, maxMs: 2_000, promptMs: 50 },
+  });
+  expect(view).toMatchObject({ state: 'running', waiting: null });
+  expect(view.yielded).toMatch(/first_output|between_output|max/);
+});
+
+test('a wait that is over is no longer reported', async () => {
+  await t.run('read x; sleep 600', { yield: { firstOutputMs: 300, betweenOutputMs: 300 } });
+  await t.host.input(t.ref, { id: 'answer', text: 'x', keys: [] });
+  const view = await t.until({ kind: 'idle', from: 0, timeoutMs: 5_000 });
+  expect(view).toMatchObject({ state: 'running', waiting: null });
+});

@@ -1,0 +1,142 @@
+// R4: a host in its own namespace serves agents of the main one, and reaches nothing else.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
+import { agentWorkflowId, hostNamespace, turnWorkflowId } from '../../../contracts/ids';
+import { HoldfastClient } from '../../../client/holdfast-client';
+import { EndedAgents } from '../../../workers/agents/ended-agents';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { NamespaceTap } from '../../helpers/namespace-tap';
+import { RemoteHost } from '../../helpers/remote-host';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+const tap = new NamespaceTap();
+const namespace = hostNamespace('far');
+let far: RemoteHost;
+/** What anyone with access to that machine can do on the server. */
+let there: HoldfastClient;
+
+beforeAll(async () => {
+  // Before there is a worker: when it starts, it finds enrolled hosts at once, else within 15 seconds.
+  const { address } = await engine.startServer();
+  const { stdout, stderr, code } = await engine.cli(['host', 'enrol', 'far']);
+  expect({ stderr, code }).toMatchObject({ code: 0 });
+  expect(stdout).toBe(`holdfast host serve far --address ${address} --namespace ${namespace}\n`);
+  await engine.start();
+  far = new RemoteHost('far', await tap.open(address));
+  await far.serve('--namespace', namespace);
+  there = await HoldfastClient.connect({ address, namespace }, {});
+  await until(async () => (await engine.client.hosts.state('far').catch(() => null))?.status === 'online');
+}, 90_000);
+afterAll(async () => {
+  await there.close();
+  await far.end();
+  tap.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+test('it is listed with its namespace, and an agent of the main one runs code there and closes its session', async () => {
+  expect(await engine.client.hosts.list()).toMatchObject([{ host: 'far', status: 'online', namespace }]);
+  const id = uniqueId('main');
+  const replies = [
+    { text: call('code_execution_remote', { runtime: 'terminal', code: 'pwd; sleep 4324' }) },
+    { text: 'done' },
+  ];
+  const input: AgentInput = { task: 'go', model: files.model(replies), yield: QUICK_YIELD };
+  await engine.client.agent(id).start(input);
+  await until(() => far.open().some(({ agent }) => agent === id));
+  await engine.client.agent(id).result();
+  const turn = engine.client.temporal.workflow.getHandle(turnWorkflowId(id, 1));
+  const { messages } = (await turn.result()) as TurnResult;
+  expect(messages.find(({ role }) => role === 'tool')).toMatchObject({
+    content: expect.stringContaining(far.root) as string,
+  });
+  await until(() => far.open().every(({ agent }) => agent !== id));
+});
+
+test('its requests to the server concern only its own namespace', async () => {
+  await engine.client.session({ agent: 'one', host: 'far', session: 0 }).exec({ code: 'echo one' });
+  // The list of what is open lags.
+  await until(async () => (await engine.cli(['ps'])).stdout.includes('far/0'));
+  const named = tap.asked.filter((asked) => asked.namespace !== null);
+  expect(new Set(named.map((asked) => asked.namespace))).toEqual(new Set([namespace]));
+  expect(named.map(({ method }) => method)).toEqual(
+    expect.arrayContaining(['PollActivityTaskQueue', 'SignalWithStartWorkflowExecution']),
+  );
+  const without = tap.asked.filter((asked) => asked.namespace === null).map(({ method }) => method);
+  expect(without.filter((method) => !/^(GetSystemInfo|GetClusterInfo|Check)$/.test(method))).toEqual([]);
+});
+
+test('a forged tool call ends as an error that says so, and runs nothing on the agents’ side', async () => {
+  const session = there.session({ agent: 'forger', host: 'far', session: 0 });
+  const running = session.exec({ code: 'sleep 4325', yield: QUICK_YIELD }, 'forged');
+  await running;
+  const path = join(files.directory, 'forged');
+  writeFileSync(join(files.directory, 'secret'), 'of the agents');
+  const forge = (id: string, tool: string, args: object, runsOn: 'anywhere' | 'host') =>
+    session.callTool({
+      id,
+      commandId: 'forged',
+      tool,
+      args: { ...args },
+      cwd: '/',
+      effects: 'once',
+      runsOn,
+      timeoutMs: 60_000,
+    } as never);
+  for (const [tool, args] of [
+    ['write_file', { file_path: path, content: 'x' }],
+    ['read_file', { file_path: join(files.directory, 'secret') }],
+    ['spawn_agent', { task: 'go' }],
+  ] as const) {
+    const answer = await forge(`call-${tool}`, tool, args, 'anywhere');
+    expect(JSON.stringify(answer)).toMatch(/tool_not_allowed|not allowed/);
+    expect(JSON.stringify(answer)).not.toContain('of the agents');
+  }
+  expect(existsSync(path)).toBe(false);
+  await session.reset({});
+});
+
+test('the session of a main agent that was terminated is closed there by the main worker', async () => {
+  const id = uniqueId('ended');
+  const code = call('code_execution_remote', { runtime: 'terminal', code: 'sleep 4326' });
+  const model = files.model([{ text: code }, { text: 'late', delayMs: 600_000 }]);
+  await engine.client.agent(id).start({ task: 'go', model, yield: QUICK_YIELD });
+  const isOpen = (): boolean => far.open().some(({ agent }) => agent === id);
+  await until(isOpen);
+  await engine.client.temporal.workflow.getHandle(agentWorkflowId(id)).terminate('for good');
+  const sweep = new EndedAgents({
+    agents: engine.client.temporal,
+    sessions: there.temporal,
+    log: () => undefined,
+  });
+  await until(async () => (await sweep.look(), !isOpen()));
+});
+
+test('an agent started in its namespace finds no model, and nobody in the main one hears of it', async () => {
+  const id = uniqueId('forged');
+  const agent = there.agent(id);
+  await agent.start({ task: 'go', model: files.model([{ text: 'a model answered' }]) });
+  const result = await agent.result().catch((err: unknown) => err);
+  expect(JSON.stringify(result) ?? '').not.toContain('a model answered');
+  await expect(engine.client.temporal.workflow.getHandle(agentWorkflowId(id)).describe()).rejects.toThrow(
+    /not found/i,
+  );
+});
+
+test('what an enrolled host starts under a foreign id is not listed', async () => {
+  const { workflow } = there.temporal;
+  const start = (type: string, workflowId: string): Promise<unknown> =>
+    workflow.start(type, { workflowId, taskQueue: 'nobody', args: [{}] });
+  await start('execSession', 'exec/usurped/local/0');
+  await start('agent', 'agent/usurped-agent');
+  await start('execSession', 'exec/own/far/7');
+  // The list of what is open lags.
+  const listed = async (): Promise<string> => (await engine.cli(['ps', '--json'])).stdout;
+  await until(async () => (await listed()).includes('exec/own/far/7'));
+  expect(await listed()).not.toContain('usurped');
+}, 30_000);

@@ -1,0 +1,68 @@
+// What docs/tools.md says of time-outs, secrets and Ctrl-C, with own tools in real sessions.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SessionHandle } from '../../../client/session-handle';
+import { packageRoot } from '../../../system/package-root';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { until } from '../../helpers/until';
+
+const engine = new EngineOfItsOwn();
+let folder: string;
+let sessions = 0;
+let session: SessionHandle;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-promises-'));
+  await engine.start({ tools: [join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs')] });
+}, 60_000);
+beforeEach(() => {
+  session = engine.client.session({ agent: 'promises', session: sessions++ }, { cwd: folder });
+});
+afterAll(async () => {
+  const left = await engine.end();
+  rmSync(folder, { recursive: true, force: true });
+  expect(left).toEqual([]);
+}, 60_000);
+
+const linesOf = (name: string): string[] =>
+  existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1) : [];
+
+async function printed(code: string): Promise<string> {
+  const { output, state } = await session.exec({ code, yield: { firstOutputMs: 30_000, maxMs: 30_000 } });
+  expect(state).toBe('exited');
+  return output.replaceAll('\r', '');
+}
+
+test('a call that takes longer than its tool may is unknown if the tool may run only once', async () => {
+  expect(await printed('tool slow_once --file "$PWD/once" 2>&1')).toMatch(
+    /^unknown_outcome: .*it timed out after 1000 ms/,
+  );
+  expect(linesOf('once')).toHaveLength(1);
+}, 60_000);
+
+test('a call that takes longer than its tool may starts again under the same key if the tool may be repeated', async () => {
+  expect(await printed('tool slow_again --file "$PWD/again" 2>&1')).toBe('attempt 2\n');
+  const [first, second, ...more] = linesOf('again');
+  expect([second, more]).toEqual([first, []]);
+}, 60_000);
+
+test('secret arguments are in no summary and in no error', async () => {
+  expect(await printed('tool unlock --pin 4711; tool unlock --pin 471147 2>&1')).toMatch(
+    /^open\ninvalid_input: (?!.*4711)/,
+  );
+  const { events } = await engine.client.temporal.workflow.getHandle(session.workflowId).fetchHistory();
+  const summaries = (events ?? []).flatMap(({ userMetadata }) =>
+    userMetadata?.summary?.data ? [Buffer.from(userMetadata.summary.data).toString()] : [],
+  );
+  expect(summaries).toContain('"script: unlock"');
+}, 60_000);
+
+test('Ctrl-C in the session cancels the call that its script waits for: the tool is told, and the shell continues', async () => {
+  const running = session.exec({ code: 'tool hang --file "$PWD/hang"' });
+  await until(() => linesOf('hang').length === 1);
+  await session.input({ keys: ['ctrl-c'] });
+  expect((await running).exitCode).toBe(130);
+  await until(() => linesOf('hang').includes('told'));
+  expect(await printed('echo on')).toBe('on\n');
+}, 60_000);

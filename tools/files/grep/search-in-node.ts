@@ -1,0 +1,71 @@
+// Searches files without ripgrep, using JavaScript's regular expressions.
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
+import type { Match, SearchRequest } from './search';
+
+/** If a file takes longer, the expression is backtracking endlessly. */
+const MAX_FILE_MS = 3_000;
+
+/** Throws `invalid_input` for an invalid expression, and for one that takes too long. */
+export async function searchInNode({ pattern, files, limit, signal }: SearchRequest): Promise<Match[]> {
+  const expression = { ...compile(pattern), files, limit };
+  const worker = new Worker(join(__dirname, `search-worker${extname(__filename)}`), {
+    workerData: expression,
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+  });
+  const found: Match[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<Match[]>((resolve, reject) => {
+      const stop = (): void => reject(signal.reason as Error);
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop, { once: true });
+      worker.on('message', ({ file, matches }: { file?: number; matches?: Match[] }) => {
+        found.push(...(matches ?? []));
+        if (file === undefined) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => reject(tooSlow(pattern, files[file] ?? '')), MAX_FILE_MS);
+      });
+      worker.once('error', reject);
+      worker.once('exit', () => resolve(found));
+    });
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}
+
+/** Supports the flags that ripgrep accepts at the beginning of a pattern. */
+function compile(pattern: string): { source: string; flags: string } {
+  const [inline = '', given = ''] = /^\(\?([ims]+)\)/.exec(pattern) ?? [];
+  const source = pattern.slice(inline.length);
+  // Strict first, like ripgrep; but some escapes that ripgrep accepts are errors in strict mode.
+  for (const flags of [`${given}u`, given]) {
+    try {
+      new RegExp(source, flags);
+      return { source, flags };
+    } catch (err) {
+      if (!flags.includes('u')) throw invalid(pattern, reasonOf(err));
+    }
+  }
+  throw invalid(pattern, 'it cannot be read');
+}
+
+const invalid = (pattern: string, reason: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The argument "pattern"',
+    got: `${pattern} (${reason})`,
+    allowed: 'a regular expression',
+    next: 'Correct it; characters such as ( [ { . * + ? need a "\\" before them to stand for themselves.',
+  });
+
+const tooSlow = (pattern: string, file: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The argument "pattern"',
+    got: `${pattern}, which takes longer than ${MAX_FILE_MS} ms in ${file}`,
+    allowed: 'a faster expression',
+    next: 'Avoid repetitions within repetitions, such as (a+)+, or install ripgrep on the host.',
+  });

@@ -1,0 +1,66 @@
+// How tools name and open host files, and the errors when that fails.
+import { constants, type Stats } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import * as z from 'zod/mini';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { ToolHost } from '../tool';
+
+const withoutNul = z.refine<string>((text) => !text.includes('\0'), {
+  error: 'holds a NUL character, allowed text without NUL',
+});
+
+/** Text that programs and the file system accept, described for the caller. */
+export const plainText = (description: string): z.ZodMiniString =>
+  z.string().check(withoutNul, z.describe(description));
+export const pathText = (description: string): z.ZodMiniString =>
+  z.string().check(z.minLength(1), withoutNul, z.describe(description));
+export const wholeNumber = (from: number, to: number, description: string): z.ZodMiniNumberFormat =>
+  z.int().check(z.gte(from), z.lte(to), z.describe(description));
+
+/** Resolves a caller's path: relative ones start from the host's working folder. */
+export const onHost = (host: ToolHost, path: string): string => resolve(host.cwd, path);
+
+/** The catalogue's error for a file system error: `not_found`, `file_failed`; others unchanged. */
+export function fileError(err: unknown, action: string, path: string, next?: string): unknown {
+  const { code, syscall } = (err ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (code === undefined || syscall === undefined) return err;
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new HoldfastError('not_found', {
+      what: action === 'listed' ? 'The folder' : 'The file',
+      got: path,
+      next: next ?? 'List the folder with list_dir; relative paths start from the working folder.',
+    });
+  return new HoldfastError('file_failed', { got: path, action, reason: reasonOf(err) });
+}
+
+export const kindOf = (stats: Stats): string => {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isFIFO()) return 'a named pipe';
+  if (stats.isSocket()) return 'a socket';
+  return stats.isFile() ? 'a file' : 'a device';
+};
+
+/** Opens a regular file to read. Anything else is refused without waiting: pipes and devices may have no end. */
+export async function openRegular(path: string): Promise<{ file: FileHandle; stats: Stats }> {
+  let file: FileHandle;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (err) {
+    // How Linux refuses to open a socket.
+    if ((err as NodeJS.ErrnoException).code === 'ENXIO') throw notRegular(path, 'a socket');
+    throw fileError(err, 'read', path);
+  }
+  const stats = await file.stat();
+  if (stats.isFile()) return { file, stats };
+  await file.close();
+  throw notRegular(path, kindOf(stats));
+}
+
+export const notRegular = (path: string, kind: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The file',
+    got: `${path}, ${kind}`,
+    allowed: 'a regular file',
+    next: kind === 'a folder' ? 'List it with list_dir.' : 'Name another file.',
+  });

@@ -1,0 +1,97 @@
+// Checks a whole patch against the files, so that nothing is written unless all of it applies.
+import { isUtf8 } from 'node:buffer';
+import { lstat, stat } from 'node:fs/promises';
+import { isAbsolute, join, normalize } from 'node:path';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { openRegular } from '../host-files';
+import { applyHunks } from './apply-hunks';
+import type { FileChange } from './parse-patch';
+
+/** A file's new content. A renamed file keeps the mode of the original. */
+export interface Planned {
+  content: string;
+  modeOf: string;
+}
+
+export interface PatchPlan {
+  /** By full path; null: the file will be deleted. */
+  contents: Map<string, Planned | null>;
+  added: string[];
+  modified: string[];
+  deleted: string[];
+}
+
+/** Throws `patch_failed` for the first change that does not apply. */
+export async function planPatch(cwd: string, changes: readonly FileChange[]): Promise<PatchPlan> {
+  const plan: PatchPlan = { contents: new Map(), added: [], modified: [], deleted: [] };
+  for (const change of changes) await planChange(cwd, change, plan);
+  return plan;
+}
+
+async function planChange(cwd: string, change: FileChange, plan: PatchPlan): Promise<void> {
+  const { kind, path } = change;
+  const full = within(cwd, path);
+  switch (kind) {
+    case 'add':
+      await refuseFolder(full, path, plan);
+      plan.contents.set(full, { content: change.content, modeOf: full });
+      plan.added.push(path);
+      break;
+    case 'delete':
+      await refuseMissing(full, path, plan);
+      plan.contents.set(full, null);
+      plan.deleted.push(path);
+      break;
+    case 'update': {
+      const text = await currentText(full, path, plan);
+      const changed = change.hunks.length > 0 ? applyHunks(path, text, change.hunks) : text;
+      const modeOf = plan.contents.get(full)?.modeOf ?? full;
+      const target = change.moveTo === null ? full : within(cwd, change.moveTo);
+      if (target !== full) {
+        await refuseFolder(target, change.moveTo ?? path, plan);
+        plan.contents.set(full, null);
+      }
+      plan.contents.set(target, { content: changed, modeOf });
+      plan.modified.push(change.moveTo ?? path);
+    }
+  }
+}
+
+const failed = (reason: string): HoldfastError => new HoldfastError('patch_failed', { reason });
+
+/** As in Codex: file references are relative, never absolute. */
+function within(cwd: string, path: string): string {
+  const normal = normalize(path);
+  if (isAbsolute(path) || normal === '..' || normal.startsWith('../') || path.includes('\0'))
+    throw failed(`${path} lies outside: got an absolute path or one with "..", allowed paths below ${cwd}.`);
+  return join(cwd, normal);
+}
+
+/** The text after the earlier changes. */
+async function currentText(full: string, path: string, { contents }: PatchPlan): Promise<string> {
+  const planned = contents.get(full);
+  if (planned === null) throw failed(`${path} is updated after it was deleted or moved.`);
+  if (planned !== undefined) return planned.content;
+  try {
+    const { file } = await openRegular(full);
+    const data = await file.readFile().finally(() => file.close());
+    if (!isUtf8(data)) throw failed(`${path} is not UTF-8 text.`);
+    return data.toString('utf8');
+  } catch (err) {
+    if (!(err instanceof HoldfastError) || err.code === 'patch_failed') throw err;
+    throw failed(`${path} cannot be updated: ${err.message}`);
+  }
+}
+
+async function refuseFolder(full: string, path: string, { contents }: PatchPlan): Promise<void> {
+  const stats = contents.has(full) ? undefined : await stat(full).catch(() => undefined);
+  if (stats && !stats.isFile())
+    throw failed(`${path} cannot be written: it exists and is not a regular file.`);
+}
+
+async function refuseMissing(full: string, path: string, { contents }: PatchPlan): Promise<void> {
+  if (contents.get(full)) return;
+  const stats = contents.has(full) ? undefined : await lstat(full).catch(() => undefined);
+  if (!stats) throw failed(`${path} cannot be deleted: it does not exist.`);
+  if (stats.isDirectory()) throw failed(`${path} cannot be deleted: it is a folder.`);
+}

@@ -1,0 +1,83 @@
+// The tool `code_execution_remote`: like `code_execution_tool`, on a machine that a person has connected. Never falls
+// back to another host.
+import * as z from 'zod/mini';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
+import { hasCommand } from './free-session';
+import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
+import { REMOTE_TOOL, viewText } from './view-text';
+
+const argsSchema = z.strictObject({
+  runtime: z.enum(['terminal', 'python', 'nodejs', 'output', 'reset']),
+  session: z._default(sessionNumber, 0),
+  code: z._default(z.string(), ''),
+  reset: z._default(
+    z.boolean({
+      error: (issue) => `got ${JSON.stringify(issue.input)}, allowed true or false, without quotes`,
+    }),
+    false,
+  ),
+  reason: z.optional(z.string()),
+});
+type Args = z.infer<typeof argsSchema>;
+
+export const codeExecutionRemoteTool: Tool<Args> = {
+  name: REMOTE_TOOL,
+  description:
+    'Runs code on the machine that a person has connected ("my machine", "the connected terminal", "not on the ' +
+    'server"), in a persistent terminal session there. runtime "terminal", "python" and "nodejs" need "code"; ' +
+    '"output" shows new output of the running process; "reset" ends whatever runs in the session (give a "reason"). ' +
+    '"reset": true beside "code" ends it and runs the code in a fresh shell. Paths and relative paths are that ' +
+    "machine's. When it says that no host is connected, or that the host does not allow it, tell the user; do not " +
+    'use another tool instead.',
+  args: argsSchema,
+  effects: 'idempotent',
+  async run(args, context) {
+    const { runtime, session, code, reset, reason } = args;
+    const mutates = runtime !== 'output' && runtime !== 'reset';
+    if (mutates) checkCode(code);
+    else if (reset)
+      throw invalid(
+        '"reset"',
+        'true',
+        `true beside runtime terminal, python or nodejs; for "${runtime}" omit it`,
+      );
+    const host = await hostFor(context, session);
+    if (mutates && host === (context.settings.host ?? LOCAL_HOST)) refuseOwnSession(context, session);
+    const shell = context.client.session({ agent: context.agent, host, session });
+    const text = async (view: ReturnType<typeof shell.output>): Promise<string> =>
+      `[host ${host}]\n${viewText(await view, { through: REMOTE_TOOL, host })}`;
+    if (runtime === 'output') return text(shell.output({ reader: AGENT_READER }, context.key));
+    if (runtime === 'reset') return text(shell.reset({ ...(reason && { reason }) }, context.key));
+    const { yield: yielding } = context.settings;
+    const request = { runtime, code, reset, reader: AGENT_READER, tools: grantOf(context) };
+    const running = shell.exec({ ...request, ...(yielding && { yield: yielding }) }, context.key);
+    return text(running).catch(async (err: unknown) => {
+      throw await shell.withRecent(err, `${context.key}/recent`);
+    });
+  },
+};
+
+/**
+ * The host that the agent is bound to, or the only one that is online. A second attempt goes where the first began: by
+ * then another host may be the only one.
+ */
+async function hostFor(
+  { client, agent, settings, key, attempt }: ToolContext,
+  session: number,
+): Promise<string> {
+  if (attempt > 1 && settings.remoteHost === undefined) {
+    for (const { host } of await client.hosts.list())
+      if (await hasCommand(client.session({ agent, host, session }), key)) return host;
+  }
+  return (await client.hosts.choose(settings.remoteHost)).host;
+}
+
+function checkCode(code: string): void {
+  const faults = codeSchema.safeParse(code).error?.issues.map((issue) => issue.message);
+  if (faults) throw invalid('"code"', code === '' ? '""' : 'this code', faults.join('; '));
+}
+
+const invalid = (what: string, got: string, allowed: string): HoldfastError =>
+  new HoldfastError('invalid_input', { what, got, allowed });

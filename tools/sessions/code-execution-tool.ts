@@ -1,0 +1,65 @@
+// The tool `code_execution_tool`: runs code in the agent's sessions, looks at their output, resets them.
+import * as z from 'zod/mini';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
+import type { Runtime } from '../../contracts/sessions/session';
+import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
+import { viewText } from './view-text';
+
+const argsSchema = z.strictObject({
+  runtime: z.enum(['terminal', 'python', 'nodejs', 'output', 'reset']),
+  session: z._default(sessionNumber, 0),
+  code: z._default(z.string(), ''),
+  wait: z.optional(waitSchema),
+  wait_ms: z.optional(milliseconds),
+  reason: z.optional(z.string()),
+});
+type Args = z.infer<typeof argsSchema>;
+
+export const codeExecutionTool: Tool<Args> = {
+  name: 'code_execution_tool',
+  description:
+    'Runs code in a persistent terminal session. runtime "terminal" runs shell commands, "python" and "nodejs" run ' +
+    'scripts, "output" shows new output of the running process (add "wait": "exit", "output", "idle", "needs_input" ' +
+    'or "pattern:RE" to wait), "reset" ends whatever runs in the session. Use a different session number for each ' +
+    'thing that should run at the same time.',
+  args: argsSchema,
+  effects: 'idempotent',
+  async run(args, context) {
+    const { runtime, session, reason, wait, wait_ms: waitMs } = args;
+    if (runtime !== 'output' || wait) refuseOwnSession(context, session);
+    const shell = sessionOf(context, session);
+    if (runtime === 'output') {
+      const waiting = { ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };
+      return viewText(await shell.output({ reader: AGENT_READER, ...waiting }, context.key));
+    }
+    if (runtime === 'reset') return viewText(await shell.reset({ ...(reason && { reason }) }, context.key));
+    return run(args, runtime, context);
+  },
+};
+
+async function run({ session, code }: Args, runtime: Runtime, context: ToolContext): Promise<string> {
+  const faults = codeSchema.safeParse(code).error?.issues.map((issue) => issue.message);
+  if (faults)
+    throw new HoldfastError('invalid_input', { what: '"code"', got: '', allowed: faults.join('; ') });
+  const shell = sessionOf(context, session);
+  try {
+    const { yield: yielding } = context.settings;
+    const tools = grantOf(context);
+    const request = { runtime, code, reader: AGENT_READER, tools, ...(yielding && { yield: yielding }) };
+    return viewText(await shell.exec(request, context.key));
+  } catch (err) {
+    // Shows the model what keeps the session busy; nothing was typed into it.
+    throw await shell.withRecent(err, `${context.key}/recent`);
+  }
+}
+
+const sessionOf = (
+  { client, agent, settings }: ToolContext,
+  session: number,
+): ReturnType<typeof client.session> =>
+  client.session(
+    { agent, host: settings.host ?? LOCAL_HOST, session },
+    settings.cwd ? { cwd: settings.cwd } : {},
+  );

@@ -1,0 +1,67 @@
+// Runs a command in a separate session: the first free one of a list of numbers derived from the call's key.
+import type { SessionHandle } from '../../client/session-handle';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { CommandView, ExecRequest } from '../../contracts/sessions/session';
+import { refuseOwnSession, type ToolContext } from '../tool';
+
+export interface FreeSessions {
+  /** In the order to try them; the same for each attempt. */
+  numbers: readonly number[];
+  open: (session: number) => SessionHandle;
+}
+
+/**
+ * The call's key is the command's id: a second attempt finds the command and starts nothing. Throws `busy` if all
+ * sessions are taken.
+ */
+export async function execInFree(
+  context: ToolContext,
+  { numbers, open }: FreeSessions,
+  request: ExecRequest,
+): Promise<{ session: SessionHandle; view: CommandView }> {
+  const { key } = context;
+  const candidates = await candidatesOf(context, { numbers, open });
+  for (const number of candidates) {
+    refuseOwnSession(context, number);
+    const session = open(number);
+    try {
+      return { session, view: await session.exec({ ...request, id: key }, key) };
+    } catch (err) {
+      // Another command has this number: try the next one.
+      const isTaken = err instanceof HoldfastError && err.code === 'busy' && number !== candidates.at(-1);
+      if (!isTaken) throw err;
+    }
+  }
+  throw new HoldfastError('internal', { reason: 'no session was tried' });
+}
+
+/** Finds the first attempt's session, if another command kept it from the first number. */
+async function candidatesOf(
+  { key, attempt }: ToolContext,
+  { numbers, open }: FreeSessions,
+): Promise<readonly number[]> {
+  if (attempt === 1) return numbers;
+  for (const number of numbers) if (await hasCommand(open(number), key)) return [number];
+  return numbers;
+}
+
+/** Whether this is the session's current or last command. */
+export async function hasCommand(session: SessionHandle, id: string): Promise<boolean> {
+  try {
+    const { command, view } = await session.state();
+    return command?.id === id || view?.commandId === id;
+  } catch (err) {
+    if (err instanceof HoldfastError && err.code === 'not_found') return false;
+    throw err;
+  }
+}
+
+/** Closes a session that was opened for one command, which has ended. Its log is kept. */
+export async function closeEnded(session: SessionHandle): Promise<void> {
+  try {
+    await session.close('its command has ended');
+  } catch (err) {
+    // It is already closed.
+    if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+  }
+}

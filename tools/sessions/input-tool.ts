@@ -1,0 +1,42 @@
+// The tool `input`: types into the process that is waiting in a session.
+import * as z from 'zod/mini';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { idSchema, inputSchema, keyboardSchema, sessionNumber } from '../../contracts/schemas/session';
+import { AGENT_READER, refuseOwnSession, type Tool } from '../tool';
+import { REMOTE_TOOL, viewText } from './view-text';
+
+const argsSchema = z
+  .strictObject({
+    session: z._default(sessionNumber, 0),
+    keyboard: z.optional(keyboardSchema),
+    keys: inputSchema.shape.keys,
+    host: z.optional(idSchema),
+  })
+  .check(
+    // A forgotten text is not an Enter: it could answer a question that nobody has read.
+    z.refine<{ keyboard?: string | undefined; keys?: readonly string[] | undefined }>(
+      ({ keyboard, keys }) => keyboard !== undefined || (keys?.length ?? 0) > 0,
+      { error: 'got neither "keyboard" nor "keys", allowed one of them; "keyboard": "" is Enter alone' },
+    ),
+  );
+
+export const inputTool: Tool<z.infer<typeof argsSchema>> = {
+  name: 'input',
+  description:
+    'Types "keyboard" and Enter into the process that is waiting for input in a session; an empty text is just Enter. ' +
+    'Name control keys in "keys", for example ["ctrl-c"]. It never starts a command. ' +
+    '"host" only for a session of code_execution_remote: the name at the beginning of its result.',
+  args: argsSchema,
+  secret: true,
+  effects: 'idempotent',
+  async run({ session, keyboard, keys, host: named }, { client, agent, settings, key, caller }) {
+    const { yield: yielding, host: own = LOCAL_HOST } = settings;
+    const host = named ?? own;
+    if (host === own) refuseOwnSession({ caller }, session);
+    const request = { ...(keyboard !== undefined && { keyboard }), ...(keys && { keys }) };
+    const view = await client
+      .session({ agent, host, session })
+      .input({ ...request, reader: AGENT_READER, ...(yielding && { yield: yielding }) }, key);
+    return viewText(view, host === own ? {} : { through: REMOTE_TOOL, host });
+  },
+};

@@ -1,0 +1,52 @@
+// The part that serves agents: the claim of their queue, their worker, and their periodic checks.
+import { LiveTokens } from '../../activities/live-tokens';
+import type { ClaimFacts } from '../../contracts/sessions/claims';
+import type { ModelProviders } from '../../models/providers';
+import type { Tool } from '../../tools/tool';
+import { createAgentWorker, type AgentWorkerOptions } from './agent-worker';
+import { AgentsClaim, agentsIdentity } from './agents-claim';
+import { offerOf } from './agents-offer';
+import type { Configuration } from '../configuration/configuration';
+import { endUnused } from '../end-unused';
+import { EnrolledHosts } from './enrolled-hosts';
+import { SubAgentSweep } from './sub-agent-sweep';
+import type { AgentSide } from '../workers';
+
+export interface AgentSideOptions extends Omit<AgentWorkerOptions, 'queue' | 'identity' | 'tokens'> {
+  facts: ClaimFacts;
+  configuration: Configuration;
+  /** The embedder's own tools. */
+  own: readonly Tool[];
+  options: { dataDir: string; models?: ModelProviders; join?: boolean | undefined };
+  warn: (message: string, facts: object) => void;
+  /** Collects cleanups, in case a later step fails. */
+  made: (() => unknown)[];
+}
+
+/** Throws `queue_taken` if other workers serve the queue with a different offer. */
+export async function createAgentSide({
+  facts,
+  configuration,
+  own,
+  options: { dataDir, models: ownModels = {}, join = false },
+  warn,
+  made,
+  ...shared
+}: AgentSideOptions): Promise<AgentSide> {
+  const { client, connection, dataConverter } = shared;
+  const { claims, temporal, server } = client;
+  const { queue } = server;
+  const tools = shared.tools.describe();
+  const offer = offerOf({ tools, ownTools: own, ownModels, configuration, env: process.env });
+  const offering = { ...facts, offer };
+  const claim = await AgentsClaim.make({ claims, client: temporal, queue, facts: offering, join });
+  made.push(() => claim.leave());
+  const tokens = await LiveTokens.listen(dataDir);
+  made.push(() => tokens.close());
+  const identity = agentsIdentity(offering);
+  const worker = await createAgentWorker({ ...shared, queue, identity, tokens });
+  made.push(() => endUnused(worker));
+  const subAgents = new SubAgentSweep(temporal, warn);
+  const enrolled = new EnrolledHosts({ client, connection, dataConverter, warn });
+  return { worker, subAgents, enrolled, claim, close: () => tokens.close() };
+}

@@ -1,0 +1,55 @@
+// The worker of task queue `holdfast`: all workflows, and the activities of agents.
+import type { DataConverter } from '@temporalio/common';
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import { createAgentActivities, type AgentDependencies } from '../../activities/agent-activities';
+import { createToolActivities, type ToolDependencies } from '../../activities/tool-activities';
+import { activatesPatch } from '../search-attributes';
+import type { TaskJournal } from '../process/task-journal';
+import { workflowBundle } from '../workflow-bundle';
+
+export interface AgentWorkerOptions extends AgentDependencies, Omit<ToolDependencies, 'host'> {
+  connection: NativeConnection;
+  namespace: string;
+  dataConverter: DataConverter | undefined;
+  journal: TaskJournal;
+  queue: string;
+  /** Tells other workers of the queue what this one offers. */
+  identity: string;
+  /** Whether the server has the search attributes of a workflow's state. */
+  tellsState: boolean;
+}
+
+export function createAgentWorker({
+  connection,
+  namespace,
+  dataConverter,
+  journal,
+  queue,
+  identity,
+  tellsState,
+  ...dependencies
+}: AgentWorkerOptions): Promise<Worker> {
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue: queue,
+    identity,
+    ...(dataConverter && { dataConverter }),
+    workflowBundle: workflowBundle(dataConverter),
+    patchActivationCallback: activatesPatch(tellsState),
+    activities: {
+      ...createAgentActivities(dependencies),
+      ...createToolActivities({ ...dependencies, host: null }),
+    },
+    // Tools wait: for a command's yield, for output. Waiting costs little.
+    maxConcurrentActivityTaskExecutions: 500,
+    maxConcurrentWorkflowTaskExecutions: 40,
+    // The heartbeat's answer tells a tool that nobody waits for it any more.
+    maxHeartbeatThrottleInterval: '2s',
+    // A task scheduled while no worker is alive waits this long for the dead one's cache.
+    stickyQueueScheduleToStartTimeout: '2s',
+    shutdownGraceTime: '2s',
+    shutdownForceTime: '5s',
+    interceptors: { activity: [(context) => journal.interceptor(context)] },
+  });
+}

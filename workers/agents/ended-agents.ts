@@ -1,0 +1,102 @@
+// Closes the sessions of terminated agents: termination runs no code of the agent, so something else has to close them.
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import { describeEnd } from '../../client/workflow-end';
+import type { AgentInput } from '../../contracts/agents/agent';
+import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
+import { openEnvelope } from '../../contracts/seals';
+import { SESSION_MESSAGES, WORKFLOWS } from '../../contracts/messages';
+
+export interface EndedAgentsOptions {
+  /** Clients of the agents' namespace and of the sessions' namespace. */
+  agents: Client;
+  sessions: Client;
+  log: (message: string, facts: object) => void;
+}
+
+export class EndedAgents {
+  /** Sessions told to close, by their agent's run: once is enough, since it is in their history. */
+  private readonly told = new Set<string>();
+  /** Whether a terminated agent's run leaves its sessions open. */
+  private readonly keeps = new Map<string, Promise<boolean>>();
+
+  constructor(private readonly options: EndedAgentsOptions) {}
+
+  /** One look at all open sessions in their namespace. */
+  async look(): Promise<void> {
+    const { agents, sessions } = this.options;
+    const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running"`;
+    for await (const { workflowId } of sessions.workflow.list({ query })) {
+      const ref = parseSessionWorkflowId(workflowId);
+      const agent = ref && (await describeIfThere(agents, agentWorkflowId(ref.agent)));
+      const session = wasEnded(agent) ? await describeIfThere(sessions, workflowId) : undefined;
+      if (session?.status.name === 'RUNNING') await this.close(session, agent);
+    }
+  }
+
+  /** Closes the sessions of a terminated agent as the agent would have done. */
+  async close(
+    session: WorkflowExecutionDescription,
+    agent: WorkflowExecutionDescription | undefined,
+  ): Promise<void> {
+    if (!wasEnded(agent)) return;
+    const { workflowId } = session;
+    const key = `${agent.runId} ${workflowId}`;
+    if (this.told.has(key) || (await this.keepsSessions(agent))) return;
+    // A reused id: the session was opened after that agent's end.
+    if (!agent.closeTime || agent.closeTime < (await this.openedAt(session))) return;
+    const reason = `its agent was ${await describeEnd(this.options.agents, agent)}`;
+    await this.options.sessions.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
+    this.told.add(key);
+    this.options.log('a session of an ended agent is closed', { workflowId, reason });
+  }
+
+  /** Only its input tells: a terminated agent may not answer queries. */
+  private keepsSessions({ workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
+    const known = this.keeps.get(runId) ?? this.readKeep(workflowId, runId);
+    this.keeps.set(runId, known);
+    // Not cached: the next look asks again.
+    known.catch(() => this.keeps.delete(runId));
+    return known;
+  }
+
+  private async readKeep(workflowId: string, runId: string): Promise<boolean> {
+    const { options, workflowService } = this.options.agents;
+    const { history } = await workflowService.getWorkflowExecutionHistory({
+      namespace: options.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: 1,
+    });
+    const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
+    // With the codecs: an agent's input may be encrypted.
+    const [input] = openEnvelope(await decodeArrayFromPayloads(options.loadedDataConverter, payloads)).args;
+    return (input as Partial<AgentInput> | null | undefined)?.keep === true;
+  }
+
+  /** A session that continued as new or was reset is as old as its first run. */
+  private async openedAt({ workflowId, runId, startTime, raw }: WorkflowExecutionDescription): Promise<Date> {
+    const firstRunId = raw.workflowExecutionInfo?.firstRunId;
+    if (!firstRunId || firstRunId === runId) return startTime;
+    // If the server has deleted that run, it is older than anything the server knows.
+    return (await describeIfThere(this.options.sessions, workflowId, firstRunId))?.startTime ?? new Date(0);
+  }
+}
+
+export async function describeIfThere(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).describe();
+  } catch (err) {
+    if (err instanceof WorkflowNotFoundError) return undefined;
+    throw err;
+  }
+}
+
+/** Ended without running its code. */
+export const wasEnded = (
+  agent: WorkflowExecutionDescription | undefined,
+): agent is WorkflowExecutionDescription =>
+  agent?.status.name === 'TERMINATED' || agent?.status.name === 'TIMED_OUT';

@@ -1,0 +1,112 @@
+// Serves the workflows of hosts that have their own namespace, and nothing else there: anyone with the credentials of
+// such a namespace may send any message in it, and must not find a worker that does more than maintain its sessions.
+import type { DataConverter } from '@temporalio/common';
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import type { Client } from '@temporalio/client';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { toFailure } from '../../contracts/errors/failure';
+import { endUnused } from '../end-unused';
+import { EndedAgents } from './ended-agents';
+import { RepeatedLook } from '../repeated-look';
+import { activatesPatch, hasSearchAttributes } from '../search-attributes';
+import { workflowBundle } from '../workflow-bundle';
+
+export interface EnrolledHostsOptions {
+  client: HoldfastClient;
+  connection: NativeConnection;
+  dataConverter: DataConverter | undefined;
+  warn: (message: string, facts: Record<string, unknown>) => void;
+}
+
+interface Served {
+  worker: Worker;
+  ended: Promise<void>;
+  endedAgents: EndedAgents;
+}
+
+export class EnrolledHosts {
+  /** Looks for newly enrolled hosts, between `start` and `stop`. */
+  private readonly looks = new RepeatedLook(
+    () => this.look(),
+    (reason) => this.options.warn('enrolled hosts could not be looked up', { reason }),
+  );
+  private readonly served = new Map<string, Served>();
+  private looking: Promise<void> = Promise.resolve();
+  private isStopped = false;
+
+  constructor(private readonly options: EnrolledHostsOptions) {}
+
+  start(): void {
+    this.looking = this.look().catch(() => undefined);
+    this.looks.start();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.looks.stop();
+    await this.looking;
+    const served = [...this.served.values()];
+    for (const { worker } of served) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.all(served.map(({ ended }) => ended));
+  }
+
+  private async look(): Promise<void> {
+    const [agents, ...own] = await this.options.client.namespaces.all();
+    if (!agents) return;
+    // A host that cannot be served does not hold up the others.
+    const done = await Promise.allSettled(own.map((sessions) => this.lookAt(agents, sessions)));
+    const failed = done.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  private async lookAt(agents: Client, sessions: Client): Promise<void> {
+    const { namespace } = sessions.options;
+    const known = this.served.get(namespace);
+    // Done here because the host itself cannot see the agents.
+    if (known) return known.endedAgents.look();
+    const worker = await this.createWorker(sessions);
+    if (this.isStopped) return endUnused(worker);
+    const warn = (message: string, facts: object): void => this.options.warn(message, { ...facts });
+    const ended = worker
+      .run()
+      .catch((err: unknown) =>
+        warn('an enrolled host is no longer served', { namespace, reason: reasonOf(err) }),
+      )
+      .finally(() => this.served.delete(namespace));
+    const endedAgents = new EndedAgents({ agents, sessions, log: warn });
+    this.served.set(namespace, { worker, ended, endedAgents });
+  }
+
+  private async createWorker(sessions: Client): Promise<Worker> {
+    const { connection, dataConverter, warn } = this.options;
+    const { namespace } = sessions.options;
+    // A namespace of an earlier release lacks the newer ones.
+    const isRegistered = await hasSearchAttributes(sessions, (message, facts) =>
+      warn(message, { namespace, ...facts }),
+    );
+    return Worker.create({
+      connection,
+      namespace,
+      taskQueue: this.options.client.server.queue,
+      ...(dataConverter && { dataConverter }),
+      workflowBundle: workflowBundle(dataConverter),
+      patchActivationCallback: activatesPatch(isRegistered),
+      // Any other activity requested there fails at once, instead of waiting for a worker that must not exist.
+      activities: { default: refuse },
+      maxConcurrentActivityTaskExecutions: 10,
+      maxConcurrentWorkflowTaskExecutions: 10,
+      stickyQueueScheduleToStartTimeout: '2s',
+      shutdownGraceTime: '2s',
+      shutdownForceTime: '5s',
+    });
+  }
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(
+    toFailure(
+      new HoldfastError('tool_not_allowed', { got: 'a call', allowed: 'none in the namespace of a host' }),
+    ),
+  );
+}

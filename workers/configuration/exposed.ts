@@ -1,0 +1,211 @@
+// Code in the host's sandbox must not be able to write anything that the worker itself loads or runs. Where a read-only
+// mount is possible, it is used; the rest is refused, naming the folder.
+import { dirname, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { defaultCacheDir } from '../../system/data-dir';
+import type { SandboxChoice } from '../../exec/sandbox/open-sandbox';
+import { isWithin, real, writableRoots } from '../../exec/sandbox/profile';
+import { findTrusted, placesOn, trustedPath, whyUntrusted } from '../../exec/trusted-program';
+import { usualWorkingFolder } from '../../exec/working-folder';
+import type { McpServerSettings } from '../../tools/mcp/settings';
+import type { SecretSettings } from './configured-secrets';
+import { recordedConfig, recordedWorkdir } from './recorded-choice';
+import { configurationSource, readConfiguration, type Configuration } from './configuration';
+
+/** The folders that code in the sandbox may write, as real paths: none without a sandbox. */
+export interface Exposed {
+  roots: readonly string[];
+  /** Hidden from the sandbox, wherever it lies. */
+  dataDir: string;
+}
+
+interface Place {
+  /** A phrase to begin a sentence with. */
+  what: string;
+  path: string;
+}
+
+function exposedBy(
+  { mode, writable }: Pick<SandboxChoice, 'mode' | 'writable'>,
+  { dataDir, workdir }: { dataDir: string; workdir: string | null },
+): Exposed {
+  const roots =
+    mode === 'off'
+      ? []
+      : writableRoots({ workspace: workdir ?? usualWorkingFolder(dataDir), writable }).map(real);
+  return { roots, dataDir: real(dataDir) };
+}
+
+/** What the user chose for a worker: undefined means as before, null means the default. */
+interface Choice {
+  dataDir: string;
+  config?: string | null | undefined;
+  workdir?: string | null | undefined;
+}
+
+/** Based on the current configuration. Throws `config_invalid`. */
+export function exposedNow({
+  dataDir,
+  config = recordedConfig(dataDir),
+  workdir = recordedWorkdir(dataDir) ?? process.env.HOLDFAST_WORKDIR ?? null,
+}: Choice): Exposed {
+  const { sandbox } = readConfiguration(configurationSource({ dataDir, config: config ?? undefined }));
+  return exposedBy(sandbox, { dataDir, workdir });
+}
+
+/** The writable folder that exposes a path: it contains the path itself, or a folder or link on the way to it. */
+function rootOf(path: string, { roots, dataDir }: Exposed): string | undefined {
+  for (const place of placesOn(path)) {
+    const root = roots.find((one) => isWithin(place.path, one));
+    if (root === undefined) continue;
+    // Hidden in the sandbox, and its parent folders cannot be renamed there.
+    const isAbove = isWithin(dataDir, place.path) && !place.stats?.isSymbolicLink();
+    if (isWithin(dataDir, root) && (isWithin(place.path, dataDir) || isAbove)) continue;
+    return root;
+  }
+  return undefined;
+}
+
+/** Throws `config_invalid`, which names each exposed path with its folder. */
+export function refuseExposed(places: readonly Place[], exposed: Exposed): void {
+  const faults = places.flatMap(({ what, path }) => {
+    const root = rootOf(path, exposed);
+    if (root === undefined) return [];
+    return [`${what} ${path} can be changed from the sandbox, because ${root} is writable there`];
+  });
+  if (faults.length > 0)
+    throw new HoldfastError('config_invalid', { faults: `${faults.join('; ')}. Move it out of there.` });
+}
+
+export const moduleFiles = (files: readonly string[]): Place[] =>
+  files.map((path) => ({ what: 'The tool module', path }));
+
+const CODE = /\.([cm]?[jt]sx?|py|sh|bash|rb|pl|php|jar|wasm|lua|so)$/i;
+
+/** Whether an argument names a file that its program is likely to run, not just read. */
+function isCode(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.isFile() && (CODE.test(path) || (stats.mode & 0o111) !== 0);
+}
+
+/** Keys and programs: read-only is not enough, or not known to cover everything. Throws `config_invalid`. */
+export function refuseExposedParts(
+  { modules, encryption, models, secrets }: Configuration,
+  exposed: Exposed,
+): void {
+  const [program, ...words] = secrets.command ?? [];
+  const command = [...(program?.includes('/') ? [program] : []), ...words.map((word) => resolve(word))];
+  refuseExposed(
+    [
+      ...moduleFiles(modules),
+      ...encryption.keys.flatMap((key) => ('file' in key ? [{ what: 'The key', path: key.file }] : [])),
+      ...Object.values(models.providers).flatMap(({ key }) =>
+        key && 'file' in key ? [{ what: 'The key', path: key.file }] : [],
+      ),
+      ...(secrets.file === null ? [] : [{ what: 'The file of secrets', path: secrets.file }]),
+      ...command.filter(isCode).map((path) => ({ what: 'The program or script of `secrets.command`', path })),
+    ],
+    exposed,
+  );
+}
+
+/**
+ * What must be read-only wherever it is: the configuration and the files that it names. Throws `config_invalid` if a
+ * link in an exposed folder leads to one of these: nothing can be mounted over a link.
+ */
+export function loadedPlaces({ roles, dialects }: Configuration, file: string, exposed: Exposed): string[] {
+  const cache = defaultCacheDir(process.env);
+  const places = [file, roles, dialects.promptFolder, join(cache, 'compiled')].filter(
+    (path) => path !== undefined,
+  );
+  const linked = places.filter((path) =>
+    placesOn(path).some(
+      ({ path: at, stats }) => stats?.isSymbolicLink() && rootOf(dirname(at), exposed) !== undefined,
+    ),
+  );
+  refuseExposed(
+    linked.map((path) => ({ what: 'Through a link, the configured path', path })),
+    exposed,
+  );
+  return [
+    ...places,
+    ...(process.env.NODE_PATH ?? '')
+      .split(':')
+      .filter(Boolean)
+      .map((path) => resolve(path)),
+  ];
+}
+
+/** Whether code in the sandbox could write it if nothing were mounted over it. */
+export const isExposed = (path: string, exposed: Exposed): boolean => rootOf(path, exposed) !== undefined;
+
+/**
+ * Resolves a program that the worker runs, and the PATH for its child processes. Unchanged without a sandbox, or if
+ * there is no such program. Throws `config_invalid` if the only one found is in an exposed folder.
+ */
+export function outsideProgram(
+  name: string,
+  { roots }: Exposed,
+  path = process.env.PATH,
+): { program: string; path: string | undefined } {
+  if (roots.length === 0) return { program: name, path };
+  const found = name.includes('/') ? named(name, roots) : findTrusted(name, { path, roots });
+  if (found.refused !== undefined)
+    throw new HoldfastError('config_invalid', {
+      faults: `${name} is run outside of the sandbox and found only as ${found.refused}.`,
+    });
+  return { program: found.path ?? name, path: trustedPath({ path, roots }) };
+}
+
+function named(path: string, roots: readonly string[]): ReturnType<typeof findTrusted> {
+  const why = whyUntrusted(path, roots);
+  return why === undefined ? { path } : { refused: `${path}, ${why}` };
+}
+
+/** The program that prints secrets, by a path that nobody in the sandbox can change. Throws like `outsideProgram`. */
+export function trustedSecrets(settings: SecretSettings, exposed: Exposed): SecretSettings {
+  const [name, ...words] = settings.command ?? [];
+  if (name === undefined || exposed.roots.length === 0) return settings;
+  const { program, path } = outsideProgram(name, exposed);
+  return { ...settings, command: [program, ...words], path };
+}
+
+/**
+ * The environment for finding and starting the Temporal server. Throws `config_invalid` if one of its paths is exposed.
+ */
+export function engineEnvironment(choice: Choice): NodeJS.ProcessEnv {
+  const exposed = exposedNow(choice);
+  if (exposed.roots.length === 0) return process.env;
+  const named = process.env.HOLDFAST_TEMPORAL_CLI;
+  refuseExposed(
+    [
+      ...(named ? [{ what: 'HOLDFAST_TEMPORAL_CLI', path: resolve(named) }] : []),
+      { what: 'The cache', path: defaultCacheDir(process.env) },
+    ],
+    exposed,
+  );
+  return { ...process.env, PATH: trustedPath({ path: process.env.PATH, roots: exposed.roots }) };
+}
+
+/** MCP servers run outside: one that code in the sandbox could replace is not started, and says why. */
+export function trustedServer(server: McpServerSettings, exposed: Exposed): McpServerSettings {
+  const { transport } = server;
+  if (exposed.roots.length === 0 || transport.kind !== 'stdio') return server;
+  const { command, args, cwd, env } = transport;
+  try {
+    const files = args.map((word) => resolve(cwd, word)).filter(isCode);
+    refuseExposed(
+      [{ what: 'Its working folder', path: cwd }, ...files.map((path) => ({ what: 'Its file', path }))],
+      exposed,
+    );
+    const { program, path } = outsideProgram(command, exposed, env.PATH);
+    return {
+      ...server,
+      transport: { ...transport, command: program, env: { ...env, ...(path && { PATH: path }) } },
+    };
+  } catch (err) {
+    if (!(err instanceof HoldfastError)) throw err;
+    return { ...server, fault: server.fault ?? err.message };
+  }
+}

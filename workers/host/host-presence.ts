@@ -1,0 +1,124 @@
+// Announces that a host is online: at each change, and again whenever the server has given up its lease.
+import { createHash, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { Presence } from '../../activities/presence';
+import type { HostDirectory } from '../../client/host-directory';
+import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
+import { HOST_PROTOCOL, type HostFacts, type HostState } from '../../contracts/sessions/remote-hosts';
+import type { HostAccess } from '../../exec/host/host-access';
+import { packageVersion } from '../../system/package-root';
+import type { SessionHost } from '../../exec/host/session-host';
+
+/** A change of the host's access is announced within this time; it takes effect at once. */
+const LOOK_EVERY_MS = 1_000;
+/** By then the server has granted the lease, or the request was lost. */
+const LEASE_MS = 12_000;
+const NOT_KNOWN: readonly ErrorCode[] = ['unknown_host', 'no_worker', 'worker_silent'];
+
+export interface HostPresenceOptions {
+  host: string;
+  dataDir: string;
+  sessions: SessionHost;
+  access: HostAccess;
+  directory: HostDirectory;
+  /** Where it accepts connections, once it does. */
+  listens: () => HostFacts['listens'];
+  log: (message: string, facts: object) => void;
+}
+
+export class HostPresence {
+  readonly presence: Presence;
+  private readonly home: string;
+  private readonly version = packageVersion();
+  private isStopping = false;
+  private timer: NodeJS.Timeout | undefined;
+  private told: HostFacts | undefined;
+  private toldAt = 0;
+  private looking: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: HostPresenceOptions) {
+    // A process may replace an earlier one with the same sessions at once.
+    this.home = createHash('sha256').update(`${hostname()}\0${options.dataDir}`).digest('hex').slice(0, 16);
+    this.presence = new Presence(`${this.home}/${randomUUID()}`);
+  }
+
+  /** Throws `host_taken` if another machine serves a host of this name. */
+  async claim(): Promise<void> {
+    const { host, directory } = this.options;
+    let before: number | null | undefined;
+    for (;;) {
+      const state = await this.known();
+      if (state?.status !== 'online' || state.facts?.instance.startsWith(`${this.home}/`)) return;
+      // A host that died a moment ago looks online until its lease expires: only a beat proves that it is alive.
+      const beat = await directory.lastBeat(host);
+      if (before !== undefined && beat !== null && beat !== before)
+        throw new HoldfastError('host_taken', {
+          host,
+          got: this.options.dataDir,
+          allowed: 'the one that is online',
+          since: state.since,
+        });
+      before = beat;
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+
+  /** Null for a new host, or while no agents are served that could know about it. */
+  private async known(): Promise<HostState | null> {
+    try {
+      return await this.options.directory.state(this.options.host);
+    } catch (err) {
+      if (err instanceof HoldfastError && NOT_KNOWN.includes(err.code)) return null;
+      throw err;
+    }
+  }
+
+  /** Announces from now on, until `stop`. */
+  start(): void {
+    const look = (): void => {
+      this.looking = this.look()
+        .catch((err: unknown) =>
+          this.options.log('the host could not be announced', { error: reasonOf(err) }),
+        )
+        .then(() => {
+          if (!this.isStopping) this.timer = setTimeout(look, LOOK_EVERY_MS);
+        });
+    };
+    look();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.timer);
+    this.presence.end();
+    await this.looking;
+  }
+
+  private async look(): Promise<void> {
+    const { facts } = this;
+    const isLost = !this.presence.holdsLease && Date.now() - this.toldAt > LEASE_MS;
+    if (!isLost && isDeepStrictEqual(facts, this.told)) return;
+    await this.options.directory.announce(this.options.host, facts);
+    this.told = facts;
+    this.toldAt = Date.now();
+  }
+
+  private get facts(): HostFacts {
+    const { sessions, access } = this.options;
+    const listens = this.options.listens();
+    const { cwd, treeKill, sandbox } = sessions.options;
+    return {
+      instance: this.presence.instance,
+      version: this.version,
+      protocol: HOST_PROTOCOL,
+      access: access.current,
+      root: cwd,
+      treeKill,
+      sandbox: sandbox ? 'bubblewrap' : null,
+      capabilities: listens ? ['attach'] : [],
+      listens,
+    };
+  }
+}

@@ -1,0 +1,79 @@
+// The part that serves a host: its claim, its sessions, their sandbox and the host's worker.
+import { join } from 'node:path';
+import { isHostNamespace } from '../../contracts/ids';
+import type { ClaimFacts } from '../../contracts/sessions/claims';
+import { Sandbox } from '../../exec/sandbox/sandbox';
+import type { SessionHost } from '../../exec/host/session-host';
+import { StubFolder } from '../../exec/host/stub-folder';
+import { stubFiles } from '../../tools/stubs/stub-files';
+import type { ToolRegistry } from '../../tools/registry';
+import type { Configuration } from '../configuration/configuration';
+import { endUnused } from '../end-unused';
+import { HostClaim } from './host-claim';
+import { createHostWorker, type HostWorker, type HostWorkerOptions } from './host-worker';
+import type { SessionParts } from './open-sessions';
+
+export interface HostSideOptions extends Omit<
+  HostWorkerOptions,
+  'ownership' | 'sessions' | 'sandbox' | 'logBytes'
+> {
+  facts: ClaimFacts;
+  dataDir: string;
+  configuration: Configuration;
+  /** Real sessions, or a test's substitute. */
+  open: (parts: SessionParts) => Promise<SessionHost>;
+  secrets: SessionParts['secrets'];
+  loaded: SessionParts['loaded'];
+  /** Collects cleanups, in case a later step fails. */
+  made: (() => unknown)[];
+}
+
+export interface HostSide {
+  ownership: HostClaim;
+  hostWorker: HostWorker;
+}
+
+/** Throws `host_taken` if the host belongs to another data folder. */
+export async function createHostSide({
+  facts,
+  dataDir,
+  configuration,
+  open,
+  secrets,
+  loaded,
+  made,
+  ...shared
+}: HostSideOptions): Promise<HostSide> {
+  const { client, host, namespace, tools } = shared;
+  const ownership = await HostClaim.make({ claims: client.claims, host, facts });
+  made.push(() => (ownership.isNew ? ownership.release() : undefined));
+  // In a separate trust domain nobody would answer a script's call of our tools.
+  const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
+  const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
+  const { sandbox: choice, storage } = configuration;
+  const logBytes = storage.sessionLogBytes;
+  const sessions = await open({ client, stubs, secrets, sandbox: choice, loaded, logBytes });
+  made.push(() => sessions.endSpare());
+  const profile = sessions.options.sandbox;
+  const sandbox = profile && (await Sandbox.open(profile));
+  made.push(() => sandbox?.close());
+  const hostWorker = await createHostWorker({
+    ...shared,
+    ownership,
+    sessions,
+    logBytes: storage.hostLogBytes,
+    sandbox,
+  });
+  made.push(() => hostWorker.detach());
+  made.push(() => endUnused(hostWorker.worker));
+  return { ownership, hostWorker };
+}
+
+/** Gives scripts the current stubs whenever the registry changes. */
+function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
+  const stubs = new StubFolder(folder);
+  const publish = (): void => stubs.publish(stubFiles(tools.describe(), { node: process.execPath }));
+  publish();
+  tools.onChange(publish);
+  return stubs;
+}

@@ -1,0 +1,162 @@
+// The worker of one host: its shells and nothing else, on task queue `host.<name>`.
+import { join } from 'node:path';
+import type { DataConverter } from '@temporalio/common';
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import type { BlobStore } from '../../activities/blob-store';
+import { CommandCompletion } from '../../activities/command-completion';
+import { CommandGate, type CheckCode } from '../../activities/command-gate';
+import { createHostActivities } from '../../activities/host-activities';
+import { createToolActivities } from '../../activities/tool-activities';
+import type { ToolRulings } from '../../activities/tool-ruling';
+import { ToolChannel } from '../../activities/tool-channel';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../../contracts/ids';
+import { armSession } from '../../exec/client/arm-session';
+import { AttachServer } from '../../exec/attach/attach-server';
+import { AuditLog } from '../../exec/host/audit-log';
+import { HostAccess } from '../../exec/host/host-access';
+import type { Sandbox } from '../../exec/sandbox/sandbox';
+import type { SessionHost } from '../../exec/host/session-host';
+import type { PolicySettings } from '../../contracts/tools/policy';
+import type { HostFacts } from '../../contracts/sessions/remote-hosts';
+import type { Effects } from '../../contracts/tools/tools';
+import type { ToolRegistry } from '../../tools/registry';
+import type { HostClaim } from './host-claim';
+import { HostPresence } from './host-presence';
+import { logLooks } from './log-looks';
+import { OrphanSweep } from './orphan-sweep';
+import type { TaskJournal } from '../process/task-journal';
+
+export interface HostWorkerOptions {
+  host: string;
+  ownership: HostClaim;
+  sessions: SessionHost;
+  /** Maximum total size of the logs of all its sessions, in bytes. */
+  logBytes: number;
+  /** The sandbox of tools outside sessions; each session has its own. */
+  sandbox: Sandbox | undefined;
+  connection: NativeConnection;
+  namespace: string;
+  dataConverter: DataConverter | undefined;
+  client: HoldfastClient;
+  journal: TaskJournal;
+  tools: ToolRegistry;
+  blobs: BlobStore;
+  policy: () => PolicySettings;
+  rulings: ToolRulings;
+  /** Produces the findings that the policy has rules for. */
+  checks: CheckCode;
+  /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
+  listen?: string | undefined;
+  log: (message: string, facts: object) => void;
+}
+
+export interface HostWorker {
+  worker: Worker;
+  /**
+   * Takes over the commands of an earlier worker and returns their number; starts looking for orphans. Call it once,
+   * when workflows are being served.
+   */
+  adopt(): number;
+  /** Disconnects from the sessions; they live on. */
+  detach(): Promise<void>;
+  /** After `detach`: frees the host's name if no session lives on. */
+  leave(): Promise<void>;
+}
+
+export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
+  const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
+  const { ownership, policy, rulings, checks, sandbox, log } = options;
+  const { dataDir, cwd, env } = sessions.options;
+  const confine =
+    sandbox && ((folder: string, argv: readonly string[]): string[] => sandbox.program(folder, argv));
+  const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
+    await armSession(dataDir, ref, 'type', signal);
+  };
+  const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
+  const logs = logLooks({ sessions, host, maxBytes: options.logBytes, log });
+  const completion = new CommandCompletion(client.temporal, sessions, {
+    journal: join(dataDir, 'commands', host),
+    folderId: ownership.folderId,
+    log,
+  });
+  const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, log });
+  const access = new HostAccess(dataDir, host);
+  const audit = new AuditLog(dataDir, host, log);
+  const gate = new CommandGate(checks, policy, audit);
+  const door =
+    options.listen === undefined
+      ? undefined
+      : new AttachServer({ dataDir, host, listen: options.listen, access, audit });
+  const listens = (): HostFacts['listens'] => door?.announced ?? null;
+  // A host in the same process as the agents is online whenever they are.
+  const presence =
+    host === LOCAL_HOST
+      ? undefined
+      : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens, log });
+  // The claim identifies the previous owner, except a host of an older release or a copy of this folder.
+  if (ownership.isNew || ownership.isOfAnotherPlace) await presence?.claim();
+  await door?.open();
+  const admit = (tool: string, effects: Effects): void =>
+    access.check(tool, effects === 'read_only' ? 'looks' : 'mutates');
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    ...(dataConverter && { dataConverter }),
+    taskQueue: hostTaskQueue(host),
+    identity: ownership.identity,
+    activities: {
+      ...createHostActivities({
+        host,
+        ownership,
+        sessions,
+        completion,
+        channel,
+        access,
+        audit,
+        gate,
+        client: client.temporal,
+      }),
+      ...createToolActivities({
+        client,
+        tools,
+        blobs,
+        rulings,
+        confirm: () => ownership.confirm(),
+        host: { name: host, cwd, env, admit, confine, sandbox, connectTools },
+      }),
+      ...presence?.presence.activities,
+    },
+    maxConcurrentActivityTaskExecutions: 500,
+    // The heartbeat's answer tells `output --wait` about a cancellation.
+    maxHeartbeatThrottleInterval: '2s',
+    shutdownGraceTime: '2s',
+    shutdownForceTime: '5s',
+    interceptors: { activity: [(context) => journal.interceptor(context)] },
+  }).catch((err: unknown) => {
+    door?.close();
+    throw err;
+  });
+  const adopt = (): number => {
+    sweep.looks.start();
+    logs.start();
+    presence?.start();
+    for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
+    return completion.adopt();
+  };
+  const detach = async (): Promise<void> => {
+    sweep.looks.stop();
+    logs.stop();
+    door?.close();
+    await presence?.stop();
+    completion.detach();
+    channel.detach();
+    sessions.detach();
+    sandbox?.close();
+    await sessions.endSpare();
+  };
+  const leave = async (): Promise<void> => {
+    if (!sessions.list().some((ref) => ref.host === host && sessions.isOpen(ref))) await ownership.release();
+  };
+  return { worker, adopt, detach, leave };
+}

@@ -1,0 +1,20 @@
+// Checks periodically that the logs of a host's sessions are within their limit.
+import { LogQuota } from '../../exec/host/log-quota';
+import type { SessionHost } from '../../exec/host/session-host';
+import { RepeatedLook } from '../repeated-look';
+
+/** Start and stop it with the host's worker. */
+export function logLooks(options: {
+  sessions: SessionHost;
+  host: string;
+  maxBytes: number;
+  log: (message: string, facts: object) => void;
+}): RepeatedLook {
+  const { sessions, host, maxBytes, log } = options;
+  const { dataDir } = sessions.options;
+  const quota = new LogQuota({ dataDir, host, maxBytes, isClosed: (ref) => sessions.isClosed(ref) });
+  return new RepeatedLook(
+    () => quota.look(),
+    (error) => log('the logs of sessions could not be kept within their limit', { error }),
+  );
+}

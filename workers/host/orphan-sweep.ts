@@ -1,0 +1,120 @@
+// Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
+// Termination runs no code of the workflow, so the host has to look for itself.
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
+import { describeEnd } from '../../client/workflow-end';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
+import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { SessionHost } from '../../exec/host/session-host';
+import { describeIfThere, EndedAgents, wasEnded } from '../agents/ended-agents';
+import { RepeatedLook } from '../repeated-look';
+
+/** Any other status, such as `PAUSED` or one unknown to this SDK, counts as alive. */
+const OVER: readonly WorkflowExecutionStatusName[] = [
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'TERMINATED',
+  'TIMED_OUT',
+];
+
+const isOver = (workflow: WorkflowExecutionDescription | undefined): boolean =>
+  !workflow || OVER.includes(workflow.status.name);
+
+export interface OrphanSweepOptions {
+  client: Client;
+  sessions: SessionHost;
+  host: string;
+  log: (message: string, facts: object) => void;
+}
+
+/** Which server and namespace a worker serves: sessions of others are left alone. */
+export async function sessionOwner(client: Client): Promise<string | undefined> {
+  try {
+    const { clusterId } = await client.workflowService.getClusterInfo({});
+    return clusterId ? `${clusterId}/${client.options.namespace}` : undefined;
+  } catch {
+    // Without a server identity nothing is swept.
+    return undefined;
+  }
+}
+
+export class OrphanSweep {
+  /** Periodic, between `start` and `stop`. */
+  readonly looks = new RepeatedLook(
+    () => this.look(),
+    (error) => this.options.log('orphans could not be looked up', { error }),
+  );
+  /** Had no workflow at the last look; ended if still without one at the next. */
+  private suspects = new Set<string>();
+  private readonly endedAgents: EndedAgents;
+
+  constructor(private readonly options: OrphanSweepOptions) {
+    const { client, log } = options;
+    this.endedAgents = new EndedAgents({ agents: client, sessions: client, log });
+  }
+
+  /** One look at all open sessions of this host and server; returns those that it ended. */
+  async look(): Promise<SessionRef[]> {
+    const { sessions, host } = this.options;
+    const { owner } = sessions.options;
+    const mine = sessions
+      .list()
+      .filter((ref) => ref.host === host && sessions.isOpen(ref))
+      .filter((ref) => owner !== undefined && sessions.ownerOf(ref) === owner);
+    const before = this.suspects;
+    this.suspects = new Set();
+    const agents = new Map<string, Promise<WorkflowExecutionDescription | undefined>>();
+    const listed = mine.length > 0 ? await this.listOpen() : new Set<string>();
+    const ended: SessionRef[] = [];
+    for (const ref of mine) {
+      const workflowId = sessionWorkflowId(ref);
+      const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
+      agents.set(ref.agent, agent);
+      // A session listed as open needs a closer look only if its agent was ended.
+      if (listed.has(workflowId) && !wasEnded(await agent)) continue;
+      const session = await this.describe(workflowId);
+      if (session && !isOver(session)) {
+        await this.endedAgents.close(session, await agent);
+      } else if (before.has(workflowId)) {
+        if (await this.end(ref, session)) ended.push(ref);
+      } else {
+        this.suspects.add(workflowId);
+      }
+    }
+    return ended;
+  }
+
+  /**
+   * Open sessions of this host, to save a request for each. The list lags, so sessions that it lacks are looked up
+   * individually.
+   */
+  private async listOpen(): Promise<Set<string>> {
+    const { client, host } = this.options;
+    const query =
+      `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
+      `AND ${SEARCH_ATTRIBUTES.host} = "${host}"`;
+    const open = new Set<string>();
+    try {
+      for await (const { workflowId } of client.workflow.list({ query })) open.add(workflowId);
+    } catch (err) {
+      this.options.log('open sessions could not be listed', { error: reasonOf(err) });
+    }
+    return open;
+  }
+
+  /** False if a new run has been opened since the look. */
+  private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<boolean> {
+    const reason = session
+      ? `its workflow was ${await describeEnd(this.options.client, session)}`
+      : 'its workflow is gone';
+    if (!isOver(await this.describe(sessionWorkflowId(ref)))) return false;
+    await this.options.sessions.close(ref, reason);
+    this.options.log('a session without a workflow was ended', { ...ref, reason });
+    return true;
+  }
+
+  private describe(workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+    return describeIfThere(this.options.client, workflowId);
+  }
+}

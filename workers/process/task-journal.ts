@@ -1,0 +1,172 @@
+// Records on disk which activities this worker is running, so that after a kill the next one can tell the server at
+// once. Without it, each would be noticed only after its heartbeat timeout. Tasks on their way to the worker are in no
+// journal: the server is asked for those, by the identity with which the worker polled.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
+import type { Context } from '@temporalio/activity';
+import { crashPoint } from '../../activities/crash-point';
+import { WORKER_LOST } from '../../contracts/errors/failure';
+import { readJson, removeQuietly, writeJson } from '../../system/json-file';
+import { identityOf, isAlive, type Identity } from '../../system/process-identity';
+import { forEachOpen } from '../open-workflows';
+
+const PARTIAL = '.partial';
+/** temporal.api.enums.v1.PendingActivityState */
+const STARTED = 2;
+
+interface Owner extends Identity {
+  /** Suffix of the identities with which it polls. Missing in journals of releases before 0.2. */
+  instance?: string;
+}
+
+interface Task {
+  /** In base64. */
+  token: string;
+  workflowId: string | null;
+}
+
+export class TaskJournal {
+  private readonly directory: string;
+
+  /** One folder per worker process below `root`; `instance` is part of the identities with which its workers poll. */
+  constructor(
+    private readonly root: string,
+    instance: string,
+  ) {
+    this.directory = join(root, randomUUID());
+    // By rename: a worker that starts at the same time would take a folder without an owner for an orphan.
+    const partial = `${this.directory}${PARTIAL}`;
+    mkdirSync(partial, { recursive: true, mode: 0o700 });
+    writeJson(join(partial, 'owner.json'), { ...identityOf(process.pid), instance } satisfies Owner);
+    renameSync(partial, this.directory);
+  }
+
+  /** For the worker option `interceptors.activity`. */
+  interceptor(context: Context): { inbound: ActivityInboundCallsInterceptor } {
+    const path = join(this.directory, `${randomUUID()}.token`);
+    const execute = async (
+      input: ActivityExecuteInput,
+      next: Next<ActivityInboundCallsInterceptor, 'execute'>,
+    ): Promise<unknown> => {
+      const { taskToken, workflowExecution } = context.info;
+      const task: Task = {
+        token: Buffer.from(taskToken).toString('base64'),
+        workflowId: workflowExecution?.workflowId ?? null,
+      };
+      crashPoint('activity-arrived');
+      keep(path, task);
+      try {
+        return await next(input);
+      } finally {
+        removeQuietly(path);
+      }
+    };
+    return { inbound: { execute } };
+  }
+
+  /** Whether a worker of this data folder was killed since the last `failOrphans`. */
+  hasOrphans(): boolean {
+    return this.orphans().length > 0;
+  }
+
+  /**
+   * Fails the activities of dead workers, so that they are retried at once. Returns their number. `taskQueue` is that
+   * of the workflows.
+   */
+  async failOrphans(client: Client, taskQueue: string): Promise<number> {
+    const orphans = this.orphans();
+    let failed = 0;
+    for (const folder of orphans) {
+      for (const file of readdirSync(folder).filter((f) => f.endsWith('.token'))) {
+        failed += (await failOne(client, taskOf(readFileSync(join(folder, file))))) ? 1 : 0;
+      }
+    }
+    const instances = orphans.flatMap(
+      (folder) => readJson<Owner>(join(folder, 'owner.json'))?.instance ?? [],
+    );
+    if (instances.length > 0) failed += await failHandedOut(client, taskQueue, instances);
+    for (const folder of orphans) removeQuietly(folder);
+    return failed;
+  }
+
+  private orphans(): string[] {
+    return readdirSync(this.root)
+      .filter((name) => !name.endsWith(PARTIAL))
+      .map((name) => join(this.root, name))
+      .filter((folder) => {
+        const owner = readJson<Owner>(join(folder, 'owner.json'));
+        return folder !== this.directory && !(owner && isAlive(owner));
+      });
+  }
+
+  /** After a graceful end. */
+  close(): void {
+    removeQuietly(this.directory);
+  }
+}
+
+/** A full disk must not decide an activity's fate: without a record, the heartbeat timeout applies. */
+function keep(path: string, task: Task): void {
+  try {
+    // Private: anyone with the token can complete the activity.
+    writeFileSync(`${path}.partial`, JSON.stringify(task), { mode: 0o600 });
+    renameSync(`${path}.partial`, path);
+  } catch {
+    removeQuietly(`${path}.partial`);
+  }
+}
+
+/** Journals of releases before 0.2 contain only the token. */
+function taskOf(content: Buffer): Task {
+  if (content[0] === '{'.charCodeAt(0)) return JSON.parse(content.toString()) as Task;
+  return { token: content.toString('base64'), workflowId: null };
+}
+
+const workerLost = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: WORKER_LOST,
+    message: 'the worker was killed during this activity',
+    nextRetryDelay: 1,
+  });
+
+async function failOne(client: Client, { token, workflowId }: Task): Promise<boolean> {
+  const { namespace } = client.options;
+  try {
+    await client.activity.fail(
+      Buffer.from(token, 'base64'),
+      workerLost(),
+      // The workflow for the encryption context: the token does not show it.
+      workflowId === null
+        ? {}
+        : { serializationContext: { type: 'activity', namespace, workflowId, isLocal: false } },
+    );
+    return true;
+  } catch {
+    // It had answered before it died, it has timed out, or the token belongs to another server. The heartbeat timeout
+    // covers the rest; the worker must start in any case.
+    return false;
+  }
+}
+
+/** Activities of open workflows that the server has handed to one of the dead workers. Returns their number. */
+async function failHandedOut(
+  client: Client,
+  taskQueue: string,
+  instances: readonly string[],
+): Promise<number> {
+  let failed = 0;
+  await forEachOpen(client, taskQueue, async ({ workflowId, runId }) => {
+    const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+    for (const { activityId, lastWorkerIdentity, state } of raw.pendingActivities ?? []) {
+      const isLost = instances.some((instance) => lastWorkerIdentity?.endsWith(` ${instance}`));
+      if (Number(state) !== STARTED || !isLost || !activityId) continue;
+      await client.activity.fail({ workflowId, runId, activityId }, workerLost());
+      failed += 1;
+    }
+  });
+  return failed;
+}

@@ -1,0 +1,256 @@
+// Starts, finds and stops the detached worker process of a data folder: at most one.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { connectTemporal, resolveServer } from '../../client/connect';
+import { HoldfastError, type ErrorCode, type ErrorFacts } from '../../contracts/errors/holdfast-error';
+import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
+import { encryptedPayloads } from '../../encryption/data-converter';
+import { withLock } from '../../system/lock';
+import { logSize, logTail, rotateLog, withoutNodeWarnings } from '../../system/log-tail';
+import { endGroup } from '../../system/process-end';
+import { compiledEntry } from '../../system/package-root';
+import { configurationSource, readConfiguration } from '../configuration/configuration';
+import { secretStore } from '../configuration/configured-secrets';
+import {
+  recordConfig,
+  recordQueue,
+  recordTools,
+  recordWorkdir,
+  recordedConfig,
+  recordedQueue,
+  recordedTools,
+  recordedWorkdir,
+} from '../configuration/recorded-choice';
+import { resetStickyQueues } from '../agents/reset-sticky';
+import {
+  findSilentWorker,
+  isOfThisRelease,
+  lastWorker,
+  runningWorker,
+  workerPaths,
+  type WorkerRecord,
+} from './worker-record';
+
+const STOP_GRACE_MS = 15_000;
+const LOOK_EVERY_MS = 20;
+/** A module may fetch its settings from somewhere while it loads. */
+const LOAD_MS = 60_000;
+const AWAKE_MS = 2_000;
+
+/** The report of a worker that cannot start, for the process that starts it. */
+export interface StartFailure {
+  code: ErrorCode;
+  facts: ErrorFacts;
+}
+
+export interface WorkerChoice {
+  dataDir: string;
+  address: string;
+  namespace: string;
+  profile?: string | undefined;
+  /** Working folder of new shells, by absolute path; null: the default. If absent: as before. */
+  workdir?: string | null | undefined;
+  /** Modules with the user's own tools, by absolute path; default: those of the data folder's previous worker. */
+  tools?: readonly string[] | undefined;
+  /** Configuration, by absolute path; null: that of the data folder. Default: as before. */
+  config?: string | null | undefined;
+  /** The host whose shells run here; null for agents alone. Default: `local`. */
+  host?: string | null | undefined;
+  /** Task queue of the agents; null: the default. If absent: as before. */
+  queue?: string | null | undefined;
+  /** Serves agents even if other workers of the queue have a different offer. */
+  join?: boolean | undefined;
+  /** Ends a worker that does not answer, and starts another instead. */
+  replace?: boolean | undefined;
+  /** Replaces a worker of another release by one of this release. Otherwise any release will do. */
+  thisRelease?: boolean | undefined;
+  /** Called before an error that leaves the previous worker running. */
+  onKept?: ((previous: WorkerRecord) => void) | undefined;
+  env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Returns the data folder's worker, polling; starts it if needed. It outlives this process. Throws `worker_silent` for
+ * one that exists but does not answer, `host_taken`, `queue_taken`, `worker_failed` and faults of the configuration.
+ */
+export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> {
+  await refuseSilent(choice);
+  const running = runningWorker(choice.dataDir);
+  if (running && serves(running, choice)) return running;
+  mkdirSync(choice.dataDir, { recursive: true, mode: 0o700 });
+  return withLock(workerPaths(choice.dataDir).lock, async () => {
+    const before = runningWorker(choice.dataDir);
+    if (before && serves(before, choice)) return before;
+    // Validated here, so that a fault is reported at once and with its own error.
+    const { modules, encryption, secrets } = readConfiguration(configurationSource(chosenConfig(choice)));
+    encryptedPayloads(encryption, choice.env);
+    secretStore(secrets, choice.env);
+    // Another server, choice or release is wanted now; its sessions live on under the next worker.
+    if (before) {
+      await checkTools(choice, before, modules.length > 0);
+      await endGroup(before.identity, STOP_GRACE_MS);
+    }
+    // In parallel with loading: otherwise a task for a killed worker's cache waits two seconds there.
+    const resetting = lastWorker(choice.dataDir) && !before ? resetSticky(choice) : undefined;
+    const started = await startWorker(choice);
+    await resetting;
+    return started;
+  });
+}
+
+/** The next worker also does this itself, only later: a failure here costs nothing. */
+async function resetSticky({
+  address,
+  namespace,
+  profile,
+  dataDir,
+  queue,
+  env,
+}: WorkerChoice): Promise<void> {
+  try {
+    const server = resolveServer({ address, namespace, profile }, env);
+    const client = await connectTemporal(server);
+    try {
+      await resetStickyQueues(client, queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE);
+    } finally {
+      await client.connection.close();
+    }
+  } catch {
+    // The server is down, or this process may not access it.
+  }
+}
+
+/** A worker that was suspended together with the machine beats again within a moment. */
+async function refuseSilent({ dataDir, replace }: WorkerChoice): Promise<void> {
+  const until = Date.now() + AWAKE_MS;
+  for (let silent = findSilentWorker(dataDir); silent; silent = findSilentWorker(dataDir)) {
+    const running = runningWorker(dataDir);
+    if (replace && running) await endGroup(running.identity, 0);
+    else if (Date.now() > until) throw silent;
+    else await delay(LOOK_EVERY_MS);
+  }
+}
+
+/** Stops the data folder's worker; its sessions live on. False if none ran. */
+export async function stopWorker(dataDir: string): Promise<boolean> {
+  const record = runningWorker(dataDir);
+  if (record) await endGroup(record.identity, STOP_GRACE_MS);
+  return record !== undefined;
+}
+
+const serves = (
+  record: WorkerRecord,
+  { address, namespace, dataDir, workdir, tools, config, host, queue, thisRelease }: WorkerChoice,
+): boolean =>
+  (!thisRelease || isOfThisRelease(record)) &&
+  record.address === address &&
+  record.namespace === namespace &&
+  (host === undefined || host === record.host) &&
+  (queue === undefined || (queue ?? MAIN_TASK_QUEUE) === (record.queue ?? MAIN_TASK_QUEUE)) &&
+  (workdir === undefined || workdir === recordedWorkdir(dataDir)) &&
+  (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
+  (config === undefined || config === record.config);
+
+const chosenConfig = ({
+  dataDir,
+  config = recordedConfig(dataDir),
+}: Pick<WorkerChoice, 'dataDir' | 'config'>): { dataDir: string; config: string | undefined } => ({
+  dataDir,
+  config: config ?? undefined,
+});
+
+/** Loads the modules in a throwaway process: if they do not load, the previous worker stays. */
+async function checkTools(
+  { dataDir, env, config: named, tools = recordedTools(dataDir), onKept }: WorkerChoice,
+  before: WorkerRecord,
+  hasConfigured: boolean,
+): Promise<void> {
+  if (tools.length === 0 && !hasConfigured) return;
+  const { config } = chosenConfig({ dataDir, config: named });
+  const args = ['--check', '--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
+  if (config) args.push('--config', config);
+  const child = spawn(process.execPath, [compiledEntry('workers/process/serve.js'), ...args], {
+    ...{ cwd: dataDir, env, timeout: LOAD_MS, killSignal: 'SIGKILL' },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let failure: StartFailure | undefined;
+  child.once('message', (said: StartFailure) => (failure = said));
+  const [said, [code]] = (await Promise.all([text(child.stderr as Readable), once(child, 'close')])) as [
+    string,
+    [number | null],
+  ];
+  if (code === 0) return;
+  const { log } = workerPaths(dataDir);
+  appendFileSync(log, said);
+  onKept?.(before);
+  const keptPid = before.identity.pid;
+  // The same error as without a worker.
+  if (failure) throw new HoldfastError(failure.code, { ...failure.facts, keptPid });
+  const why = code === null ? `the modules were not loaded after ${LOAD_MS} ms\n${said}` : said;
+  throw new HoldfastError('worker_failed', { reason: withoutNodeWarnings(why).trim(), log, keptPid });
+}
+
+async function startWorker({
+  dataDir,
+  address,
+  namespace,
+  profile,
+  workdir = recordedWorkdir(dataDir),
+  tools = recordedTools(dataDir),
+  config = recordedConfig(dataDir),
+  host = LOCAL_HOST,
+  queue = recordedQueue(dataDir),
+  join = false,
+  env,
+}: WorkerChoice): Promise<WorkerRecord> {
+  const paths = workerPaths(dataDir);
+  rotateLog(paths.log);
+  const logFrom = logSize(paths.log);
+  const log = openSync(paths.log, 'a', 0o600);
+  const args = ['--data', dataDir, '--address', address, '--namespace', namespace];
+  if (profile) args.push('--profile', profile);
+  if (workdir) args.push('--workdir', workdir);
+  for (const file of tools) args.push('--tools', file);
+  if (config) args.push('--config', config);
+  args.push(...(host === null ? ['--agents-only'] : ['--host', host]));
+  if (queue) args.push('--queue', queue);
+  if (join) args.push('--join');
+  const worker = spawn(process.execPath, [compiledEntry('workers/process/serve.js'), ...args], {
+    detached: true,
+    cwd: dataDir,
+    env,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  let failure: string | undefined;
+  let said: HoldfastError | undefined;
+  worker.once('message', ({ code, facts }: StartFailure) => (said = new HoldfastError(code, facts)));
+  worker.once('error', (err) => (failure = err.message));
+  worker.once('exit', (code, signal) => (failure = `it ended with ${code ?? signal}`));
+  for (;;) {
+    const record = runningWorker(dataDir);
+    if (record && record.identity.pid === worker.pid) {
+      worker.removeAllListeners();
+      worker.disconnect();
+      worker.unref();
+      // Only now: a module that cannot be loaded must not keep all later workers from starting.
+      recordTools(dataDir, tools);
+      recordConfig(dataDir, config);
+      recordWorkdir(dataDir, workdir);
+      recordQueue(dataDir, queue);
+      return record;
+    }
+    if (failure && said) throw said;
+    if (failure)
+      throw new HoldfastError('worker_failed', {
+        reason: `${failure}: ${logTail(paths.log, logFrom)}`,
+        log: paths.log,
+      });
+    await delay(LOOK_EVERY_MS);
+  }
+}

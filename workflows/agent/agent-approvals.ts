@@ -1,0 +1,118 @@
+// An agent's `approve` and `deny`: forwarded to the named session, otherwise to the running turn.
+import { condition, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
+import type { z } from 'zod/mini';
+import type { Approval } from '../../contracts/tools/approvals';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { toFailure } from '../../contracts/errors/failure';
+import { sessionWorkflowId } from '../../contracts/ids';
+import { agentApproveSchema, agentDenySchema } from '../../contracts/schemas/approvals';
+import {
+  approveAgentSignal,
+  approveAgentUpdate,
+  denyAgentSignal,
+  denyAgentUpdate,
+} from './agent-definitions';
+import { approveSignal, denySignal } from '../messages/approvals';
+import type { Conversation } from './conversation';
+import { checked } from '../messages/refusal';
+
+const approve = { signal: approveAgentSignal, update: approveAgentUpdate };
+const deny = { signal: denyAgentSignal, update: denyAgentUpdate };
+
+const HOW = '{"session":0} for a command or a script\'s call there, {} for a call of the running turn';
+
+export function listenToAnswers(conversation: Conversation): void {
+  const kinds = [
+    {
+      messages: approve,
+      schema: agentApproveSchema,
+      what: 'The approval',
+      signal: approveSignal,
+      says: 'Approve what is waiting:',
+    },
+    {
+      messages: deny,
+      schema: agentDenySchema,
+      what: 'The refusal',
+      signal: denySignal,
+      says: 'Deny what is waiting:',
+    },
+  ] as const;
+  for (const { messages, schema, what, signal, says } of kinds) {
+    const parse = (request: unknown): Answer => checked(schema as z.ZodMiniType<Answer>, what, request);
+    setHandler(messages.update, (request?: object) => handOn(conversation, signal.name, parse(request)), {
+      validator: (request?: object) => void parse(request),
+      description: `${says} ${HOW}`,
+    });
+    setHandler(
+      messages.signal,
+      async (request?: object) => {
+        try {
+          await handOn(conversation, signal.name, parse(request));
+        } catch (err) {
+          conversation.refuse(err);
+        }
+      },
+      { description: `${says} ${HOW}` },
+    );
+  }
+}
+
+type Answer = {
+  session?: number | undefined;
+  host?: string | undefined;
+  id?: string | undefined;
+  hash?: string | undefined;
+} & Record<string, unknown>;
+
+const unknown = (got: string, allowed: string): Error =>
+  toFailure(new HoldfastError('approval_unknown', { got, allowed }));
+
+/** The agent learns of questions by signal, which an answer may overtake. */
+const TOLD_MS = 2_000;
+
+/** The workflow to forward to. Throws `approval_unknown` if nothing is waiting there, and `approval_changed`. */
+function placeOf(conversation: Conversation, { session, host, id, hash }: Answer): string {
+  const { agent, host: own, currentTurn } = conversation.state();
+  const { open } = conversation.questions;
+  const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
+  const all = open.map((one) => `${one.id} in ${one.workflowId}`).join(', ') || 'none: nothing is waiting';
+  const there = open.filter((one) => one.workflowId === to && (id === undefined || one.id === id));
+  if (to === null) throw unknown('no running turn', all);
+  if (there.length === 0) throw unknown(`${id ?? 'no id'} in ${to}`, all);
+  const isOfHash = (one: Approval): boolean => hash === undefined || one.hash === hash;
+  if (!there.some(isOfHash)) {
+    const allowed = there.map((one) => one.hash).join(', ');
+    throw toFailure(new HoldfastError('approval_changed', { got: hash, allowed }));
+  }
+  return to;
+}
+
+async function handOn(conversation: Conversation, signal: string, request: Answer): Promise<void> {
+  const { session, host, ...answer } = request;
+  // Since 0.3. Before, answers were forwarded unchecked; remove the old path when no agent of 0.2 is open.
+  const isChecked = patched('answers-to-what-waits');
+  if (isChecked) await condition(() => isKnown(conversation, request), TOLD_MS);
+  const to = isChecked ? placeOf(conversation, request) : placeBefore(conversation, session, host);
+  try {
+    await getExternalWorkflowHandle(to).signal(signal, answer);
+  } catch {
+    throw unknown(to, 'a session of this agent, or its running turn');
+  }
+}
+
+function isKnown(conversation: Conversation, request: Answer): boolean {
+  try {
+    placeOf(conversation, request);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function placeBefore(conversation: Conversation, session: Answer['session'], host: Answer['host']): string {
+  const { agent, host: own, currentTurn } = conversation.state();
+  const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
+  if (to === null) throw unknown('no running turn', 'a session of this agent, or its running turn');
+  return to;
+}

@@ -1,0 +1,395 @@
+// A conversation: accepts messages one after the other, runs a turn for each, owns the sessions that its turns opened
+// and its sub-agents, and closes them when it ends.
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type {
+  AgentInput,
+  AgentResult,
+  AgentSettings,
+  AgentState,
+  SendRequest,
+  TurnResult,
+  Usage,
+} from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { toFailure } from '../../contracts/errors/failure';
+import { agentWorkflowId, LOCAL_HOST, shellOf, turnWorkflowId } from '../../contracts/ids';
+import { addUsage } from '../../contracts/agents/usage';
+import type { Wait } from '../../contracts/agents/waits';
+import { attributesOfAgent, firstState } from '../../contracts/agents/work-state';
+import { agentDetails } from './agent-labels';
+import { closeSessions, resetSessions } from './agent-sessions';
+import { carriedConversation } from './carried-conversation';
+import { continuedInput, runTurn, settingsOf } from '../turn/agent-turn';
+import {
+  carriedResult,
+  fits,
+  isLong,
+  newConversation,
+  STOPPED,
+  type ConversationRecord,
+} from './conversation-record';
+import { firstMessages } from './first-messages';
+import { OpenQuestions } from '../messages/open-questions';
+import { refuse } from '../messages/refusal';
+import { SubAgents } from './sub-agents';
+import { TakenMessages } from './taken-messages';
+import { tellParent } from './tell-parent';
+import { ToldState } from '../messages/told-state';
+import { Transcript } from '../turn/transcript';
+
+const DAY_MS = 24 * 3_600_000;
+/** Callers that wait by update are sent to the next run after this long. */
+const DRAIN_MS = 10_000;
+
+type AgentWorkflow = (input: AgentInput, carried: ConversationRecord) => Promise<AgentResult>;
+
+interface Queued {
+  message: string;
+  /** Goes before messages that are not urgent. */
+  isUrgent?: boolean;
+  done?: (result: AgentResult) => void;
+}
+
+export class Conversation {
+  readonly transcript = new Transcript();
+  readonly agents: SubAgents;
+  readonly taken: TakenMessages;
+  readonly questions: OpenQuestions;
+  /** Accepts no messages for a moment: it is about to continue as new. */
+  isDraining = false;
+  private readonly queue: Queued[] = [];
+  private readonly sessions: Set<number>;
+  private readonly refused: string[];
+  private readonly mode: 'task' | 'conversation';
+  private turns: number;
+  private working = false;
+  /** What the turn is working on. */
+  private message: string | null = null;
+  private shown = { status: 'idle', since: new Date() };
+  private isEnded = false;
+  private stopReason: string | null = null;
+  private recoverReason: string | null = null;
+  private lastResult: AgentResult | null;
+  private usage: Usage | null;
+  private readonly scope = new CancellationScope();
+  private turnScope: CancellationScope | null = null;
+  /** Ends the running turn before its next step; null until it runs. */
+  private interruptTurn: (() => Promise<void>) | null = null;
+  private isInterrupted = false;
+  private readonly isFresh: boolean;
+  private readonly settings: AgentSettings;
+  private readonly told: ToldState;
+
+  constructor(
+    private readonly id: string,
+    private readonly input: AgentInput,
+    carried?: ConversationRecord,
+  ) {
+    this.mode = input.mode ?? (input.task === undefined ? 'conversation' : 'task');
+    if (this.mode === 'task' && input.task === undefined && !carried) {
+      const allowed = 'a task in mode "task"; without a task, mode "conversation"';
+      refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
+    }
+    const { messages, turns, sessions, agents, queue, lastResult, usage, refused, taken, questions } =
+      carried ?? newConversation();
+    this.isFresh = carried === undefined;
+    this.settings = settingsOf(input);
+    this.transcript.push(...messages);
+    this.turns = turns;
+    this.sessions = new Set([...(input.openSessions ?? []), ...sessions]);
+    this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
+    this.taken = new TakenMessages(taken);
+    this.lastResult = lastResult;
+    this.usage = usage;
+    this.refused = refused;
+    this.questions = new OpenQuestions(questions);
+    if (this.isFresh && input.task !== undefined) this.queue.push({ message: input.task });
+    this.queue.push(...queue.map((message) => ({ message })));
+    this.told = ToldState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
+  }
+
+  get isEnding(): boolean {
+    return this.isEnded || this.stopReason !== null;
+  }
+
+  get endReason(): string {
+    return this.stopReason ?? 'the agent ended';
+  }
+
+  async live(): Promise<AgentResult> {
+    let next: ConversationRecord | undefined;
+    try {
+      next = await this.scope.run(() => this.converse());
+    } catch (err) {
+      if (!isCancellation(err)) throw err;
+    } finally {
+      if (!next) {
+        this.isEnded = true;
+        this.tell();
+        await CancellationScope.nonCancellable(() => this.end());
+      }
+    }
+    if (next) return continueAsNew<AgentWorkflow>(continuedInput(this.input, this.mode), next);
+    const result = this.lastResult ?? STOPPED;
+    for (const { done } of this.queue) done?.(STOPPED);
+    const told = { ...result, ...(this.usage && { usage: this.usage }) };
+    await CancellationScope.nonCancellable(() => tellParent(this.id, told));
+    this.show();
+    await condition(allHandlersFinished);
+    // Time that has run out is a result, whatever kept the turn.
+    if (this.mode === 'task' && result.error && result.reason !== 'time_limit') {
+      throw toFailure(new HoldfastError(result.error.code, result.error.facts));
+    }
+    return result;
+  }
+
+  take({ message, mode }: SendRequest, done?: Queued['done']): void {
+    const isUrgent = mode === 'interrupt';
+    const queued: Queued = { message, isUrgent, ...(done && { done }) };
+    const place = isUrgent ? this.queue.findIndex((other) => !other.isUrgent) : -1;
+    // After messages that interrupted before it.
+    this.queue.splice(place < 0 ? this.queue.length : place, 0, queued);
+    if (mode === 'interrupt' && this.working) void this.interrupt();
+  }
+
+  /** Ends the running turn before its next step; resolves when it has ended, at once if none is running. */
+  async interruptTurnAtWork(): Promise<void> {
+    if (!this.working) return;
+    const { turns } = this;
+    void this.interrupt();
+    await condition(() => !this.working || this.turns !== turns);
+  }
+
+  stop(reason: string): void {
+    this.stopReason ??= reason;
+    this.tell();
+    this.scope.cancel();
+  }
+
+  /** Ends the turn and resets the sessions; resolves when that is done. */
+  async recover(reason: string): Promise<void> {
+    this.recoverReason ??= reason;
+    this.turnScope?.cancel();
+    const isOver = (): boolean => this.recoverReason === null || this.isEnding;
+    // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
+    await CancellationScope.nonCancellable(() => condition(isOver));
+  }
+
+  refuse(err: unknown): void {
+    this.refused.push(err instanceof Error ? err.message : String(err));
+    if (this.refused.length > 5) this.refused.shift();
+  }
+
+  /** Runs until its end, or until it should continue as new with the returned record. */
+  private async converse(): Promise<ConversationRecord | undefined> {
+    if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
+    const idleMs = this.input.idleMs ?? DAY_MS;
+    const hasWork = (): boolean => this.queue.length > 0 || this.recoverReason !== null;
+    while (this.stopReason === null) {
+      if (this.recoverReason !== null) await this.resetSessions(this.recoverReason);
+      const next = this.mayContinueAsNew() ? undefined : this.queue.shift();
+      if (next) {
+        const result = await this.runTurn(next.message, next.done);
+        next.done?.(result);
+      } else if (this.isDraining) {
+        const record = await this.drained();
+        if (record) return record;
+      } else if (this.isDone() || !(await this.idle(hasWork, idleMs))) {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** False if nothing came in time. */
+  private idle(hasWork: () => boolean, idleMs: number): Promise<boolean> {
+    this.tell();
+    return condition(hasWork, idleMs);
+  }
+
+  /** A task ends with its answer; a recovered task waits for the next message. */
+  private isDone(): boolean {
+    return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
+  }
+
+  private async runTurn(message: string, done: Queued['done']): Promise<AgentResult> {
+    const number = (this.turns += 1);
+    this.working = true;
+    this.message = message;
+    this.tell();
+    this.show();
+    try {
+      const full = await this.turnOf(number, message);
+      const { messages, sessions, ...result } = full;
+      this.transcript.push(...messages);
+      for (const session of sessions) this.sessions.add(session);
+      if (result.usage) this.usage = addUsage(this.usage, result.usage);
+      this.lastResult = result;
+      return result;
+    } catch (err) {
+      done?.(STOPPED); // Cancelled before it had a result.
+      throw err;
+    } finally {
+      this.working = false;
+      this.message = null;
+      this.interruptTurn = null;
+      this.isInterrupted = false;
+      this.show();
+    }
+  }
+
+  private async turnOf(number: number, message: string): Promise<TurnResult> {
+    const { id, settings } = this;
+    this.turnScope = new CancellationScope();
+    const messages = this.transcript.messages.length;
+    const started = (interrupt: () => Promise<void>): void => {
+      this.interruptTurn = interrupt;
+      if (this.isInterrupted) void this.interrupt();
+    };
+    const result = await this.turnScope.run(() =>
+      runTurn({ agent: id, number, message, settings, messages, started, tells: this.told.isTelling }),
+    );
+    const isRecovered = result.reason === 'stopped' && this.recoverReason !== null && !this.isEnding;
+    return isRecovered ? { ...result, reason: 'recovered' } : result;
+  }
+
+  private async interrupt(): Promise<void> {
+    this.isInterrupted = true;
+    try {
+      await this.interruptTurn?.();
+    } catch {
+      // It has just ended: the message is next anyway.
+    }
+  }
+
+  /** Starts draining if the history is long. True if no caller's message would be cut off. */
+  private mayContinueAsNew(): boolean {
+    const isFitting = fits(this.record([]));
+    // Queued messages become fewer; if none are queued, it would not fit the next time either.
+    const mayFit = isFitting || this.queue.length > 0;
+    this.isDraining = mayFit && (this.isDraining || (this.turns > 0 && isLong() && !this.isDone()));
+    return this.isDraining && this.queue.every(({ done }) => !done) && isFitting;
+  }
+
+  /** What the next run receives, once nobody waits for this one. */
+  private async drained(): Promise<ConversationRecord | undefined> {
+    const messages = await this.carriedMessages();
+    const isBusy = (): boolean => this.isEnding || this.recoverReason !== null;
+    await condition(() => allHandlersFinished() || isBusy(), DRAIN_MS);
+    return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
+  }
+
+  private async carriedMessages(): Promise<ConversationRecord['messages']> {
+    const { id, input, transcript } = this;
+    const { messages, usage, fault } = await carriedConversation(id, input, transcript.messages);
+    if (usage) this.usage = addUsage(this.usage, usage);
+    if (fault !== undefined) this.refuse(fault);
+    return messages;
+  }
+
+  private record(messages: ConversationRecord['messages']): ConversationRecord {
+    const { turns, sessions, agents, queue, lastResult, usage, refused } = this;
+    return {
+      messages,
+      turns,
+      sessions: [...sessions],
+      agents: agents.record,
+      taken: this.taken.record,
+      queue: queue.map(({ message }) => message),
+      lastResult: lastResult && carriedResult(lastResult),
+      usage,
+      refused,
+      questions: this.questions.record,
+    };
+  }
+
+  private async resetSessions(reason: string): Promise<void> {
+    const { id, sessions } = this;
+    const host = this.input.host ?? LOCAL_HOST;
+    try {
+      if (this.turns > 0) await resetSessions({ agent: id, host, sessions: [...sessions], reason });
+    } catch (err) {
+      if (isCancellation(err)) throw err;
+      this.refuse(err);
+    } finally {
+      this.recoverReason = null;
+      this.show();
+    }
+  }
+
+  private async end(): Promise<void> {
+    const reason = this.stopReason ?? 'its agent ended';
+    if (!this.agents.isEmpty) await this.agents.stopAll(reason);
+    if (this.input.keep || this.turns === 0) return;
+    const host = this.input.host ?? LOCAL_HOST;
+    await closeSessions({ agent: this.id, host, sessions: [...this.sessions], reason });
+  }
+
+  /** Updates the search attributes; to be called where the state will last. A command. */
+  tell(): void {
+    const waits = this.waits?.for;
+    this.told.tell({
+      state: this.status,
+      waitsFor: waits === 'approval' || waits === 'message' ? waits : 'none',
+    });
+  }
+
+  /** Updates the agent's page; to be called when the state changes. Not a command. */
+  show(): void {
+    const { namespace } = workflowInfo();
+    const state = this.state();
+    if (state.status !== this.shown.status) this.shown = { status: state.status, since: new Date() };
+    setCurrentDetails(agentDetails({ state, namespace, message: this.message, since: this.shown.since }));
+  }
+
+  state(): AgentState {
+    const { id, mode, turns, queue, lastResult, sessions, refused, input, settings, usage } = this;
+    const host = input.host ?? LOCAL_HOST;
+    return {
+      agent: id,
+      mode,
+      status: this.status,
+      model: input.model,
+      host,
+      turns,
+      currentTurn: this.working ? turnWorkflowId(id, turns) : null,
+      queued: queue.length,
+      lastResult,
+      sessions: [...sessions],
+      agents: this.agents.views(),
+      usage,
+      runId: workflowInfo().runId,
+      messages: this.transcript.messages.length,
+      settings,
+      refused,
+      approvals: this.questions.open,
+      since: this.shown.since.toISOString(),
+      waits: this.waits,
+      shells: [...sessions].map((session) => shellOf({ agent: id, host, session })),
+    };
+  }
+
+  private get waits(): Wait | null {
+    const { id, status, turns } = this;
+    const since = this.shown.since.toISOString();
+    const [asked] = this.questions.open;
+    if (asked && status !== 'ended')
+      return { for: 'approval', since: asked.askedAt, workflowId: asked.workflowId };
+    if (status === 'working') return { for: 'turn', since, workflowId: turnWorkflowId(id, turns) };
+    return status === 'idle' ? { for: 'message', since, workflowId: agentWorkflowId(id) } : null;
+  }
+
+  private get status(): AgentState['status'] {
+    if (this.isEnded) return 'ended';
+    if (this.stopReason !== null) return 'stopping';
+    return this.working ? 'working' : 'idle';
+  }
+}

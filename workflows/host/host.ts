@@ -1,0 +1,141 @@
+// `host`: whether a machine that runs shells is online, and what it can do. Its lease is an activity on the host's own
+// queue: heartbeats cost no history, and a host that dies is noticed within seconds.
+import {
+  ActivityFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  TimeoutFailure,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
+import { hostTaskQueue, ID_PATTERN } from '../../contracts/ids';
+import { label } from '../../contracts/text/labels';
+import { HOST_MESSAGES, SEARCH_ATTRIBUTES } from '../../contracts/messages';
+import type { HostFacts, HostInput, HostState, PresenceActivities } from '../../contracts/sessions/remote-hosts';
+import { hostFactsSchema, hostInputSchema } from '../../contracts/schemas/remote-hosts';
+import { hostDetails } from './host-labels';
+import { messageGuard } from '../messages/message-guard';
+import { checked, refuse } from '../messages/refusal';
+
+/** A host that is silent for this long is gone. */
+const SILENT_MS = 8_000;
+/** A host that announced itself but does not take its lease has died in between. */
+const DELIVERY_MS = 10_000;
+const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
+const CONTINUE_AT_EVENTS = 2_000;
+const REMEMBERED_REFUSALS = 5;
+
+const announceSignal = defineSignal<[HostFacts?]>(HOST_MESSAGES.announce);
+const forgetSignal = defineSignal(HOST_MESSAGES.forget);
+const stateQuery = defineQuery<HostState>(HOST_MESSAGES.state);
+
+/** Ends when it is told that the host will not come back, or 30 days after the host was last seen. */
+export async function host(input?: HostInput, carried?: HostState): Promise<HostState> {
+  const { namespace } = checked(hostInputSchema, 'The input of host', input ?? {});
+  const name = ownName();
+  const state: HostState = carried ?? {
+    host: name,
+    status: 'offline',
+    since: new Date().toISOString(),
+    reason: 'it has not connected yet',
+    facts: null,
+    namespace: namespace ?? workflowInfo().namespace,
+    refused: [],
+  };
+  let announced: HostFacts | null = null;
+  let isForgotten = false;
+  const show = (): void => setCurrentDetails(hostDetails(state));
+  const refused = (err: unknown): void => {
+    state.refused = [...state.refused, reasonOf(err)].slice(-REMEMBERED_REFUSALS);
+  };
+  messageGuard.refused = refused;
+  const become = (status: HostState['status'], reason: string | null): void => {
+    if (status !== state.status) state.since = new Date().toISOString();
+    Object.assign(state, { status, reason });
+    show();
+  };
+  setHandler(stateQuery, () => state, {
+    description: 'Whether the host is online, and what it can do; no data',
+  });
+  setHandler(forgetSignal, () => void (isForgotten = true), {
+    description: 'The host will not come back; no data',
+  });
+  setHandler(
+    announceSignal,
+    (facts?: HostFacts) => {
+      try {
+        const news = checked(hostFactsSchema, 'The announcement of the host', facts);
+        // The same process again: something about it has changed; its lease continues.
+        const isKnown = state.status === 'online' && state.facts?.instance === news.instance;
+        state.facts = news;
+        if (!isKnown) announced = news;
+        show();
+      } catch (err) {
+        refused(err);
+      }
+    },
+    { description: 'Internal, from the host itself: it is online' },
+  );
+  upsertSearchAttributes([{ key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.host, 'KEYWORD'), value: name }]);
+  show();
+
+  for (;;) {
+    // An enrolled host announces itself in its own namespace, never here: this workflow only records where that is.
+    const isElsewhere = namespace !== undefined && namespace !== workflowInfo().namespace;
+    const hasNews = (): boolean => announced !== null || isForgotten;
+    const isHere = await (isElsewhere
+      ? condition(hasNews).then(() => true)
+      : condition(hasNews, FORGET_AFTER_MS));
+    const next = announced as HostFacts | null;
+    if (!isHere || isForgotten || !next) break;
+    announced = null;
+    become('online', null);
+    const reason = await lease(name, next.instance);
+    // Otherwise a new process of it has connected in the meantime, and gets the next lease.
+    if ((announced as HostFacts | null) === null) become('offline', reason);
+    if (workflowInfo().historyLength > CONTINUE_AT_EVENTS && announced === null)
+      await continueAsNew<typeof host>(input, state);
+  }
+  become('offline', isForgotten ? 'it was forgotten' : 'it was not seen for 30 days');
+  return state;
+}
+
+/** A plain error would fail the workflow task over and over; this ends the workflow instead. */
+function ownName(): string {
+  const name = /^host\/(.+)$/.exec(workflowInfo().workflowId)?.[1] ?? '';
+  if (ID_PATTERN.test(name)) return name;
+  return refuse('invalid_input', {
+    what: 'The workflow id of a host',
+    got: workflowInfo().workflowId,
+    allowed: 'host/<name>',
+  });
+}
+
+/** Lasts as long as the host is online; returns why it no longer is. */
+async function lease(name: string, instance: string): Promise<string> {
+  const { holdLease } = proxyActivities<PresenceActivities>({
+    taskQueue: hostTaskQueue(name),
+    scheduleToStartTimeout: DELIVERY_MS,
+    startToCloseTimeout: '365 days',
+    heartbeatTimeout: SILENT_MS,
+    retry: { maximumAttempts: 1 },
+  });
+  try {
+    const { reason } = await holdLease.executeWithOptions({ summary: label(`${name} is online`) }, [
+      { instance },
+    ]);
+    return reason;
+  } catch (err) {
+    if (isCancellation(err)) throw err;
+    const cause = err instanceof ActivityFailure ? err.cause : err;
+    return cause instanceof TimeoutFailure ? 'it is silent' : reasonOf(cause);
+  }
+}

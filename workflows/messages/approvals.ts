@@ -1,0 +1,204 @@
+// Pending approvals of a session or a turn: asked once, answered by signal or update, across continue-as-new and
+// worker deaths.
+import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import type {
+  Approval,
+  ApprovalsRecord,
+  ApprovalsRequest,
+  ApproveRequest,
+  DenyRequest,
+  Hold,
+  ShownValue,
+} from '../../contracts/tools/approvals';
+import { APPROVAL_MESSAGES } from '../../contracts/messages';
+import { ownValue, setOwn } from '../../contracts/own';
+import { approveSchema, denySchema } from '../../contracts/schemas/approvals';
+import { cutValues } from '../../contracts/tools/shown-values';
+import { approvalDetails } from './approval-labels';
+import { messageGuard } from './message-guard';
+import { checked, refuse } from './refusal';
+
+export const approveUpdate = defineUpdate<Approval, [ApproveRequest?]>(APPROVAL_MESSAGES.approve);
+export const denyUpdate = defineUpdate<Approval, [DenyRequest?]>(APPROVAL_MESSAGES.deny);
+export const approveSignal = defineSignal<[ApproveRequest?]>(APPROVAL_MESSAGES.approve);
+export const denySignal = defineSignal<[DenyRequest?]>(APPROVAL_MESSAGES.deny);
+export const approvalsQuery = defineQuery<Approval[], [ApprovalsRequest?]>(APPROVAL_MESSAGES.approvals);
+
+export interface Question extends Hold {
+  /** Asking again with the same id is the same question. */
+  id: string;
+  what: string;
+  agent: string;
+  runs: string;
+  /** Uncut. */
+  values: readonly ShownValue[];
+}
+
+export const newApprovals = (): ApprovalsRecord => ({ waiting: [], answers: {}, cleared: [] });
+
+export class Approvals {
+  /** The uncut values of what is waiting; after continue-as-new they come back when it is asked again. */
+  private readonly whole = new Map<string, readonly ShownValue[]>();
+
+  /** @param changed is called when something starts or stops waiting, to update the page */
+  constructor(
+    readonly record: ApprovalsRecord,
+    private readonly changed: () => void,
+  ) {}
+
+  get waiting(): readonly Approval[] {
+    return this.record.waiting;
+  }
+
+  /** Resolves when it is approved. Throws `approval_denied` and `approval_expired`. */
+  async ask(question: Question): Promise<void> {
+    const { id, hash, reasons, expiresMs, values } = question;
+    const { record } = this;
+    if (reasons.every(({ rule }) => record.cleared.includes(rule))) return;
+    const now = Date.now();
+    const askedAt = new Date(now).toISOString();
+    const expiresAt = new Date(now + expiresMs).toISOString();
+    let asked = record.waiting.find((one) => one.id === id);
+    // It was asked before continue-as-new, and would now run in another folder.
+    if (asked && asked.hash !== hash) {
+      this.forget((one) => one === id);
+      asked = undefined;
+    }
+    if (!asked && !this.answered(id)) {
+      const { what, agent, runs, place } = question;
+      const shown = { agent, runs, ...(place && { place }), values: cutValues(values) };
+      asked = { id, what, hash, reasons, askedAt, expiresAt, ...shown };
+      record.waiting.push(asked);
+    }
+    this.whole.set(id, values);
+    this.changed();
+    const leftMs = Math.max(0, Date.parse(asked?.expiresAt ?? expiresAt) - now);
+    const isOfIt = (): boolean => ownValue(record.answers, id) !== undefined;
+    let answer: ApprovalsRecord['answers'][string] | undefined;
+    try {
+      if (await condition(isOfIt, Math.max(1, leftMs))) answer = ownValue(record.answers, id);
+    } finally {
+      // Also if the asker is cancelled: its question would otherwise wait forever.
+      this.forget((one) => one === id);
+    }
+    const rules = reasons.map(({ rule }) => rule).join(', ');
+    if (!answer) return refuse('approval_expired', { waitedMs: expiresMs, reasons: rules });
+    if (!answer.approved)
+      refuse('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });
+  }
+
+  /** After continue-as-new: drops questions that nobody asks again. */
+  keepOnly(isAsked: (id: string) => boolean): void {
+    this.forget((id) => !isAsked(id));
+  }
+
+  private forget(isOver: (id: string) => boolean): void {
+    const { record } = this;
+    record.waiting = record.waiting.filter(({ id }) => !isOver(id));
+    record.answers = Object.fromEntries(Object.entries(record.answers).filter(([id]) => !isOver(id)));
+    for (const id of this.whole.keys()) if (isOver(id)) this.whole.delete(id);
+    this.changed();
+  }
+
+  /** Throws `approval_unknown` and `approval_changed`. */
+  check(request: { id?: string; hash?: string }): Approval {
+    const { id, hash } = request;
+    const open = this.record.waiting.filter((one) => !this.answered(one.id));
+    const found = id === undefined && open.length === 1 ? open[0] : open.find((one) => one.id === id);
+    const allowed = open.map((one) => one.id).join(', ') || 'none: nothing is waiting';
+    if (!found) return refuse('approval_unknown', { got: id ?? 'no id', allowed });
+    if (hash !== undefined && hash !== found.hash)
+      return refuse('approval_changed', { got: hash, allowed: found.hash });
+    return found;
+  }
+
+  private answered(id: string): boolean {
+    return ownValue(this.record.answers, id) !== undefined;
+  }
+
+  /** Throws like `check`, and `approval_needs_hash`: without a hash, an approval is for whatever is waiting by then. */
+  checkApproval(request: { id?: string; hash?: string }): Approval {
+    const found = this.check(request);
+    if (request.hash === undefined && messageGuard.demandsSeals)
+      return refuse('approval_needs_hash', { allowed: found.hash });
+    return found;
+  }
+
+  approve(request: ApproveRequest | undefined): Approval {
+    const { scope = 'once', by = null, ...which } = checked(approveSchema, 'The approval', request);
+    const found = this.checkApproval(which);
+    setOwn(this.record.answers, found.id, { approved: true, by, reason: null });
+    if (scope === 'session') {
+      const rules = found.reasons.map(({ rule }) => rule);
+      this.record.cleared = [...new Set([...this.record.cleared, ...rules])];
+      // Also answers everything else that waits for the same rules.
+      for (const other of this.record.waiting)
+        if (other.reasons.every(({ rule }) => this.record.cleared.includes(rule)) && !this.answered(other.id))
+          setOwn(this.record.answers, other.id, { approved: true, by, reason: null });
+    }
+    return found;
+  }
+
+  deny(request: DenyRequest | undefined): Approval {
+    const { by = null, reason = null, ...which } = checked(denySchema, 'The refusal', request);
+    const found = this.check(which);
+    setOwn(this.record.answers, found.id, { approved: false, by, reason });
+    return found;
+  }
+
+  /** For when nobody waits for an answer any longer. */
+  denyAll(reason: string): void {
+    for (const { id } of this.record.waiting)
+      if (!this.answered(id)) setOwn(this.record.answers, id, { approved: false, by: null, reason });
+  }
+
+  /** With an id: that one, uncut. Without: all of them, long values cut. */
+  show({ id }: ApprovalsRequest = {}): Approval[] {
+    if (id === undefined) return [...this.waiting];
+    const values = this.whole.get(id);
+    return this.waiting
+      .filter((one) => one.id === id)
+      .map((one) => ({ ...one, ...(values && { values: [...values] }) }));
+  }
+
+  /** What the page of the session or the turn shows, in Markdown. */
+  details(): string {
+    return approvalDetails(this.waiting);
+  }
+}
+
+/** @param refused receives faults of signals: their senders get no answer */
+export function listenToApprovals(approvals: Approvals, refused: (err: unknown) => void): void {
+  const signalled = (work: () => unknown): void => {
+    try {
+      work();
+    } catch (err) {
+      refused(err);
+    }
+  };
+  setHandler(approveUpdate, (request?: ApproveRequest) => approvals.approve(request), {
+    validator: (request?: ApproveRequest) => {
+      const { id, hash } = checked(approveSchema, 'The approval', request);
+      approvals.checkApproval({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
+    },
+    description:
+      'Approve what is waiting: {"id":"…","hash":"…"}, with "scope":"session" for all of this kind',
+  });
+  setHandler(denyUpdate, (request?: DenyRequest) => approvals.deny(request), {
+    validator: (request?: DenyRequest) => {
+      const { id } = checked(denySchema, 'The refusal', request);
+      approvals.check({ ...(id !== undefined && { id }) });
+    },
+    description: 'Deny what is waiting: {} or {"id":"…","reason":"not here"}',
+  });
+  setHandler(approveSignal, (request?: ApproveRequest) => signalled(() => approvals.approve(request)), {
+    description:
+      'Approve what is waiting: {"id":"…","hash":"…"}, with "scope":"session" for all of this kind',
+  });
+  setHandler(denySignal, (request?: DenyRequest) => signalled(() => approvals.deny(request)), {
+    description: 'Deny what is waiting: {} or {"id":"…","reason":"not here"}',
+  });
+  setHandler(approvalsQuery, (request?: ApprovalsRequest) => approvals.show(request ?? {}), {
+    description: 'What is waiting for approval: {}, or {"id":"…"} for one in full, however long it is',
+  });
+}

@@ -1,0 +1,67 @@
+// Pending approvals in an agent's turn and sessions. These tell the agent, which shows the approvals, tells its turn,
+// and forwards only answers to what is pending.
+import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
+import type { Approval } from '../../contracts/tools/approvals';
+import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
+import type { OpenQuestion, QuestionsSignal } from '../../contracts/agents/questions';
+import { cutValues } from '../../contracts/tools/shown-values';
+import { questionsSignal } from '../agent/agent-definitions';
+
+/** Limit for one value in messages between workflows. */
+const TOLD_CHARACTERS = 4_000;
+
+/** Used by a session or a turn to tell its agent. */
+export class QuestionsForAgent {
+  private told = '';
+
+  constructor(private readonly agent: string) {}
+
+  tell(waiting: readonly Approval[]): void {
+    const key = waiting.map(({ id, hash }) => `${id} ${hash}`).join('\n');
+    if (key === this.told) return;
+    this.told = key;
+    // Since 0.3. Before, nobody was told; remove the old path when no session or turn of 0.2 is open.
+    if (!patched('agent-is-told-of-questions')) return;
+    const { workflowId } = workflowInfo();
+    const cut = waiting.map((one) => ({
+      ...one,
+      ...(one.values && { values: cutValues(one.values, TOLD_CHARACTERS) }),
+    }));
+    send(agentWorkflowId(this.agent), { workflowId, waiting: cut });
+  }
+}
+
+/** Independent of the asker, which may be cancelled. A command-line session has no agent, so a failure is ignored. */
+function send(workflowId: string, signal: QuestionsSignal): void {
+  CancellationScope.nonCancellable(() =>
+    getExternalWorkflowHandle(workflowId).signal(questionsSignal, signal),
+  ).catch(() => undefined);
+}
+
+/** Used by the agent and by its turn. */
+export class OpenQuestions {
+  constructor(readonly record: Record<string, Approval[]> = {}) {}
+
+  /** Approvals that have not expired: a terminated workflow never withdraws its own. */
+  get open(): OpenQuestion[] {
+    return Object.entries(this.record).flatMap(([workflowId, waiting]) =>
+      waiting
+        .filter(({ expiresAt }) => Date.parse(expiresAt) > Date.now())
+        .map((one) => ({ ...one, workflowId })),
+    );
+  }
+
+  /** False unless the workflow belongs to the agent: others are neither shown nor forwarded. */
+  take({ workflowId, waiting }: QuestionsSignal, agent: string): boolean {
+    const isOfTurn = workflowId.startsWith(`${agentWorkflowId(agent)}/turn/`);
+    if (!isOfTurn && parseSessionWorkflowId(workflowId)?.agent !== agent) return false;
+    if (waiting.length > 0) this.record[workflowId] = waiting;
+    else delete this.record[workflowId];
+    return true;
+  }
+
+  /** Tells the turn, whose page shows the approvals, too. */
+  tellTurn(turn: string | null, signal: QuestionsSignal): void {
+    if (turn !== null && turn !== signal.workflowId) send(turn, signal);
+  }
+}

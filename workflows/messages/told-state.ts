@@ -1,0 +1,67 @@
+// The search attributes of a workflow that say what it is doing and what it waits for. Each change is one event in a
+// workflow task that is there anyway, and an action where the server's operator is billed by action: so only states
+// that last are told.
+import type { SearchAttributePair } from '@temporalio/common';
+import { patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { WaitsFor } from '../../contracts/agents/waits';
+import {
+  attributesOfState,
+  STATE_KEY,
+  STATE_PATCH,
+  WAITS_FOR_KEY,
+  type WorkState,
+} from '../../contracts/agents/work-state';
+
+export class ToldState {
+  private constructor(private told: WorkState | null) {}
+
+  /** Whether the server has the attributes, as far as this workflow knows: its children may be started with them. */
+  get isTelling(): boolean {
+    return this.told !== null;
+  }
+
+  /** For workflows that are only started by other workflows of ours: silent unless they gave the attributes. */
+  static given(): ToldState {
+    return new ToldState(givenState());
+  }
+
+  /**
+   * For workflows that anyone may start. A starter that gave the state knows the attributes, and the server accepted
+   * them. Without it, for example from the web UI, the worker decides (`patchActivationCallback`): an attribute that
+   * the server does not have would fail the workflow task, over and over.
+   * @param ids what the workflow is, besides what it is doing
+   */
+  static open(ids: readonly SearchAttributePair[], now: WorkState): ToldState {
+    const given = givenState();
+    if (given) {
+      const { typedSearchAttributes } = workflowInfo();
+      const missing = ids.filter(({ key, value }) => typedSearchAttributes.get(key) !== value);
+      if (missing.length > 0) upsertSearchAttributes(missing);
+      const told = new ToldState(given);
+      told.tell(now);
+      return told;
+    }
+    // Since 0.3. Before, only the ids were told; remove the old path when no agent and no session of 0.2 is open.
+    const isKnown = patched(STATE_PATCH);
+    const pairs = [...ids, ...(isKnown ? attributesOfState(now) : [])];
+    if (pairs.length > 0) upsertSearchAttributes(pairs);
+    return new ToldState(isKnown ? now : null);
+  }
+
+  /** Does nothing if nothing has changed. */
+  tell(now: WorkState): void {
+    const { told } = this;
+    if (!told || (told.state === now.state && told.waitsFor === now.waitsFor)) return;
+    this.told = now;
+    upsertSearchAttributes(attributesOfState(now));
+  }
+}
+
+/** From the start of this run: what it was given, or what the run before it had been given. */
+function givenState(): WorkState | null {
+  const { typedSearchAttributes } = workflowInfo();
+  const state = typedSearchAttributes.get(STATE_KEY);
+  if (state === undefined) return null;
+  const waitsFor = (typedSearchAttributes.get(WAITS_FOR_KEY) ?? 'none') as WaitsFor;
+  return { state: state as WorkState['state'], waitsFor };
+}

@@ -1,0 +1,138 @@
+// `execSession`: the durable side of one persistent shell, from its opening to its close. The shell itself
+// lives in its holder on the host.
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  patched,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { fromFailure } from '../../contracts/errors/failure';
+import { LOCAL_HOST, parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import { label } from '../../contracts/text/labels';
+import { sessionInputSchema } from '../../contracts/schemas/session';
+import type { SessionInput } from '../../contracts/sessions/session';
+import { attributesOfSession } from '../../contracts/agents/work-state';
+import { hostFailure, repeatable } from '../host/host-activities';
+import { checked, refuse } from '../messages/refusal';
+import { SessionActor } from './session-actor';
+import { listen } from './session-messages';
+import { newSessionRecord, workStateOf, type SessionRecord } from './session-record';
+import { ToldState } from '../messages/told-state';
+
+/** Replaying an event costs about half a millisecond: this keeps a replay below one or two seconds. */
+const CONTINUE_AT_EVENTS = 2_000;
+/** Above this, long-waiting callers no longer hold back continue-as-new. */
+const CONTINUE_AT_ANY_COST_EVENTS = 8_000;
+/** Above this, running tool calls no longer do either: the server ends a history at 51,200 events. */
+const CONTINUE_AT_LAST_EVENTS = 25_000;
+const LONG_CALL_MS = 2_000;
+const DRAIN_MS = 5_000;
+const HANDLERS_MS = 15_000;
+
+/** Starts from `input`, or continues from `carried` after continue-as-new. */
+export async function execSession(input?: SessionInput, carried?: SessionRecord): Promise<void> {
+  const record = carried ?? openSession(input);
+  // A carried session has its ids: the server copies attributes to the next run.
+  const told = ToldState.open(carried ? [] : attributesOfSession(record.ref), workStateOf(record));
+  const session = new SessionActor(record, told);
+  // Before the handlers: pending messages are handled the moment these are set.
+  session.reattach();
+  listen(session);
+  try {
+    await live(session);
+  } catch (err) {
+    if (isCancellation(err)) {
+      await CancellationScope.nonCancellable(async () => {
+        await close(session, 'the session was cancelled');
+        await condition(allHandlersFinished, HANDLERS_MS);
+      });
+    }
+    throw err;
+  }
+}
+
+function openSession(input: SessionInput | undefined): SessionRecord {
+  const settings = checked(sessionInputSchema, 'The input of execSession', input);
+  const ref: SessionRef = parseSessionWorkflowId(workflowInfo().workflowId) ?? {
+    agent: settings.agent ?? refuse('invalid_input', MISSING_AGENT),
+    host: settings.host ?? LOCAL_HOST,
+    session: settings.session ?? 0,
+  };
+  return newSessionRecord(ref, settings);
+}
+
+const MISSING_AGENT = {
+  what: 'The agent of the session',
+  got: 'nothing',
+  allowed: 'a workflow id exec/<agent>/<host>/<n>, or an input with agent, host and session',
+};
+
+/** Runs until it is closed, idle for too long, or its history is long enough. */
+async function live(session: SessionActor): Promise<void> {
+  const { record } = session;
+  while (session.closing === null) {
+    const idleMs = session.usedAt + record.idleMs - Date.now();
+    if (idleMs <= 0 && !record.command) {
+      session.closing = 'it was idle for too long';
+    } else {
+      // A command that outlives the idle limit keeps its session: check again after a tenth of the limit.
+      const lookAgainMs = Math.max(idleMs, record.idleMs / 10, 1);
+      await condition(() => session.closing !== null || isLong(session), lookAgainMs);
+    }
+    if (isLong(session) && session.closing === null) await moveOn(session);
+  }
+  await close(session, session.closing);
+  if (allHandlersFinished()) return;
+  // Bounded since 0.2.0: no caller's wait keeps a closed session's workflow open.
+  if (patched('bounded-close')) await condition(allHandlersFinished, HANDLERS_MS);
+  else await condition(allHandlersFinished);
+}
+
+/** Continues as new, unless a tool call would be lost: then it stays a while longer. */
+async function moveOn(session: SessionActor): Promise<void> {
+  const { tools, record } = session;
+  session.phase = 'draining';
+  // Only sessions with tool calls get here while a caller waits for a command, so no history of 0.1.0 does.
+  session.isHandingOver = tools.wasUsed;
+  // Not forever: a caller that is cut off resends its id, and finds its command in the next run.
+  const isDrained = (): boolean => allHandlersFinished() && tools.oldestRunning === null;
+  await condition(() => isDrained() || session.closing !== null, DRAIN_MS);
+  const mayLeave = tools.oldestRunning === null || workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
+  if (session.closing === null && mayLeave) {
+    tools.fitCarried();
+    await continueAsNew<typeof execSession>(undefined, record);
+  }
+  session.isHandingOver = false;
+  session.phase = 'open';
+}
+
+async function close(session: SessionActor, reason: string): Promise<void> {
+  session.closing ??= reason;
+  const { record } = session;
+  session.tools.cancelAll(reason);
+  session.approvals.denyAll(reason);
+  const { ref } = record;
+  try {
+    await repeatable(ref.host).closeSession.executeWithOptions({ summary: label(reason) }, [{ ref, reason }]);
+    // Interleaves with the end of the session's command, which the host reports like any other end.
+    await condition(() => record.command === null, '10s');
+  } catch (err) {
+    // A host that is gone has either lost its shells, or `holdfast down --sessions` there ends them. Shells of a data
+    // folder that no longer serves the host are ended as orphans when it is back.
+    const code = fromFailure(hostFailure(err, ref.host))?.code;
+    if (code !== 'host_offline' && code !== 'session_elsewhere') throw err;
+  }
+  session.phase = 'closed';
+}
+
+function isLong({ waiters, tools }: SessionActor): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
+  if (historyLength > CONTINUE_AT_LAST_EVENTS) return true;
+  // A long call may be one that must not run twice: it is cut off only if necessary.
+  if (tools.oldestRunning !== null && Date.now() - tools.oldestRunning > LONG_CALL_MS) return false;
+  return waiters === 0 || tools.wasUsed || historyLength > CONTINUE_AT_ANY_COST_EVENTS;
+}

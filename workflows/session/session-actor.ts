@@ -1,0 +1,398 @@
+// How an exec session handles messages: decides what runs when, runs it on the host, remembers the results. Signals
+// and updates reach the same methods.
+import {
+  CancellationScope,
+  condition,
+  currentUpdateInfo,
+  isCancellation,
+  patched,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Yielded } from '../../contracts/sessions/host';
+import { label } from '../../contracts/text/labels';
+import { ownValue } from '../../contracts/own';
+import {
+  execSchema,
+  inputSchema,
+  outputSchema,
+  resetSchema,
+  waitRequestSchema,
+} from '../../contracts/schemas/session';
+import type {
+  CommandView,
+  ExecRequest,
+  InputRequest,
+  OutputRequest,
+  ResetRequest,
+  WaitRequest,
+  WaitResult,
+} from '../../contracts/sessions/session';
+import type { ToolCallAnswer, ToolCallRequest } from '../../contracts/tools/tools';
+import { Approvals, newApprovals } from '../messages/approvals';
+import { CommandRun } from './command-run';
+import { hostFailure, repeatable } from '../host/host-activities';
+import { QuestionsForAgent } from '../messages/open-questions';
+import { checked, refuse } from '../messages/refusal';
+import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
+import type { AskedBy } from '../messages/id-conflict';
+import { SessionIds } from './session-ids';
+import { sessionDetails, summaryOfInput } from './session-labels';
+import {
+  bindToFolder,
+  factsOfBusy,
+  idOnHost,
+  isYielded,
+  newCommand,
+  MAX_QUEUED_INPUT_BYTES,
+  nextInputs,
+  queueInput,
+  recordRefusal,
+  showView,
+  workStateOf,
+  type RunningCommand,
+  type SessionRecord,
+} from './session-record';
+import { SessionTools } from './session-tools';
+import type { ToldState } from '../messages/told-state';
+
+/** When a view shows a command's end, the host has sent that end or is about to. */
+const SETTLE_MS = 10_000;
+const REPLACED = 'another command took its place';
+
+export class SessionActor {
+  phase: 'open' | 'draining' | 'closed' = 'open';
+  private closingReason: string | null = null;
+  /** Callers that wait for a command are sent to the next run, which knows the command. */
+  isHandingOver = false;
+  /** Waits for other sessions, which must not delay the end of this one. */
+  private readonly waits = new Set<CancellationScope>();
+  private isTyping = false;
+  /** When the last message came, in workflow time. */
+  usedAt = Date.now();
+  /** Handlers that may wait long: continue-as-new lets them finish first. */
+  waiters = 0;
+  /** Ends of running commands; a promise rejects if its command could not run at all. */
+  private readonly ends = new Map<string, Promise<CommandView>>();
+
+  readonly tools: SessionTools;
+  readonly approvals: Approvals;
+  private readonly ids: SessionIds;
+  private readonly questions: QuestionsForAgent;
+
+  constructor(
+    readonly record: SessionRecord,
+    private readonly told: ToldState,
+  ) {
+    this.ids = new SessionIds(record);
+    this.questions = new QuestionsForAgent(record.ref.agent);
+    this.approvals = new Approvals((record.approvals ??= newApprovals()), () => {
+      this.questions.tell(this.approvals.waiting);
+      this.tell();
+    });
+    this.tools = new SessionTools(record, this.approvals);
+  }
+
+  /** Why the session should end; null while it should not. */
+  get closing(): string | null {
+    return this.closingReason;
+  }
+  set closing(reason: string | null) {
+    this.closingReason = reason;
+    if (reason !== null) for (const scope of this.waits) scope.cancel();
+  }
+
+  /** After continue-as-new: the previous command is still running, and inputs may be waiting to be typed. */
+  reattach(): void {
+    const { command } = this.record;
+    this.approvals.keepOnly((id) => this.tools.isRunning(id) || (command && idOnHost(command)) === id);
+    if (command) this.track(command, true);
+    if (this.record.queuedInputs?.length) void this.typeQueued();
+    this.tools.reattach();
+  }
+
+  checkExec(request: ExecRequest | undefined, by: AskedBy = 'validator'): ExecRequest {
+    const exec = checked(execSchema, 'The command', request);
+    const { command } = this.record;
+    const id = exec.id ?? currentUpdateInfo()?.id;
+    this.ids.checkCommand(id, exec, by);
+    if (command?.trouble && !exec.reset) refuse(command.trouble.code, command.trouble.facts);
+    if (command && !exec.reset && command.id !== id) refuse('busy', factsOfBusy(this.record, command));
+    return exec;
+  }
+
+  checkInput(request: InputRequest | undefined, by: AskedBy = 'validator'): InputRequest {
+    const input = checked(inputSchema, 'The input', request, true);
+    const id = input.id ?? currentUpdateInfo()?.id;
+    this.ids.checkInput(id, input, by);
+    if (!this.record.command && !this.ids.isKnownInput(id))
+      refuse('no_running_process', { session: this.record.ref.session });
+    return input;
+  }
+
+  checkReset(request: ResetRequest | undefined, by: AskedBy = 'validator'): ResetRequest {
+    const reset = checked(resetSchema, 'The reset request', request);
+    this.ids.checkReset(reset.id ?? currentUpdateInfo()?.id, reset, by);
+    return reset;
+  }
+
+  /** Answers at the command's end, or at its yield. */
+  async exec(request: ExecRequest | undefined): Promise<CommandView> {
+    // Checked again: another command may have been accepted since the validator ran.
+    const checkedExec = this.checkExec(request, 'handler');
+    const { id = this.nextId(), reader, reset = false } = checkedExec;
+    this.usedAt = Date.now();
+    this.ids.rememberCommand(id, checkedExec);
+    if (this.record.command?.id !== id) {
+      this.record.command = newCommand(this.record, id, checkedExec);
+      this.tools.grant(id, checkedExec.tools);
+      // Without a reset, only background scripts' calls can be waiting here, no command.
+      if (reset) this.approvals.denyAll(REPLACED);
+      this.tell();
+      this.track(this.record.command, false);
+    }
+    const command = this.record.command;
+    const end = this.ends.get(id);
+    // A cancelled session ends its commands first; callers get that end.
+    const first = await this.waiting(() =>
+      CancellationScope.nonCancellable(() =>
+        Promise.race([
+          end,
+          condition(() => command.yielded !== null || this.isHandingOver || command.trouble !== undefined),
+        ]),
+      ),
+    );
+    const answer = first ?? command.yielded;
+    if (!answer && command.trouble) return refuse(command.trouble.code, command.trouble.facts);
+    if (!answer && this.isHandingOver) return refuse('draining');
+    if (!answer)
+      return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
+    this.show(answer, reader);
+    return answer;
+  }
+
+  onYielded(yielded: Yielded | undefined): void {
+    if (!isYielded(yielded))
+      refuse('invalid_input', {
+        what: 'The signal "yielded"',
+        got: typeof yielded,
+        allowed: 'what the host worker sends',
+      });
+    const { commandId, view, trouble } = yielded;
+    const { command } = this.record;
+    if (!command || idOnHost(command) !== commandId) return;
+    command.trouble = trouble ?? undefined;
+    if (!view || command.yielded) return;
+    command.yielded = bindToFolder(this.record.ref, view);
+    this.show(command.yielded);
+  }
+
+  /** Accepts an input from a signal: inputs are typed in order, many per activity. */
+  signalInput(request: InputRequest | undefined): Promise<unknown> | void {
+    // Since 0.2.0. Before, each was a separate activity: they overtook each other, and 2,000 pending ones were the
+    // most that a workflow may have. Remove the old path when no session of 0.1.0 is open.
+    if (!patched('inputs-in-order')) return this.input(request, false);
+    const input = this.checkInput(request, 'handler');
+    const { id: inputId = this.nextId(), keyboard, enter, keys = [] } = input;
+    this.usedAt = Date.now();
+    if (!this.ids.rememberInput(inputId, input)) return;
+    const text = keyboard ?? (keys.length > 0 ? null : '');
+    if (!queueInput(this.record, { inputId, text, ...(enter === false && { enter }), keys })) {
+      this.ids.forgetInput(inputId);
+      refuse('input_queue_full', { session: this.record.ref.session, allowed: MAX_QUEUED_INPUT_BYTES });
+    }
+    void this.typeQueued();
+  }
+
+  /** A script calls a tool. */
+  callTool(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
+    this.usedAt = Date.now();
+    return this.tools.call(request);
+  }
+
+  /** Not part of any handler. Inputs not typed before a continue-as-new are sent again: the host knows the ids. */
+  private async typeQueued(): Promise<void> {
+    if (this.isTyping) return;
+    this.isTyping = true;
+    const { record } = this;
+    for (let inputs = nextInputs(record); inputs.length > 0; inputs = nextInputs(record)) {
+      const [first] = inputs;
+      const summary =
+        inputs.length > 1
+          ? `type ${inputs.length} inputs`
+          : summaryOfInput(first?.text ?? null, first?.keys ?? []);
+      try {
+        const { view, refused } = await repeatable(record.ref.host).sendInputs.executeWithOptions(
+          { summary },
+          [{ ref: record.ref, inputs }],
+        );
+        for (const message of refused) recordRefusal(record, message);
+        this.show(bindToFolder(record.ref, view));
+      } catch (err) {
+        if (isCancellation(err)) break;
+        for (const { inputId } of inputs) this.ids.forgetInput(inputId);
+        const failure = hostFailure(err, record.ref.host);
+        recordRefusal(record, failure instanceof Error ? failure.message : String(failure));
+      }
+      record.queuedInputs = record.queuedInputs?.slice(inputs.length) ?? [];
+    }
+    this.isTyping = false;
+  }
+
+  /** With `answer` it waits for the program's reaction; without, only until the input is typed. */
+  async input(request: InputRequest | undefined, answer = true): Promise<CommandView> {
+    const checkedInput = this.checkInput(request, 'handler');
+    const { id = this.nextId(), keyboard, enter, keys = [], reader, yield: yielding } = checkedInput;
+    this.usedAt = Date.now();
+    if (!this.ids.rememberInput(id, checkedInput)) return this.output(reader ? { reader } : {});
+    // After earlier signalled input; a key without text, which may be meant to interrupt, goes at once.
+    if (keyboard !== undefined && this.isTyping) await condition(() => !this.isTyping);
+    const { ref, readers } = this.record;
+    const text = keyboard ?? (keys.length > 0 ? null : '');
+    const from = ownValue(readers, reader) ?? null;
+    const wait = answer ? { ...this.record.yield, ...yielding } : null;
+    const summary = summaryOfInput(text, keys);
+    try {
+      const typed = { text, ...(enter === false && { enter }), keys };
+      const input = { ref, inputId: id, ...typed, from, yield: wait };
+      return await this.onHost((host) => host.sendInput.executeWithOptions({ summary }, [input]), reader);
+    } catch (err) {
+      // It was refused: the same id may be sent again.
+      this.ids.forgetInput(id);
+      throw err;
+    }
+  }
+
+  output(request: OutputRequest | undefined): Promise<CommandView> {
+    const {
+      from,
+      maxBytes = null,
+      wait = null,
+      waitMs = DEFAULT_WAIT_MS,
+      reader,
+    } = checked(outputSchema, 'The output request', request);
+    this.usedAt = Date.now();
+    const { ref, readers } = this.record;
+    const start = from ?? ownValue(readers, reader) ?? null;
+    const summary = label(wait ? `wait for ${wait}` : 'look');
+    const input = { ref, from: start, maxBytes, wait, waitMs };
+    return this.onHost((host) => host.readOutput.executeWithOptions({ summary }, [input]), reader);
+  }
+
+  /** One activity for all: waiting for many costs no more history than for one. */
+  async wait(request: WaitRequest | undefined): Promise<WaitResult> {
+    const { ref } = this.record;
+    const { input, summary } = waitOf(ref, checked(waitRequestSchema, 'The wait request', request));
+    this.usedAt = Date.now();
+    const scope = new CancellationScope();
+    this.waits.add(scope);
+    try {
+      return await this.waiting(() =>
+        scope.run(() => repeatable(ref.host).waitForSessions.executeWithOptions({ summary }, [input])),
+      );
+    } catch (err) {
+      if (isCancellation(err)) refuse('wait_ended', { session: ref.session, reason: this.closing });
+      throw hostFailure(err, ref.host);
+    } finally {
+      this.waits.delete(scope);
+    }
+  }
+
+  /** Opens the shell ahead of the first command. */
+  open(): Promise<CommandView> {
+    const { ref, cwd } = this.record;
+    this.usedAt = Date.now();
+    return this.onHost((host) => host.openSession.executeWithOptions({ summary: 'open' }, [{ ref, cwd }]));
+  }
+
+  reset(request: ResetRequest | undefined): Promise<CommandView> {
+    const checkedReset = this.checkReset(request, 'handler');
+    const { id = this.nextId(), reason = null } = checkedReset;
+    this.usedAt = Date.now();
+    this.approvals.denyAll(`the session was reset${reason === null ? '' : `: ${reason}`}`);
+    const input = { ref: this.record.ref, resetId: id, reason };
+    const done = this.onHost((host) =>
+      host.resetSession.executeWithOptions({ summary: label(reason ?? 'reset') }, [input]),
+    );
+    return this.ids.rememberedReset(done, id, checkedReset);
+  }
+
+  private track(command: RunningCommand, attached: boolean): void {
+    const { ref, cwd } = this.record;
+    const { id: commandId, runtime, code, yield: settings, reset } = command;
+    const input = {
+      ref,
+      workflowId: workflowInfo().workflowId,
+      cwd,
+      commandId,
+      runtime,
+      code,
+      yield: settings,
+      ...(reset && { reset }),
+    };
+    // Not part of any handler: it continues after the yield, and only a reset or a close ends it.
+    const over = (): string | null => this.closing ?? (this.record.command === command ? null : REPLACED);
+    const end = CancellationScope.nonCancellable(() =>
+      new CommandRun(this.approvals, command, input, over).toEnd(attached),
+    );
+    const settled = end.finally(() => {
+      if (this.record.command === command) this.record.command = null;
+      this.ends.delete(commandId);
+    });
+    this.ends.set(commandId, settled);
+    settled.then(
+      // A replaced command ends while the next one runs: the session then shows the next one.
+      (view) => (this.record.command === null ? this.show(view) : undefined),
+      // Waiting callers get the error. The host may have refused the id for its content: it remembers ids for longer.
+      () => {
+        this.ids.forgetCommand(commandId);
+        this.tell();
+      },
+    );
+  }
+
+  /** Runs one activity on the session's host, and applies its view to the session. */
+  private async onHost(
+    work: (host: ReturnType<typeof repeatable>) => Promise<CommandView>,
+    reader?: string,
+  ): Promise<CommandView> {
+    const { command, ref } = this.record;
+    let view: CommandView;
+    try {
+      view = bindToFolder(ref, await this.waiting(() => work(repeatable(ref.host))));
+    } catch (err) {
+      throw hostFailure(err, ref.host);
+    }
+    // A view that shows the end is returned only when the end is recorded here, so that the next command is accepted.
+    const isOver = view.state === 'exited' || view.state === 'lost';
+    if (isOver && command && idOnHost(command) === view.commandId)
+      await condition(() => this.record.command !== command, SETTLE_MS);
+    this.show(view, reader);
+    return view;
+  }
+
+  private show(view: CommandView, reader?: string): void {
+    showView(this.record, view, reader);
+    this.tell();
+  }
+
+  /** Updates the page and the search attributes; to be called when the state changes. */
+  private tell(): void {
+    this.told.tell(workStateOf(this.record));
+    setCurrentDetails(sessionDetails(this.record));
+  }
+
+  private async waiting<T>(work: () => Promise<T>): Promise<T> {
+    this.waiters += 1;
+    try {
+      return await work();
+    } finally {
+      this.waiters -= 1;
+    }
+  }
+
+  private nextId(): string {
+    // Includes the first run's id: a later session on the same shell starts counting again.
+    return currentUpdateInfo()?.id ?? `${workflowInfo().firstExecutionRunId}-s${++this.record.sequence}`;
+  }
+}

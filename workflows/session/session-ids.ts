@@ -1,0 +1,67 @@
+// The ids of a session's messages. Each stands for its content: sending the same again repeats nothing; other content
+// with the same id is refused in the validator, before it costs history.
+import { contentHash, execContent, inputContent, resetContent } from '../../contracts/message-content';
+import type { ExecRequest, InputRequest, ResetRequest } from '../../contracts/sessions/session';
+import { conflict, type AskedBy } from '../messages/id-conflict';
+import { findId, isOther, rememberId, withoutId } from '../messages/known-ids';
+import type { SessionRecord } from './session-record';
+
+/** Also across continue-as-new. The host knows the ids of all commands that have begun, as long as the log exists. */
+const REMEMBERED_COMMANDS = 200;
+const REMEMBERED_INPUTS = 500;
+const REMEMBERED_RESETS = 100;
+
+export class SessionIds {
+  constructor(private readonly record: SessionRecord) {}
+
+  /** Throws `id_conflict`. */
+  checkCommand(id: string | undefined, request: ExecRequest, by: AskedBy): void {
+    if (id === undefined) return;
+    const { command, commandIds } = this.record;
+    const content = execContent(request);
+    const isOfRunning =
+      command?.id === id && contentHash(id, execContent(command)) !== contentHash(id, content);
+    if (isOfRunning || isOther(commandIds, id, content)) conflict(id, by);
+  }
+
+  rememberCommand(id: string, request: ExecRequest): void {
+    rememberId((this.record.commandIds ??= []), id, execContent(request), REMEMBERED_COMMANDS);
+  }
+
+  forgetCommand(id: string): void {
+    this.record.commandIds = withoutId(this.record.commandIds ?? [], id);
+  }
+
+  isKnownInput(id: string | undefined): boolean {
+    return id !== undefined && findId(this.record.inputIds, id) !== undefined;
+  }
+
+  /** Throws `id_conflict`. */
+  checkInput(id: string | undefined, request: InputRequest, by: AskedBy): void {
+    if (id !== undefined && isOther(this.record.inputIds, id, inputContent(request))) conflict(id, by);
+  }
+
+  /** True the first time; a known id is a repetition. */
+  rememberInput(id: string, request: InputRequest): boolean {
+    return rememberId(this.record.inputIds, id, inputContent(request), REMEMBERED_INPUTS);
+  }
+
+  forgetInput(id: string): void {
+    this.record.inputIds = withoutId(this.record.inputIds, id);
+  }
+
+  /** Throws `id_conflict`. */
+  checkReset(id: string | undefined, request: ResetRequest, by: AskedBy): void {
+    if (id !== undefined && isOther(this.record.resetIds, id, resetContent(request))) conflict(id, by);
+  }
+
+  /** Runs beside the answer, which must not come later than in released histories: a replay needs the same order. */
+  rememberedReset<T>(done: Promise<T>, id: string, request: ResetRequest): Promise<T> {
+    done.then(
+      () => rememberId((this.record.resetIds ??= []), id, resetContent(request), REMEMBERED_RESETS),
+      // It was refused, or it is unknown whether it was done: the same id may be sent again.
+      () => undefined,
+    );
+    return done;
+  }
+}

@@ -1,0 +1,265 @@
+// The state of an exec session, as plain data that survives continue-as-new, and pure functions that change it.
+import type { ApprovalsRecord } from '../../contracts/tools/approvals';
+import { isErrorCode, type ErrorFacts } from '../../contracts/errors/holdfast-error';
+import type { CommandTrouble, SignalledInput, Yielded } from '../../contracts/sessions/host';
+import type { SessionRef } from '../../contracts/ids';
+import type {
+  CommandView,
+  ExecRequest,
+  Runtime,
+  SessionInput,
+  SessionState,
+  YieldSettings,
+} from '../../contracts/sessions/session';
+import { label } from '../../contracts/text/labels';
+import { recentOutput } from '../../contracts/sessions/recent-output';
+import { utf8Length } from '../../contracts/schemas/session';
+import { DEFAULT_YIELD } from '../../contracts/sessions/session';
+import type { WorkState } from '../../contracts/agents/work-state';
+import type { KnownId } from '../messages/known-ids';
+import type { ToolGrant } from '../../contracts/tools/tool-grant';
+import type { ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
+
+const REMEMBERED_READERS = 16;
+const REMEMBERED_REFUSALS = 5;
+const LINE_CHARACTERS = 80;
+
+export interface RunningCommand {
+  id: string;
+  runtime: Runtime;
+  code: string;
+  startedAt: number;
+  yield: YieldSettings;
+  /** The answer to the exec update, if it comes before the end. */
+  yielded: CommandView | null;
+  /** Why its state is unknown; absent if it is known. */
+  trouble?: CommandTrouble | undefined;
+  /** Ends what ran before it first. */
+  reset?: boolean;
+  /** What the host runs for it now: the command itself, an installation of what it imports, or its second run. */
+  runId?: string;
+}
+
+/** What people recognize a command by. */
+export const firstLineOf = ({ code }: Pick<RunningCommand, 'code'>): string =>
+  label(code.trim().split('\n')[0] ?? '', LINE_CHARACTERS);
+
+/** A command accepted now, in workflow time. */
+export const newCommand = (
+  record: Pick<SessionRecord, 'yield'>,
+  id: string,
+  { runtime = 'terminal', code, yield: yielding, reset = false }: ExecRequest,
+): RunningCommand => ({
+  id,
+  runtime,
+  code,
+  startedAt: Date.now(),
+  yield: { ...record.yield, ...yielding },
+  yielded: null,
+  ...(reset && { reset }),
+});
+
+export const idOnHost = ({ id, runId }: RunningCommand): string => runId ?? id;
+
+/** Whether a signal reports a command's state, or why it is unknown. */
+export const isYielded = (said: Yielded | undefined): said is Yielded =>
+  typeof said?.commandId === 'string' &&
+  (typeof said.view?.state === 'string' || said.trouble === null || isErrorCode(said.trouble?.code));
+
+/** What a command's scripts may call, and how much they have called. */
+export interface CommandGrant extends ToolGrant {
+  commandId: string;
+  used: number;
+}
+
+export interface CallRecord {
+  request: Omit<ToolCallRequest, 'answered'>;
+  outcome: ToolOutcome | null;
+  /** Hash of the call's content; absent in records of 0.2.0. */
+  hash?: string;
+  /** Someone was asked about it and approved it. */
+  isApproved?: boolean;
+}
+
+export interface SessionRecord {
+  ref: SessionRef;
+  cwd: string | null;
+  idleMs: number;
+  yield: YieldSettings;
+  command: RunningCommand | null;
+  view: CommandView | null;
+  readers: Record<string, number>;
+  /** To recognise inputs that were already typed. */
+  inputIds: KnownId[];
+  /** Accepted commands and resets; absent in records of 0.2.0. */
+  commandIds?: KnownId[];
+  resetIds?: KnownId[];
+  /** Signalled inputs that are not typed yet; absent in records of 0.1.0. */
+  queuedInputs?: SignalledInput[];
+  /** What the scripts of the last commands may call; absent in records of 0.1.0, like the next. */
+  grants?: CommandGrant[];
+  /** Scripts' calls, by id, until the scripts have their answers. */
+  calls?: Record<string, CallRecord>;
+  /** Pending approvals; absent in records of 0.1.0. */
+  approvals?: ApprovalsRecord;
+  /** Numbers messages that came without an id. */
+  sequence: number;
+  refused: string[];
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+export function newSessionRecord(ref: SessionRef, input: SessionInput): SessionRecord {
+  return {
+    ref,
+    cwd: input.cwd ?? null,
+    idleMs: input.idleMs ?? DAY_MS,
+    yield: { ...DEFAULT_YIELD, ...input.yield },
+    command: null,
+    view: null,
+    readers: {},
+    inputIds: [],
+    sequence: 0,
+    refused: [],
+  };
+}
+
+/**
+ * The first data folder that reports the shell owns it: from then on no other may act on this session. Callers do not
+ * see the folder.
+ */
+export function bindToFolder(ref: SessionRef, { folderId, ...view }: CommandView): CommandView {
+  if (folderId !== undefined) ref.folderId ??= folderId;
+  return view;
+}
+
+/**
+ * The last known view of the command; null only where none has run. Before the host has sent a view, it says that the
+ * command runs, and where its output begins is not known: the log of an earlier command ends there, or earlier.
+ */
+export function lastView(record: SessionRecord): CommandView | null {
+  const { ref, command, view } = record;
+  if (!command || view?.commandId === idOnHost(command)) return view;
+  // None of it runs before its approval.
+  if (record.approvals?.waiting.some(({ id }) => id === idOnHost(command))) return view;
+  const at = view?.to ?? 0;
+  return {
+    session: ref.session,
+    commandId: idOnHost(command),
+    state: 'running',
+    exitCode: null,
+    signal: null,
+    killedBy: null,
+    output: '',
+    from: at,
+    to: at,
+    omittedBytes: 0,
+    epoch: view?.epoch ?? 1,
+    freshShell: false,
+    yielded: null,
+    waiting: null,
+    treeKill: view?.treeKill ?? 'process-search',
+    degraded: null,
+    survivors: [],
+    durationMs: Date.now() - command.startedAt,
+    unseen: true,
+  };
+}
+
+/** Records a view as the session's last known one, and how far its reader has read. */
+export function showView(record: SessionRecord, view: CommandView, reader?: string): void {
+  record.view = view;
+  if (!reader) return;
+  // Deleted and re-added, so that the first name is the one that has not read for longest.
+  delete record.readers[reader];
+  record.readers[reader] = view.to;
+  const names = Object.keys(record.readers);
+  if (names.length > REMEMBERED_READERS) delete record.readers[names[0] ?? ''];
+}
+
+/** Continue-as-new carries the queue in one payload of at most 2 MB. */
+export const MAX_QUEUED_INPUT_BYTES = 1_000_000;
+const MAX_BATCH = 100;
+const MAX_BATCH_BYTES = 300_000;
+
+/** False if the queue is full. */
+export function queueInput(record: SessionRecord, input: SignalledInput): boolean {
+  const queue = (record.queuedInputs ??= []);
+  const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(input));
+  if (bytes > MAX_QUEUED_INPUT_BYTES) return false;
+  queue.push(input);
+  return true;
+}
+
+/** The head of the queue, as many inputs as one activity types. They stay queued until they are typed. */
+export function nextInputs({ queuedInputs = [] }: SessionRecord): SignalledInput[] {
+  let bytes = 0;
+  const end = queuedInputs.findIndex((input, index) => {
+    bytes += bytesOf(input);
+    return index > 0 && (index >= MAX_BATCH || bytes > MAX_BATCH_BYTES);
+  });
+  return queuedInputs.slice(0, end < 0 ? undefined : end);
+}
+
+/** Size as JSON in the worst case: each character of a text may take six bytes. */
+const bytesOf = ({ inputId, text, keys }: SignalledInput): number =>
+  100 + inputId.length + utf8Length(text ?? '') + 12 * keys.length;
+
+export function recordRefusal(record: SessionRecord, message: string): void {
+  record.refused.push(message);
+  if (record.refused.length > REMEMBERED_REFUSALS) record.refused.shift();
+}
+
+const isHeld = ({ approvals }: SessionRecord): boolean => (approvals?.waiting.length ?? 0) > 0;
+
+function statusOf(record: SessionRecord): 'idle' | 'running' | 'waiting_input' | 'waiting_approval' {
+  const { command, view } = record;
+  if (!command) return 'idle';
+  if (isHeld(record)) return 'waiting_approval';
+  const isAtPrompt = view?.commandId === idOnHost(command) && view.state === 'waiting_input';
+  return isAtPrompt ? 'waiting_input' : 'running';
+}
+
+/** For lists: a command counts as running once it outlives its yield, because most end before it. */
+export function workStateOf(record: SessionRecord): WorkState {
+  const status = statusOf(record);
+  const isBrief = status === 'running' && !record.command?.yielded;
+  // Also a background script's call, while no command runs.
+  const waitsFor = isHeld(record) ? 'approval' : status === 'waiting_input' ? 'input' : 'none';
+  return { state: isBrief ? 'idle' : status, waitsFor };
+}
+
+export function sessionState(record: SessionRecord, phase: 'open' | 'draining' | 'closed'): SessionState {
+  const { ref, command, view, readers, refused } = record;
+  const { agent, host, session } = ref;
+  const waiting = record.approvals?.waiting ?? [];
+  return {
+    ...{ agent, host, session },
+    status: phase === 'open' ? statusOf(record) : phase,
+    epoch: view?.epoch ?? 1,
+    cwd: record.cwd,
+    command: command && {
+      id: command.id,
+      runtime: command.runtime,
+      startedAt: new Date(command.startedAt).toISOString(),
+      firstLine: firstLineOf(command),
+    },
+    view,
+    readers,
+    refused,
+    approvals: waiting,
+    toolCalls: {
+      made: record.grants?.at(-1)?.used ?? 0,
+      open: Object.values(record.calls ?? {}).flatMap(({ request: { id, tool }, outcome }) =>
+        outcome ? [] : [{ id, tool }],
+      ),
+    },
+  };
+}
+
+/** What is in the way of the next command, and its output as last known: a fresh look would cost history. */
+export function factsOfBusy({ ref, view }: SessionRecord, command: RunningCommand): ErrorFacts {
+  const known = view?.commandId === idOnHost(command) ? view : undefined;
+  const recent = known && recentOutput(known.output);
+  return { session: ref.session, from: known?.from ?? 0, ...(recent && { recent }) };
+}

@@ -1,0 +1,328 @@
+// The tool calls of a session's scripts: who may call what; each call runs once, as an activity, and its outcome is
+// kept until the script has it.
+import {
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  sleep,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { fromFailure } from '../../contracts/errors/failure';
+import { label } from '../../contracts/text/labels';
+import { callContent, contentHash } from '../../contracts/message-content';
+import { ownValue, setOwn } from '../../contracts/own';
+import { jsonBytes } from '../../contracts/payload-size';
+import { cancelToolsSchema, toolCallSchema, toolResultsSchema } from '../../contracts/schemas/tools';
+import { argumentsOf } from '../../contracts/tools/shown-values';
+import { DEFAULT_TOOL_CALLS, type ToolGrant } from '../../contracts/tools/tool-grant';
+import {
+  type CancelToolsRequest,
+  type ToolCallAnswer,
+  type ToolCallRequest,
+  type ToolInvocation,
+  type ToolOutcome,
+  type ToolResults,
+  type ToolResultsRequest,
+} from '../../contracts/tools/tools';
+import type { Approvals } from '../messages/approvals';
+import { idAgain } from './command-run';
+import { hostFailure } from '../host/host-activities';
+import { checked, refuse } from '../messages/refusal';
+import { conflict, type AskedBy } from '../messages/id-conflict';
+import type { CallRecord, CommandGrant, SessionRecord } from './session-record';
+import { toolsOn } from '../turn/tool-activities';
+
+/** Commands whose scripts may still call: background jobs outlive their command. The holder keeps as many tokens. */
+const REMEMBERED_GRANTS = 32;
+/** After this, a call's update is answered early: only ten updates may be open per run. */
+const SLOW_MS = 3_000;
+const RESULTS_WAIT_MS = 30_000;
+const LATE_MS = 10_000;
+const RETRY = { initialInterval: '500ms', maximumInterval: '30s' } as const;
+/** Continue-as-new carries calls in one payload of at most 2 MB, with queued inputs and a command's code. */
+const MAX_CARRIED_BYTES = 400_000;
+
+export class SessionTools {
+  private readonly scopes = new Map<string, CancellationScope>();
+  private readonly startedAt = new Map<string, number>();
+  /** Rises with time while calls are awaited: a wait that began before the last beat is long. */
+  private beats = 0;
+  private isBeating = false;
+  private waiting = 0;
+  /** Long-running calls whose callers wait for results, and how many of those have ended. */
+  private readonly slow = new Set<string>();
+  private slowEnds = 0;
+
+  constructor(
+    private readonly record: SessionRecord,
+    private readonly approvals: Approvals,
+  ) {}
+
+  /** Whether any script has made a call since the session's workflow began, across continue-as-new. */
+  get wasUsed(): boolean {
+    return this.record.calls !== undefined;
+  }
+
+  /** When the longest-running call began, in workflow time; null if none is running. */
+  get oldestRunning(): number | null {
+    return this.startedAt.size === 0 ? null : Math.min(...this.startedAt.values());
+  }
+
+  isRunning(id: string): boolean {
+    return this.known(id)?.outcome === null;
+  }
+
+  /** From now on this command's scripts may call what `grant` allows. */
+  grant(commandId: string, grant: ToolGrant = {}): void {
+    const grants = (this.record.grants ??= []);
+    if (grants.some((known) => known.commandId === commandId)) return;
+    grants.push({ ...grant, commandId, used: 0 });
+    if (grants.length > REMEMBERED_GRANTS) grants.shift();
+  }
+
+  checkCall(request: ToolCallRequest | undefined, by: AskedBy = 'validator'): ToolCallRequest {
+    const call = checked(toolCallSchema, 'The tool call', request, true);
+    const known = this.known(call.id);
+    if (known) {
+      // Old records have no hash, and neither has a call that was cancelled before it arrived: these match any content.
+      const isOther = known.hash !== undefined && known.hash !== contentHash(call.id, callContent(call));
+      if (isOther) conflict(call.id, by);
+      return call;
+    }
+    const grant = this.grantOf(call.commandId);
+    if (!grant) return refuse('script_ended', { reason: 'its command is too old' });
+    const { allowed, calls = DEFAULT_TOOL_CALLS, used } = grant;
+    if (allowed && !allowed.includes(call.tool))
+      refuse('tool_not_allowed', { got: call.tool, allowed: allowed.join(', ') || 'none' });
+    if (used >= calls) refuse('budget_exceeded', { what: 'tool calls', got: used + 1, allowed: calls });
+    return call;
+  }
+
+  /** Answers with the outcome, or after a moment with `pending`. Repeating the same id runs nothing. */
+  async call(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
+    const { answered = [], ...call } = this.checkCall(request, 'handler');
+    this.forget(answered);
+    const known = this.known(call.id) ?? this.start(call);
+    const since = this.beats;
+    this.waiting += 1;
+    this.beat();
+    // Interleaves with its activity and with cancellation, which both set its outcome.
+    await condition(() => known.outcome !== null || this.beats > since + 1);
+    this.waiting -= 1;
+    if (!known.outcome) this.slow.add(call.id);
+    return known.outcome ? { pending: false, outcome: known.outcome } : { pending: true };
+  }
+
+  /** Answers when one of the calls has ended, or after a while. */
+  async results(request: ToolResultsRequest | undefined): Promise<ToolResults> {
+    const { ids, answered = [] } = checked(toolResultsSchema, 'The request for results', request);
+    this.forget(answered);
+    const unknown = ids.filter((id) => !this.known(id));
+    const ended = (): [string, ToolOutcome][] =>
+      ids.flatMap((id) => {
+        const outcome = this.known(id)?.outcome;
+        return outcome ? [[id, outcome]] : [];
+      });
+    for (const id of ids) if (this.isRunning(id)) this.slow.add(id);
+    const before = this.slowEnds;
+    // The end of a call outside `ids`, which came later, ends the wait too: the caller then asks for that one.
+    if (unknown.length === 0 && ended().length === 0)
+      await condition(() => this.slowEnds > before, RESULTS_WAIT_MS);
+    return { outcomes: Object.fromEntries(ended()), unknown };
+  }
+
+  cancel(request: CancelToolsRequest | undefined): void {
+    const { ids, reason } = checked(cancelToolsSchema, 'The cancellation', request);
+    for (const id of ids) {
+      // The cancellation may arrive before its call, perhaps in an earlier run: the call is then not run.
+      if (!this.known(id)) this.keep({ request: { ...NO_CALL, id }, outcome: cancelledOutcome(id, reason) });
+      this.end(id, reason);
+    }
+  }
+
+  cancelAll(reason: string): void {
+    for (const id of Object.keys(this.record.calls ?? {})) this.end(id, reason);
+  }
+
+  /** After continue-as-new: runs unfinished calls again under their keys, except those that may run only once. */
+  reattach(): void {
+    for (const call of Object.values(this.record.calls ?? {})) {
+      if (call.outcome) continue;
+      const { tool, effects, hold } = call.request;
+      const hasBegun = !hold || call.isApproved === true;
+      if (effects === 'once' && hasBegun)
+        this.settle(call, unknownOutcome(tool, 'its session continued as new in the meantime'));
+      else this.run(call);
+    }
+  }
+
+  /** Drops the oldest calls that do not fit into the next run; their outcome is then unknown to callers. */
+  fitCarried(): void {
+    let bytes = 0;
+    for (const call of Object.values(this.record.calls ?? {}).reverse()) {
+      bytes += jsonBytes(call);
+      if (bytes <= MAX_CARRIED_BYTES) continue;
+      call.outcome = null;
+      this.settle(
+        call,
+        unknownOutcome(call.request.tool, 'it could not be kept when its session continued as new'),
+      );
+    }
+  }
+
+  private get calls(): Record<string, CallRecord> {
+    return (this.record.calls ??= {});
+  }
+
+  /** Ids come from outside, and the record is a plain object: `constructor` is not a call. */
+  private known(id: string): CallRecord | undefined {
+    return ownValue(this.record.calls, id);
+  }
+
+  private keep(call: CallRecord): void {
+    setOwn(this.calls, call.request.id, call);
+  }
+
+  private grantOf(commandId: string): CommandGrant | undefined {
+    return this.record.grants?.find(({ commandId: id }) => id === commandId || idAgain(id) === commandId);
+  }
+
+  private start(request: CallRecord['request']): CallRecord {
+    const grant = this.grantOf(request.commandId);
+    if (grant) grant.used += 1;
+    const hash = contentHash(request.id, callContent(request));
+    const call: CallRecord = { request, outcome: null, hash };
+    this.keep(call);
+    this.run(call);
+    return call;
+  }
+
+  /** Not part of any handler: it continues after its update has been answered. */
+  private run(call: CallRecord): void {
+    const { id, tool } = call.request;
+    const scope = new CancellationScope();
+    this.scopes.set(id, scope);
+    this.startedAt.set(id, Date.now());
+    scope
+      .run(() => this.invokeApproved(call))
+      .then(
+        (outcome) => this.settle(call, outcome),
+        (err: unknown) => this.settle(call, failedOutcome(tool, err, this.record.ref.host)),
+      )
+      .finally(() => {
+        this.scopes.delete(id);
+        this.startedAt.delete(id);
+      });
+  }
+
+  /** A call that waits for an approval has not begun; after continue-as-new the approval is asked for again. */
+  private async invokeApproved(call: CallRecord): Promise<ToolOutcome> {
+    const { id, hold } = call.request;
+    if (hold && !call.isApproved) {
+      const { tool: runs, args } = call.request;
+      const values = hold.values ?? argumentsOf(args, hold.secret);
+      const asked = { ...hold, id, agent: this.record.ref.agent, runs, values };
+      await this.approvals.ask({ ...asked, what: `script: ${hold.what}` });
+      call.isApproved = true;
+    }
+    return this.invoke(call);
+  }
+
+  private invoke({ request }: CallRecord): Promise<ToolOutcome> {
+    const { id, commandId, tool, args, blob, cwd, effects, runsOn, timeoutMs, secret, hold } = request;
+    const { ref } = this.record;
+    const { allowed, calls = DEFAULT_TOOL_CALLS, used = 0, within = [] } = this.grantOf(commandId) ?? {};
+    const caller = {
+      session: ref.session,
+      commandId,
+      cwd,
+      within: [...within, ref.session],
+      callsLeft: Math.max(0, calls - used),
+      allowed,
+    };
+    const invocation: ToolInvocation = {
+      agent: ref.agent,
+      key: `${workflowInfo().firstExecutionRunId}/call/${id}`,
+      call: { callId: id, tool, args, ...(hold && { hold }) },
+      blob,
+      settings: { host: ref.host, ...(this.record.cwd !== null && { cwd: this.record.cwd }) },
+      caller,
+    };
+    const shown = secret || blob ? '' : ` ${JSON.stringify(args)}`;
+    const tools = toolsOn(runsOn === 'host' ? ref.host : null, {
+      // Normally the tool's worker ends it in time, and knows why: this covers a worker that does not.
+      startToCloseTimeout: timeoutMs + LATE_MS,
+      retry: effects === 'once' ? { maximumAttempts: 1 } : RETRY,
+    });
+    return tools.invokeTool.executeWithOptions({ summary: label(`script: ${tool}${shown}`, 100) }, [
+      invocation,
+    ]);
+  }
+
+  private end(id: string, reason: string): void {
+    const call = this.known(id);
+    if (!call || call.outcome) return;
+    this.settle(call, cancelledOutcome(call.request.tool, reason));
+    this.scopes.get(id)?.cancel();
+  }
+
+  /** The first outcome counts. Drops the arguments, so that continue-as-new need not carry them. */
+  private settle(call: CallRecord, outcome: ToolOutcome): void {
+    if (call.outcome) return;
+    call.outcome = outcome;
+    call.request = { ...call.request, args: {} };
+    if (this.slow.delete(call.request.id)) this.slowEnds += 1;
+  }
+
+  private forget(ids: readonly string[]): void {
+    for (const id of ids) if (this.known(id)?.outcome) delete this.calls[id];
+  }
+
+  /** One timer for all awaited calls, so that a quick one needs no timer. */
+  private beat(): void {
+    if (this.isBeating) return;
+    this.isBeating = true;
+    sleep(SLOW_MS / 2).then(
+      () => {
+        this.isBeating = false;
+        this.beats += 1;
+        if (this.waiting > 0) this.beat();
+      },
+      // The session is cancelled.
+      () => undefined,
+    );
+  }
+}
+
+/** Placeholder for a call that was cancelled before it arrived. */
+const NO_CALL: Omit<CallRecord['request'], 'id'> = {
+  commandId: '',
+  tool: '',
+  args: {},
+  cwd: '',
+  effects: 'read_only',
+  runsOn: 'anywhere',
+  timeoutMs: 0,
+};
+
+const cancelledOutcome = (tool: string, reason: string): ToolOutcome =>
+  new HoldfastError('call_cancelled', { tool, reason }).toOutcome();
+
+const unknownOutcome = (tool: string, reason: string): ToolOutcome =>
+  new HoldfastError('unknown_outcome', { what: `the call to ${tool}`, reason }).toOutcome();
+
+function failedOutcome(tool: string, err: unknown, host: string): ToolOutcome {
+  if (isCancellation(err))
+    return new HoldfastError('call_cancelled', { tool, reason: 'the session was cancelled' }).toOutcome();
+  const known = fromFailure(hostFailure(err, host));
+  if (known) return known.toOutcome();
+  const cause = err instanceof ActivityFailure ? err.cause : err;
+  const reason =
+    cause instanceof TimeoutFailure
+      ? 'it timed out, or its worker was lost'
+      : `its worker was lost, or it failed: ${reasonOf(cause)}`;
+  return unknownOutcome(tool, reason);
+}

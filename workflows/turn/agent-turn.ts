@@ -1,0 +1,77 @@
+// One turn of an agent, as a child workflow.
+import {
+  ChildWorkflowFailure,
+  isCancellation,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AgentInput, AgentSettings, Message, TurnResult } from '../../contracts/agents/agent';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { turnWorkflowId } from '../../contracts/ids';
+import { asSummary, inMarkdown } from '../../contracts/text/labels';
+import { WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
+import { attributesOfAgent, attributesOfState, TURN_STATE } from '../../contracts/agents/work-state';
+import { interruptSignal } from '../agent/agent-definitions';
+import { turn } from './turn';
+
+export interface TurnOfAgent {
+  agent: string;
+  number: number;
+  message: string;
+  settings: AgentSettings;
+  /** Messages that the agent holds. */
+  messages: number;
+  /** Whether its search attributes say what it is doing. */
+  tells: boolean;
+  /** Called once it runs, with a function that interrupts it. */
+  started: (interrupt: () => Promise<void>) => void;
+}
+
+/** A cancelled turn still returns what it has: a stop loses nothing of the conversation. */
+export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
+  const { agent, number, message, settings, messages, tells, started } = of;
+  const { runId, firstExecutionRunId: born } = workflowInfo();
+  const earlier = { count: messages, runId };
+  try {
+    const child = await startChild(turn, {
+      workflowId: turnWorkflowId(agent, number),
+      args: [{ agent, born, turn: number, message, settings, earlier }],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: asSummary(message),
+      staticDetails: inMarkdown(message, 2_000),
+      // So that the list of an agent's workflows includes its turns.
+      typedSearchAttributes: [...attributesOfAgent(agent), ...(tells ? attributesOfState(TURN_STATE) : [])],
+    });
+    started(() => child.signal(interruptSignal));
+    return await child.result();
+  } catch (err) {
+    if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
+    const failed = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
+    const lost: Message[] = [{ role: 'user', text: message }];
+    const error = failed.toData();
+    return { answer: null, reason: 'model_error', error, steps: 0, messages: lost, sessions: [] };
+  }
+}
+
+const NOT_FOR_TURNS: readonly string[] = [
+  'task',
+  'mode',
+  'keep',
+  'openSessions',
+  'idleMs',
+  'from',
+] satisfies (keyof AgentInput)[];
+
+/** The part of an agent's input that its turns get. */
+export const settingsOf = (input: AgentInput): AgentSettings =>
+  Object.fromEntries(
+    Object.entries(input).filter(([name]) => !NOT_FOR_TURNS.includes(name)),
+  ) as unknown as AgentSettings;
+
+/** The input without what the conversation record holds: both together are one payload. */
+export function continuedInput(input: AgentInput, mode: AgentInput['mode']): AgentInput {
+  const lasting = Object.entries(input).filter(([name]) => name !== 'task' && name !== 'from');
+  return { ...(Object.fromEntries(lasting) as unknown as AgentInput), ...(mode && { mode }) };
+}

@@ -1,0 +1,398 @@
+// `turn`: one message in, one answer out. A loop of steps: a model call and the tool calls it asks for.
+import {
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  patched,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AgentActivities } from '../../contracts/activities';
+import {
+  DEFAULT_LIMITS,
+  type EndReason,
+  type ModelCall,
+  type ModelReply,
+  type ToolCall,
+  type ToolResult,
+  type TurnError,
+  type TurnInput,
+  type TurnRecord,
+  type TurnResult,
+  type TurnState,
+  type Usage,
+} from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { failedCall } from '../../contracts/errors/failed-call';
+import { fromFailure } from '../../contracts/errors/failure';
+import { label } from '../../contracts/text/labels';
+import type { QuestionsSignal } from '../../contracts/agents/questions';
+import { argumentsOf } from '../../contracts/tools/shown-values';
+import type { ToolSettings } from '../../contracts/tools/tools';
+import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../../contracts/payload-size';
+import { addUsage, tokensOf } from '../../contracts/agents/usage';
+import {
+  agentsEndedSignal,
+  interruptSignal,
+  questionsSignal,
+  transcriptQuery,
+  turnStateQuery,
+} from '../agent/agent-definitions';
+import { AgentsWait } from './agents-wait';
+import { Approvals, listenToApprovals, newApprovals } from '../messages/approvals';
+import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
+import { outOfTime } from './out-of-time';
+import { runCalls } from './step-calls';
+import { callTool } from './tool-activities';
+import { Transcript } from './transcript';
+import { errorOf, SHOWN_BYTES } from './turn-error';
+import { sessionOf, TurnProgress } from './turn-progress';
+import { lastProse, repairText } from './turn-texts';
+
+const { callModel, compact } = proxyActivities<AgentActivities>({
+  startToCloseTimeout: '31 days',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '500ms', maximumInterval: '30s' },
+});
+
+export async function turn(input: TurnInput, carried?: TurnRecord): Promise<TurnResult> {
+  const current = new Turn(input, carried);
+  setHandler(transcriptQuery, (request) => current.transcript.page(request), {
+    description: 'The messages so far, in pages: {} or {"from":0,"limit":100}',
+  });
+  setHandler(turnStateQuery, () => current.state(), {
+    description: 'What it is doing: step, since when, what it waits for, sessions, approvals; no data',
+  });
+  setHandler(interruptSignal, () => current.interrupt());
+  setHandler(agentsEndedSignal, (signal) => current.agentsWait.answer(signal));
+  setHandler(questionsSignal, (signal) => current.elsewhere(signal));
+  // The page then shows that it is still waiting.
+  listenToApprovals(current.approvals, () => undefined);
+  try {
+    return await CancellationScope.withTimeout(current.wallMsLeft, () => current.run());
+  } catch (err) {
+    if (!isCancellation(err)) throw err;
+    const stopped = CancellationScope.current().consideredCancelled;
+    return current.result(stopped ? 'stopped' : 'time_limit');
+  }
+}
+
+/** A replay reads the whole history: beyond this it delays callers. */
+const CONTINUE_AT_EVENTS = 2_000;
+/** Share of the model's window; the rest is for its reply and what the next step adds. */
+const FULL_WINDOW = 0.8;
+
+class Turn {
+  readonly transcript = new Transcript();
+  readonly agentsWait = new AgentsWait();
+  private readonly limits: typeof DEFAULT_LIMITS;
+  private steps: number;
+  private calls: number;
+  /** Consecutive malformed replies. */
+  private repairs: number;
+  private readonly sessions: Set<number>;
+  private usage: Usage | null;
+  private readonly startedAt: number;
+  private readonly progress: TurnProgress;
+  readonly approvals: Approvals;
+  private readonly inSessions = new OpenQuestions();
+  /** The model's window is nearly full. */
+  private isFullForModel: boolean;
+  private isInterrupted = false;
+  /** What an interruption cancels: the model call, but no tool. */
+  private asking: CancellationScope | null = null;
+
+  constructor(
+    private readonly input: TurnInput,
+    carried?: TurnRecord,
+  ) {
+    this.transcript.push(...(carried?.messages ?? [{ role: 'user', text: input.message }]));
+    this.steps = carried?.steps ?? 0;
+    this.calls = carried?.calls ?? 0;
+    this.repairs = carried?.repairs ?? 0;
+    this.isFullForModel = carried?.isFullForModel ?? false;
+    this.sessions = new Set(carried?.sessions);
+    this.usage = carried?.usage ?? null;
+    this.startedAt = carried?.startedAt ?? Date.now();
+    this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
+    this.progress = new TurnProgress(input, this.limits.steps);
+    // A turn never continues as new while one of its calls waits: only the approved rules are carried over.
+    const questions = new QuestionsForAgent(input.agent);
+    this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () => {
+      questions.tell(this.approvals.waiting);
+      this.progress.holds(this.approvals);
+    });
+  }
+
+  get wallMsLeft(): number {
+    return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
+  }
+
+  /** Pending approvals in a session of its agent. */
+  elsewhere(signal: QuestionsSignal | undefined): void {
+    if (signal && this.inSessions.take(signal, this.input.agent))
+      this.progress.holdsElsewhere(this.inSessions);
+  }
+
+  interrupt(): void {
+    this.isInterrupted = true;
+    this.asking?.cancel();
+    this.agentsWait.giveUp();
+    this.approvals.denyAll(INTERRUPTED);
+  }
+
+  async run(): Promise<TurnResult> {
+    for (;;) {
+      const over = this.over();
+      if (over) return this.result(over);
+      if (this.isLong()) await continueAsNew<typeof turn>(this.input, this.record());
+      this.steps += 1;
+      let reply: ModelReply;
+      try {
+        if (this.isFullForModel) {
+          await this.compact();
+          continue;
+        }
+        reply = await this.askModel();
+      } catch (err) {
+        if (this.isInterrupted) return this.result('interrupted');
+        if (isCancellation(err)) throw err;
+        if (this.mayCompact(err)) continue;
+        const late = outOfTime(err);
+        if (late) return this.result('time_limit', null, late.failure ? errorOf(late.failure) : null);
+        return this.result('model_error', null, errorOf(err));
+      }
+      const { text, parsed, usage, window } = reply;
+      this.transcript.push({
+        role: 'assistant',
+        ...(text !== undefined && { text }),
+        parsed,
+        ...(usage && { usage }),
+      });
+      this.spend(usage);
+      this.isFullForModel = window !== undefined && tokensOf(usage ?? null) > FULL_WINDOW * window;
+      if (parsed.kind === 'answer') return this.result('answered', parsed.answer);
+      if (parsed.kind === 'calls') {
+        this.repairs = 0;
+        this.progress.runs(parsed, (call) => this.keyOf(call));
+        await this.callTools(parsed.calls, parsed.headline);
+        continue;
+      }
+      this.repairs += 1;
+      const left = this.limits.formatRepairs - this.repairs;
+      const problem = fitText(parsed.problem, SHOWN_BYTES);
+      if (left < 0) {
+        const error = new HoldfastError('format_error', { attempts: this.repairs, problem });
+        return this.result('format_error', null, error.toData());
+      }
+      this.transcript.push({ role: 'repair', text: repairText(problem, left) });
+    }
+  }
+
+  state(): TurnState {
+    return this.progress.state({ usage: this.usage, messages: this.transcript.messages.length });
+  }
+
+  result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
+    const { steps, usage } = this;
+    const { messages } = this.transcript;
+    const sessions = [...this.sessions];
+    const last = messages.at(-1);
+    const output =
+      last?.role === 'assistant' && last.parsed.kind === 'answer' ? last.parsed.output : undefined;
+    const result = {
+      answer: answer ?? lastProse(messages),
+      reason,
+      error,
+      steps,
+      ...(output !== undefined && { output }),
+      ...(usage && { usage }),
+      messages,
+      sessions,
+    };
+    this.progress.ended(result);
+    return result;
+  }
+
+  /** Up to 0.1.0, a turn was one run, however long. */
+  private isLong(): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
+    return this.steps > 0 && patched('turn-continues');
+  }
+
+  private record(): TurnRecord {
+    const { steps, calls, repairs, sessions, usage, startedAt, isFullForModel } = this;
+    const { messages } = this.transcript;
+    const { cleared } = this.approvals.record;
+    const rest = { usage, startedAt, isFullForModel, ...(cleared.length > 0 && { cleared }) };
+    return { messages, steps, calls, repairs, sessions: [...sessions], ...rest };
+  }
+
+  /** Why there is no further step, if so. */
+  private over(): EndReason | undefined {
+    if (this.isInterrupted) return 'interrupted';
+    if (this.steps >= this.limits.steps) return 'step_limit';
+    if (tokensOf(this.usage) >= this.limits.tokens) return 'token_limit';
+    if ((this.usage?.costUsd ?? 0) >= this.limits.costUsd) return 'cost_limit';
+    return this.isFull() ? 'size_limit' : undefined;
+  }
+
+  /**
+   * A turn returns one payload, and a reply is its largest addition. Up to 0.1.0, a turn continued until its result
+   * could not be recorded; remove the patch when no turn of 0.1.0 is running.
+   */
+  private isFull(): boolean {
+    return this.transcript.bytes >= FULL_TURN_BYTES && patched('turn-size-limit');
+  }
+
+  private async askModel(): Promise<ModelReply> {
+    this.progress.asksModel(this.steps);
+    const summary = label(`step ${this.steps}: ${this.input.settings.model}`);
+    this.asking = new CancellationScope();
+    // Ended by the server, which then reports the failure of the last attempt; a cancellation would hide it.
+    const options = { summary, scheduleToCloseTimeout: this.wallMsLeft };
+    return this.asking.run(() => callModel.executeWithOptions(options, [this.modelCall]));
+  }
+
+  private get modelCall(): ModelCall {
+    const { workflowId, runId } = workflowInfo();
+    const { agent, settings, earlier } = this.input;
+    const { model, tools, dialect, instructions, outputSchema, host, cwd } = settings;
+    const turn = { workflowId, runId, count: this.transcript.messages.length };
+    return { agent, model, tools, dialect, instructions, outputSchema, host, cwd, turn, earlier };
+  }
+
+  /** A separate step: a summary replaces the conversation. */
+  private async compact(): Promise<void> {
+    this.progress.compacts(this.steps);
+    const summary = label(`step ${this.steps}: sum up the conversation`);
+    this.asking = new CancellationScope();
+    const { text, usage } = await this.asking.run(() =>
+      compact.executeWithOptions({ summary, scheduleToCloseTimeout: this.wallMsLeft }, [this.modelCall]),
+    );
+    const covers = this.input.earlier.count + this.transcript.messages.length;
+    this.transcript.push({ role: 'summary', text, covers });
+    this.spend(usage);
+    this.isFullForModel = false;
+  }
+
+  /** A conversation that is too long for the model is summarized once, not repeatedly; a single message never is. */
+  private mayCompact(err: unknown): boolean {
+    const { messages } = this.transcript;
+    const isTooLong = fromFailure(err)?.code === 'model_context_length';
+    const isSingle = this.input.earlier.count + messages.length < 2;
+    if (!isTooLong || isSingle || this.isFullForModel || messages.at(-1)?.role === 'summary') return false;
+    this.isFullForModel = true;
+    return true;
+  }
+
+  private spend(usage: Usage | undefined): void {
+    if (usage) this.usage = addUsage(this.usage, usage);
+  }
+
+  private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
+    const results = await runCalls(calls, (call, isReferredTo) => this.runCall(call, headline, isReferredTo));
+    for (const [index, result] of results.entries()) {
+      // When little room is left, the remaining results share it; the calls have run, so each is recorded.
+      const room = (MAX_TURN_BYTES - this.transcript.bytes) / (results.length - index);
+      const { callId, tool, isError } = result;
+      const content = fitText(result.content, Math.max(0, room - MESSAGE_OVERHEAD_BYTES));
+      this.transcript.push({ role: 'tool', callId, tool, content, isError });
+    }
+  }
+
+  private async runCall(call: ToolCall, headline: string | null, isReferredTo: boolean): Promise<ToolResult> {
+    const session = sessionOf(call, this.keyOf(call));
+    if (session !== null) this.sessions.add(session);
+    const result = await this.outcomeOf(call, headline, isReferredTo);
+    this.progress.saw(session, result);
+    return result;
+  }
+
+  private keyOf({ callId }: ToolCall): string {
+    const { born, turn: number } = this.input;
+    return `${born}/turn/${number}/${this.steps}/${callId}`;
+  }
+
+  private async outcomeOf(
+    call: ToolCall,
+    headline: string | null,
+    isReferredTo: boolean,
+  ): Promise<ToolResult> {
+    const { agent } = this.input;
+    const { host, cwd, remoteHost, yield: yielding, tools } = this.input.settings;
+    // No more than that: a hundred calls with long instructions in each would not fit into one gRPC message.
+    const settings: ToolSettings = {
+      ...(host && { host }),
+      ...(cwd && { cwd }),
+      ...(remoteHost && { remoteHost }),
+      ...(yielding && { yield: yielding }),
+      ...(tools && { tools }),
+    };
+    const key = this.keyOf(call);
+    const summary = label(headline ?? '') || label(call.tool);
+    const callsLeft = this.limits.toolCalls - ++this.calls;
+    if (callsLeft < 0) {
+      const facts = { what: 'tool calls', got: this.limits.toolCalls + 1, allowed: this.limits.toolCalls };
+      return failedCall(call, new HoldfastError('budget_exceeded', facts));
+    }
+    const refused = await this.refusalOf(call, key);
+    if (refused) return failedCall(call, refused);
+    if (call.runsOn === 'turn') return this.waitForAgents(call, key);
+    const { budgetLeft } = this;
+    return callTool(
+      {
+        agent,
+        key,
+        call,
+        settings,
+        callsLeft,
+        ...(budgetLeft && { budgetLeft }),
+        ...(isReferredTo && { wantsValue: true }),
+      },
+      summary,
+    );
+  }
+
+  /** Undefined if the policy or a person allows it. */
+  private async refusalOf(
+    { hold, denied, tool, args }: ToolCall,
+    key: string,
+  ): Promise<HoldfastError | undefined> {
+    if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
+    if (!hold) return undefined;
+    // The interruption answered everything that was waiting; nobody is asked after it.
+    if (this.isInterrupted) return new HoldfastError('approval_denied', { reason: INTERRUPTED });
+    try {
+      const values = argumentsOf(args, hold.secret);
+      await this.approvals.ask({ id: key, agent: this.input.agent, runs: tool, values, ...hold });
+      return undefined;
+    } catch (err) {
+      const known = fromFailure(err);
+      if (isCancellation(err) || !known) throw err;
+      return known;
+    }
+  }
+
+  private async waitForAgents(call: ToolCall, key: string): Promise<ToolResult> {
+    const { agent } = this.input;
+    const { result, usage } = await this.progress.waitsForAgents(() => this.agentsWait.run(agent, call, key));
+    this.spend(usage);
+    return result;
+  }
+
+  private get budgetLeft(): { tokens?: number; costUsd?: number } | undefined {
+    const { tokens, costUsd } = this.input.settings.limits ?? {};
+    if (tokens === undefined && costUsd === undefined) return undefined;
+    return {
+      ...(tokens !== undefined && { tokens: Math.max(0, tokens - tokensOf(this.usage)) }),
+      ...(costUsd !== undefined && { costUsd: Math.max(0, costUsd - (this.usage?.costUsd ?? 0)) }),
+    };
+  }
+}
+
+/** The size of a tool's message without its content. */
+const MESSAGE_OVERHEAD_BYTES = 500;
+const INTERRUPTED = 'the turn was interrupted';
