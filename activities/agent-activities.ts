@@ -9,7 +9,14 @@ import type {
   ReadTranscriptInput,
   ResetSessionsInput,
 } from '../contracts/activities';
-import type { Compaction, Message, ModelCall, ModelReply, ParsedReply, ToolCall } from '../contracts/agents/agent';
+import type {
+  Compaction,
+  Message,
+  ModelCall,
+  ModelReply,
+  ParsedReply,
+  ToolCall,
+} from '../contracts/agents/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import {
   LOCAL_HOST,

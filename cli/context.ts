@@ -12,7 +12,12 @@ import { engineEnvironment } from '../workers/configuration/exposed';
 import { readEncryption } from '../workers/configuration/read-encryption';
 import { recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
 import { ensureWorker } from '../workers/process/worker-process';
-import { findSilentWorker, lastWorker, runningWorker, type WorkerRecord } from '../workers/process/worker-record';
+import {
+  findSilentWorker,
+  lastWorker,
+  runningWorker,
+  type WorkerRecord,
+} from '../workers/process/worker-record';
 import { keepRunning, stopMarker } from './waiting/keep-running';
 import { ownHostName } from './own-host-name';
 import { tellIfSlow, tellOfWait } from './waiting/tell-if-slow';

@@ -3,7 +3,12 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { hostTaskQueue, hostWorkflowId } from '../contracts/ids';
 import { HOST_MESSAGES, WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
-import { HOST_PROTOCOL, type HostFacts, type HostInput, type HostState } from '../contracts/sessions/remote-hosts';
+import {
+  HOST_PROTOCOL,
+  type HostFacts,
+  type HostInput,
+  type HostState,
+} from '../contracts/sessions/remote-hosts';
 import { deliver, type ServerFacts } from './deliver';
 import type { HostNamespaces } from './host-namespaces';
 import { QueueClaims } from './queue-claims';

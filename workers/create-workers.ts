@@ -21,7 +21,13 @@ import { createAgentSide } from './agents/agent-side';
 import { claimHost } from './host/claim-host';
 import { secretStore } from './configuration/configured-secrets';
 import { configureTools } from './configuration/configured-tools';
-import { exposedNow, loadedPlaces, outsideProgram, trustedSecrets, type Exposed } from './configuration/exposed';
+import {
+  exposedNow,
+  loadedPlaces,
+  outsideProgram,
+  trustedSecrets,
+  type Exposed,
+} from './configuration/exposed';
 import { ownFacts } from './host/host-claim';
 import { createHostSide } from './host/host-side';
 import { openBlobs } from './open-blobs';

@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { LONGEST_WAIT_MS, type CommandView, type Runtime, type YieldSettings } from '../../contracts/sessions/session';
+import {
+  LONGEST_WAIT_MS,
+  type CommandView,
+  type Runtime,
+  type YieldSettings,
+} from '../../contracts/sessions/session';
 import { logEnd } from '../../exec/output/log-reader';
 import { quote, readableWord } from '../../contracts/text/shell-word';
 import { sessionPaths } from '../../exec/session-paths';

@@ -5,7 +5,11 @@ import { ownValue } from '../../contracts/own';
 import type { RegistryRecord } from '../../contracts/tools/registry-record';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { createToolRegistry } from '../../tools/registry';
-import { builtInOptions, configurationSource, readConfiguration } from '../../workers/configuration/configuration';
+import {
+  builtInOptions,
+  configurationSource,
+  readConfiguration,
+} from '../../workers/configuration/configuration';
 import { recordedConfig, recordedTools } from '../../workers/configuration/recorded-choice';
 import { exposedNow, moduleFiles, refuseExposed } from '../../workers/configuration/exposed';
 import { publishedRegistry } from '../../workers/configuration/registry-record';

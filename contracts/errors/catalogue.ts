@@ -8,7 +8,6 @@ import { SECRET_ERRORS } from './secret-errors';
 import { STORAGE_ERRORS } from './storage-errors';
 import { TOOL_ERRORS } from './tool-errors';
 
-
 export const CATALOGUE = {
   ...TOOL_ERRORS,
   ...MODEL_ERRORS,

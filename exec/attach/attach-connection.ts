@@ -2,7 +2,12 @@
 // machine, and reads the log.
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HoldfastError, reasonOf, type ErrorCode, type ErrorFacts } from '../../contracts/errors/holdfast-error';
+import {
+  HoldfastError,
+  reasonOf,
+  type ErrorCode,
+  type ErrorFacts,
+} from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
 import { isPassing } from '../../contracts/errors/passing';
 import { attachTo, noTerminal } from './attachment';

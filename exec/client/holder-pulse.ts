@@ -66,8 +66,10 @@ export class HolderPulse {
     const over = signal ? AbortSignal.any([signal, given.signal]) : given.signal;
     try {
       return await this.whileItAnswers(this.client.request(verb, body, over));
-    } finally {
+    } catch (err) {
+      // Only now: each abort costs an exception with its stack, and every keystroke is a request.
       given.abort();
+      throw err;
     }
   }
 

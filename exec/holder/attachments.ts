@@ -29,7 +29,7 @@ export class Attachments {
       this.typist = { who: typist.who, connection };
       connection.addEventListener('abort', () => this.leave(connection), { once: true });
       if (size && isUsable(size)) this.session.resize(size);
-      this.session.notify();
+      this.session.changes.notify();
     }
     return this.state();
   }
@@ -39,7 +39,7 @@ export class Attachments {
     return new Promise((resolve) => {
       const isNews = (state: AttachedState): boolean =>
         state.end > from || describe(state) !== describe(seen);
-      const forget = this.session.onChange(() => {
+      const forget = this.session.changes.onChange(() => {
         const state = this.state();
         if (!isNews(state)) return;
         stop();
@@ -75,11 +75,11 @@ export class Attachments {
     this.typist = null;
     // With nobody attached, programs get the default size back, which views are rendered for.
     this.session.resize(null);
-    this.session.notify();
+    this.session.changes.notify();
   }
 
   private state(): AttachedState {
-    const { command, epoch, end } = this.session.snapshot();
+    const { command, epoch, end } = this.session.place;
     const running = command !== null && command.endedAt === null ? command.id : null;
     return { end, epoch, running, typist: this.typist?.who ?? null, size: this.session.size };
   }

@@ -13,6 +13,7 @@ import { containment, type HolderConfig } from '../holder-config';
 import { asStorageFailure, withEffect } from '../../system/storage-failure';
 import { recordTree } from '../tree-record';
 import { checkWorkingFolder } from '../working-folder';
+import { Changes } from './changes';
 import { SessionInBand } from './in-band/in-band-session';
 import { InputWriter } from './shell/input-writer';
 import type { Facts } from './waiting/observer';
@@ -48,7 +49,7 @@ export class Session {
   private readonly inBand: SessionInBand;
   private readonly log: OutputLog;
   private readonly records: CommandRecords;
-  private readonly observers = new Set<() => void>();
+  readonly changes = new Changes();
   private readonly inputs = new RememberedInputs();
   private readonly resets = new RememberedResets();
   private readonly prompts = new Prompts();
@@ -81,7 +82,7 @@ export class Session {
     this.toolCalls = new ToolCalls(this.epoch, this.secrets.mask);
     this.inBand = new SessionInBand(config.session, this.toolCalls, {
       type: (bytes) => this.answer(bytes),
-      release: (text) => (this.record(this.secrets.mask.push(text)), this.notify()),
+      release: (text) => (this.record(this.secrets.mask.push(text)), this.changes.notify()),
     });
   }
 
@@ -99,6 +100,11 @@ export class Session {
       degraded: this.log.fault ?? this.records.fault,
       survivors: this.survivors.filter(isAlive).map(({ pid }) => pid),
     };
+  }
+
+  /** What attached people are told at each change: part of `snapshot`, without a look at the log's files. */
+  get place(): Pick<Snapshot, 'command' | 'epoch' | 'end'> {
+    return { command: this.command, epoch: this.epoch, end: this.log.end };
   }
 
   /** Starts a command, or returns the record of an earlier one with this id. */
@@ -126,7 +132,7 @@ export class Session {
     const observedSince = Date.now();
     return whenDecided(until, abort, {
       facts: () => this.facts(observedSince),
-      onChange: (check) => this.onChange(check),
+      onChange: (check) => this.changes.onChange(check),
       snapshot: () => this.snapshot(),
     });
   }
@@ -180,12 +186,6 @@ export class Session {
   resize(size: TerminalSize | null): void {
     this.wantedSize = size;
     this.life?.shell.resize(this.size);
-  }
-
-  /** Calls `check` after each change, until the returned function is called. */
-  onChange(check: () => void): () => void {
-    this.observers.add(check);
-    return () => void this.observers.delete(check);
   }
 
   /** Ends the whole tree; the next command begins in a fresh shell. Repeating an id does nothing. */
@@ -299,7 +299,7 @@ export class Session {
     this.command = { ...this.command, ...ending, ...(missing && { missing }) };
     this.records.settle(this.command);
     this.log.sync();
-    this.notify();
+    this.changes.notify();
   }
 
   private onShellEnd(exitCode: number): void {
@@ -314,7 +314,7 @@ export class Session {
   private onWaiting(shell: Shell): void {
     // Nothing drives the other shell: our command is over, and the next one begins in a shell of ours.
     if (this.life?.watch.current && shell.isReplaced) this.onShellEnd(0);
-    this.notify();
+    this.changes.notify();
   }
 
   private async endLife(killedBy: KilledBy | null): Promise<void> {
@@ -338,7 +338,7 @@ export class Session {
       this.running = true;
       this.finish({ exitCode: null, signal: 'SIGKILL', killedBy });
     }
-    this.notify();
+    this.changes.notify();
   }
 
   /** For a session that ends before its first command. */
@@ -351,7 +351,7 @@ export class Session {
     this.lastOutputAt = Date.now();
     this.record(this.secrets.mask.push(this.inBand.pass(data)), shell);
     if (this.running) this.life?.watch.touch();
-    this.notify();
+    this.changes.notify();
   }
 
   private record(text: Buffer, shell = this.life?.shell): void {
@@ -376,11 +376,7 @@ export class Session {
   private onSpace(shell: Shell): void {
     shell.resume();
     if (this.heldEnd) this.finish(this.heldEnd);
-    this.notify();
-  }
-
-  notify(): void {
-    for (const check of [...this.observers]) check();
+    this.changes.notify();
   }
 
   private facts(observedSince: number): Facts {

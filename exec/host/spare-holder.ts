@@ -175,4 +175,3 @@ function spareFolders(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return [...new Set(names.map((file) => join(folder, file.replace(/\..*$/, ''))))];
 }
-

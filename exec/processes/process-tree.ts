@@ -3,7 +3,15 @@
 import type { TreeKill } from '../../contracts/sessions/session';
 import { spawnSync } from 'node:child_process';
 import { systemProgram } from '../trusted-program';
-import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readLink, readText } from '../../system/proc';
+import {
+  childrenOf,
+  descendantsOf,
+  isRunning,
+  listNumeric,
+  processStat,
+  readLink,
+  readText,
+} from '../../system/proc';
 import { endCleanly, stopped } from './clean-end';
 import { gone, killAll, signal } from './signals';
 

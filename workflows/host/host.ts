@@ -19,7 +19,12 @@ import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostTaskQueue, ID_PATTERN } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
 import { HOST_MESSAGES, SEARCH_ATTRIBUTES } from '../../contracts/messages';
-import type { HostFacts, HostInput, HostState, PresenceActivities } from '../../contracts/sessions/remote-hosts';
+import type {
+  HostFacts,
+  HostInput,
+  HostState,
+  PresenceActivities,
+} from '../../contracts/sessions/remote-hosts';
 import { hostFactsSchema, hostInputSchema } from '../../contracts/schemas/remote-hosts';
 import { hostDetails } from './host-labels';
 import { messageGuard } from '../messages/message-guard';

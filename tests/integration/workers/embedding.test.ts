@@ -66,7 +66,12 @@ test('an agent as a child adds no workflow, no schema and no Node module to its 
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
   const bundle = code.split('//# sourceMappingURL')[0] ?? '';
   expect(bundle).toContain('dist/workflows/children.js');
-  for (const forbidden of ['node_modules/zod/', 'dist/workflows/agent/agent.js', 'dist/client/', 'dist/exec/'])
+  for (const forbidden of [
+    'node_modules/zod/',
+    'dist/workflows/agent/agent.js',
+    'dist/client/',
+    'dist/exec/',
+  ])
     expect([forbidden, bundle.includes(forbidden)]).toEqual([forbidden, false]);
 }, 60_000);
 

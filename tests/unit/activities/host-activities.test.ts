@@ -11,7 +11,12 @@ import { CommandCompletion } from '../../../activities/command-completion';
 import { createHostActivities, type HostDependencies } from '../../../activities/host-activities';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { fromFailure, WORKER_LOST } from '../../../contracts/errors/failure';
-import type { HostActivities, RunCommandInput, SendInputInput, Yielded } from '../../../contracts/sessions/host';
+import type {
+  HostActivities,
+  RunCommandInput,
+  SendInputInput,
+  Yielded,
+} from '../../../contracts/sessions/host';
 import { DEFAULT_YIELD } from '../../../contracts/sessions/session';
 import { AuditLog } from '../../../exec/host/audit-log';
 import type { HolderRecord } from '../../../exec/client/holder-client';

@@ -3,7 +3,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { configurationSource, readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
+import {
+  configurationSource,
+  readConfiguration,
+  type Configuration,
+} from '../../../workers/configuration/configuration';
 import {
   exposedNow,
   isExposed,

@@ -224,7 +224,7 @@ test('what a session has answered leaves no listener at the connection that aske
   await attachments.watch({ from: end - 1, seen }, signal);
   const later = attachments.watch({ from: end, seen: { ...seen, epoch: 1 } }, signal);
   session.resize({ cols: 100, rows: 30 });
-  session.notify();
+  session.changes.notify();
   await later;
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
