@@ -1,9 +1,9 @@
 // Checks one piece of code, synchronously in one thread: bash and JavaScript are parsed here, Python's trees are passed
 // in.
 import type { CheckReport } from '../contracts/tools/checks';
-import { runBash } from './bash/shell';
-import { Check, TooMuch, type EmbeddedPython } from './check';
-import { runJavaScript, runPython, type PythonTree } from './code/run';
+import { runBash } from './bash/follow-script';
+import { Check, TooMuch, type EmbeddedPython } from './check-run';
+import { runJavaScript, runPython, type PythonTree } from './code/follow-program';
 import { Findings, type Language } from './findings';
 import { withoutMarks } from './text';
 

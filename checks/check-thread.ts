@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import type { CheckReport } from '../contracts/tools/checks';
 import { analyse } from './analyse';
 import { loadBash } from './bash/tree';
-import type { PythonTree } from './code/run';
+import type { PythonTree } from './code/follow-program';
 import type { Language } from './findings';
 
 /** To the thread. */

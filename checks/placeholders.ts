@@ -1,6 +1,6 @@
 // Placeholders left for somebody to fill in: `[YOUR_API_KEY]`, `<INSERT_FILENAME_HERE>` and similar.
 import type { SyntaxNode } from './bash/tree';
-import type { Check } from './check';
+import type { Check } from './check-run';
 import type { Placing } from './findings';
 
 /** With more words around it, a line mentions a placeholder rather than containing one. */

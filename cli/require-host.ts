@@ -1,6 +1,6 @@
 // Whether there is a host of a name: a command for one that nobody knows would wait for it in vain.
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasPollers } from '../client/deliver';
+import { hasPollers } from '../client/delivery/deliver';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { hostTaskQueue } from '../contracts/ids';
 import { isLocal, type CliContext } from './context';

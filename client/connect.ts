@@ -3,8 +3,8 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
-import { closableRequests } from './closed-connection';
-import { sealing } from './sealing';
+import { closableRequests } from './delivery/closed-connection';
+import { sealing } from './delivery/sealing';
 
 export interface ServerChoice {
   /** `host:port`; default: TEMPORAL_ADDRESS or the profile. */

@@ -3,14 +3,14 @@ import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
 import type { SessionInput } from '../contracts/sessions/session';
-import { AgentDirectory } from './agent-directory';
-import { AgentHandle } from './agent-handle';
-import { ApprovalDesk } from './approval-desk';
+import { AgentDirectory } from './agents/agent-directory';
+import { AgentHandle } from './agents/agent-handle';
+import { ApprovalDesk } from './agents/approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
-import type { ServerFacts } from './deliver';
-import { HostDirectory } from './host-directory';
-import { HostNamespaces } from './host-namespaces';
-import { QueueClaims } from './queue-claims';
+import type { ServerFacts } from './delivery/deliver';
+import { HostDirectory } from './hosts/host-directory';
+import { HostNamespaces } from './hosts/host-namespaces';
+import { QueueClaims } from './hosts/queue-claims';
 import { SessionHandle } from './session-handle';
 
 export interface ConnectChoice extends ServerChoice {

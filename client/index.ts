@@ -1,12 +1,12 @@
 // What the package exports to backends.
 export { HoldfastClient } from './holdfast-client';
-export { AgentHandle, type FollowOptions, type FollowedMessage } from './agent-handle';
-export { AgentDirectory, type AgentEntry, type ListAgentsRequest } from './agent-directory';
+export { AgentHandle, type FollowOptions, type FollowedMessage } from './agents/agent-handle';
+export { AgentDirectory, type AgentEntry, type ListAgentsRequest } from './agents/agent-directory';
 export { SessionHandle } from './session-handle';
 export { HoldfastError, type ErrorCode } from '../contracts/errors/holdfast-error';
 export type * from '../contracts/agents/agent';
 export type * from '../contracts/sessions/session';
 export type { Wait, WaitsFor } from '../contracts/agents/waits';
 export type { SessionRef } from '../contracts/ids';
-export { followTokens, type FollowTokensOptions } from './live-tokens';
+export { followTokens, type FollowTokensOptions } from './agents/live-tokens';
 export type { LiveToken } from '../contracts/agents/live-tokens';

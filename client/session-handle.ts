@@ -46,9 +46,9 @@ import type {
   ToolResultsRequest,
 } from '../contracts/tools/tools';
 import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
-import { deliver, type ServerFacts } from './deliver';
-import { updateIdOf } from './update-id';
-import { withAttributes, type StartAttributes } from './with-attributes';
+import { deliver, type ServerFacts } from './delivery/deliver';
+import { updateIdOf } from './delivery/update-id';
+import { withAttributes, type StartAttributes } from './delivery/with-attributes';
 
 /** The server returns a recorded answer at once. */
 const RECORDED_MS = 1_000;

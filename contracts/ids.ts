@@ -11,6 +11,8 @@ export const MAX_SESSION_NUMBER = 999_999;
 export const MAIN_TASK_QUEUE = 'holdfast';
 /** The machine beside the embedded server. */
 export const LOCAL_HOST = 'local';
+/** The host of an agent's shells. */
+export const hostNameOf = ({ host }: { host?: string | undefined }): string => host ?? LOCAL_HOST;
 /** The agent that command-line sessions belong to if none is named. */
 export const DEFAULT_AGENT = 'cli';
 

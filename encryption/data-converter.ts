@@ -2,7 +2,7 @@
 import type { DataConverter } from '@temporalio/common';
 import { EncryptingCodec } from './encrypting-codec';
 import { KeyRing } from './key-ring';
-import type { EncryptionSettings } from './settings';
+import type { EncryptionSettings } from './encryption-settings';
 
 const FAILURES = require.resolve('./failure-converter');
 

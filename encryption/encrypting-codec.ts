@@ -6,7 +6,7 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { workflowKind } from '../contracts/ids';
 import type { KeyRing } from './key-ring';
 import { encodingOf, ownerOf, seal, SEALED_ENCODING, unseal, type Owner } from './sealed-payload';
-import type { EncryptionSettings } from './settings';
+import type { EncryptionSettings } from './encryption-settings';
 
 /** Separates these fingerprints from all other uses of the key. */
 const FINGERPRINT = 'holdfast-fingerprint-1\0';

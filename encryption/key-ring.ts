@@ -1,7 +1,7 @@
 // Reads the keys. Faults name the place of a key, never a part of it.
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { readPrivateFile } from '../system/private-file';
-import type { KeySource } from './settings';
+import type { KeySource } from './encryption-settings';
 
 const KEY_BYTES = 32;
 const FORM = `${KEY_BYTES} bytes as base64 or hex (\`holdfast codec new-key\` makes one)`;

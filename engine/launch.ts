@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 import { identityOf } from '../system/process-identity';
-import { launchGuard } from './launch-guard';
+import { launchGuard } from './ui-guard/launch-guard';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';
 import { DYNAMIC_CONFIG, type Settings } from './tuning';

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import { BROWSER_BLOCKED_PORTS } from './browser-ports';
+import { BROWSER_BLOCKED_PORTS } from './ui-guard/browser-ports';
 
 /** The only address on which the server accepts others. */
 export const LOOPBACK = '127.0.0.1';

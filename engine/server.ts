@@ -5,10 +5,10 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { removeQuietly } from '../system/json-file';
 import { isAlive } from '../system/process-identity';
 import { asStorageFailure } from '../system/storage-failure';
-import { answers, guardAnswers } from './answers';
+import { answers, guardAnswers } from './probe-server';
 import { launchServer } from './launch';
-import { launchGuard } from './launch-guard';
-import { locateServerBinary, type LocateOptions } from './locate';
+import { launchGuard } from './ui-guard/launch-guard';
+import { locateServerBinary, type LocateOptions } from './binary/locate';
 import { holdLock, withLock } from '../system/lock';
 import { logHas, logSize, logTail, rotateLog } from '../system/log-tail';
 import { chooseHiddenPorts, choosePorts, type NamedPorts } from './ports';
@@ -22,8 +22,8 @@ import {
   type EngineRecord,
 } from './record';
 import type { Settings } from './tuning';
-import { openingLink } from './ui-guard-rules';
-import { uiToken } from './ui-token';
+import { openingLink } from './ui-guard/ui-guard-rules';
+import { uiToken } from './ui-guard/ui-token';
 
 export type { EngineRecord } from './record';
 

@@ -1,10 +1,11 @@
 // Finds the provider for a model's name: built in, configured, or custom, passed in where the parts are composed.
+import { PROVIDER_NAME, PROVIDER_NAME_RULE, type WireApi } from '../contracts/agents/model-names';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { httpProvider, type WireProtocol } from './http/http-provider';
 import { nearestName } from './nearest-name';
 import type { ModelProvider } from './provider';
 import { scriptedProvider } from './scripted';
-import { BUILT_IN_PROVIDERS, type ConfiguredModels, type ProviderSettings, type WireApi } from './settings';
+import { HTTP_PROVIDERS, type ConfiguredModels, type ProviderSettings } from './model-settings';
 
 /** Keyed by the first part of `provider:name`; the function gets the rest, which may hold colons. */
 export type ModelProviders = Readonly<Record<string, (name: string) => ModelProvider>>;
@@ -21,12 +22,9 @@ const PROTOCOLS: Readonly<Record<WireApi, () => Promise<WireProtocol>>> = {
 
 const NO_MODELS: ConfiguredModels = { providers: {}, models: {} };
 
-/** The names that an agent's input allows. */
-const NAME_PATTERN = /^[a-z][a-z0-9-]*$/;
-
 /** The built-in, configured and custom providers. Throws `config_invalid` for names that are taken or not allowed. */
 export function createProviders(own: ModelProviders = {}, configured = NO_MODELS): FindProvider {
-  const overHttp = Object.entries({ ...BUILT_IN_PROVIDERS, ...configured.providers });
+  const overHttp = Object.entries({ ...HTTP_PROVIDERS, ...configured.providers });
   const builtIn: ModelProviders = {
     scripted: scriptedProvider,
     ...Object.fromEntries(overHttp.map(([kind, provider]) => [kind, creator(kind, provider, configured)])),
@@ -35,7 +33,7 @@ export function createProviders(own: ModelProviders = {}, configured = NO_MODELS
     ...(Object.hasOwn(builtIn, name)
       ? [`model provider ${name}: the name is taken by a built-in or configured one`]
       : []),
-    ...(NAME_PATTERN.test(name) ? [] : [`model provider "${name}": allowed a-z, 0-9 and "-" after a letter`]),
+    ...(PROVIDER_NAME.test(name) ? [] : [`model provider "${name}": allowed ${PROVIDER_NAME_RULE}`]),
   ]);
   if (faults.length > 0) throw new HoldfastError('config_invalid', { faults: faults.join('; ') });
   const providers = { ...builtIn, ...own };

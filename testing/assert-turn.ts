@@ -2,7 +2,7 @@
 // of jest and vitest.
 import { isDeepStrictEqual, inspect } from 'node:util';
 import type { EndReason, TurnResult } from '../contracts/agents/agent';
-import { toolCallsOf } from './tool-calls';
+import { toolCallsOf } from './calls-of-turn';
 
 /** The form that `expect.extend` expects: the message is read when the assertion fails, or passes under `.not`. */
 interface Verdict {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import type { AgentHandle } from '../client/agent-handle';
+import type { AgentHandle } from '../client/agents/agent-handle';
 import { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import type { TurnResult } from '../contracts/agents/agent';
@@ -18,7 +18,7 @@ import type { Tool } from '../tools/tool';
 import { startLocalServer } from './local-server';
 import { quietenRuntime } from './quiet-runtime';
 import type { RealHost } from './real-host';
-import { serve, type Serving } from './serve';
+import { serve, type Serving } from './test-workers';
 import { simulatedHost, type SimulatedHost } from './simulated-host';
 import { startTestServer } from './test-server';
 

@@ -6,6 +6,6 @@ export type { SimulatedAnswer, SimulatedCommand, SimulatedCommands } from './sim
 export { realHost, RealHost } from './real-host';
 export { findTestServer } from './test-server';
 export { assertReplays, replayHistories, type ReplaySources, type ReplayVerdict } from './replay';
-export { recordHistory } from './history-file';
+export { recordHistory } from './read-history';
 export { assertTurn, turnMatchers, type TurnAssertions, type TurnMatchers } from './assert-turn';
-export { toolCallsOf, type ToolCallRecord } from './tool-calls';
+export { toolCallsOf, type ToolCallRecord } from './calls-of-turn';

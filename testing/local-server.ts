@@ -3,7 +3,7 @@ import type { DataConverter } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { defaultCacheDir } from '../system/data-dir';
 import { configArguments } from '../engine/launch';
-import { locateServerBinary } from '../engine/locate';
+import { locateServerBinary } from '../engine/binary/locate';
 
 /** Throws `engine_missing`, which lists every way that was tried. */
 export async function startLocalServer(

@@ -6,7 +6,7 @@ import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { quietenRuntime } from './quiet-runtime';
-import { fetchHistories, readHistories, type RecordedHistory } from './history-file';
+import { fetchHistories, readHistories, type RecordedHistory } from './read-history';
 
 export interface ReplaySources {
   /** Files, or folders with `.json` files. */

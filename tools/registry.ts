@@ -5,7 +5,13 @@ import type { ToolCall, ToolResult } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { failedCall } from '../contracts/errors/failed-call';
 import { parseWith } from '../contracts/schemas/parse';
-import { EFFECTS, type JsonValue, type ToolDescription, type ToolOutcome } from '../contracts/tools/tools';
+import {
+  EFFECTS,
+  TOOL_NAME,
+  type JsonValue,
+  type ToolDescription,
+  type ToolOutcome,
+} from '../contracts/tools/tools';
 import { listAgentsTool } from './agents/list-agents-tool';
 import { sendMessageTool } from './agents/send-message-tool';
 import { createSpawnAgentTool } from './agents/spawn-agent-tool';
@@ -70,7 +76,6 @@ const builtIn = ({
   ...(unifiedExec ? UNIFIED_EXEC : []),
 ];
 
-const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
 /** How often a tool that throws is run; then its caller gets what it threw. */
 const MAX_ATTEMPTS = 5;
 /** Node's limit: a longer timer fires at once. */
@@ -247,7 +252,7 @@ function asJson(value: JsonValue): JsonValue {
 function checkTool(tool: Partial<Tool> | undefined): void {
   const allowed: Record<string, boolean> = {
     'name: 1 to 64 of a-z, A-Z, 0-9, "_" and "-"':
-      typeof tool?.name === 'string' && NAME_PATTERN.test(tool.name),
+      typeof tool?.name === 'string' && TOOL_NAME.test(tool.name),
     'description: a text': typeof tool?.description === 'string' && tool.description.trim() !== '',
     'args: a schema of zod 4': typeof tool?.args === 'object' && '_zod' in tool.args,
     [`effects: ${EFFECTS.join(', ')}`]: (EFFECTS as readonly unknown[]).includes(tool?.effects),

@@ -1,8 +1,8 @@
 // The data folder's store of large values: keeps it within its limits and removes values that nobody can request any
 // more.
 import { join } from 'node:path';
-import { BlobStore } from '../activities/blob-store';
-import { fetchBlob } from '../client/fetch-blob';
+import { BlobStore } from '../activities/blobs/blob-store';
+import { fetchBlob } from '../client/delivery/fetch-blob';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { Quotas } from '../contracts/sessions/quotas';
 import { RepeatedLook } from './repeated-look';

@@ -4,7 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
-import { sealing } from '../client/sealing';
+import { sealing } from '../client/delivery/sealing';
 
 export interface ConnectOptions extends ServerChoice {
   /** An existing connection, which its owner closes; of the other options only `namespace` applies. */

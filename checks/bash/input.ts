@@ -1,5 +1,5 @@
 // The input of a command, and the targets of redirections.
-import type { Site } from '../check';
+import type { Site } from '../check-run';
 import { programName } from '../commands/command';
 import { UNKNOWN } from '../text';
 import type { SyntaxNode } from './tree';

@@ -1,5 +1,5 @@
 // A command's words with their places, for each combination of the possible values of its variables.
-import type { Site } from '../check';
+import type { Site } from '../check-run';
 import type { Word } from '../commands/command';
 import type { Placing } from '../findings';
 import { unquoted, wordsOf } from '../text';

@@ -1,8 +1,8 @@
 // A call as passed to the languages' tables, and what they may ask of the program.
 import type { Scope } from '../bash/scope';
-import type { Check } from '../check';
+import type { Check } from '../check-run';
 import type { Placing } from '../findings';
-import type { FunctionNode, Node } from './program';
+import type { FunctionNode, Node } from './parsed-program';
 import type { Value } from './value';
 
 export interface FollowedProgram {

@@ -1,5 +1,5 @@
 // The effects of a language's calls that matter: they start programs, remove, write, read, send and run code.
-import type { Site } from '../check';
+import type { Site } from '../check-run';
 import { runCommand } from '../commands/run-command';
 import type { Word } from '../commands/command';
 import { isCritical, isDisk, isSecretPath, isVital, resolvePath } from '../paths';

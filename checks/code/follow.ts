@@ -1,11 +1,11 @@
 // Follows a program in Python or JavaScript: the arguments of its calls, as far as the program itself determines them.
-import type { Check } from '../check';
+import type { Check } from '../check-run';
 import type { Placing } from '../findings';
 import { PlaceholderRules, isPlaceholderName } from '../placeholders';
 import { BELOW, REMOTE, SECRET, UNKNOWN, bounded, isRemote } from '../text';
 import { Scope } from '../bash/scope';
 import type { CallTable, FollowedProgram } from './call';
-import { boundNames, type FunctionNode, type Node } from './program';
+import { boundNames, type FunctionNode, type Node } from './parsed-program';
 import { methodOf } from './methods';
 import { unknown, allText, moduleName, type Value } from './value';
 

@@ -1,6 +1,6 @@
 // Parses JavaScript with acorn: modules, scripts and CommonJS, with `await` and `return` at the top level.
 import { Parser, type Node as Plain, type Options } from 'acorn';
-import type { Node } from './program';
+import type { Node } from './parsed-program';
 
 const OPTIONS = {
   ecmaVersion: 'latest',

@@ -1,6 +1,6 @@
 // The value of an expression, as far as the code itself determines it.
 import { UNKNOWN, marksOf } from '../text';
-import type { FunctionNode, Node } from './program';
+import type { FunctionNode, Node } from './parsed-program';
 
 export interface Value {
   /** With marks. */

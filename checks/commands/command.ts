@@ -1,5 +1,5 @@
 // One command as the operating system would receive it, from any language.
-import type { Check, Site } from '../check';
+import type { Check, Site } from '../check-run';
 import type { Place, Placing } from '../findings';
 import type { Scope } from '../bash/scope';
 import { unquoted } from '../text';

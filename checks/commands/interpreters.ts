@@ -1,5 +1,5 @@
 // Programs that run code: finds the code and follows it.
-import type { Site } from '../check';
+import type { Site } from '../check-run';
 import type { Language } from '../findings';
 import { UNKNOWN, isRemote, unquoted } from '../text';
 import { parseArguments, pathOf, programName, type Command, type Word } from './command';

@@ -4,7 +4,7 @@ import { hasAny, parseArguments, pathOf, type Command, type Word } from './comma
 import type { Scope } from '../bash/scope';
 import { resolvePath } from '../paths';
 import { foundRoots } from './destructive';
-import { holdsSecret } from './network';
+import { holdsSecret } from './network-commands';
 
 type Output = (command: Command, args: Word[]) => string;
 

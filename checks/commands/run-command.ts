@@ -3,7 +3,7 @@ import { UNKNOWN, isRemote, isSecret, REMOTE, unquoted } from '../text';
 import { programName, pathOf, type Command, type Word } from './command';
 import { foundRoots, judgeDestructive } from './destructive';
 import { isInterpreter, runInterpreter } from './interpreters';
-import { judgeNetwork } from './network';
+import { judgeNetwork } from './network-commands';
 import { outputOf } from './outputs';
 import { findCommands, unwrap, unwrapEnv, xargsCommand } from './wrappers';
 

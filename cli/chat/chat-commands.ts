@@ -1,7 +1,7 @@
 // The commands of a chat: lines that begin with "/".
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkedSession } from '../../contracts/ids';
 import { attach } from '../commands/attach';

@@ -1,8 +1,8 @@
 // Chooses the conversation of a chat: a running one, an ended one, or a new one.
 import { randomBytes } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { AgentEntry } from '../../client/agent-directory';
-import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentEntry } from '../../client/agents/agent-directory';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentInput, DialectName } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';

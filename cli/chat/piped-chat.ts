@@ -1,6 +1,6 @@
 // A conversation without a terminal: each line of stdin is a message, and only its answer goes to stdout.
 import { createInterface } from 'node:readline';
-import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import { printJson } from '../print/print-json';
 import { printResult, resultCode } from '../print/turn-result';
 

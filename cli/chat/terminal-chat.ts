@@ -2,8 +2,8 @@
 // time.
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentHandle } from '../../client/agent-handle';
-import { followTokens } from '../../client/live-tokens';
+import type { AgentHandle } from '../../client/agents/agent-handle';
+import { followTokens } from '../../client/agents/live-tokens';
 import type { AgentResult, AgentState, Message } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseSessionWorkflowId } from '../../contracts/ids';

@@ -1,6 +1,6 @@
 // `holdfast send`, `stop`, `recover` and `fork`: messages to a running agent.
 import { text as textOf } from 'node:stream/consumers';
-import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentResult } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkModel, modelInFull } from '../check-model';

@@ -1,6 +1,6 @@
 // `holdfast approve` and `holdfast deny`: answers to pending approvals.
 import { userInfo } from 'node:os';
-import type { WaitingApproval } from '../../client/approval-desk';
+import type { WaitingApproval } from '../../client/agents/approval-desk';
 import type { Approval } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine, inertText } from '../../contracts/text/inert';

@@ -2,7 +2,7 @@
 // others fail, and even if the folder is not writable.
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LiveTokens } from '../../activities/live-tokens';
+import { LiveTokens } from '../../activities/agents/live-tokens';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { stopServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/processes/process-tree';

@@ -1,6 +1,6 @@
 // `holdfast run`: one task for an agent, its steps as they happen, its answer at the end.
 import { randomBytes } from 'node:crypto';
-import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentInput, AgentResult, DialectName } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';

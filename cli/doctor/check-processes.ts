@@ -1,6 +1,6 @@
 // `holdfast doctor` on the processes of a data folder: do they run and respond?
 import { readRecord, enginePaths } from '../../engine/record';
-import { answers } from '../../engine/answers';
+import { answers } from '../../engine/probe-server';
 import { ownRelease } from '../../system/package-root';
 import { isAlive } from '../../system/process-identity';
 import {

@@ -1,6 +1,6 @@
 // `holdfast doctor` on the disk: how much of their limits the logs and the large values use.
-import { BlobFolder } from '../../activities/blob-folder';
-import { inMib, usageOf } from '../../activities/blob-room';
+import { BlobFolder } from '../../activities/blobs/blob-folder';
+import { inMib, usageOf } from '../../activities/blobs/blob-room';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import type { Quotas } from '../../contracts/sessions/quotas';
 import { logUsage, type LogUsage } from '../../exec/host/log-quota';

@@ -2,8 +2,8 @@
 // Read-only: nothing here costs history.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { HoldfastClient } from '../../client/holdfast-client';
-import { pendingActivities, type PendingActivity } from '../../client/pending-activity';
-import { describeEnd } from '../../client/workflow-end';
+import { pendingActivities, type PendingActivity } from '../../client/delivery/pending-activity';
+import { describeEnd } from '../../client/delivery/workflow-end';
 import type { Approval } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';

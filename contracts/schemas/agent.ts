@@ -1,7 +1,9 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
+import { MODEL_NAME } from '../agents/model-names';
 import { DIALECTS } from '../agents/agent';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
+import { MAX_SESSIONS_PER_AGENT } from '../sessions/session';
 import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';
 import { z } from './zod';
 
@@ -32,7 +34,7 @@ export const limitsSchema = z.partial(
 );
 
 const modelName = z.string().check(
-  z.regex(/^[a-z][a-z0-9_-]*:.+$/s, {
+  z.regex(MODEL_NAME, {
     error: (issue) =>
       `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
   }),
@@ -61,7 +63,7 @@ export const agentInputSchema = z.strictObject({
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
   yield: z.optional(yieldSchema),
-  openSessions: z.optional(z.array(sessionNumber).check(z.maxLength(64))),
+  openSessions: z.optional(z.array(sessionNumber).check(z.maxLength(MAX_SESSIONS_PER_AGENT))),
   keep: z.optional(z.boolean()),
   idleMs: z.optional(milliseconds),
   from: z.optional(

@@ -1,5 +1,12 @@
 // Shape of `holdfast.toml`. Keys shared with Codex's `config.toml` keep their names. The file may hold secrets, so no
 // fault may show a value.
+import {
+  BUILT_IN_PROVIDERS,
+  MODEL_NAME,
+  PROVIDER_NAME,
+  PROVIDER_NAME_RULE,
+  WIRE_APIS,
+} from '../agents/model-names';
 import { DECISIONS } from '../tools/approvals';
 import { ID_PATTERN } from '../ids';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../tools/policy';
@@ -15,7 +22,6 @@ const texts = z.array(text);
 const values = z.record(text, z.string());
 
 export const SERVER_NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
-const WIRE_APIS = ['chat', 'responses', 'anthropic'] as const;
 const STDIO_KEYS = ['args', 'env', 'env_vars', 'cwd'] as const;
 const HTTP_KEYS = ['headers', 'http_headers', 'env_http_headers', 'bearer_token_env_var'] as const;
 
@@ -90,16 +96,15 @@ const modelProviderSchema = z
     }),
   );
 
-const BUILT_IN = ['scripted', 'openai', 'openai-chat', 'anthropic'];
 const providerName = z.string().check(
-  z.regex(new RegExp(`^(?!(${BUILT_IN.join('|')})$)[a-z][a-z0-9-]*$`), {
-    error: `must be named with a-z, 0-9 and "-" after a letter, and not ${BUILT_IN.join(', ')}, which are built in`,
+  z.regex(new RegExp(`^(?!(${BUILT_IN_PROVIDERS.join('|')})$)${PROVIDER_NAME.source.slice(1)}`), {
+    error: `must be named with ${PROVIDER_NAME_RULE}, and not ${BUILT_IN_PROVIDERS.join(', ')}, which are built in`,
   }),
 );
 
 const modelName = z
   .string()
-  .check(z.regex(/^[a-z][a-z0-9-]*:./, { error: 'must be named as provider:name, in quotes' }));
+  .check(z.regex(MODEL_NAME, { error: 'must be named as provider:name, in quotes' }));
 
 const modelSchema = z.strictObject({
   window: z.optional(tokens),

@@ -7,11 +7,13 @@ import {
   MAX_CODE_BYTES,
   MAX_INPUT_BYTES,
   MAX_PAGE_BYTES,
+  MAX_SESSIONS_PER_AGENT,
   RUNTIMES,
   type Key,
   type Wait,
 } from '../sessions/session';
 import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tools/tool-grant';
+import { TOOL_NAME } from '../tools/tools';
 import { z } from './zod';
 
 /** Length of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
@@ -86,7 +88,7 @@ function isWait(value: string): boolean {
   }
 }
 
-export const toolName = z.string().check(z.regex(/^[a-zA-Z0-9_-]{1,64}$/));
+export const toolName = z.string().check(z.regex(TOOL_NAME));
 export const toolNamesSchema = z.array(toolName).check(z.maxLength(1_000));
 
 export const toolGrantSchema = z.strictObject({
@@ -132,11 +134,8 @@ const target = z.union(
   ],
   { error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a session's number or {session, from}` },
 );
-/** As many as an agent may have open. */
-const MAX_WAITED_FOR = 64;
-
 export const waitRequestSchema = z.strictObject({
-  sessions: z.optional(z.array(target).check(z.minLength(1), z.maxLength(MAX_WAITED_FOR))),
+  sessions: z.optional(z.array(target).check(z.minLength(1), z.maxLength(MAX_SESSIONS_PER_AGENT))),
   for: z.optional(waitSchema),
   mode: z.optional(z.enum(['any', 'all'])),
   waitMs: z.optional(milliseconds),

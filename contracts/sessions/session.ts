@@ -30,6 +30,12 @@ export interface YieldSettings {
   promptMs: number;
 }
 
+/**
+ * Sessions that an agent may have open on one host. Each is a process plus its shell: an agent that forgets its
+ * sessions must not fill the host.
+ */
+export const MAX_SESSIONS_PER_AGENT = 64;
+
 /** agent-zero's defaults for running code. */
 export const DEFAULT_YIELD: YieldSettings = {
   firstOutputMs: 30_000,

@@ -15,6 +15,9 @@ export const EFFECTS = ['read_only', 'idempotent', 'once'] as const satisfies re
 /** `host`: on the machine of the agent's shells. `anywhere`: beside the agents, even if the shells are far away. */
 export type RunsOn = 'host' | 'anywhere';
 
+/** What every way of calling tools accepts as a name. */
+export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
 /** A tool as described to models, stubs and people. */
 export interface ToolDescription {
   name: string;

@@ -23,17 +23,21 @@ import { rightsOf, type SandboxProfile } from '../sandbox/profile';
 import type { StubFolder } from './stub-folder';
 import { SpareHolder } from './spare-holder';
 import { containment, type HolderConfig } from '../holder-config';
+import { giveSecrets } from './give-secrets';
 import { spawnHolder } from './spawn-holder';
 import { asStorageFailure } from '../../system/storage-failure';
-import type { KilledBy, Runtime, TreeKill } from '../../contracts/sessions/session';
+import {
+  MAX_SESSIONS_PER_AGENT,
+  type KilledBy,
+  type Runtime,
+  type TreeKill,
+} from '../../contracts/sessions/session';
 
 const ATTEMPTS = 3;
 /** Ending a tree takes less: a holder that is not done by then hangs, even if it answers. */
 const END_MS = 8_000;
 /** A holder that has ended its session exits within a moment; nothing of the session depends on it. */
 const CLOSED_MS = 5_000;
-/** Each open session is a process plus its shell: an agent that forgets its sessions must not fill the host. */
-const MAX_SESSIONS_PER_AGENT = 64;
 const NAMED_CLOSABLE = 10;
 
 export interface SessionHostOptions {
@@ -375,24 +379,3 @@ const asHoldfastError = (err: unknown): HoldfastError => {
   const known = asStorageFailure(err);
   return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
 };
-
-/** Sent over the private socket, before anything that names them. A holder without support must not run that. */
-async function giveSecrets(
-  values: Record<string, string>,
-  send: () => Promise<Verbs['secrets']['answer'] | undefined>,
-  isThere: boolean,
-): Promise<void> {
-  const [first] = Object.keys(values);
-  if (first === undefined) return;
-  const answer = await send().catch((err: unknown) => {
-    if (err instanceof HoldfastError && err.code === 'invalid_input') return { taken: false };
-    throw err;
-  });
-  // Holders before 0.2 answer unknown verbs with nothing.
-  if (answer?.taken ?? !isThere) return;
-  throw new HoldfastError('secret_unusable', {
-    got: first,
-    reason: 'the terminal of this session was opened by a release without support for secrets',
-    next: 'Use another session, or close this one.',
-  });
-}

@@ -6,7 +6,7 @@ import type { Dialect } from './dialect';
 import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { CUT_FENCE, cutOff, endsInFence, malformed } from './malformed';
-import type { PromptText } from './prompts';
+import type { PromptText } from './prompt-files';
 import { steps, writtenText, type ShownResult, type Step } from './steps';
 
 export const createAgentJson = (instructions: PromptText): Dialect => ({

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { createAgentJson } from './agent-json';
 import type { Dialect } from './dialect';
 import { createNative } from './native';
-import { readPrompts } from './prompts';
+import { readPrompts } from './prompt-files';
 import { createTagged } from './tagged';
 import { tagFaults, type Tags } from './tagged-block';
 

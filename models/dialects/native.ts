@@ -6,7 +6,7 @@ import type { Dialect } from './dialect';
 import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { cutOff, malformed } from './malformed';
-import type { PromptText } from './prompts';
+import type { PromptText } from './prompt-files';
 import { steps, writtenText, type ShownResult } from './steps';
 import { withoutThinking } from './thinking';
 

@@ -1,7 +1,7 @@
 // The key, the headers and the address of one call. They are read when used and stored nowhere.
 import { readFileSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import type { ProviderSettings } from '../settings';
+import type { ProviderSettings } from '../model-settings';
 
 export interface Access {
   /** Null: the vendor's default. */

@@ -11,7 +11,7 @@ import { CutStream, UnexpectedAnswer } from './classify-error';
 import type { Tokens } from './cost';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import type { ChatMessage, ModelRequest } from '../provider';
-import { refusal } from './refusal';
+import { refusal } from './model-refusal';
 
 /** The API requires one; all current models can write at least this much. */
 const DEFAULT_MAX_TOKENS = 32_000;

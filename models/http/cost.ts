@@ -1,6 +1,6 @@
 // The recorded usage of a call. Prices come only from the configuration.
 import type { Usage } from '../../contracts/agents/agent';
-import type { Prices } from '../settings';
+import type { Prices } from '../model-settings';
 
 export interface Tokens {
   /** All tokens that were read, from the cache or not. */

@@ -6,7 +6,7 @@ import { CallLimits } from './call-limits';
 import { usageOf, type Tokens } from './cost';
 import { withAnswers } from './answered-calls';
 import type { ModelProvider, ModelRequest, RawReply } from '../provider';
-import type { ModelSettings, ProviderSettings } from '../settings';
+import type { ModelSettings, ProviderSettings } from '../model-settings';
 
 export interface WireCall extends ModelRequest {
   /** The provider's name for the model. */

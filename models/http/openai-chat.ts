@@ -11,7 +11,7 @@ import type { Tokens } from './cost';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { isStrict, isVendors, openaiClient } from './openai-client';
 import type { ChatMessage } from '../provider';
-import { refusal } from './refusal';
+import { refusal } from './model-refusal';
 import { ThinkFilter } from './think-filter';
 
 export const openaiChat: WireProtocol = async (call) => {

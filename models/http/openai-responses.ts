@@ -12,7 +12,7 @@ import type { Tokens } from './cost';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { isStrict, openaiClient } from './openai-client';
 import type { ChatMessage, NativeCall } from '../provider';
-import { refusal } from './refusal';
+import { refusal } from './model-refusal';
 
 export const openaiResponses: WireProtocol = async (call) => {
   const client = await openaiClient(call);

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LiveTokens } from '../../activities/live-tokens';
+import { LiveTokens } from '../../activities/agents/live-tokens';
 import { HoldfastError, isErrorCode } from '../../contracts/errors/holdfast-error';
 import { MODEL_ERRORS } from '../../contracts/errors/model-errors';
 import { configurationSchema } from '../../contracts/schemas/configuration';

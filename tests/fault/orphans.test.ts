@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
-import type { AgentHandle } from '../../client/agent-handle';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { LOCAL_HOST, agentWorkflowId } from '../../contracts/ids';
 import { SessionHost } from '../../exec/host/session-host';

@@ -4,7 +4,7 @@ import { packageRoot } from '../../system/package-root';
 import { isAlive, identityOf, type Identity } from '../../system/process-identity';
 import { sessionEnvironment } from '../../exec/host/session-environment';
 import { McpServers } from '../../tools/mcp/servers';
-import type { McpServerSettings, StdioServer } from '../../tools/mcp/settings';
+import type { McpServerSettings, StdioServer } from '../../tools/mcp/mcp-settings';
 import { createToolRegistry, type ToolRegistry } from '../../tools/registry';
 import type { ToolContext } from '../../tools/tool';
 import type { ToolOutcome } from '../../contracts/tools/tools';

@@ -7,13 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { LLMock } from '@copilotkit/aimock';
 import type { ModelProvider, ModelRequest } from '../../models/provider';
 import { createProviders } from '../../models/providers';
-import type { ModelSettings, ProviderSettings, WireApi } from '../../models/settings';
+import type { WireApi } from '../../contracts/agents/model-names';
+import type { ModelSettings, ProviderSettings } from '../../models/model-settings';
 
 /** Its beginning, middle and end may be in no error, log or history. */
 export const PLANTED_KEY = 'sk-planted-a1b2c3d4e5f6-zyxwv';
 export const KEY_VARIABLE = 'HOLDFAST_TEST_MODEL_KEY';
-
-export const WIRE_APIS: readonly WireApi[] = ['chat', 'responses', 'anthropic'];
 
 interface SentRequest {
   headers: IncomingHttpHeaders;

@@ -55,6 +55,7 @@ test('the workflow bundle holds no code of the other contexts and no Node module
   for (const forbidden of [
     'dist/activities/',
     'dist/exec/',
+    'dist/system/',
     'dist/client/',
     'dist/models/',
     'node-pty',

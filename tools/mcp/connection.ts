@@ -4,7 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import type { HttpServer, McpServerSettings } from './settings';
+import type { HttpServer, McpServerSettings } from './mcp-settings';
 import { GroupStdioTransport } from './stdio-transport';
 
 export type { CallToolResult, ListedTool };

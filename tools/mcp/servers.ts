@@ -2,8 +2,8 @@
 // not block the worker's start.
 import { isDeepStrictEqual } from 'node:util';
 import type { Tool, ToolSource } from '../tool';
-import { McpServer, type McpServerHooks, type McpServerStatus } from './server';
-import type { McpServerSettings } from './settings';
+import { McpServer, type McpServerHooks, type McpServerStatus } from './mcp-server';
+import type { McpServerSettings } from './mcp-settings';
 
 export class McpServers implements ToolSource {
   private servers = new Map<string, McpServer>();

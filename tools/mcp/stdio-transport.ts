@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ReadBuffer } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import type { StdioServer } from './settings';
+import type { StdioServer } from './mcp-settings';
 
 const JOIN_BYTES = 1024 * 1024;
 /** A server should exit when its input ends; one that does not gets a signal, and is then killed. */

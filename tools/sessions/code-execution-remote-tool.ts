@@ -2,7 +2,7 @@
 // back to another host.
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { LOCAL_HOST } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
 import { hasCommand } from './free-session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
@@ -44,7 +44,7 @@ export const codeExecutionRemoteTool: Tool<Args> = {
         `true beside runtime terminal, python or nodejs; for "${runtime}" omit it`,
       );
     const host = await hostFor(context, session);
-    if (mutates && host === (context.settings.host ?? LOCAL_HOST)) refuseOwnSession(context, session);
+    if (mutates && host === hostNameOf(context.settings)) refuseOwnSession(context, session);
     const shell = context.client.session({ agent: context.agent, host, session });
     const text = async (view: ReturnType<typeof shell.output>): Promise<string> =>
       `[host ${host}]\n${viewText(await view, { through: REMOTE_TOOL, host })}`;

@@ -1,7 +1,7 @@
 // The tool `code_execution_tool`: runs code in the agent's sessions, looks at their output, resets them.
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { LOCAL_HOST } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
 import type { Runtime } from '../../contracts/sessions/session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
@@ -59,7 +59,4 @@ const sessionOf = (
   { client, agent, settings }: ToolContext,
   session: number,
 ): ReturnType<typeof client.session> =>
-  client.session(
-    { agent, host: settings.host ?? LOCAL_HOST, session },
-    settings.cwd ? { cwd: settings.cwd } : {},
-  );
+  client.session({ agent, host: hostNameOf(settings), session }, settings.cwd ? { cwd: settings.cwd } : {});

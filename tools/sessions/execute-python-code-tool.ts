@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { LOCAL_HOST } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
 import { scriptSessions } from '../../contracts/agents/script-sessions';
 import { LONGEST_WAIT_MS, type CommandView, type ExecRequest } from '../../contracts/sessions/session';
@@ -90,7 +90,7 @@ function requestFor(code: string, context: ToolContext): ExecRequest {
 function sessionOf({ client, agent, settings, caller }: ToolContext, session: number): SessionHandle {
   const cwd = caller?.cwd ?? settings.cwd;
   return client.session(
-    { agent, host: settings.host ?? LOCAL_HOST, session },
+    { agent, host: hostNameOf(settings), session },
     { ...(cwd && { cwd }), idleMs: IDLE_MS },
   );
 }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import type { SessionHandle } from '../../client/session-handle';
 import { missingNote } from '../../contracts/sessions/missing-output';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { LOCAL_HOST } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { MAX_PAGE_BYTES, type CommandView, type YieldSettings } from '../../contracts/sessions/session';
 import { closeEnded } from './free-session';
 import { clipText } from '../programs/head-tail';
@@ -46,7 +46,7 @@ export const execSession = (
 ): SessionHandle => {
   const cwd = caller?.cwd ?? settings.cwd;
   const opening = { ...(cwd && { cwd }), ...(idleMs !== undefined && { idleMs }) };
-  return client.session({ agent, host: settings.host ?? LOCAL_HOST, session }, opening);
+  return client.session({ agent, host: hostNameOf(settings), session }, opening);
 };
 
 /** The single time limit: the answer comes at the process's end, or then. Clamped to its bounds, as in Codex. */

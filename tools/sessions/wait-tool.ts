@@ -1,15 +1,15 @@
 // The tool `wait`: waits for several sessions at once, so that a model need not poll them one by one.
 import * as z from 'zod/mini';
-import { LOCAL_HOST } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
-import type { WaitReason, WaitResult } from '../../contracts/sessions/session';
+import { MAX_SESSIONS_PER_AGENT, type WaitReason, type WaitResult } from '../../contracts/sessions/session';
 import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext } from '../tool';
 import { viewText } from './view-text';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
 const argsSchema = z.strictObject({
-  sessions: z.array(sessionNumber).check(z.minLength(1), z.maxLength(64)),
+  sessions: z.array(sessionNumber).check(z.minLength(1), z.maxLength(MAX_SESSIONS_PER_AGENT)),
   for: z._default(waitSchema, 'exit'),
   mode: z._default(z.enum(['any', 'all']), 'all'),
   timeout_ms: z._default(milliseconds, DEFAULT_TIMEOUT_MS),
@@ -42,7 +42,7 @@ export const waitTool: Tool<z.infer<typeof argsSchema>> = {
 const sessionOf = (
   { client, agent, settings }: ToolContext,
   session: number,
-): ReturnType<typeof client.session> => client.session({ agent, host: settings.host ?? LOCAL_HOST, session });
+): ReturnType<typeof client.session> => client.session({ agent, host: hostNameOf(settings), session });
 
 /** Output counts from where the agent stopped reading: what came since then is new to it. */
 async function readUpTo(

@@ -1,5 +1,5 @@
 // The part that serves agents: the claim of their queue, their worker, and their periodic checks.
-import { LiveTokens } from '../../activities/live-tokens';
+import { LiveTokens } from '../../activities/agents/live-tokens';
 import type { ClaimFacts } from '../../contracts/sessions/claims';
 import type { ModelProviders } from '../../models/providers';
 import type { Tool } from '../../tools/tool';

@@ -1,8 +1,8 @@
 // The worker of task queue `holdfast`: all workflows, and the activities of agents.
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
-import { createAgentActivities, type AgentDependencies } from '../../activities/agent-activities';
-import { createToolActivities, type ToolDependencies } from '../../activities/tool-activities';
+import { createAgentActivities, type AgentDependencies } from '../../activities/agents/agent-activities';
+import { createToolActivities, type ToolDependencies } from '../../activities/tools/tool-activities';
 import { activatesPatch } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
 import { workflowBundle } from '../workflow-bundle';

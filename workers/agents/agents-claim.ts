@@ -1,7 +1,7 @@
 // All workers of an agents' queue must offer the same: which worker an agent gets is chance.
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
-import type { Claim, QueueClaims } from '../../client/queue-claims';
+import type { Claim, QueueClaims } from '../../client/hosts/queue-claims';
 import { placeOf, type ClaimFacts, type Offer } from '../../contracts/sessions/claims';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { identityOf, isAlive } from '../../system/process-identity';

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Offer } from '../../contracts/sessions/claims';
-import { BUILT_IN_PROVIDERS, type ProviderSettings } from '../../models/settings';
+import { HTTP_PROVIDERS, type ProviderSettings } from '../../models/model-settings';
 import type { ModelProviders } from '../../models/providers';
-import type { McpServerSettings } from '../../tools/mcp/settings';
+import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { Tool } from '../../tools/tool';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import type { Configuration } from '../configuration/configuration';
@@ -27,7 +27,7 @@ export interface Offered {
 export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offered): Offer {
   const own = new Set(ownTools.map(({ name }) => name));
   const { models, policy, dialects, encryption, features, fetch, mcpServers, roles } = configuration;
-  const providers = { ...BUILT_IN_PROVIDERS, ...models.providers };
+  const providers = { ...HTTP_PROVIDERS, ...models.providers };
   const parts: [string, string][] = [
     // Built-in tools of two releases may differ in their descriptions.
     ...tools.map((tool): [string, string] => [

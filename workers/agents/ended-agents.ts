@@ -1,7 +1,7 @@
 // Closes the sessions of terminated agents: termination runs no code of the agent, so something else has to close them.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
-import { describeEnd } from '../../client/workflow-end';
+import { describeEnd } from '../../client/delivery/workflow-end';
 import type { AgentInput } from '../../contracts/agents/agent';
 import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
 import { openEnvelope } from '../../contracts/seals';

@@ -1,7 +1,7 @@
 // Stops sub-agents whose parent was terminated: termination runs no code of the parent, and sub-agents are not bound to
 // it, because it may continue as new.
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { describeEnd } from '../../client/workflow-end';
+import { describeEnd } from '../../client/delivery/workflow-end';
 import { AGENT_MESSAGES, WORKFLOWS } from '../../contracts/messages';
 import { wasEnded } from './ended-agents';
 import { RepeatedLook } from '../repeated-look';

@@ -8,13 +8,13 @@ import { DEFAULT_RULES, type PolicySettings } from '../../contracts/tools/policy
 import { MIB, type Quotas } from '../../contracts/sessions/quotas';
 import { configurationSchema, type McpServerEntry } from '../../contracts/schemas/configuration';
 import type { StorageEntry } from '../../contracts/schemas/storage-configuration';
-import type { EncryptionSettings } from '../../encryption/settings';
+import type { EncryptionSettings } from '../../encryption/encryption-settings';
 import { sessionEnvironment } from '../../exec/host/session-environment';
 import type { SandboxChoice } from '../../exec/sandbox/open-sandbox';
 import type { DialectOptions } from '../../models/dialects/dialects';
 import { nearestName } from '../../models/nearest-name';
-import type { McpServerSettings } from '../../tools/mcp/settings';
-import type { ConfiguredModels } from '../../models/settings';
+import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
+import type { ConfiguredModels } from '../../models/model-settings';
 import type { BuiltInOptions } from '../../tools/registry';
 import { configuredEncryption, encryptionKeys } from './configured-encryption';
 import { configuredModels } from './configured-models';

@@ -5,7 +5,7 @@ import {
   encryptionSchema,
   type EncryptionEntry,
 } from '../../contracts/schemas/encryption-configuration';
-import type { EncryptionSettings, KeySource } from '../../encryption/settings';
+import type { EncryptionSettings, KeySource } from '../../encryption/encryption-settings';
 
 /** Paths are relative to `folder`. */
 export function configuredEncryption(entry: EncryptionEntry, folder: string): EncryptionSettings {

@@ -1,7 +1,7 @@
 // The models in `holdfast.toml`: how to reach providers, facts about models. Reads no key.
 import { resolve } from 'node:path';
 import type { ModelEntry, ModelProviderEntry } from '../../contracts/schemas/configuration';
-import type { ConfiguredModels, ModelSettings, ProviderSettings } from '../../models/settings';
+import type { ConfiguredModels, ModelSettings, ProviderSettings } from '../../models/model-settings';
 
 /** Paths are relative to `folder`. */
 export function configuredModels(

@@ -8,7 +8,7 @@ import type { SandboxChoice } from '../../exec/sandbox/open-sandbox';
 import { isWithin, real, writableRoots } from '../../exec/sandbox/profile';
 import { findTrusted, placesOn, trustedPath, whyUntrusted } from '../../exec/trusted-program';
 import { usualWorkingFolder } from '../../exec/working-folder';
-import type { McpServerSettings } from '../../tools/mcp/settings';
+import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { SecretSettings } from './configured-secrets';
 import { recordedConfig, recordedWorkdir } from './recorded-choice';
 import { configurationSource, readConfiguration, type Configuration } from './configuration';

@@ -1,7 +1,7 @@
 // The command line's view of `[encryption]`: from the configuration of the data folder's worker.
 import { readFileSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import type { EncryptionSettings } from '../../encryption/settings';
+import type { EncryptionSettings } from '../../encryption/encryption-settings';
 import { configurationSource, readConfiguration } from './configuration';
 import { recordedConfig } from './recorded-choice';
 

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ApplicationFailure } from '@temporalio/common';
-import { askServer, FRESH_MS, PAUSE_MS } from '../../client/ask-server';
-import type { Claim, QueueClaims } from '../../client/queue-claims';
+import { askServer, FRESH_MS, PAUSE_MS } from '../../client/delivery/ask-server';
+import type { Claim, QueueClaims } from '../../client/hosts/queue-claims';
 import { placeOf, type ClaimFacts } from '../../contracts/sessions/claims';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { WORKER_LOST } from '../../contracts/errors/failure';

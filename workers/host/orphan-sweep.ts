@@ -1,7 +1,7 @@
 // Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
 // Termination runs no code of the workflow, so the host has to look for itself.
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
-import { describeEnd } from '../../client/workflow-end';
+import { describeEnd } from '../../client/delivery/workflow-end';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';

@@ -20,7 +20,7 @@ import type {
 } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
-import { agentWorkflowId, LOCAL_HOST, shellOf, turnWorkflowId } from '../../contracts/ids';
+import { agentWorkflowId, hostNameOf, shellOf, turnWorkflowId } from '../../contracts/ids';
 import { addUsage } from '../../contracts/agents/usage';
 import type { Wait } from '../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../contracts/agents/work-state';
@@ -313,7 +313,7 @@ export class Conversation {
 
   private async resetSessions(reason: string): Promise<void> {
     const { id, sessions } = this;
-    const host = this.input.host ?? LOCAL_HOST;
+    const host = hostNameOf(this.input);
     try {
       if (this.turns > 0) await resetSessions({ agent: id, host, sessions: [...sessions], reason });
     } catch (err) {
@@ -329,7 +329,7 @@ export class Conversation {
     const reason = this.stopReason ?? 'its agent ended';
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
     if (this.input.keep || this.turns === 0) return;
-    const host = this.input.host ?? LOCAL_HOST;
+    const host = hostNameOf(this.input);
     await closeSessions({ agent: this.id, host, sessions: [...this.sessions], reason });
   }
 
@@ -352,7 +352,7 @@ export class Conversation {
 
   state(): AgentState {
     const { id, mode, turns, queue, lastResult, sessions, refused, input, settings, usage } = this;
-    const host = input.host ?? LOCAL_HOST;
+    const host = hostNameOf(input);
     return {
       agent: id,
       mode,

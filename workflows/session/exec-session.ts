@@ -10,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { fromFailure } from '../../contracts/errors/failure';
-import { LOCAL_HOST, parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import { hostNameOf, parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
 import { sessionInputSchema } from '../../contracts/schemas/session';
 import type { SessionInput } from '../../contracts/sessions/session';
@@ -58,7 +58,7 @@ function openSession(input: SessionInput | undefined): SessionRecord {
   const settings = checked(sessionInputSchema, 'The input of execSession', input);
   const ref: SessionRef = parseSessionWorkflowId(workflowInfo().workflowId) ?? {
     agent: settings.agent ?? refuse('invalid_input', MISSING_AGENT),
-    host: settings.host ?? LOCAL_HOST,
+    host: hostNameOf(settings),
     session: settings.session ?? 0,
   };
   return newSessionRecord(ref, settings);

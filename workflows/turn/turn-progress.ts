@@ -9,7 +9,7 @@ import type {
   TurnState,
   Usage,
 } from '../../contracts/agents/agent';
-import { isSessionNumber, LOCAL_HOST, shellOf } from '../../contracts/ids';
+import { isSessionNumber, hostNameOf, shellOf } from '../../contracts/ids';
 import type { Wait } from '../../contracts/agents/waits';
 import { TURN_STATE } from '../../contracts/agents/work-state';
 import { scriptSessions } from '../../contracts/agents/script-sessions';
@@ -126,7 +126,7 @@ export class TurnProgress {
     const { workflowId } = workflowInfo();
     const { agent, turn, settings } = this.input;
     const { step, maxSteps, doing, headline } = this;
-    const host = settings.host ?? LOCAL_HOST;
+    const host = hostNameOf(settings);
     const own = this.approvals?.waiting.map((one) => ({ ...one, workflowId })) ?? [];
     return {
       ...{ agent, turn, model: settings.model, step, maxSteps, doing },
@@ -182,7 +182,7 @@ export class TurnProgress {
       above.join('') +
         turnDetails({
           agent,
-          host: settings.host ?? LOCAL_HOST,
+          host: hostNameOf(settings),
           namespace,
           step: this.step,
           maxSteps: this.maxSteps,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import { AgentHandle } from '../../../client/agent-handle';
-import { HostNamespaces } from '../../../client/host-namespaces';
+import { AgentHandle } from '../../../client/agents/agent-handle';
+import { HostNamespaces } from '../../../client/hosts/host-namespaces';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { Message } from '../../../contracts/agents/agent';
 import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
-import type { ListAgentsRequest } from '../../../client/agent-directory';
+import type { ListAgentsRequest } from '../../../client/agents/agent-directory';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import type { AgentInput } from '../../../contracts/agents/agent';
 import { MAIN_TASK_QUEUE, sessionWorkflowId } from '../../../contracts/ids';

@@ -1,7 +1,7 @@
 // What approvers see, on pages, at the command line and in answers: everything that they approve.
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WaitingApproval } from '../../../client/approval-desk';
+import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';

@@ -1,7 +1,7 @@
 // What needs approval by the policy: it waits, durably, for a yes or a no, and nothing runs before.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WaitingApproval } from '../../../client/approval-desk';
+import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { AGENT_MESSAGES } from '../../../contracts/messages';

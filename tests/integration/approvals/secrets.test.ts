@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { enginePaths } from '../../../engine/record';
-import { uiToken } from '../../../engine/ui-token';
+import { uiToken } from '../../../engine/ui-guard/ui-token';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { call, scratch, type Scratch } from '../../helpers/temporal';
 

@@ -283,7 +283,7 @@ test('exec on a host that nobody knows is refused at once, names those that ther
 
 test('exec on a remote host prints only the output of its own command', async () => {
   const data = mkdtempSync(join(tmpdir(), 'holdfast-far-'));
-  const serve = join(packageRoot(), 'dist', 'workers', 'serve.js');
+  const serve = join(packageRoot(), 'dist', 'workers', 'process', 'serve.js');
   const args = [
     serve,
     '--data',

@@ -2,7 +2,7 @@
 // host or a person wrote there stays text.
 import { asSummary, inMarkdown } from '../../../contracts/text/labels';
 import { enginePaths } from '../../../engine/record';
-import { uiToken } from '../../../engine/ui-token';
+import { uiToken } from '../../../engine/ui-guard/ui-token';
 import { agentDetails, endedTurnDetails, turnDetails } from '../../../workflows/agent/agent-labels';
 import { approvalDetails, questionDetails } from '../../../workflows/messages/approval-labels';
 import { hostDetails } from '../../../workflows/host/host-labels';

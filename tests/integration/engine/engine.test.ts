@@ -7,7 +7,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultCacheDir } from '../../../system/data-dir';
-import { locateServerBinary } from '../../../engine/locate';
+import { locateServerBinary } from '../../../engine/binary/locate';
 import { withLock } from '../../../system/lock';
 import {
   ensureServer,
@@ -18,7 +18,7 @@ import {
   type EnsureOptions,
 } from '../../../engine/server';
 import { enginePaths } from '../../../engine/record';
-import { uiToken } from '../../../engine/ui-token';
+import { uiToken } from '../../../engine/ui-guard/ui-token';
 import { isAlive } from '../../../system/process-identity';
 import { runDist } from '../../helpers/dist-process';
 import { until } from '../../helpers/until';

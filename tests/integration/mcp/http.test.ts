@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { packageRoot } from '../../../system/package-root';
-import type { McpServerSettings } from '../../../tools/mcp/settings';
+import type { McpServerSettings } from '../../../tools/mcp/mcp-settings';
 import { FIXTURE_FILE, settings, testServers, type TestServers } from '../../helpers/mcp-servers';
 import { until } from '../../helpers/until';
 

@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WIRE_APIS } from '../../../contracts/agents/model-names';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { ToolDescription } from '../../../contracts/tools/tools';
 import type { ModelProvider, ModelRequest } from '../../../models/provider';
-import { ask, KEY_VARIABLE, ModelSimulator, PLANTED_KEY, WIRE_APIS } from '../../helpers/model-simulator';
+import { ask, KEY_VARIABLE, ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';
 
 let simulator: ModelSimulator;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // Turns whose model is a provider over HTTP: a real worker, a real server, a simulated provider that fails.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { followTokens } from '../../../client/live-tokens';
+import { followTokens } from '../../../client/agents/live-tokens';
 import type { LiveToken } from '../../../contracts/agents/live-tokens';
 import { agentWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { AgentHandle } from '../../../client/agent-handle';
+import type { AgentHandle } from '../../../client/agents/agent-handle';
 import { scriptSessions } from '../../../contracts/agents/script-sessions';
 import type { ToolContext } from '../../../tools/tool';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';

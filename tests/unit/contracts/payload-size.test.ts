@@ -1,4 +1,4 @@
-import { fitReply, fitToolResult } from '../../../activities/fit-payload';
+import { fitReply, fitToolResult } from '../../../activities/blobs/fit-payload';
 import { fitText, jsonBytes, MAX_REPLY_BYTES, MAX_TOOL_RESULT_BYTES } from '../../../contracts/payload-size';
 
 test.each([

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { defaultPayloadConverter, type Payload, type SerializationContext } from '@temporalio/common';
 import { encryptedPayloads, encryptingCodec, withoutNamespace } from '../../../encryption/data-converter';
 import { payloadFromBytes, payloadToBytes } from '../../../encryption/payload-bytes';
-import type { EncryptionSettings } from '../../../encryption/settings';
+import type { EncryptionSettings } from '../../../encryption/encryption-settings';
 
 const CANARY = 'canary-in-the-clear';
 const ENV = {

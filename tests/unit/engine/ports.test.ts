@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { BROWSER_BLOCKED_PORTS } from '../../../engine/browser-ports';
+import { BROWSER_BLOCKED_PORTS } from '../../../engine/ui-guard/browser-ports';
 import { chooseHiddenPorts, choosePorts, isPortFree } from '../../../engine/ports';
 
 let taken: Server;

@@ -1,6 +1,6 @@
 import type { Message, TurnResult } from '../../../contracts/agents/agent';
 import { assertTurn, turnMatchers } from '../../../testing/assert-turn';
-import { toolCallsOf } from '../../../testing/tool-calls';
+import { toolCallsOf } from '../../../testing/calls-of-turn';
 
 const calls = (...all: [tool: string, args: Record<string, unknown>][]): Message => ({
   role: 'assistant',

@@ -209,9 +209,12 @@ test.each([
   [`[mcp_servers.a]\ncommand = "x"\nenv = { K = 1 }`, '"mcp_servers.a.env.K" must be a text, got a number'],
   [
     '[model_providers.openai]\nbase_url = "http://x"',
-    '"model_providers.openai" must be named with a-z, 0-9 and "-" after a letter, and not scripted, openai,',
+    '"model_providers.openai" must be named with a-z, 0-9, "_" and "-" after a letter, and not scripted, openai,',
   ],
-  ['[model_providers.My]\nbase_url = "http://x"', '"model_providers.My" must be named with a-z, 0-9 and "-"'],
+  [
+    '[model_providers.My]\nbase_url = "http://x"',
+    '"model_providers.My" must be named with a-z, 0-9, "_" and "-"',
+  ],
   ['[model_providers.a]\nenv_key = "K"', '"model_providers.a.base_url" must be a text, got nothing'],
   [
     '[model_providers.a]\nbase_url = "http://x"\nwire_api = "soap"',

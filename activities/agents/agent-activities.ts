@@ -1,0 +1,207 @@
+// The agent's activities: model, tools, sessions. They run on `holdfast`.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import type { SessionHandle } from '../../client/session-handle';
+import type {
+  AgentActivities,
+  CloseSessionsInput,
+  OpenSessionsInput,
+  ReadTranscriptInput,
+  ResetSessionsInput,
+} from '../../contracts/activities';
+import type {
+  Compaction,
+  Message,
+  ModelCall,
+  ModelReply,
+  ParsedReply,
+  ToolCall,
+} from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import {
+  hostNameOf,
+  agentWorkflowId,
+  parseSessionWorkflowId,
+  sessionWorkflowId,
+  type SessionRef,
+} from '../../contracts/ids';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import { fitText } from '../../contracts/payload-size';
+import { visibleMessages } from '../../contracts/agents/visible-messages';
+import { checkedAnswer } from '../../models/answer-schema';
+import { compactionRequest, MAX_SUMMARY_BYTES } from '../../models/compaction';
+import type { FindDialect } from '../../models/dialects/dialects';
+import type { FindProvider } from '../../models/providers';
+import { withoutThinking } from '../../models/dialects/thinking';
+import { systemPrompt } from '../../models/system-prompt';
+import type { ToolRegistry } from '../../tools/registry';
+import { beating } from '../beating';
+import { fitReply } from '../blobs/fit-payload';
+import type { LiveTokens } from './live-tokens';
+import type { ToolRulings } from '../tools/tool-ruling';
+import { TranscriptCache } from './transcript-cache';
+
+/** An agent ends when its shells are gone; if their host is offline, it does not wait for ever. */
+const CLOSE_MS = 20_000;
+/** The calls of a reply run in parallel: the server allows 2,000 activities, and a history 50 MB. */
+const MAX_CALLS = 100;
+/** Messages per page when a conversation is copied from another. */
+const COPIED_MESSAGES = 200;
+
+export interface AgentDependencies {
+  client: HoldfastClient;
+  tools: ToolRegistry;
+  findProvider: FindProvider;
+  findDialect: FindDialect;
+  tokens: LiveTokens;
+  rulings: ToolRulings;
+}
+
+export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
+  const { client, tools, findProvider, findDialect, tokens, rulings } = dependencies;
+  const transcripts = new TranscriptCache(client);
+  const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
+    const before = { workflowId: agentWorkflowId(agent), ...earlier };
+    return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
+  };
+  return {
+    callModel: (input: ModelCall) =>
+      beating(async (signal): Promise<ModelReply> => {
+        const { agent, model, tools: allowed, turn, outputSchema } = input;
+        const provider = findProvider(model);
+        const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
+        const messages = await conversationOf(input);
+        const described = tools.describe();
+        const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
+        const request = {
+          system: systemPrompt(input, dialect.instructions(offered)),
+          messages: dialect.messages(visibleMessages(messages)),
+          ...(dialect.isNative && { tools: offered }),
+          ...(outputSchema && { outputSchema }),
+          signal,
+        };
+        const call = { agent, turn: turn.workflowId };
+        const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
+        const placed = await withPlaces(dialect.parse(raw), tools, allowed, (call) =>
+          rulings.of(call.tool, call.args, { host: hostNameOf(input), cwd: input.cwd ?? null }),
+        );
+        const parsed = checkedAnswer(placed, outputSchema);
+        const { usage } = raw;
+        const { window } = provider;
+        return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
+      }),
+
+    compact: (input: ModelCall) =>
+      beating(async (signal): Promise<Compaction> => {
+        const provider = findProvider(input.model);
+        const { system, messages } = compactionRequest(
+          visibleMessages(await conversationOf(input)),
+          provider.window,
+        );
+        const { text: written, usage } = await provider.reply({ system, messages, signal });
+        const text = withoutThinking(written);
+        // It would replace the whole conversation with nothing, and providers refuse a message without text.
+        if (text === '') throw new HoldfastError('model_failed', { reason: 'its summary was empty' });
+        return { text: fitText(text, MAX_SUMMARY_BYTES), ...(usage && { usage }) };
+      }),
+
+    readTranscript: ({ agent, runId, from, to }: ReadTranscriptInput) =>
+      client.agent(agent).page({ from, limit: Math.min(to - from, COPIED_MESSAGES) }, runId),
+
+    openSessions: ({ agent, host, cwd, sessions }: OpenSessionsInput) =>
+      beating(async () => {
+        const settings = cwd === null ? {} : { cwd };
+        await Promise.all(
+          sessions.map((session) => client.session({ agent, host, session }, settings).open()),
+        );
+      }),
+
+    closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
+      beating(async () => {
+        const all = await sessionsOf(client, { agent, host, sessions });
+        await Promise.all(all.map((ref) => closeSession(client.session(ref), reason)));
+      }),
+
+    resetSessions: ({ agent, host, sessions, reason }: ResetSessionsInput) =>
+      beating(async () => {
+        const all = await sessionsOf(client, { agent, host, sessions });
+        await Promise.all(all.map((ref) => ifItIsThere(() => client.session(ref).reset({ reason }))));
+      }),
+  };
+}
+
+/** Adds to each call where it will run, and whether it may: workflows know neither the registry nor the policy. */
+async function withPlaces(
+  reply: ParsedReply,
+  tools: ToolRegistry,
+  allowed: readonly string[] | undefined,
+  ruled: (call: ToolCall) => ReturnType<ToolRulings['of']>,
+): Promise<ParsedReply> {
+  if (reply.kind !== 'calls') return reply;
+  const { length } = reply.calls;
+  if (length > MAX_CALLS)
+    return { kind: 'malformed', problem: `It holds ${length} calls, allowed ${MAX_CALLS} in one reply.` };
+  const places = new Map(tools.describe().map(({ name, runsOn }) => [name, runsOn]));
+  const all = await Promise.all(reply.calls.map(async (call) => ({ ...call, ...(await ruled(call)) })));
+  const calls = all.map((call): ToolCall => {
+    if (places.get(call.tool) === 'host') return { ...call, runsOn: 'host' };
+    const mayRun = allowed?.includes(call.tool) ?? true;
+    return mayRun && isForTurn(call, tools) ? { ...call, runsOn: 'turn' } : call;
+  });
+  return { ...reply, calls };
+}
+
+/** Invalid or forbidden calls pass here: the tool's activity reports those. */
+function isForTurn({ tool: name, args }: ToolCall, tools: ToolRegistry): boolean {
+  try {
+    const tool = tools.find(name);
+    if (!tool.inTurn) return false;
+    tools.check(tool, args);
+    return true;
+  } catch (err) {
+    if (err instanceof HoldfastError) return false;
+    throw err;
+  }
+}
+
+const closeSession = (session: SessionHandle, reason: string): Promise<void> =>
+  ifItIsThere(async () => {
+    await session.close(reason);
+    await Promise.race([session.closed(), delay(CLOSE_MS, undefined, { ref: false })]);
+  });
+
+/** The session may never have been opened, or may be closed already. */
+async function ifItIsThere(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (err) {
+    const { code } = err instanceof HoldfastError ? err : { code: null };
+    if (code !== 'not_found' && code !== 'session_closed') throw err;
+  }
+}
+
+/**
+ * The sessions that its turns named, and those that a turn opened but could not report, because it was terminated or
+ * they are on other hosts.
+ */
+async function sessionsOf(
+  client: HoldfastClient,
+  { agent, host, sessions }: Pick<CloseSessionsInput, 'agent' | 'host' | 'sessions'>,
+): Promise<SessionRef[]> {
+  const found = new Map(
+    sessions.map((session) => ({ agent, host, session })).map((ref) => [sessionWorkflowId(ref), ref]),
+  );
+  const query =
+    `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
+    `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  try {
+    for (const { workflow } of await client.namespaces.all())
+      for await (const { workflowId } of workflow.list({ query })) {
+        const ref = parseSessionWorkflowId(workflowId);
+        if (ref) found.set(workflowId, ref);
+      }
+  } catch {
+    // The time-skipping test server cannot list.
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,227 @@
+// Stores values that are too large for history, in files named by the hash of their content. A value on another machine
+// is fetched from there when it is read. A value is kept while a call needs it, and then removed.
+import { createHash, randomUUID } from 'node:crypto';
+import { access, constants, mkdir, open, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { DEFAULT_QUOTAS } from '../../contracts/sessions/quotas';
+import type { BlobRef, JsonValue, ToolOutcome } from '../../contracts/tools/tools';
+import { MAX_VALUE_BYTES } from '../../exec/protocol';
+import { storageReason } from '../../system/storage-failure';
+import { BlobFolder } from './blob-folder';
+import { BlobRoom, type BlobLimits } from './blob-room';
+
+/** Larger values are stored as files: the server warns at 512 KiB, and every replay reads the history again. */
+const INLINE_BYTES = 65_536;
+/** In base64 and encrypted, it stays below the payload limit of 2 MiB. */
+const PART_BYTES = 1_000_000;
+
+/** This machine as others see it: where they fetch values stored here, and how it fetches values stored elsewhere. */
+export interface BlobPlace {
+  /** Task queue. */
+  at: string;
+  fetch: (ref: BlobRef & { at: string }, signal: AbortSignal) => Promise<Buffer>;
+}
+
+export class BlobStore {
+  private readonly files: BlobFolder;
+  private readonly room: BlobRoom;
+  /** How many calls served by this process need a file: as arguments, as result. */
+  private readonly needed = { arguments: new Map<string, number>(), result: new Map<string, number>() };
+
+  constructor(
+    private readonly folder: string,
+    private readonly place: BlobPlace,
+    limits: BlobLimits = DEFAULT_QUOTAS,
+  ) {
+    this.files = new BlobFolder(folder);
+    this.room = new BlobRoom(this.files, limits);
+  }
+
+  /**
+   * The value for history: itself, or a reference that is valid until `releaseResult`. Throws `storage_failed`,
+   * `values_full`, and `result_too_large` for a value that no connection can carry.
+   */
+  async fit(agent: string, tool: string, value: JsonValue | undefined): Promise<ToolOutcome> {
+    const content = Buffer.from(JSON.stringify(value ?? null), 'utf8');
+    if (content.length <= INLINE_BYTES) return { ok: true, value: value ?? null };
+    if (content.length > MAX_VALUE_BYTES)
+      throw new HoldfastError('result_too_large', { tool, got: content.length, allowed: MAX_VALUE_BYTES });
+    return { ok: true, blob: await this.keep(agent, content, 'result') };
+  }
+
+  /**
+   * Arguments for history: themselves, or a reference that is valid until `releaseArgs`. Throws `storage_failed` and
+   * `values_full`.
+   */
+  async fitArgs(
+    agent: string,
+    args: Record<string, unknown>,
+  ): Promise<{ args: Record<string, unknown>; blob?: BlobRef }> {
+    const content = Buffer.from(JSON.stringify(args), 'utf8');
+    if (content.length <= INLINE_BYTES) return { args };
+    return { args: {}, blob: await this.keep(agent, content, 'arguments') };
+  }
+
+  /** Throws `values_full` if the agent's calls have used up their share. */
+  checkQuota(agent: string): Promise<void> {
+    return this.room.checkAgent(agent);
+  }
+
+  /** Throws `storage_failed` and `values_full` if a large value could not be stored now. */
+  async checkRoom(): Promise<void> {
+    try {
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      await access(this.folder, constants.W_OK);
+      const { bavail, bsize } = await statfs(this.folder);
+      if (bavail * bsize < MAX_VALUE_BYTES) throw new Error(`${bavail * bsize} bytes are free`);
+    } catch (err) {
+      throw new HoldfastError('storage_failed', { reason: storageReason(err), done: 'nothing was run' });
+    }
+    await this.room.checkAll();
+  }
+
+  /** Throws the reason if it is unavailable: it is gone or has changed, or its machine does not answer. */
+  async read(agent: string, ref: BlobRef, signal: AbortSignal): Promise<JsonValue> {
+    const content = (await this.readHere(agent, ref)) ?? (await this.fetch(ref, signal));
+    return JSON.parse(content.toString('utf8')) as JsonValue;
+  }
+
+  /** Bytes from an offset, empty beyond the end. Throws `not_found`. */
+  async part(sha256: string, from: number): Promise<Buffer> {
+    const paths = await this.files.allOf(sha256);
+    const file = await open(paths[0] ?? this.files.copy(sha256)).catch(() => {
+      throw new HoldfastError('not_found', { what: 'The value', got: sha256, next: 'Create it again.' });
+    });
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES, from);
+      const { size } = await file.stat();
+      if (from + bytesRead === size) this.delivered(paths);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The call is over. */
+  releaseArgs(agent: string, ref: BlobRef): void {
+    this.release(agent, ref, 'arguments');
+  }
+
+  /** The script has received it. */
+  releaseResult(agent: string, ref: BlobRef): void {
+    this.release(agent, ref, 'result');
+  }
+
+  /** A fetched copy has been read; a value stored here is not affected. */
+  releaseCopy({ sha256, bytes }: BlobRef): void {
+    if (this.files.remove(this.files.copy(sha256))) this.room.remove(null, bytes);
+  }
+
+  /** Removes values that no call can request any more. */
+  prune(now = Date.now()): Promise<void> {
+    return this.files.prune(now);
+  }
+
+  private async readHere(agent: string, ref: BlobRef): Promise<Buffer | undefined> {
+    for (const path of this.files.placesOf(agent, ref.sha256)) {
+      const content = await readFile(path).catch(() => undefined);
+      if (content && isOf(content, ref)) return content;
+    }
+    return undefined;
+  }
+
+  private async fetch(ref: BlobRef, signal: AbortSignal): Promise<Buffer> {
+    const { at } = ref;
+    if (at === undefined || at === this.place.at) throw new Error('it no longer exists, or has changed');
+    const content = await this.place.fetch({ ...ref, at }, signal);
+    if (!isOf(content, ref)) throw new Error('the received value differs from the one that was sent');
+    // For the next attempt; if it cannot be stored, it is fetched again.
+    await this.write(null, content, 'copy').catch(() => undefined);
+    return content;
+  }
+
+  private async keep(agent: string, content: Buffer, kind: Kind): Promise<BlobRef> {
+    const ref = { sha256: hash(content), bytes: content.length, at: this.place.at };
+    const path = this.files.own(agent, ref.sha256);
+    const needed = this.needed[kind];
+    // Before the file is looked up: from here on nobody removes it.
+    needed.set(path, (needed.get(path) ?? 0) + 1);
+    try {
+      await this.write(agent, content, kind);
+      return ref;
+    } catch (err) {
+      this.isLast(path, kind);
+      if (err instanceof HoldfastError) throw err;
+      throw new HoldfastError('storage_failed', { reason: reasonOf(err) });
+    }
+  }
+
+  private async write(agent: string | null, content: Buffer, kind: Kind | 'copy'): Promise<void> {
+    const sha256 = hash(content);
+    const path = agent === null ? this.files.copy(sha256) : this.files.own(agent, sha256);
+    // A file that is used again was counted when it was created.
+    if (this.files.use(path, content.length)) return;
+    const room = await this.room.take(agent, content.length, kind);
+    const draft = `${path}.${randomUUID()}`;
+    try {
+      // An empty folder may be removed meanwhile.
+      await writeInto(draft, content).catch(() => writeInto(draft, content));
+      await rename(draft, path);
+      room.fill();
+    } catch (err) {
+      room.giveBack();
+      await rm(draft, { force: true }).catch(() => undefined);
+      throw err;
+    }
+  }
+
+  private release(agent: string, ref: BlobRef, kind: Kind): void {
+    const path = this.files.own(agent, ref.sha256);
+    const isOurs = this.needed[kind].has(path);
+    if (!this.isLast(path, kind)) return;
+    this.releaseCopy(ref);
+    if (this.needed.arguments.has(path) || this.needed.result.has(path)) return;
+    if (isOurs) {
+      if (this.files.remove(path)) this.room.remove(agent, ref.bytes);
+      return;
+    }
+    // Created before this process started, or by another one: others may still need it.
+    this.files.markSpare(path);
+    this.room.markSpare(agent, ref.bytes);
+  }
+
+  /** Another machine has all of it: nobody requests a result again, unless the transfer was interrupted. */
+  private delivered(paths: readonly string[]): void {
+    const [path] = paths;
+    // If several agents have the same value, it is unknown whose was fetched.
+    if (path === undefined || paths.length > 1 || this.needed.arguments.has(path)) return;
+    if (this.isLast(path, 'result')) this.files.markSpare(path);
+  }
+
+  /** Whether no other call needs the file for this purpose. */
+  private isLast(path: string, kind: Kind): boolean {
+    const needed = this.needed[kind];
+    const others = (needed.get(path) ?? 1) - 1;
+    if (others > 0) needed.set(path, others);
+    else needed.delete(path);
+    return others === 0;
+  }
+}
+
+/** What a call needs it for. */
+type Kind = 'arguments' | 'result';
+
+async function writeInto(path: string, content: Buffer): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(path, content, { mode: 0o600 });
+}
+
+/** For catalogue errors only the code: what their messages say about an effect does not refer to the tool. */
+export const whyUnreachable = (err: unknown): string =>
+  err instanceof HoldfastError ? err.code : reasonOf(err);
+
+const hash = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+const isOf = (content: Buffer, { sha256, bytes }: BlobRef): boolean =>
+  content.length === bytes && hash(content) === sha256;

@@ -1,0 +1,272 @@
+// Completes `runCommand` activities outside the worker's slots: each is observed at its holder until the command has
+// ended. A journal on the host's disk holds what is needed to continue after a kill.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ActivityCancelledError,
+  ActivityNotFoundError,
+  WorkflowNotFoundError,
+  type AsyncCompletionOperationOptions,
+  type Client,
+} from '@temporalio/client';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { toFailure } from '../../contracts/errors/failure';
+import type { CommandTrouble, RunCommandInput, Yielded } from '../../contracts/sessions/host';
+import { SESSION_MESSAGES } from '../../contracts/messages';
+import { isPassing, ofLookBehind } from '../../contracts/errors/passing';
+import { commandView } from '../../exec/host/command-view';
+import { readJson, removeQuietly, writeJson } from '../../system/json-file';
+import type { ObserveReason, Snapshot } from '../../exec/protocol';
+import type { SessionHost } from '../../exec/host/session-host';
+import { asStorageFailure } from '../../system/storage-failure';
+import { crashPoint } from '../crash-point';
+
+const HEARTBEAT_MS = 4_000;
+const KEEP_AGAIN_MS = 1_000;
+const LOOK_AGAIN_MS = 250;
+/** `exit` has no timeout of its own: this is the maximum for a timer. */
+const FOR_EVER_MS = 2 ** 31 - 1;
+
+interface JournalEntry {
+  token: string;
+  input: Omit<RunCommandInput, 'code'>;
+  yielded: boolean;
+  /** Its workflow was told that the command's state is unknown. */
+  troubled?: boolean;
+}
+
+export interface CompletionOptions {
+  /** Folder of the journal for the next worker. */
+  journal: string;
+  /** Id of the data folder, for the session's workflow. */
+  folderId: string;
+  log: (message: string, facts: object) => void;
+}
+
+export class CommandCompletion {
+  private readonly watched = new Map<string, AbortController>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly sessions: SessionHost,
+    private readonly options: CompletionOptions,
+  ) {
+    mkdirSync(options.journal, { recursive: true, mode: 0o700 });
+  }
+
+  /** Takes over all commands that an earlier worker of this host left running; returns their number. */
+  adopt(): number {
+    const entries = readdirSync(this.options.journal)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => readJson<JournalEntry>(join(this.options.journal, name)))
+      .filter((entry) => entry !== undefined);
+    for (const entry of entries) this.watch(entry);
+    return entries.length;
+  }
+
+  /** Follows one command to its end. A newer token for the same command replaces the older one. */
+  start(
+    token: Uint8Array,
+    { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput,
+  ): void {
+    // Without the code: the holder has it, and the journal must not contain secrets.
+    const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
+    const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false };
+    this.watch(entry);
+    this.keep(entry);
+  }
+
+  /** Stops watching; the commands and their journal stay for the next worker. */
+  detach(): void {
+    for (const abort of this.watched.values()) abort.abort();
+    this.watched.clear();
+  }
+
+  private watch(entry: JournalEntry): void {
+    const key = this.path(entry.input);
+    this.watched.get(key)?.abort();
+    const abort = new AbortController();
+    this.watched.set(key, abort);
+    const heartbeat = setInterval(() => void this.heartbeat(entry, abort), HEARTBEAT_MS);
+    abort.signal.addEventListener('abort', () => clearInterval(heartbeat));
+    this.complete(entry, abort).catch((err: unknown) => {
+      if (!abort.signal.aborted)
+        this.options.log('runCommand could not be completed', { error: reasonOf(err) });
+    });
+  }
+
+  /**
+   * Writes the entry for the next worker. A full disk must not decide the fate of a command that was handed over: the
+   * write is retried, and if the worker dies meanwhile, the heartbeat timeout reveals it.
+   */
+  private keep(entry: JournalEntry): void {
+    const path = this.path(entry.input);
+    try {
+      writeJson(path, entry);
+    } catch (err) {
+      this.options.log('the journal cannot be written, trying again', { error: reasonOf(err) });
+      const isWatched = this.watched.get(path);
+      setTimeout(() => {
+        if (isWatched && this.watched.get(path) === isWatched) this.keep(entry);
+      }, KEEP_AGAIN_MS).unref();
+    }
+  }
+
+  private async complete(entry: JournalEntry, abort: AbortController): Promise<void> {
+    const { input } = entry;
+    const token = Buffer.from(entry.token, 'base64');
+    try {
+      const result = await this.patiently(entry, abort.signal, async () => {
+        const snapshot = await this.observe(entry, abort.signal);
+        return this.view(input, snapshot);
+      });
+      crashPoint('end-due');
+      await this.finish(entry, abort, () => this.client.activity.complete(token, result, this.owner(input)));
+    } catch (err) {
+      if (abort.signal.aborted) return;
+      const known =
+        err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
+      await this.finish(entry, abort, () =>
+        this.client.activity.fail(token, toFailure(known), this.owner(input)),
+      );
+    }
+  }
+
+  /**
+   * An unresponsive holder or an unreadable log does not end the command. Its callers are told, and the look is
+   * repeated until it succeeds.
+   */
+  private async patiently<T>(entry: JournalEntry, signal: AbortSignal, look: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        if (entry.troubled) {
+          await this.sessions.status(entry.input.ref);
+          await this.tellTrouble(entry, null, signal);
+        }
+        return await look();
+      } catch (caught) {
+        const err = asStorageFailure(caught);
+        if (signal.aborted || !isPassing(err)) throw caught;
+        if (!entry.troubled) {
+          this.options.log('a command cannot be observed for now', { error: err.message });
+          const { code, facts } = ofLookBehind(err, 'its command had already begun');
+          await this.tellTrouble(entry, { code, facts }, signal);
+        }
+        await delay(LOOK_AGAIN_MS, undefined, { signal });
+      }
+    }
+  }
+
+  private async tellTrouble(
+    entry: JournalEntry,
+    trouble: CommandTrouble | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { workflowId, commandId } = entry.input;
+    const session = this.client.workflow.getHandle(workflowId);
+    const told: Yielded = { commandId, trouble };
+    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, told), signal);
+    entry.troubled = trouble !== null;
+    this.keep(entry);
+  }
+
+  private async observe(entry: JournalEntry, signal: AbortSignal): Promise<Snapshot> {
+    const { ref, commandId, workflowId } = entry.input;
+    const exit = { kind: 'exit', from: 0, timeoutMs: FOR_EVER_MS } as const;
+    const until = entry.yielded ? exit : ({ kind: 'yield', settings: entry.input.yield } as const);
+    let { reason, snapshot } = await this.sessions.observe(ref, until, signal);
+    if (reason !== 'exit' && snapshot.command?.id === commandId) {
+      const view = await this.view(entry.input, snapshot, reason);
+      const session = this.client.workflow.getHandle(workflowId);
+      crashPoint('yield-due');
+      await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, { commandId, view }), signal);
+      crashPoint('yield-told');
+      // Recorded after the signal: a repeated signal is ignored, but a missing one would leave the caller waiting.
+      entry.yielded = true;
+      this.keep(entry);
+      while (reason !== 'exit') ({ reason, snapshot } = await this.sessions.observe(ref, exit, signal));
+    }
+    // A later command may have begun in the same session since: the record is that of ours.
+    const command =
+      snapshot.command?.id === commandId ? snapshot.command : this.sessions.commandRecord(ref, commandId);
+    return { ...snapshot, command: command ?? null };
+  }
+
+  private async view(
+    { ref }: JournalEntry['input'],
+    snapshot: Snapshot,
+    reason?: ObserveReason,
+  ): ReturnType<typeof commandView> {
+    const logPath = this.sessions.logPath(ref);
+    const view = await commandView({ ref, logPath, snapshot, from: null, ...(reason && { reason }) });
+    return { ...view, folderId: this.options.folderId };
+  }
+
+  private async heartbeat(entry: JournalEntry, abort: AbortController): Promise<void> {
+    try {
+      const token = Buffer.from(entry.token, 'base64');
+      await this.client.activity.heartbeat(token, undefined, this.owner(entry.input));
+    } catch (err) {
+      if (err instanceof ActivityNotFoundError) this.forget(entry, abort);
+      if (err instanceof ActivityCancelledError) {
+        const { ref, commandId } = entry.input;
+        const reset = {
+          id: `cancel-${commandId}`,
+          reason: 'the activity was cancelled',
+          by: 'cancelled',
+        } as const;
+        await this.sessions
+          .reset(ref, reset)
+          .catch((failure: unknown) =>
+            this.options.log('a cancelled command could not be ended', { error: reasonOf(failure) }),
+          );
+      }
+    }
+  }
+
+  /** A token does not identify the activity's workflow, for which the payload is encrypted. */
+  private owner({ workflowId }: JournalEntry['input']): AsyncCompletionOperationOptions {
+    const { namespace } = this.client.options;
+    return { serializationContext: { type: 'activity', namespace, workflowId, isLocal: false } };
+  }
+
+  private async finish(entry: JournalEntry, abort: AbortController, say: () => Promise<void>): Promise<void> {
+    await this.untilTaken(say, abort.signal);
+    crashPoint('end-told');
+    if (!abort.signal.aborted) this.forget(entry, abort);
+  }
+
+  /** An unreachable server must not end a running command: the result is sent when the server is back. */
+  private async untilTaken(say: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+      try {
+        return await say();
+      } catch (err) {
+        // The server no longer knows the activity: this token's attempt is over, or its workflow is.
+        if (err instanceof ActivityNotFoundError || err instanceof WorkflowNotFoundError) return;
+        this.options.log('the server accepts no answer, trying again', { error: reasonOf(err), pauseMs });
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+    // Nothing was sent: the next worker must not assume that it was.
+    signal.throwIfAborted();
+  }
+
+  private forget(entry: JournalEntry, abort: AbortController): void {
+    abort.abort();
+    const path = this.path(entry.input);
+    if (this.watched.get(path) !== abort) return;
+    this.watched.delete(path);
+    // If it stays, the next worker finds that the server no longer knows the activity.
+    removeQuietly(path);
+  }
+
+  private path({ ref, commandId }: JournalEntry['input']): string {
+    const name = createHash('sha256')
+      .update(`${ref.agent}.${ref.host}.${ref.session}.${commandId}`)
+      .digest('hex');
+    return join(this.options.journal, `${name.slice(0, 32)}.json`);
+  }
+}

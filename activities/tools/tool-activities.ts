@@ -1,0 +1,131 @@
+// The activities that run tools, both next to the agents and on hosts: for models, and for scripts.
+import { Context } from '@temporalio/activity';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import type { ToolActivities } from '../../contracts/activities';
+import type { Place } from '../../contracts/tools/approvals';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { ToolCall } from '../../contracts/agents/agent';
+import { failedCall } from '../../contracts/errors/failed-call';
+import { toFailure } from '../../contracts/errors/failure';
+import { hostNameOf } from '../../contracts/ids';
+import type { ToolInvocation } from '../../contracts/tools/tools';
+import type { ToolRegistry } from '../../tools/registry';
+import type { ToolContext, ToolHost } from '../../tools/tool';
+import { beating } from '../beating';
+import { whyUnreachable, type BlobStore } from '../blobs/blob-store';
+import { fitToolResult } from '../blobs/fit-payload';
+import { readContext } from '../agents/read-context';
+import type { ToolRulings } from './tool-ruling';
+
+export interface ToolDependencies {
+  client: HoldfastClient;
+  tools: ToolRegistry;
+  blobs: BlobStore;
+  /**
+   * The machine of the shells, for a worker that serves one; `cwd` is used if neither script nor agent names a folder.
+   */
+  host: ToolHost | null;
+  /** Checked once more before a tool runs. */
+  rulings: ToolRulings;
+  /** For a host: like `HostOwnership.confirm`. */
+  confirm?: (() => Promise<void>) | undefined;
+}
+
+export function createToolActivities({
+  client,
+  tools,
+  blobs,
+  host,
+  rulings,
+  confirm,
+}: ToolDependencies): ToolActivities {
+  const contextOf = (
+    { agent, key, settings, caller, callsLeft, budgetLeft }: ToolInvocation,
+    signal: AbortSignal,
+  ): ToolContext => {
+    const { attempt } = Context.current().info;
+    const named = hostNameOf(settings);
+    if (host && host.name !== named)
+      throw new HoldfastError('foreign_session', { got: named, host: host.name });
+    const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
+    const place = host && { ...host, cwd };
+    const left = { callsLeft, budgetLeft };
+    return { agent, key, attempt, settings, client, signal, ...left, caller: caller ?? null, host: place };
+  };
+  /** Everything that can fail before a tool is run: the error says that it was not. */
+  const readiness = async (
+    { agent, call, blob }: ToolInvocation,
+    signal: AbortSignal,
+  ): Promise<Pick<ToolCall, 'args'> | HoldfastError> => {
+    try {
+      // A later attempt may have begun: then it is followed to its end.
+      if (Context.current().info.attempt === 1) await blobs.checkQuota(agent);
+      if (tools.find(call.tool).effects === 'once') await blobs.checkRoom();
+    } catch (err) {
+      if (err instanceof HoldfastError) return err;
+      throw err;
+    }
+    if (!blob) return { args: call.args };
+    try {
+      return { args: (await blobs.read(agent, blob, signal)) as ToolCall['args'] };
+    } catch (err) {
+      signal.throwIfAborted();
+      const { bytes: got, at = 'another machine' } = blob;
+      return new HoldfastError('arguments_unreachable', {
+        tool: call.tool,
+        got,
+        at,
+        reason: whyUnreachable(err),
+      });
+    }
+  };
+  return {
+    callTool: (input) =>
+      beating(async (signal) => {
+        const { call, wantsValue = false } = input;
+        await confirm?.();
+        const refused = await rulings.refusal(call.tool, call.args, placeOf(input), call.hold);
+        if (refused) return failedCall(call, refused);
+        return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
+      }),
+    readContext: async ({ cwd, paths }) => {
+      await confirm?.();
+      host?.admit?.('context', 'read_only');
+      return readContext(cwd ?? host?.cwd ?? '', paths, host?.sandbox);
+    },
+    invokeTool: (input) =>
+      beating(async (signal) => {
+        const { call, blob } = input;
+        await confirm?.();
+        const ready = await readiness(input, signal).finally(() => blob && blobs.releaseCopy(blob));
+        if (ready instanceof HoldfastError) return ready.toOutcome();
+        const { args } = ready;
+        const refused = await rulings.refusal(call.tool, args, placeOf(input), call.hold);
+        if (refused) return refused.toOutcome();
+        const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
+        if (!('value' in outcome)) return outcome;
+        try {
+          return await blobs.fit(input.agent, call.tool, outcome.value);
+        } catch (err) {
+          // The tool has taken effect: a retry would repeat that, and a script would wait for it for ever.
+          if (err instanceof HoldfastError && err.code === 'result_too_large') return err.toOutcome();
+          const reason = `it could not be kept: ${err instanceof HoldfastError ? String(err.facts.reason) : reasonOf(err)}`;
+          return new HoldfastError('result_undelivered', { tool: call.tool, reason }).toOutcome();
+        }
+      }),
+    readBlob: async ({ sha256, from }) => {
+      try {
+        host?.admit?.('a value', 'read_only');
+        return (await blobs.part(sha256, from)).toString('base64');
+      } catch (err) {
+        throw err instanceof HoldfastError ? toFailure(err) : err;
+      }
+    },
+  };
+}
+
+/** The place as it was when approval was requested. */
+const placeOf = ({ settings, caller }: ToolInvocation): Place => ({
+  host: hostNameOf(settings),
+  cwd: caller?.cwd ?? settings.cwd ?? null,
+});

@@ -1,0 +1,314 @@
+// Carries the calls of a host's scripts to their sessions' workflows and the outcomes back. Open calls stay with the
+// holder: the next worker sends them again under the same id and gets the recorded outcome.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import type { SessionHandle } from '../../client/session-handle';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { sessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import { argumentsOf, cutValues } from '../../contracts/tools/shown-values';
+import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
+import type { CancelledCall, ScriptCall } from '../../exec/protocol';
+import type { SessionHost } from '../../exec/host/session-host';
+import type { ToolRegistry } from '../../tools/registry';
+import { whyUnreachable, type BlobStore } from '../blobs/blob-store';
+import type { ToolRulings } from './tool-ruling';
+import { crashPoint } from '../crash-point';
+import { Slots } from '../slots';
+
+/** The server accepts ten updates of a run at a time: control messages must not wait behind calls. */
+const OPEN_UPDATES = 6;
+const AGAIN_MS = 500;
+const UNKNOWN_AGAIN = 10;
+const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
+/** Ids per message: a tenth of what its schema allows. */
+const MAX_ANSWERED = 1_000;
+
+export interface ToolChannelOptions {
+  client: HoldfastClient;
+  sessions: SessionHost;
+  tools: ToolRegistry;
+  blobs: BlobStore;
+  rulings: ToolRulings;
+  log: (message: string, facts: object) => void;
+}
+
+export class ToolChannel {
+  private readonly served = new Map<string, AbortController>();
+
+  constructor(private readonly options: ToolChannelOptions) {}
+
+  /** Serves the scripts of a session until `detach`, or until its terminal is gone; repeated requests are ignored. */
+  serve(ref: SessionRef): void {
+    const key = sessionWorkflowId(ref);
+    if (this.served.has(key)) return;
+    const abort = new AbortController();
+    this.served.set(key, abort);
+    void this.serveWhileOpen(ref, key, abort.signal).finally(() => {
+      if (this.served.get(key) === abort) this.served.delete(key);
+    });
+  }
+
+  private async serveWhileOpen(ref: SessionRef, key: string, signal: AbortSignal): Promise<void> {
+    const { sessions, log } = this.options;
+    for (;;) {
+      try {
+        return await new SessionChannel(this.options, ref, signal).run();
+      } catch (err) {
+        if (signal.aborted) return;
+        log('the scripts of a session are not served', { session: key, error: reasonOf(err) });
+        // A holder of a release without tool calls will never support them.
+        if (err instanceof HoldfastError && err.code === 'invalid_input') return;
+      }
+      await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted || !sessions.isOpen(ref)) return;
+    }
+  }
+
+  /** Disconnects all; open calls stay at the holders for the next worker. */
+  detach(): void {
+    for (const abort of this.served.values()) abort.abort();
+    this.served.clear();
+  }
+}
+
+/** The calls of one session's scripts. */
+class SessionChannel {
+  private readonly session: SessionHandle;
+  private readonly slots = new Slots(OPEN_UPDATES);
+  /** Aborts when nobody waits for the call any more. */
+  private readonly open = new Map<string, AbortController>();
+  private readonly slow = new Map<string, (outcome: ToolOutcome) => void>();
+  /** Calls that the session has recorded, until their scripts have the outcome. */
+  private readonly recorded = new Set<string>();
+  /** Arguments of open calls that are stored in files here. */
+  private readonly args = new Map<string, BlobRef>();
+  /** Ids of calls whose scripts have the outcome, so the session may forget them. */
+  private readonly answered: string[] = [];
+
+  constructor(
+    private readonly options: ToolChannelOptions,
+    private readonly ref: SessionRef,
+    private readonly signal: AbortSignal,
+  ) {
+    this.session = options.client.session(ref);
+  }
+
+  async run(): Promise<void> {
+    for (let seen = 0; !this.signal.aborted;) {
+      const news = await this.options.sessions.toolCalls(this.ref, seen, this.signal);
+      if (!news) return;
+      seen = news.version;
+      for (const call of news.calls) void this.handle(call);
+      for (const call of news.cancelled) void this.cancel(call);
+    }
+  }
+
+  private async handle(call: ScriptCall): Promise<void> {
+    const abort = new AbortController();
+    this.open.set(call.id, abort);
+    const over = AbortSignal.any([abort.signal, this.signal]);
+    try {
+      crashPoint('call-arrived');
+      const outcome = await this.outcomeOf(call, over);
+      crashPoint('call-recorded');
+      await this.deliver(call, outcome, over);
+      crashPoint('call-answered');
+    } catch (err) {
+      if (!over.aborted) await this.giveFailure(call.id, err);
+    } finally {
+      this.open.delete(call.id);
+      this.release(call.id);
+      // It was recorded after its cancellation had been acknowledged.
+      if (abort.signal.aborted) this.forget(call.id);
+    }
+  }
+
+  /** Invalid input costs no history. Passing trouble is waited out, since the script waits too. */
+  private async outcomeOf(call: ScriptCall, over: AbortSignal): Promise<ToolOutcome> {
+    let request: ToolCallRequest;
+    try {
+      request = await this.requestOf(call);
+    } catch (err) {
+      if (err instanceof HoldfastError) return err.toOutcome();
+      throw err;
+    }
+    for (let unknown = 0; ;) {
+      try {
+        return await this.ask(request, over);
+      } catch (err) {
+        if (over.aborted) throw err;
+        if (err instanceof HoldfastError && !err.retryable) return err.toOutcome();
+        // Unknown errors may pass too, but the script must not hang for ever. The same id runs nothing twice.
+        if (!(err instanceof HoldfastError) && ++unknown > UNKNOWN_AGAIN) throw err;
+        this.options.log('a call is sent again', { call: call.id, error: whyOf(err) });
+        await delay(AGAIN_MS, undefined, { signal: over });
+      }
+    }
+  }
+
+  private async requestOf({ id, commandId, tool: name, args, cwd }: ScriptCall): Promise<ToolCallRequest> {
+    const { tools, blobs, rulings } = this.options;
+    const tool = tools.find(name);
+    tools.check(tool, args);
+    const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
+    if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
+    const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
+    const fitted = await blobs.fitArgs(this.ref.agent, args);
+    if (fitted.blob) this.args.set(id, fitted.blob);
+    return {
+      id,
+      commandId,
+      tool: name,
+      ...fitted,
+      cwd,
+      effects,
+      runsOn,
+      timeoutMs,
+      ...(secret && { secret }),
+      ...(hold && { hold: fitted.blob ? { ...hold, values: cutValues(argumentsOf(args, secret)) } : hold }),
+    };
+  }
+
+  private async ask(request: ToolCallRequest, over: AbortSignal): Promise<ToolOutcome> {
+    const answer = await this.slots.with(over, () => this.send(request));
+    if (!answer.pending) return answer.outcome;
+    if (over.aborted && !this.signal.aborted) {
+      // The cancellation reached the session before the call did.
+      await this.session.cancelTools({ ids: [request.id], reason: 'nobody waits for it any more' });
+    }
+    over.throwIfAborted();
+    return this.whenSlowEnds(request.id, over);
+  }
+
+  private async send(request: ToolCallRequest): Promise<ToolCallAnswer> {
+    const answered = this.answered.splice(0, MAX_ANSWERED);
+    try {
+      const answer = await this.session.callTool({ ...request, answered });
+      this.recorded.add(request.id);
+      return answer;
+    } catch (err) {
+      // A refused message was not read: the next one repeats it.
+      this.answered.unshift(...answered);
+      throw err;
+    }
+  }
+
+  /** Sent with the next message; the session may not know the call any more. */
+  private forget(id: string): void {
+    if (this.recorded.delete(id)) this.answered.push(id);
+  }
+
+  /** All slow calls of a session share one update. */
+  private whenSlowEnds(id: string, over: AbortSignal): Promise<ToolOutcome> {
+    return new Promise((resolve, reject) => {
+      over.addEventListener('abort', () => (this.slow.delete(id), reject(new Error('nobody waits for it'))), {
+        once: true,
+      });
+      this.slow.set(id, resolve);
+      if (this.slow.size === 1) void this.followSlow();
+    });
+  }
+
+  private async followSlow(): Promise<void> {
+    while (this.slow.size > 0 && !this.signal.aborted) {
+      try {
+        const { outcomes, unknown } = await this.session.toolResults({ ids: [...this.slow.keys()] });
+        for (const [id, outcome] of Object.entries(outcomes)) this.settleSlow(id, outcome);
+        for (const id of unknown) this.settleSlow(id, notKnown(id).toOutcome());
+      } catch (err) {
+        if (err instanceof HoldfastError && !err.retryable)
+          for (const id of this.slow.keys()) this.settleSlow(id, err.toOutcome());
+        else await delay(AGAIN_MS);
+      }
+    }
+  }
+
+  private settleSlow(id: string, outcome: ToolOutcome): void {
+    this.slow.get(id)?.(outcome);
+    this.slow.delete(id);
+  }
+
+  private async deliver(call: ScriptCall, outcome: ToolOutcome, over: AbortSignal): Promise<void> {
+    try {
+      if (over.aborted) return;
+      const answer = await this.answerOf(call, outcome, over);
+      if (!over.aborted) await this.give(call.id, answer);
+    } finally {
+      // If this worker stops, the next one delivers it.
+      if ('blob' in outcome && !this.signal.aborted)
+        this.options.blobs.releaseResult(this.ref.agent, outcome.blob);
+    }
+  }
+
+  /** The call is over: nobody needs its arguments. If this worker stops, it is still open. */
+  private release(id: string): void {
+    const blob = this.args.get(id);
+    this.args.delete(id);
+    if (blob && !this.signal.aborted) this.options.blobs.releaseArgs(this.ref.agent, blob);
+  }
+
+  /** With the value itself, which may be on another machine. The tool has run: a failure here does not undo that. */
+  private async answerOf({ tool }: ScriptCall, outcome: ToolOutcome, over: AbortSignal): Promise<Answer> {
+    if (!('blob' in outcome)) return outcome;
+    const { blob } = outcome;
+    try {
+      return { ok: true, value: await this.options.blobs.read(this.ref.agent, blob, over) };
+    } catch (err) {
+      const reason = `${blob.bytes} bytes at ${blob.at ?? 'another machine'} cannot be read: ${whyUnreachable(err)}`;
+      return new HoldfastError('result_undelivered', { tool, reason }).toOutcome();
+    }
+  }
+
+  private async give(id: string, answer: Answer): Promise<void> {
+    await this.options.sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
+    this.forget(id);
+  }
+
+  /** Reports any failure to the script, which would wait for ever otherwise. */
+  private async giveFailure(id: string, err: unknown): Promise<void> {
+    const reason = whyOf(err);
+    this.options.log('a call could not be answered', { call: id, error: reason });
+    const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason });
+    // A failure here means that its holder is gone, and the script with it.
+    await this.give(id, known.toOutcome()).catch(() => undefined);
+  }
+
+  private async cancel({ id, reason }: CancelledCall): Promise<void> {
+    this.open.get(id)?.abort();
+    if (!(await this.isCancelled(id, reason))) return;
+    const cancelled = new HoldfastError('call_cancelled', { tool: id, reason });
+    const answer = { callId: id, ...cancelled.toOutcome() };
+    await this.options.sessions.answerCall(this.ref, { id, answer }).catch(() => undefined);
+    // An earlier worker may have had it recorded.
+    this.recorded.add(id);
+    this.forget(id);
+  }
+
+  /**
+   * A call continues until its session hears of the cancellation: it is told as soon as possible. False if this channel
+   * is detached.
+   */
+  private async isCancelled(id: string, reason: string): Promise<boolean> {
+    while (!this.signal.aborted) {
+      try {
+        await this.session.cancelTools({ ids: [id], reason });
+        return true;
+      } catch (err) {
+        // A session that has ended runs none of its calls.
+        if (err instanceof HoldfastError && !err.retryable) return true;
+        this.options.log('a call could not be cancelled yet', { call: id, error: reasonOf(err) });
+        await delay(AGAIN_MS, undefined, { signal: this.signal }).catch(() => undefined);
+      }
+    }
+    return false;
+  }
+}
+
+/** What a script receives. */
+type Answer = Exclude<ToolOutcome, { blob: BlobRef }>;
+
+/** The SDK wraps the other side's error. */
+const whyOf = (err: unknown): string => reasonOf((err instanceof Error && err.cause) || err);
+
+const notKnown = (id: string): HoldfastError =>
+  new HoldfastError('unknown_outcome', { what: `call ${id}`, reason: 'its session no longer knows it' });

@@ -1,0 +1,73 @@
+// The policy's ruling on tool calls. It is written into a call when the call is accepted, because workflows know no
+// policy; the tool's host checks once more before it runs the tool.
+import type { Place, ToolHold } from '../../contracts/tools/approvals';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { label } from '../../contracts/text/labels';
+import { reasonsText, rulingOnTool, type PolicySettings } from '../../contracts/tools/policy';
+import type { ToolRegistry } from '../../tools/registry';
+import type { Tool } from '../../tools/tool';
+import { hashOf, type CheckCode } from '../host/command-gate';
+
+export class ToolRulings {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly policy: () => PolicySettings,
+    private readonly checks: CheckCode,
+  ) {}
+
+  /** Empty if the call may run. */
+  async of(name: string, args: unknown, place: Place): Promise<{ hold?: ToolHold; denied?: string }> {
+    const code = this.commandLine(name, args);
+    const { verdicts } =
+      code === undefined ? NOTHING : await this.checks.check({ runtime: 'terminal', code });
+    const policy = this.policy();
+    const { decision, reasons } = rulingOnTool(policy, name, verdicts);
+    if (decision === 'allow') return {};
+    if (decision === 'deny') return { denied: reasonsText(reasons) };
+    const hash = hashOf({ tool: name, args, ...place });
+    const secret = this.find(name)?.secret === true;
+    const rest = { hash, reasons, expiresMs: policy.askMs, place, ...(secret && { secret }) };
+    return { hold: { what: this.shown(name, args), ...rest } };
+  }
+
+  /** Why it may not run here: the policy forbids it, or nobody has approved it in exactly this form. */
+  async refusal(
+    name: string,
+    args: unknown,
+    place: Place,
+    approved: ToolHold | undefined,
+  ): Promise<HoldfastError | undefined> {
+    const { hold, denied } = await this.of(name, args, place);
+    if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
+    if (!hold || hold.hash === approved?.hash) return undefined;
+    return new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
+  }
+
+  /** Without the arguments of a tool that may receive a password. */
+  private shown(name: string, args: unknown): string {
+    return label(this.find(name)?.secret ? name : `${name} ${JSON.stringify(args)}`, SHOWN_CHARACTERS);
+  }
+
+  /** Undefined for a tool that runs no command, and for arguments that the tool itself will refuse. */
+  private commandLine(name: string, args: unknown): string | undefined {
+    const tool = this.find(name);
+    return tool?.commandLine && known(() => tool.commandLine?.(this.tools.check(tool, args)));
+  }
+
+  private find(name: string): Tool | undefined {
+    return known(() => this.tools.find(name));
+  }
+}
+
+function known<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (err) {
+    if (err instanceof HoldfastError) return undefined;
+    throw err;
+  }
+}
+
+const SHOWN_CHARACTERS = 300;
+const NOTHING = { verdicts: [] };
+const NOT_ASKED = 'it must be approved with the arguments that it will run with, not with references';

@@ -1,0 +1,102 @@
+// Lists agents from the server's visibility store: no worker has to answer, and what happened a second ago may be missing.
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { AgentState } from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import { listAgentsSchema } from '../../contracts/schemas/agent-list';
+import { parseWith } from '../../contracts/schemas/parse';
+import type { WaitsFor } from '../../contracts/agents/waits';
+import { lacksAttribute } from '../delivery/with-attributes';
+
+export interface ListAgentsRequest {
+  /** `ended` lists those that have ended, however; the others list open agents. Default: every state. */
+  state?: AgentState['status'] | undefined;
+  waitsFor?: WaitsFor | undefined;
+  /** Part of the id or of the beginning of the first message, in any case. */
+  text?: string | undefined;
+  /** Without `state`: whether those that have ended are listed, too. Default false. */
+  ended?: boolean | undefined;
+}
+
+export interface AgentEntry {
+  id: string;
+  workflowId: string;
+  runId: string;
+  /** Null, like `waitsFor`, where the server or the agent's release lacks the search attributes. */
+  state: AgentState['status'] | null;
+  waitsFor: WaitsFor | null;
+  /** The beginning of its first message; null if it was started without one, or by another client. */
+  message: string | null;
+  /** ISO 8601, like the end's. */
+  startedAt: string;
+  /** Null while it is open. `how` is Temporal's word: `completed`, `failed`, `canceled`, `terminated`, `timed_out`. */
+  end: { at: string | null; how: string } | null;
+}
+
+export class AgentDirectory {
+  constructor(private readonly client: Client) {}
+
+  /** Pages are read as the iteration needs them. Throws `invalid_input`. */
+  async *list(request: ListAgentsRequest = {}): AsyncGenerator<AgentEntry> {
+    const { text, ...filter } = parseWith(listAgentsSchema, 'The filter of agents', request);
+    const sought = text?.toLowerCase();
+    try {
+      for await (const info of this.client.workflow.list({ query: queryOf(filter) })) {
+        const entry = entryOf(info);
+        const said = `${entry.id}\n${entry.message ?? ''}`.toLowerCase();
+        if (sought === undefined || said.includes(sought)) yield entry;
+      }
+    } catch (err) {
+      throw lacksAttribute(err) ? missingAttributes(request) : err;
+    }
+  }
+}
+
+function queryOf({ state, waitsFor, ended = false }: ListAgentsRequest): string {
+  const isOver = 'ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"';
+  const open = 'ExecutionStatus = "Running"';
+  const hasState = (value: string): string => `${SEARCH_ATTRIBUTES.state} = "${value}"`;
+  const which =
+    state === 'ended'
+      ? // Of those that were terminated, the attribute says what they were doing then.
+        `(${hasState(state)} OR (${isOver}))`
+      : state !== undefined
+        ? `${open} AND ${hasState(state)}`
+        : ended
+          ? 'ExecutionStatus != "ContinuedAsNew"'
+          : open;
+  const waits = waitsFor === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.waitsFor} = "${waitsFor}"`;
+  return `WorkflowType = "${WORKFLOWS.agent}" AND ${which}${waits}`;
+}
+
+function entryOf(info: WorkflowExecutionInfo): AgentEntry {
+  const { workflowId, runId, memo, searchAttributes, startTime, closeTime, status } = info;
+  const told = (name: string): string | null => {
+    const [value] = searchAttributes[name] ?? [];
+    return typeof value === 'string' ? value : null;
+  };
+  const isOpen = status.name === 'RUNNING';
+  const message = memo?.[MESSAGE_MEMO];
+  return {
+    id: workflowId.replace(/^agent\//, ''),
+    workflowId,
+    runId,
+    state: isOpen ? (told(SEARCH_ATTRIBUTES.state) as AgentEntry['state']) : 'ended',
+    waitsFor: isOpen ? (told(SEARCH_ATTRIBUTES.waitsFor) as AgentEntry['waitsFor']) : 'none',
+    message: typeof message === 'string' ? message : null,
+    startedAt: startTime.toISOString(),
+    end: isOpen ? null : { at: closeTime?.toISOString() ?? null, how: status.name.toLowerCase() },
+  };
+}
+
+function missingAttributes(request: ListAgentsRequest): HoldfastError {
+  const { state, waitsFor } = SEARCH_ATTRIBUTES;
+  return new HoldfastError('invalid_input', {
+    what: 'The filter of agents',
+    got: JSON.stringify(request),
+    allowed: `no "state" and no "waitsFor" here: the server lacks the search attribute ${state} or ${waitsFor}`,
+    next:
+      `Have its operator add them (temporal operator search-attribute create --name ${state} --type Keyword ` +
+      `--name ${waitsFor} --type Keyword), restart the workers, and list again.`,
+  });
+}

@@ -1,0 +1,316 @@
+// One agent, as clients see it.
+import { randomUUID } from 'node:crypto';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  type Client,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  AgentInput,
+  AgentOverview,
+  AgentResult,
+  AgentState,
+  Message,
+  SendRequest,
+  TranscriptPage,
+  TranscriptRequest,
+} from '../../contracts/agents/agent';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { fromFailure } from '../../contracts/errors/failure';
+import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
+import { asSummary, label } from '../../contracts/text/labels';
+import {
+  recoverContent,
+  sendContent,
+  spawnContent,
+  type MessageContent,
+} from '../../contracts/message-content';
+import { AGENT_MESSAGES, messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
+import {
+  agentInputSchema,
+  agentsWaitSchema,
+  recoverSchema,
+  sendSchema,
+  spawnSchema,
+  stopSchema,
+} from '../../contracts/schemas/agent';
+import { parseWith } from '../../contracts/schemas/parse';
+import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../contracts/agents/sub-agents';
+import { attributesOfNewAgent } from '../../contracts/agents/work-state';
+import { overviewOf } from './agent-overview';
+import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
+import type { HostNamespaces } from '../hosts/host-namespaces';
+import { updateIdOf } from '../delivery/update-id';
+import { withAttributes } from '../delivery/with-attributes';
+
+const FOLLOW_MS = 150;
+/** How many possible fork places an error shows. */
+const SHOWN_BEGINNINGS = 20;
+const SHOWN_CHARACTERS = 48;
+/** Memo key: the call that started the agent. */
+const START_ID = 'startId';
+
+/** A message of the conversation, with its turn's number and its place in the turn. */
+export interface FollowedMessage {
+  turn: number;
+  index: number;
+  message: Message;
+}
+
+export interface SendOptions {
+  /** Default `queue`. */
+  mode?: 'queue' | 'interrupt' | undefined;
+  /** Repeating the same id returns the recorded answer; with another message it throws `id_conflict`. */
+  id?: string | undefined;
+}
+
+export interface FollowOptions {
+  /** The first turn to report. Default 1. */
+  fromTurn?: number;
+  /** Called at every poll. */
+  onState?: (state: AgentState) => void;
+  /** Called after a turn's last message; null if another turn has ended in the meantime. */
+  onTurnEnd?: (turn: number, result: AgentResult | null) => void;
+}
+
+export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {
+  /** How many messages the fork starts with. */
+  at?: number | undefined;
+}
+
+export class AgentHandle {
+  readonly workflowId: string;
+  private readonly client: Client;
+  private readonly delivery: Delivery;
+
+  constructor(
+    private readonly namespaces: HostNamespaces,
+    readonly id: string,
+    private readonly server: ServerFacts,
+  ) {
+    const client = namespaces.main;
+    this.client = client;
+    this.workflowId = agentWorkflowId(id);
+    this.delivery = { client, server, workflowId: this.workflowId, needsWorker: true, what: 'The agent' };
+  }
+
+  /** Throws `invalid_input`, or `id_conflict` if an agent with this id is running. */
+  async start(input: AgentInput): Promise<void> {
+    const checked = parseWith(agentInputSchema, 'The input of agent', input);
+    // Tells our own first attempt, whose answer was lost, from another agent with this id.
+    const startId = randomUUID();
+    await deliver(this.delivery, async () => {
+      try {
+        await withAttributes(attributesOfNewAgent(this.id, input.task !== undefined), (attributes) =>
+          this.client.workflow.start(WORKFLOWS.agent, {
+            ...attributes,
+            workflowId: this.workflowId,
+            taskQueue: this.server.queue,
+            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+            args: [checked],
+            staticSummary: asSummary(input.task ?? 'a conversation'),
+            memo: { [START_ID]: startId, ...messageMemo(input.task) },
+          }),
+        );
+      } catch (err) {
+        if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
+        const { memo } = await this.handle.describe();
+        if (memo?.[START_ID] !== startId) throw new HoldfastError('id_conflict', { got: this.id });
+      }
+    });
+  }
+
+  /** The agent's result, however long that takes. Throws the error of a failed task. */
+  async result(): Promise<AgentResult> {
+    return deliver({ ...this.delivery, needsWorker: false }, async () => {
+      try {
+        return (await this.handle.result()) as AgentResult;
+      } catch (err) {
+        if (!(err instanceof WorkflowFailedError)) throw err;
+        throw fromFailure(err.cause) ?? new HoldfastError('agent_ended', { agent: this.id, how: endOf(err) });
+      }
+    });
+  }
+
+  /**
+   * One more message; answers with its turn's result. While a turn is running, `queue`, the default, waits for its end;
+   * `interrupt` cancels its model call, lets its tools finish and replaces it.
+   */
+  async send(message: string, { mode, id = randomUUID() }: SendOptions = {}): Promise<AgentResult> {
+    const request = sendRequest(message, mode, id);
+    return this.update<AgentResult>(AGENT_MESSAGES.send, request, id, sendContent(request));
+  }
+
+  /** One more message, without waiting for the result. */
+  async post(message: string, { mode }: Pick<SendOptions, 'mode'> = {}): Promise<void> {
+    // With an id, because a signal whose acknowledgement is lost is sent again.
+    const request = sendRequest(message, mode, randomUUID());
+    await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.send, request));
+  }
+
+  /**
+   * Ends the running turn before its next step: cancels its model call, lets its tools finish. Queued messages come
+   * next; the conversation continues. Resolves when the turn has ended, at once if none is running.
+   */
+  async interrupt(id: string = randomUUID()): Promise<AgentState> {
+    return this.update<AgentState>(AGENT_MESSAGES.interrupt, {}, id, ['interrupt']);
+  }
+
+  /** Ends the turn and resets the sessions and everything in them; the conversation continues. Resolves when done. */
+  async recover(reason?: string, id: string = randomUUID()): Promise<AgentState> {
+    const said = { id, ...(reason !== undefined && { reason }) };
+    const request = parseWith(recoverSchema, 'The recover request', said);
+    return this.update<AgentState>(AGENT_MESSAGES.recover, request, id, recoverContent(request));
+  }
+
+  /**
+   * Starts the agent `id` with the first `at` messages of this conversation, by default all of them, and with its
+   * settings, unless others are given. Throws `invalid_input` if `at` is not the beginning of a turn.
+   */
+  async fork(id: string, { at, ...own }: ForkOptions = {}): Promise<AgentHandle> {
+    const { runId, messages, settings } = await this.ownState();
+    const count = at ?? messages;
+    await this.checkBeginning(count, messages);
+    const fork = new AgentHandle(this.namespaces, id, this.server);
+    await fork.start({ ...settings, ...own, from: { agent: this.id, runId, count } });
+    return fork;
+  }
+
+  /** Starts a sub-agent; repeating the key finds it. Throws `agents_depth`, `agents_limit`, `tool_not_allowed`. */
+  async spawn(request: SpawnRequest): Promise<string> {
+    const checked = parseWith(spawnSchema, 'The sub-agent', request);
+    const { key } = request;
+    const content = spawnContent(checked);
+    const { agentId } = await this.update<{ agentId: string }>(AGENT_MESSAGES.spawn, checked, key, content);
+    return agentId;
+  }
+
+  /** Waits for sub-agents. Throws `not_found` for an agent that is not one of this agent's. */
+  async waitForAgents(request: AgentsWaitRequest, id: string = randomUUID()): Promise<AgentsWaitResult> {
+    const checked = parseWith(agentsWaitSchema, 'The wait', request);
+    const content: MessageContent = ['waitForAgents', checked];
+    return this.update<AgentsWaitResult>(AGENT_MESSAGES.waitForAgents, checked, id, content);
+  }
+
+  /** Ends the turn, closes the sessions, ends the agent. */
+  async stop(reason?: string): Promise<void> {
+    const request = parseWith(stopSchema, 'The stop request', reason === undefined ? {} : { reason });
+    await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.stop, request));
+  }
+
+  /** What it is doing: its own state, its turn's and its sessions'. `ownState` is one query instead of several. */
+  async state(): Promise<AgentOverview> {
+    const { client, namespaces, server } = this;
+    return overviewOf({ client, namespaces, server }, await this.ownState());
+  }
+
+  /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */
+  ownState(): Promise<AgentState> {
+    return deliver(this.delivery, () => this.handle.query<AgentState>(AGENT_MESSAGES.state));
+  }
+
+  /** The messages of the turns that have ended: `limit` of them, or as many as there are after `from`. */
+  async transcript(from = 0, limit = 100): Promise<TranscriptPage> {
+    const messages: Message[] = [];
+    for (;;) {
+      const rest = { from: from + messages.length, limit: limit - messages.length };
+      const page = await this.page(rest);
+      messages.push(...page.messages);
+      // Pages are limited in bytes: a short page does not mean the end, an empty one does.
+      if (page.messages.length === 0 || messages.length >= limit) return { messages, total: page.total };
+    }
+  }
+
+  /** One page, from the current run or an earlier one. */
+  page(request: TranscriptRequest, runId?: string): Promise<TranscriptPage> {
+    const handle = this.client.workflow.getHandle(this.workflowId, runId);
+    return deliver(this.delivery, () =>
+      handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, request),
+    );
+  }
+
+  /** Yields each message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
+  async *follow(
+    signal?: AbortSignal,
+    { fromTurn = 1, onState, onTurnEnd }: FollowOptions = {},
+  ): AsyncGenerator<FollowedMessage> {
+    for (let turn = fromTurn, index = 0; !signal?.aborted;) {
+      const state = await this.ownState();
+      onState?.(state);
+      const { turns, currentTurn, status } = state;
+      const isOver = turn < turns || (turn === turns && currentTurn === null);
+      const page = turn <= turns ? await this.turnMessages(turn, index) : undefined;
+      for (const message of page?.messages ?? []) yield { turn, index: index++, message };
+      if (isOver && page && index >= page.total) {
+        onTurnEnd?.(turn, turn === lastEnded(state) ? state.lastResult : null);
+        turn += 1;
+        index = 0;
+      } else if (status === 'ended' && turn > turns) {
+        return;
+      } else if (!page || index >= page.total) {
+        await delay(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  private async checkBeginning(count: number, messages: number): Promise<void> {
+    const isWithin = Number.isInteger(count) && count >= 0 && count <= messages;
+    const next = isWithin && count < messages ? await this.page({ from: count, limit: 1 }) : undefined;
+    if (isWithin && (next === undefined || next.messages[0]?.role === 'user')) return;
+    const page = await this.transcript(0, messages);
+    const beginnings = page.messages.flatMap((message, index) =>
+      message.role === 'user' ? [{ index, text: label(message.text, SHOWN_CHARACTERS) }] : [],
+    );
+    const numbers = [...beginnings.map(({ index }) => index), messages];
+    const shown = beginnings
+      .slice(-SHOWN_BEGINNINGS)
+      .map(({ index, text }) => `${index} is before "${text}"`);
+    throw new HoldfastError('invalid_input', {
+      what: 'The place to fork at',
+      got: count,
+      allowed: `the number of a user's message or the end: ${numbers.join(', ')}`,
+      next: `Name one of these: ${[...shown, `${messages} is the end`].join('; ')}. Nothing was started.`,
+    });
+  }
+
+  private update<T>(name: string, request: object, id: string, content: MessageContent): Promise<T> {
+    const updateId = updateIdOf(this.client, id, content);
+    return deliver(this.delivery, () =>
+      this.handle.executeUpdate<T, [object]>(name, { args: [request], updateId }),
+    );
+  }
+
+  private async turnMessages(turn: number, from: number): Promise<TranscriptPage | undefined> {
+    const workflowId = turnWorkflowId(this.id, turn);
+    const handle = this.client.workflow.getHandle(workflowId);
+    try {
+      return await deliver({ ...this.delivery, workflowId, what: 'The turn' }, () =>
+        handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from }),
+      );
+    } catch (err) {
+      // It is only about to start.
+      if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
+      throw err;
+    }
+  }
+
+  private get handle(): WorkflowHandle {
+    return this.client.workflow.getHandle(this.workflowId);
+  }
+}
+
+/** The turn of `lastResult`. */
+const lastEnded = ({ turns, currentTurn }: AgentState): number => (currentTurn === null ? turns : turns - 1);
+
+/** How an agent ended, if it could not report that itself. */
+function endOf({ cause, message }: WorkflowFailedError): string {
+  if (cause instanceof CancelledFailure) return 'it was cancelled';
+  if (cause instanceof TerminatedFailure) return `it was terminated: ${cause.message}`;
+  return cause?.message ?? message;
+}
+
+const sendRequest = (message: string, mode: SendOptions['mode'], id: string): SendRequest =>
+  parseWith(sendSchema, 'The message', { id, message, ...(mode !== undefined && { mode }) });

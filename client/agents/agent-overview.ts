@@ -1,0 +1,105 @@
+// What an agent is doing, from all that know a part of it: the agent knows its messages, its turn the step, and each
+// session its command. Only queries, which leave no trace in history.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { AgentOverview, AgentState, Shell, ShellState, TurnState } from '../../contracts/agents/agent';
+import { LOCAL_HOST, parseSessionWorkflowId, shellOf } from '../../contracts/ids';
+import { AGENT_MESSAGES, SEARCH_ATTRIBUTES, SESSION_MESSAGES, WORKFLOWS } from '../../contracts/messages';
+import type { SessionState } from '../../contracts/sessions/session';
+import type { Wait } from '../../contracts/agents/waits';
+import { deliver, type ServerFacts } from '../delivery/deliver';
+import type { HostNamespaces } from '../hosts/host-namespaces';
+
+/** An answer must not wait for one workflow whose worker is gone. */
+const QUERY_MS = 3_000;
+
+export interface Asking {
+  client: Client;
+  namespaces: HostNamespaces;
+  server: ServerFacts;
+}
+
+/** What does not answer within three seconds is null. */
+export async function overviewOf(asking: Asking, state: AgentState): Promise<AgentOverview> {
+  const { currentTurn } = state;
+  const [turn, found] = await Promise.all([
+    currentTurn === null ? null : turnState(asking, currentTurn),
+    shellsOf(asking, state),
+  ]);
+  const known = new Map([...found, ...(turn?.sessions ?? [])].map((shell) => [shell.workflowId, shell]));
+  const asked = await Promise.all([...known.values()].map((shell) => shellState(asking, shell)));
+  const shells = asked.filter(({ status }) => status !== 'closed');
+  const ofShell = shells.map((shell) => shell.waits).find((wait) => wait !== null);
+  const own = state.waits ?? null;
+  const isByTurn = own?.for === 'turn' || own === null;
+  return { ...state, turn, shells, waits: isByTurn ? (ofShell ?? turn?.waits ?? own) : own };
+}
+
+const turnState = (asking: Asking, workflowId: string): Promise<TurnState | null> =>
+  ask<TurnState>({ ...asking, workflowId, name: AGENT_MESSAGES.state, what: 'The turn' });
+
+/** The agent learns of a session when its turn ends; the server lists it from the start, on any host. */
+async function shellsOf({ namespaces }: Asking, state: AgentState): Promise<Shell[]> {
+  const { agent, host = LOCAL_HOST, sessions } = state;
+  const own = sessions.map((session) => shellOf({ agent, host, session }));
+  const query =
+    `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
+    `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  try {
+    for (const client of await namespaces.all())
+      for await (const { workflowId } of client.workflow.list({ query })) {
+        const ref = parseSessionWorkflowId(workflowId);
+        if (ref && (await namespaces.isHome(client, workflowId))) own.push(shellOf(ref));
+      }
+  } catch {
+    // The time-skipping test server cannot list.
+  }
+  return own;
+}
+
+async function shellState(asking: Asking, shell: Shell): Promise<ShellState> {
+  const { host, session, workflowId } = shell;
+  const known = { host, session, workflowId };
+  const client = await asking.namespaces.clientOf(host).catch(() => undefined);
+  const told =
+    client &&
+    (await ask<SessionState>({
+      ...asking,
+      client,
+      workflowId,
+      name: SESSION_MESSAGES.state,
+      what: 'The session',
+    }));
+  if (!told) return { ...known, status: null, command: null, waits: null };
+  const { status, command } = told;
+  return { ...known, status, command, waits: waitOf(told, workflowId) };
+}
+
+function waitOf({ approvals, status, view, command }: SessionState, workflowId: string): Wait | null {
+  const [asked] = approvals ?? [];
+  if (asked) return { for: 'approval', since: asked.askedAt, workflowId };
+  if (status !== 'waiting_input' || !command) return null;
+  return { for: 'input', since: view?.waiting?.since ?? command.startedAt, workflowId };
+}
+
+interface Question extends Asking {
+  workflowId: string;
+  name: string;
+  what: string;
+}
+
+async function ask<T>({ client, server, workflowId, name, what }: Question): Promise<T | null> {
+  const over = new AbortController();
+  try {
+    const to = { client, server, workflowId, needsWorker: true, what };
+    const answer = client.withAbortSignal(over.signal, () =>
+      deliver(to, () => client.workflow.getHandle(workflowId).query<T>(name)),
+    );
+    return await Promise.race([answer, delay(QUERY_MS, null, { signal: over.signal })]);
+  } catch {
+    // It has ended and is no longer kept, was never opened, or belongs to a release without this query.
+    return null;
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,87 @@
+// Pending approvals in sessions and turns, and the answers to them.
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
+import type {
+  Approval,
+  ApprovalsRequest,
+  ApproveRequest,
+  DenyRequest,
+} from '../../contracts/tools/approvals';
+import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
+import { APPROVAL_MESSAGES, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { OpenQuestion } from '../../contracts/agents/questions';
+import { parseWith } from '../../contracts/schemas/parse';
+import { approveSchema, denySchema } from '../../contracts/schemas/approvals';
+import { deliver, type ServerFacts } from '../delivery/deliver';
+import type { HostNamespaces } from '../hosts/host-namespaces';
+
+/** A pending approval, and the session or the turn that waits for it. */
+export type WaitingApproval = OpenQuestion;
+
+export class ApprovalDesk {
+  constructor(
+    private readonly namespaces: HostNamespaces,
+    private readonly server: ServerFacts,
+  ) {}
+
+  /** The pending approvals of all agents or of one, oldest first. */
+  async list(agent?: string): Promise<WaitingApproval[]> {
+    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+    const query =
+      `WorkflowType IN ("${WORKFLOWS.execSession}", "${WORKFLOWS.turn}") ` +
+      `AND ExecutionStatus = "Running"${own}`;
+    const asked: Promise<WaitingApproval[]>[] = [];
+    for (const client of await this.namespaces.all())
+      for await (const { workflowId } of client.workflow.list({ query }))
+        if (await this.namespaces.isHome(client, workflowId)) asked.push(this.of(workflowId));
+    const found = (await Promise.allSettled(asked)).flatMap((one) =>
+      // A workflow that has ended in the meantime, or of a release without approvals.
+      one.status === 'fulfilled' ? one.value : [],
+    );
+    return found.sort((a, b) => a.askedAt.localeCompare(b.askedAt));
+  }
+
+  /** One approval in full, however long its code or its arguments are. */
+  async whole({ workflowId, id }: WaitingApproval): Promise<WaitingApproval | undefined> {
+    const [one] = await this.deliver(workflowId, (handle) =>
+      handle.query<Approval[], [ApprovalsRequest]>(APPROVAL_MESSAGES.approvals, { id }),
+    );
+    return one?.id === id ? { ...one, workflowId } : undefined;
+  }
+
+  /** The pending approvals of one session or turn. */
+  async of(workflowId: string): Promise<WaitingApproval[]> {
+    const waiting = await this.deliver(workflowId, (handle) =>
+      handle.query<Approval[]>(APPROVAL_MESSAGES.approvals),
+    );
+    return waiting.map((one) => ({ ...one, workflowId }));
+  }
+
+  /** Approves; the code runs. Throws `approval_unknown`, and `approval_changed` for another hash. */
+  approve(workflowId: string, request: ApproveRequest = {}): Promise<Approval> {
+    return this.answer(
+      workflowId,
+      APPROVAL_MESSAGES.approve,
+      parseWith(approveSchema, 'The approval', request),
+    );
+  }
+
+  /** Denies; the asker is told why. Throws `approval_unknown`. */
+  deny(workflowId: string, request: DenyRequest = {}): Promise<Approval> {
+    return this.answer(workflowId, APPROVAL_MESSAGES.deny, parseWith(denySchema, 'The refusal', request));
+  }
+
+  private answer(workflowId: string, name: string, request: object): Promise<Approval> {
+    const updateId = randomUUID();
+    return this.deliver(workflowId, (handle) =>
+      handle.executeUpdate<Approval, [object]>(name, { args: [request], updateId }),
+    );
+  }
+
+  private async deliver<T>(workflowId: string, send: (handle: WorkflowHandle) => Promise<T>): Promise<T> {
+    const { server, namespaces } = this;
+    const client = await namespaces.clientOf(parseSessionWorkflowId(workflowId)?.host ?? LOCAL_HOST);
+    const to = { client, server, workflowId, needsWorker: true, what: 'What waits' };
+    return deliver(to, () => send(client.workflow.getHandle(workflowId)));
+  }
+}

@@ -1,0 +1,263 @@
+// Sends a message until the server has answered: repeating the id returns the recorded answer, so a server
+// that restarts or a session that continues as new costs the caller only time.
+import {
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { fromFailure } from '../../contracts/errors/failure';
+
+/** gRPC status codes of a server that is briefly away. */
+const UNAVAILABLE = [4, 14];
+const PATIENCE_MS = 60_000;
+/** The longest that a task stays failed after its worker was killed. */
+const FAILING_MS = 12_000;
+const PAUSE_MS = 100;
+/** A call that waited this long was accepted: its patience starts again. */
+const HEARD_MS = 10_000;
+const WORKER_CHECK_MS = 4_000;
+/** Nobody likes to wait longer than this without a word. */
+const DELAY_MS = 2_000;
+/** A server that was just restarted knows no worker yet; whatever restarts it starts a worker next. */
+const RESTART_MS = 20_000;
+/** Two requests to a server that is up take less. */
+const RESTARTED_MS = 500;
+const POLLER_SECONDS = 75;
+/** A task that fails this often in a row is not a temporary fault. */
+const STUCK_ATTEMPTS = 4;
+/** A task that timed out and is still pending after this many checks means that its worker is silent. */
+const SILENT_LOOKS = 3;
+const LAST_EVENTS = 50;
+/** An agent, its turn, a sub-agent of that, its turn. */
+const MAX_DEPTH = 3;
+
+/** The server that a client talks to, and the workers there. */
+export interface ServerFacts {
+  address: string;
+  /** Task queue for agents that are started. */
+  queue: string;
+  /** For clients that can see the worker's process: the catalogue's error if it is there but does not answer. */
+  findSilentWorker?: (() => HoldfastError | undefined) | undefined;
+  /** This process restarts the queue's worker when it dies, and tells its user if it cannot. */
+  keepsWorker?: boolean | undefined;
+  /** Called once for each message that waits longer than usual, with what it waits for. */
+  onDelay?: ((what: string) => void) | undefined;
+}
+
+export interface Delivery {
+  client: Client;
+  /** The recipient, for errors. */
+  what: string;
+  workflowId: string;
+  server: ServerFacts;
+  /** Whether an answer needs a worker; a call that waits for a result may wait for a worker, too. */
+  needsWorker: boolean;
+}
+
+/**
+ * Throws the catalogue's error that the other side answered with; `no_server` after a minute without a server;
+ * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist.
+ */
+export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
+  // Patience starts with the first failure: the call may have waited much longer before that.
+  let failingSince: number | undefined;
+  let isTold = false;
+  for (;;) {
+    const sentAt = Date.now();
+    try {
+      return await withWorkerCheck(to, send, failingSince === undefined ? 0 : RESTART_MS);
+    } catch (err) {
+      const now = Date.now();
+      if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
+      if (now - failingSince > (await patienceMs(err, to))) throw await explained(err, to);
+      if (!isTold && now - failingSince > DELAY_MS) {
+        isTold = true;
+        to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
+      }
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+/** The workflow existed, and has sent us to its next run. */
+const wasSentOn = (err: unknown): boolean => fromFailure(err)?.code === 'draining' || wasCutOff(err);
+
+/** How long a failure may be temporary; nothing that was sent is lost, since the id finds it again. */
+async function patienceMs(err: unknown, { client, workflowId }: Delivery): Promise<number> {
+  const code = fromFailure(err)?.code;
+  if (code === 'draining' || code === 'session_closed' || isAway(err) || wasCutOff(err)) return PATIENCE_MS;
+  if (failsItsTasks(err)) return FAILING_MS;
+  // Sent to a run that was just continuing as new: the server reports "not found" for that run.
+  if (!(err instanceof WorkflowNotFoundError)) return -1;
+  return (await describe(client, workflowId))?.status.name === 'RUNNING' ? PATIENCE_MS : -1;
+}
+
+/** Undefined if the server does not know the workflow, or cannot say. */
+const describe = (client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> =>
+  client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch(() => undefined);
+
+async function explained(err: unknown, { client, server, what, workflowId }: Delivery): Promise<unknown> {
+  if (isAway(err)) return new HoldfastError('no_server', { address: server.address, reason: reasonOf(err) });
+  if (failsItsTasks(err)) {
+    // The server says the same of a task that a stopped worker took and never answered.
+    const found = await describe(client, workflowId);
+    const stuck = found && (await findStuck(client, found));
+    return stuck?.how === 'times out'
+      ? new HoldfastError('worker_silent', { taskQueue: found?.taskQueue ?? server.queue, got: stuck.got })
+      : new HoldfastError('workflow_stuck', { got: workflowId, attempts: stuck?.attempts ?? 'several' });
+  }
+  if (err instanceof WorkflowNotFoundError)
+    return new HoldfastError('not_found', { what, got: err.workflowId });
+  return fromFailure(err) ?? err;
+}
+
+/** The server's own term for a workflow whose tasks fail repeatedly. */
+const failsItsTasks = (err: unknown): boolean => /Workflow Task in failed state/.test(messagesOf(err));
+
+const messagesOf = (err: unknown): string =>
+  err instanceof Error ? `${err.message} ${messagesOf(err.cause)}` : '';
+
+const isAway = (err: unknown): boolean => {
+  const cause = err instanceof Error && err.cause ? err.cause : err;
+  return isGrpcServiceError(cause) && UNAVAILABLE.includes(cause.code);
+};
+
+/**
+ * The workflow ended or continued as new during an update, accepted or not yet accepted (server types of Temporal's
+ * update registry): the update's id finds the outcome, or runs it in the next run.
+ */
+const CUT_OFF = /AcceptedUpdateCompletedWorkflow|UnprocessedUpdate/;
+const wasCutOff = (err: unknown): boolean =>
+  err instanceof Error && CUT_OFF.test(JSON.stringify(err.cause ?? {}));
+
+/** Without a worker, or with a failing one, Temporal waits forever: after a few seconds we check. */
+async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>, graceMs: number): Promise<T> {
+  const over = new AbortController();
+  try {
+    // Aborts both: a call that nobody waits for would otherwise be retried forever, even on a closed connection.
+    return await to.client.withAbortSignal(over.signal, () =>
+      Promise.race([send(), unableToAnswer(to, graceMs, over.signal)]),
+    );
+  } finally {
+    over.abort();
+  }
+}
+
+async function unableToAnswer(
+  { client, workflowId, needsWorker, server }: Delivery,
+  graceMs: number,
+  signal: AbortSignal,
+): Promise<never> {
+  let until = Date.now() + graceMs;
+  let silentLooks = 0;
+  let progress: string | undefined;
+  let isTold = false;
+  for (;;) {
+    await delay(WORKER_CHECK_MS, undefined, { signal });
+    const silent = needsWorker && server.findSilentWorker?.();
+    if (silent) throw silent;
+    const askedAt = Date.now();
+    const found = await describe(client, workflowId);
+    const taskQueue = (needsWorker && found?.taskQueue) || server.queue;
+    const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
+    // The server was away in the meantime: it must learn about its workers again.
+    if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
+    const isExpected = server.keepsWorker && taskQueue === server.queue;
+    if (Date.now() >= until && !isPolled && !isExpected)
+      throw new HoldfastError('no_worker', { taskQueue, address: server.address });
+    if (!isPolled && !isTold) server.onDelay?.(`a worker of task queue ${taskQueue}`);
+    isTold ||= !isPolled;
+    const stuck = found && (await findStuck(client, found));
+    if (stuck?.how === 'fails')
+      throw new HoldfastError('workflow_stuck', { got: stuck.got, attempts: stuck.attempts });
+    // A worker that was just killed leaves its task like that, too: the next worker completes it between two checks.
+    // Where workers are killed again and again, tasks are completed in between.
+    if (stuck?.progress !== progress) silentLooks = 0;
+    progress = stuck?.progress;
+    silentLooks = stuck && needsWorker ? silentLooks + 1 : 0;
+    if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
+      throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
+  }
+}
+
+interface Stuck {
+  got: string;
+  attempts: number;
+  /** The same as long as no task of the workflow was completed. */
+  progress: string;
+  /** Its worker reports a failure, or takes the task and never answers. */
+  how: 'fails' | 'times out';
+}
+
+/**
+ * The workflow, or one that it waits for, whose current task was tried too often. Its children count: an agent whose
+ * turn is stuck is fine itself, but would never answer.
+ */
+async function findStuck(
+  client: Client,
+  { workflowId, runId, raw }: WorkflowExecutionDescription,
+  depth = 0,
+): Promise<Stuck | undefined> {
+  const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
+  if (attempts > 1) {
+    const last = await lastTask(client, { workflowId, runId });
+    if (last && (last.how === 'times out' || attempts >= STUCK_ATTEMPTS))
+      return { got: workflowId, attempts, ...last };
+  }
+  if (depth >= MAX_DEPTH) return undefined;
+  for (const { workflowId: child } of raw.pendingChildren ?? []) {
+    const found = child ? await describe(client, child) : undefined;
+    const stuck = found && (await findStuck(client, found, depth + 1));
+    if (stuck) return stuck;
+  }
+  return undefined;
+}
+
+/**
+ * How the task's first attempt ended: later ones leave no event. Nor does the time-out of a task that the server had not
+ * written down yet, for example of an update. Undefined if the server cannot say.
+ */
+async function lastTask(
+  { workflowService, options: { namespace } }: Client,
+  execution: { workflowId: string; runId: string },
+): Promise<Pick<Stuck, 'how' | 'progress'> | undefined> {
+  const request = { namespace, execution, maximumPageSize: LAST_EVENTS };
+  const answer = await workflowService.getWorkflowExecutionHistoryReverse(request).catch(() => undefined);
+  if (!answer) return undefined;
+  const events = answer.history?.events ?? [];
+  const completed = events.find((event) => event.workflowTaskCompletedEventAttributes);
+  const ended = events.find(
+    (event) =>
+      event.workflowTaskFailedEventAttributes ??
+      event.workflowTaskTimedOutEventAttributes ??
+      event.workflowTaskCompletedEventAttributes,
+  );
+  const how = ended?.workflowTaskFailedEventAttributes ? 'fails' : 'times out';
+  return { how, progress: `${execution.runId} ${String(completed?.eventId)}` };
+}
+
+/** Whether any worker has polled the queue recently; true if the server cannot say. */
+export async function hasPollers(client: Client, name: string): Promise<boolean> {
+  try {
+    const namespace = client.options.namespace;
+    // Workflow workers and activity workers poll different types of one queue.
+    const answers = await Promise.all(
+      [1, 2].map((taskQueueType) =>
+        client.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType }),
+      ),
+    );
+    // The server lists a poller for minutes after its last poll, which lasts at most a minute.
+    const oldest = Date.now() / 1_000 - POLLER_SECONDS;
+    return answers.some(({ pollers }) =>
+      (pollers ?? []).some((p) => Number(p.lastAccessTime?.seconds ?? 0) > oldest),
+    );
+  } catch {
+    return true;
+  }
+}

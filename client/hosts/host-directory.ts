@@ -1,0 +1,151 @@
+// Which hosts exist, and whether they are online.
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { hostTaskQueue, hostWorkflowId } from '../../contracts/ids';
+import { HOST_MESSAGES, WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
+import {
+  HOST_PROTOCOL,
+  type HostFacts,
+  type HostInput,
+  type HostState,
+} from '../../contracts/sessions/remote-hosts';
+import { deliver, type ServerFacts } from '../delivery/deliver';
+import type { HostNamespaces } from './host-namespaces';
+import { QueueClaims } from './queue-claims';
+
+export class HostDirectory {
+  constructor(
+    private readonly client: Client,
+    private readonly namespaces: HostNamespaces,
+    private readonly server: ServerFacts,
+  ) {}
+
+  /** All hosts that have ever connected and are not forgotten, by name. Excludes the machine of the agents. */
+  list(): Promise<HostState[]> {
+    return this.all(() => null);
+  }
+
+  private async all(failed: (err: unknown) => null): Promise<HostState[]> {
+    const states: Promise<HostState | null>[] = [];
+    for await (const info of this.namespaces.hosts()) states.push(this.ask(info).catch(failed));
+    const found = (await Promise.all(states)).filter((state) => state !== null);
+    return found.sort((a, b) => a.host.localeCompare(b.host, 'en'));
+  }
+
+  /** What is known about one host. Throws `unknown_host`. */
+  async state(host: string): Promise<HostState> {
+    try {
+      const workflowId = hostWorkflowId(host);
+      const info = await this.client.workflow.getHandle(workflowId).describe();
+      if (info.status.name === 'RUNNING') return await this.ask(info);
+    } catch (err) {
+      if (!(err instanceof WorkflowNotFoundError)) throw err;
+    }
+    const known = (await this.list()).map((state) => state.host);
+    throw new HoldfastError('unknown_host', { host, allowed: known.join(', ') || 'none yet' });
+  }
+
+  /**
+   * The host for remote code: the named one, otherwise the only one online. Throws `unknown_host`, `host_offline`,
+   * `no_remote_host`, `ambiguous_host` and `protocol_mismatch`. The host itself checks its access, which may just have
+   * changed.
+   */
+  async choose(name: string | undefined): Promise<HostState> {
+    const state = name === undefined ? await this.onlyOne() : await this.state(name);
+    const { host, status, since, reason, facts } = state;
+    if (status !== 'online' || !facts) throw new HoldfastError('host_offline', { host, since, reason });
+    const { protocol, version } = facts;
+    if (protocol !== HOST_PROTOCOL)
+      throw new HoldfastError('protocol_mismatch', { host, got: protocol, version, allowed: HOST_PROTOCOL });
+    return state;
+  }
+
+  /** When the server last heard from the host that holds the lease, in ms since 1970; null if none does. */
+  async lastBeat(host: string): Promise<number | null> {
+    const { raw } = await this.client.workflow.getHandle(hostWorkflowId(host)).describe();
+    const beat = raw.pendingActivities?.[0]?.lastHeartbeatTime;
+    return beat ? Number(beat.seconds) * 1_000 + Math.round((beat.nanos ?? 0) / 1e6) : null;
+  }
+
+  /** For hosts: announces that one is online, and what it can do. */
+  async announce(host: string, facts: HostFacts): Promise<void> {
+    const workflowId = hostWorkflowId(host);
+    const to = {
+      client: this.client,
+      server: this.server,
+      workflowId,
+      needsWorker: false,
+      what: 'The host',
+    };
+    await deliver(to, () =>
+      this.client.workflow.signalWithStart(WORKFLOWS.host, {
+        workflowId,
+        taskQueue: this.server.queue,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        args: [{} satisfies HostInput],
+        signal: HOST_MESSAGES.announce,
+        signalArgs: [facts],
+        staticSummary: `host ${host}`,
+      }),
+    );
+  }
+
+  /** Removes a host that will not come back, and frees its name. Throws `unknown_host`. */
+  async forget(host: string): Promise<void> {
+    const own = await this.namespaces.clientOf(host);
+    const claims = new QueueClaims(own, this.server.queue);
+    const queue = hostTaskQueue(host);
+    const claim = await claims.read(queue);
+    if (claim) await claims.free(queue, claim, 'the host was forgotten');
+    else await this.state(host);
+    // An enrolled host that has never connected is not known in its own namespace.
+    for (const client of new Set([own, this.client]))
+      await client.workflow
+        .getHandle(hostWorkflowId(host))
+        .signal(HOST_MESSAGES.forget)
+        .catch((err: unknown) => {
+          if (!(err instanceof WorkflowNotFoundError)) throw err;
+        });
+  }
+
+  private async onlyOne(): Promise<HostState> {
+    const all = await this.all(nullIfGone);
+    const online = all.filter(({ status }) => status === 'online');
+    const [only, ...more] = online;
+    if (more.length > 0)
+      throw new HoldfastError('ambiguous_host', { got: online.map(({ host }) => host).join(', ') });
+    if (only) return only;
+    const offline = all.map(({ host, since }) => `${host} (offline since ${since})`).join(', ');
+    throw new HoldfastError('no_remote_host', { got: offline || 'none' });
+  }
+
+  /** Asks about an enrolled host in its own namespace, where it announces itself. */
+  private async ask(info: Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>): Promise<HostState> {
+    const own = this.namespaces.clientIn(info);
+    if (own !== this.client) {
+      try {
+        return await this.query(info.workflowId, own);
+      } catch (err) {
+        if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+      }
+    }
+    return this.query(info.workflowId, this.client);
+  }
+
+  private query(workflowId: string, client: Client): Promise<HostState> {
+    const to = {
+      client,
+      server: this.server,
+      workflowId,
+      needsWorker: true,
+      what: 'The host',
+    };
+    return deliver(to, () => client.workflow.getHandle(workflowId).query<HostState>(HOST_MESSAGES.state));
+  }
+}
+
+/** A host that has ended since it was listed is forgotten. Any other error is thrown: the host may be online. */
+function nullIfGone(err: unknown): null {
+  if (err instanceof HoldfastError && err.code === 'not_found') return null;
+  throw err;
+}

@@ -1,0 +1,32 @@
+// The process of the web UI's guard: `node ui-guard-main.js JSON`. It lives as long as the server that it protects, and
+// ends on SIGTERM. docker-compose.temporal.yml also runs it, so it needs nothing from node_modules.
+import '../../system/compile-cache';
+import { outliveLog } from '../../system/outlive-log';
+import { isAlive, type Identity } from '../../system/process-identity';
+import { createUiGuard, type GuardTarget } from './ui-guard';
+import { uiToken } from './ui-token';
+
+export interface GuardConfig {
+  listen: { address: string; port: number };
+  target: GuardTarget;
+  hosts: readonly string[];
+  /** Null: no token is required. */
+  tokenFile: string | null;
+  /** Null: it lives until it is killed. */
+  server: Identity | null;
+}
+
+const LOOK_EVERY_MS = 500;
+
+outliveLog();
+const { listen, target, hosts, tokenFile, server } = JSON.parse(process.argv[2] ?? '') as GuardConfig;
+const guard = createUiGuard(target, { hosts, token: tokenFile === null ? null : uiToken(tokenFile) });
+guard.once('error', (err) => {
+  console.error(`The guard of the web UI: ${err.message}`);
+  process.exit(1);
+});
+guard.listen(listen.port, listen.address);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
+// The terminal that it was started from may be closed.
+process.on('SIGHUP', () => undefined);
+if (server) setInterval(() => isAlive(server) || process.exit(0), LOOK_EVERY_MS);

@@ -1,0 +1,66 @@
+// How long a message is resent.
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { deliver, type Delivery } from '../../../../client/delivery/deliver';
+import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
+import { toFailure } from '../../../../contracts/errors/failure';
+
+afterEach(() => jest.restoreAllMocks());
+
+const to: Delivery = {
+  client: { withAbortSignal: (_: AbortSignal, send: () => unknown) => send() } as unknown as Client,
+  what: 'The session',
+  workflowId: 'exec/a/local/0',
+  server: { address: 'nowhere', queue: 'holdfast' },
+  needsWorker: false,
+};
+const draining = (): Error => toFailure(new HoldfastError('draining'));
+
+/** What is sent takes so long, by the clock, and then fails with `draining`, or at the end gives "done". */
+function sendTaking(...tookMs: number[]): () => Promise<string> {
+  let now = Date.now();
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+  return () => {
+    now += tookMs.shift() ?? 0;
+    return tookMs.length > 0 ? Promise.reject(draining()) : Promise.resolve('done');
+  };
+}
+
+test('a wait of minutes that a continue-as-new cuts off continues in the next run, and in the one after', async () => {
+  await expect(deliver(to, sendTaking(300_000, 300_000, 5))).resolves.toBe('done');
+});
+
+test('a message that is refused at once for longer than a minute is refused', async () => {
+  await expect(
+    deliver(to, sendTaking(9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000, 9_000)),
+  ).rejects.toMatchObject({
+    code: 'draining',
+  });
+});
+
+/** As `to`, of a workflow in this state; `sent` counts what it received. */
+function toOneThatIs(status: string): { to: Delivery; send: () => Promise<string>; sent: () => number } {
+  let sent = 0;
+  const workflow = { getHandle: () => ({ describe: () => Promise.resolve({ status: { name: status } }) }) };
+  const notFound = new WorkflowNotFoundError(
+    'workflow execution already completed',
+    to.workflowId,
+    undefined,
+  );
+  return {
+    to: { ...to, client: { ...to.client, workflow } as unknown as Client },
+    send: () => (++sent === 1 ? Promise.reject(notFound) : Promise.resolve('done')),
+    sent: () => sent,
+  };
+}
+
+test('a message that arrives between two runs of a workflow goes to the second, and is not "not found"', async () => {
+  const between = toOneThatIs('RUNNING');
+  await expect(deliver(between.to, between.send)).resolves.toBe('done');
+  expect(between.sent()).toBe(2);
+});
+
+test('a message to a workflow that has ended is refused at once as not found', async () => {
+  const ended = toOneThatIs('COMPLETED');
+  await expect(deliver(ended.to, ended.send)).rejects.toMatchObject({ code: 'not_found' });
+  expect(ended.sent()).toBe(1);
+});

@@ -1,0 +1,46 @@
+// Folders stay small enough to be read at a glance, and names tell files apart.
+import { execFileSync } from 'node:child_process';
+import { basename, dirname } from 'node:path';
+import { packageRoot } from '../../system/package-root';
+
+const MOST_FILES = 20;
+/**
+ * Names that stand for the same thing on several sides (a contract, its schema, its workflow, its activities, its
+ * command), and entry points.
+ */
+const SHARED = [
+  ...['agent', 'approvals', 'configuration', 'host', 'host-activities', 'live-tokens'],
+  ...[
+    'registry-record',
+    'remote-hosts',
+    'session',
+    'sub-agents',
+    'tool-activities',
+    'tools',
+    'index',
+    'main',
+  ],
+];
+
+const sources = execFileSync('git', ['ls-files', '*.ts'], { cwd: packageRoot(), encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path.includes('/') && !/^(tests|bench|examples|scripts)\//.test(path));
+
+function grouped(by: (path: string) => string): [string, string[]][] {
+  const groups = new Map<string, string[]>();
+  for (const path of sources) groups.set(by(path), [...(groups.get(by(path)) ?? []), path]);
+  return [...groups];
+}
+
+test('no folder holds more than twenty source files', () => {
+  expect(sources.length).toBeGreaterThan(400);
+  const large = grouped(dirname).filter(([, files]) => files.length > MOST_FILES);
+  expect(large.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
+});
+
+test('two source files have the same name only if they are two sides of one thing', () => {
+  const same = grouped((path) => basename(path, '.ts')).filter(
+    ([name, files]) => files.length > 1 && !SHARED.includes(name),
+  );
+  expect(same.map(([, files]) => files.join(', '))).toEqual([]);
+});

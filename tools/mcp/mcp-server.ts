@@ -1,0 +1,174 @@
+// Keeps one MCP server connected: connects at once, and reconnects with growing pauses when it is lost. Meanwhile its
+// tools stay listed, and their calls wait for it.
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { Tool } from '../tool';
+import { asTool, type CallServer } from './as-tool';
+import { callFailure, isSessionGone } from './call-failure';
+import { openConnection, type ListedTool, type McpConnection } from './connection';
+import { withoutSecrets, type McpServerSettings } from './mcp-settings';
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 30_000;
+/** A connection that lasted this long was good: the next pause is short again. */
+const STEADY_MS = 10_000;
+
+export interface McpServerHooks {
+  version: string;
+  /** Tools, state or fault have changed. */
+  onChange(): void;
+  onProcess: (pid: number) => () => void;
+  log: { info(message: string, facts: object): void; warn(message: string, facts: object): void };
+}
+
+/** A server as shown to people. */
+export interface McpServerStatus {
+  name: string;
+  state: 'connecting' | 'connected' | 'down';
+  tools: number;
+  fault: string | null;
+}
+
+export class McpServer {
+  tools: readonly Tool[] = [];
+  private connection: McpConnection | undefined;
+  private fault: string | null = null;
+  private readonly over = new AbortController();
+  private readonly events = new EventEmitter().setMaxListeners(0);
+  private readonly served: Promise<void>;
+  /** Calls that wait for a connection. */
+  private waiting = 0;
+
+  constructor(
+    readonly settings: McpServerSettings,
+    private readonly hooks: McpServerHooks,
+  ) {
+    this.fault = settings.fault;
+    this.served = settings.fault ? Promise.resolve() : this.serve();
+  }
+
+  status(): McpServerStatus {
+    const { fault, tools, connection } = this;
+    const state = connection ? 'connected' : fault ? 'down' : 'connecting';
+    return { name: this.settings.name, state, tools: tools.length, fault };
+  }
+
+  /** Ends the connection and its calls; resolves when the server's processes are gone. */
+  async close(): Promise<void> {
+    this.over.abort();
+    await this.connection?.close();
+    await this.served;
+  }
+
+  private async serve(): Promise<void> {
+    const { signal } = this.over;
+    for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      const { reason, heldMs } = await this.connectOnce();
+      if (signal.aborted) return;
+      this.setFault(reason);
+      if (heldMs > STEADY_MS) pause = FIRST_PAUSE_MS;
+      await this.pause(pause);
+    }
+  }
+
+  /** Resolves when the connection has ended, or could not be made. */
+  private async connectOnce(): Promise<{ reason: string; heldMs: number }> {
+    const { name } = this.settings;
+    const { version, onProcess, log } = this.hooks;
+    let heldFrom = Infinity;
+    try {
+      const connection = await openConnection(this.settings, {
+        version,
+        onProcess,
+        onTools: (listed) => this.offer(listed),
+        warn: (reason) => log.warn('MCP server', { server: name, reason: this.harmless(reason) }),
+        signal: this.over.signal,
+      });
+      heldFrom = Date.now();
+      this.connection = connection;
+      this.fault = null;
+      this.hooks.onChange();
+      this.events.emit('connected');
+      log.info('MCP server connected', { server: name, tools: this.tools.length });
+      const reason = await connection.ended;
+      this.connection = undefined;
+      // End its processes first: a server must not run twice.
+      await connection.close();
+      return { reason, heldMs: Date.now() - heldFrom };
+    } catch (err) {
+      return { reason: (err as Error).message, heldMs: 0 };
+    }
+  }
+
+  private offer(listed: readonly ListedTool[]): void {
+    const { name, enabledTools, disabledTools } = this.settings;
+    this.tools = listed
+      .filter(({ name: tool }) => enabledTools?.includes(tool) ?? true)
+      .filter(({ name: tool }) => !disabledTools.includes(tool))
+      .map((tool) => asTool(name, tool, this.call) as Tool);
+    // While the first connection is being set up its tools are not called: everything is reported at once then.
+    if (this.connection) this.hooks.onChange();
+  }
+
+  private readonly call: CallServer = async ({ tool, args, effects }, context) => {
+    const { name: server, toolMs: timeoutMs } = this.settings;
+    for (let attempt = 1; ; attempt++) {
+      const connection = await this.connected(context.signal);
+      try {
+        return await connection.callTool(tool, args, { signal: context.signal, timeoutMs });
+      } catch (err) {
+        if (context.signal.aborted) throw err;
+        if (isSessionGone(err) && attempt === 1) {
+          await connection.close();
+          continue;
+        }
+        const lost = connection.isOpen ? null : this.harmless(await connection.ended);
+        throw callFailure(err, { server, tool, effects, timeoutMs, lost });
+      }
+    }
+  };
+
+  /** The connection; waits for it as long as a start may take. Throws `mcp_server_down`. */
+  private async connected(signal: AbortSignal): Promise<McpConnection> {
+    const { name: server, startupMs } = this.settings;
+    const patience = AbortSignal.any([signal, this.over.signal, AbortSignal.timeout(startupMs)]);
+    while (!this.connection?.isOpen) {
+      const connected = once(this.events, 'connected', { signal: patience });
+      this.waiting += 1;
+      this.events.emit('wanted');
+      await connected.catch(() => undefined);
+      this.waiting -= 1;
+      signal.throwIfAborted();
+      if (patience.aborted) {
+        const reason = this.over.signal.aborted ? 'it was removed' : (this.fault ?? 'it is starting');
+        throw new HoldfastError('mcp_server_down', { server, reason });
+      }
+    }
+    return this.connection;
+  }
+
+  /** A waiting call ends the pause, or makes it short from the start. */
+  private async pause(pauseMs: number): Promise<void> {
+    const ms = this.waiting > 0 ? FIRST_PAUSE_MS : pauseMs;
+    const woken = new AbortController();
+    const signal = AbortSignal.any([this.over.signal, woken.signal]);
+    const wake = (): void => woken.abort();
+    this.events.once('wanted', wake);
+    await delay(ms, undefined, { signal }).catch(() => undefined);
+    this.events.off('wanted', wake);
+  }
+
+  private setFault(reason: string): void {
+    const before = this.fault;
+    this.fault = this.harmless(reason);
+    // Reported once, however many attempts fail.
+    if (this.fault === before) return;
+    this.hooks.log.warn('MCP server is down', { server: this.settings.name, reason: this.fault });
+    this.hooks.onChange();
+  }
+
+  private harmless(reason: string): string {
+    return withoutSecrets(this.settings, reason);
+  }
+}
