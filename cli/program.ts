@@ -330,7 +330,7 @@ function usageError(root: Command, err: CommanderError, json: boolean): number {
   const quoting = err.code === 'commander.excessArguments' ? 'Put a text of several words in quotes.' : '';
   const next = [guess.replace(/^\((.*)\)$/, '$1'), quoting, help].filter(Boolean).join(' ');
   const facts = option
-    ? { what: option, got: value, allowed, next }
+    ? { what: option, got: value ?? 'nothing', allowed: allowed ?? 'what --help lists', next }
     : { what: 'The command line', got: got.replace(/\.$/, ''), allowed: 'what --help lists', next };
   return reportError(new HoldfastError('invalid_input', facts), json);
 }

@@ -66,6 +66,6 @@ export async function connectTemporal(
       ...sealing(dataConverter),
     });
   } catch (err) {
-    throw new HoldfastError('no_server', { address, reason: reasonOf(err).split('\n')[0] });
+    throw new HoldfastError('no_server', { address, reason: reasonOf(err).replace(/\n.*/s, '') });
   }
 }

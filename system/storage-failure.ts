@@ -73,7 +73,7 @@ export function storageReason(err: unknown): string {
 /** The effect on the request is known to the code that made it, not to the code that wrote the file. */
 const withDone = (err: HoldfastError, done: string): HoldfastError =>
   ['storage_failed', 'resources_exhausted'].includes(err.code) && err.facts.done === undefined
-    ? new HoldfastError(err.code, { ...err.facts, done })
+    ? err.withFacts({ done })
     : err;
 
 const codeOf = (err: unknown): string => (err as SystemError | null)?.code ?? '';

@@ -14,7 +14,7 @@ const NO_ANSWER = 75;
 export function errorOf({ error }: AgentResult): HoldfastError | null {
   if (!error) return null;
   const { code, message, facts } = error;
-  if (isErrorCode(code)) return new HoldfastError(code, facts);
+  if (isErrorCode(code)) return HoldfastError.received(code, facts);
   return new HoldfastError('internal', { reason: `${String(code)}: ${message}` });
 }
 

@@ -1,6 +1,6 @@
 // The catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step. Pure.
 import { ENCRYPTION_ERRORS } from './encryption-errors';
-import { entry, sentence, type ErrorEntry } from './error-entry';
+import { entry, sentence, type ErrorEntry, type With } from './error-entry';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
 import { POLICY_ERRORS } from './policy-errors';
@@ -20,21 +20,22 @@ export const CATALOGUE = {
     64,
     false,
     'none',
-    (f) => `${f.what} is invalid: got ${f.got}, allowed ${f.allowed}.`,
+    (f: With<'allowed' | 'got' | 'what'>) => `${f.what} is invalid: got ${f.got}, allowed ${f.allowed}.`,
     (f) => String(f.next ?? 'Correct the value and send it again; nothing was started.'),
   ),
   not_found: entry(
     66,
     false,
     'possible',
-    (f) => `${f.what} does not exist: got ${f.got}${f.allowed ? `, allowed ${f.allowed}` : ''}.`,
+    (f: With<'got' | 'what'>) =>
+      `${f.what} does not exist: got ${f.got}${f.allowed ? `, allowed ${f.allowed}` : ''}.`,
     (f) => String(f.next ?? 'Run `holdfast ps` to see what exists.'),
   ),
   busy: entry(
     75,
     true,
     'none',
-    (f) =>
+    (f: With<'from' | 'session'>) =>
       `Session ${f.session} is busy with another command (since offset ${f.from}); nothing was typed.` +
       (f.recent ? ` Its recent output:\n${f.recent}\n` : ''),
     (f) =>
@@ -45,14 +46,14 @@ export const CATALOGUE = {
     65,
     false,
     'none',
-    (f) => `Session ${f.session} has no running process to take input; nothing was typed.`,
+    (f: With<'session'>) => `Session ${f.session} has no running process to take input; nothing was typed.`,
     () => 'Start a process with code_execution_tool first, and send input to the same session.',
   ),
   input_too_long: entry(
     65,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'got'>) =>
       `A line of input is too long for the terminal: got ${f.got} bytes, allowed ${f.allowed} bytes in a line.`,
     () => 'Write the text to a file and have the program read it; nothing was typed.',
   ),
@@ -60,7 +61,7 @@ export const CATALOGUE = {
     75,
     true,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'session'>) =>
       `Too much input is waiting to be typed in session ${f.session}: allowed ${f.allowed} bytes; this was not typed.`,
     () => 'Send it again once the earlier input has been typed.',
   ),
@@ -68,28 +69,30 @@ export const CATALOGUE = {
     65,
     false,
     'possible',
-    (f) => `The offset lies outside the log: got ${f.got}, allowed ${f.from ?? 0} to ${f.allowed}.`,
+    (f: With<'allowed' | 'got'>) =>
+      `The offset lies outside the log: got ${f.got}, allowed ${f.from ?? 0} to ${f.allowed}.`,
     (f) => `Read from offset ${f.allowed} to wait for new output.`,
   ),
   id_conflict: entry(
     65,
     false,
     'none',
-    (f) => `The id ${f.got} was already used with different content; nothing was done.`,
+    (f: With<'got'>) => `The id ${f.got} was already used with different content; nothing was done.`,
     () => 'Use a fresh id for new content, or resend the original content to get its recorded result.',
   ),
   answer_forgotten: entry(
     69,
     false,
     'happened',
-    (f) => `The message ${f.got} was accepted before, but its answer is no longer kept.`,
+    (f: With<'got'>) => `The message ${f.got} was accepted before, but its answer is no longer kept.`,
     () => 'Read the answer in the transcript, or send the message again with a fresh id.',
   ),
   session_limit: entry(
     69,
     false,
     'none',
-    (f) => `Agent ${f.agent} has reached its limit of open sessions: allowed ${f.allowed}; nothing was run.`,
+    (f: With<'agent' | 'allowed'>) =>
+      `Agent ${f.agent} has reached its limit of open sessions: allowed ${f.allowed}; nothing was run.`,
     (f) =>
       f.closable
         ? `Use one of its idle sessions (${f.closable}), or close them with \`holdfast close --session N\`.`
@@ -99,7 +102,7 @@ export const CATALOGUE = {
     69,
     false,
     'none',
-    (f) =>
+    (f: With<'reason' | 'session'>) =>
       `The wait ended because session ${f.session}, which was doing the waiting, was closed (${f.reason}).`,
     () => 'Ask one of the other sessions, or look at each with `output`.',
   ),
@@ -107,14 +110,14 @@ export const CATALOGUE = {
     75,
     true,
     'none',
-    (f) => `Someone else is typing in session ${f.session}: ${f.who}.`,
+    (f: With<'session' | 'who'>) => `Someone else is typing in session ${f.session}: ${f.who}.`,
     () => 'Watch with --watch, or take the keyboard over with --take.',
   ),
   session_closed: entry(
     69,
     false,
     'possible',
-    (f) => `Session ${f.session} is closed (${f.reason}).`,
+    (f: With<'reason' | 'session'>) => `Session ${f.session} is closed (${f.reason}).`,
     () =>
       'Send the command again with the same id: this reopens the session and reruns nothing that already ran.',
   ),
@@ -122,7 +125,7 @@ export const CATALOGUE = {
     69,
     false,
     'possible',
-    (f) =>
+    (f: With<'reason' | 'session'>) =>
       `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept, and its command is not run again.`,
     () => 'Look at the log, decide whether the command took effect, then send the next command.',
   ),
@@ -137,14 +140,14 @@ export const CATALOGUE = {
     69,
     true,
     'possible',
-    (f) => `No worker polls task queue ${f.taskQueue} at ${f.address}.`,
+    (f: With<'address' | 'taskQueue'>) => `No worker polls task queue ${f.taskQueue} at ${f.address}.`,
     () => 'Start one with `holdfast up` (with the same --address), then try again.',
   ),
   worker_silent: entry(
     69,
     true,
     'possible',
-    (f) =>
+    (f: With<'pid' | 'reason'> | With<'taskQueue' | 'got'>) =>
       f.pid === undefined
         ? `No worker of task queue ${f.taskQueue} answers: one took a task of workflow ${f.got} and has not been heard from since.`
         : `The worker ${f.pid} does not answer: ${f.reason}.`,
@@ -158,7 +161,8 @@ export const CATALOGUE = {
     70,
     true,
     'possible',
-    (f) => `Workflow ${f.got} keeps failing the same task: got ${f.attempts} attempts.`,
+    (f: With<'attempts' | 'got'>) =>
+      `Workflow ${f.got} keeps failing the same task: got ${f.attempts} attempts.`,
     () =>
       'Look at its last failure in the web UI or the worker’s log. Usually its history was written by another ' +
       'release: run that release, or terminate the workflow; a session’s log is kept. If payloads are encrypted, one ' +
@@ -168,35 +172,37 @@ export const CATALOGUE = {
     69,
     true,
     'possible',
-    (f) => `No Temporal server answers at ${f.address}: ${f.reason}.`,
+    (f: With<'address' | 'reason'>) => `No Temporal server answers at ${f.address}: ${f.reason}.`,
     () => 'Check --address, TEMPORAL_ADDRESS or the Temporal profile, or run `holdfast up` without them.',
   ),
   deadline: entry(
     75,
     true,
     'possible',
-    (f) => `${f.what} did not answer within ${f.waitedMs} ms.`,
+    (f: With<'waitedMs' | 'what'>) => `${f.what} did not answer within ${f.waitedMs} ms.`,
     () => 'Look at `holdfast ps` and `holdfast doctor`, then send it again with the same id.',
   ),
   no_working_folder: entry(
     65,
     false,
     'none',
-    (f) => `The working folder cannot be used: got ${f.got}, which ${f.reason}; nothing was run.`,
+    (f: With<'got' | 'reason'>) =>
+      `The working folder cannot be used: got ${f.got}, which ${f.reason}; nothing was run.`,
     () => 'Make it on the machine of the shell, or name another one.',
   ),
   terminal_failed: entry(
     71,
     false,
     'possible',
-    (f) => `The terminal could not be started: ${f.reason}.`,
+    (f: With<'reason'>) => `The terminal could not be started: ${f.reason}.`,
     () => 'Run `holdfast doctor`.',
   ),
   sandbox_missing: entry(
     69,
     false,
     'none',
-    (f) => `A sandbox is required but not available on this host: ${f.reason}; nothing was started.`,
+    (f: With<'reason'>) =>
+      `A sandbox is required but not available on this host: ${f.reason}; nothing was started.`,
     () =>
       'Install bubblewrap 0.8 or newer and allow it to create user namespaces (`holdfast doctor` tests this); or set ' +
       '"sandbox.mode" to "prefer" or "off", which runs code with all of the user’s permissions.',
@@ -205,7 +211,8 @@ export const CATALOGUE = {
     69,
     false,
     'none',
-    (f) => `Runtime ${f.runtime} needs ${f.program}, which is not on the session's PATH; nothing was run.`,
+    (f: With<'program' | 'runtime'>) =>
+      `Runtime ${f.runtime} needs ${f.program}, which is not on the session's PATH; nothing was run.`,
     (f) => `Install ${f.program}, or use another runtime.`,
   ),
   dependencies_failed: entry(
@@ -219,21 +226,22 @@ export const CATALOGUE = {
     69,
     false,
     'none',
-    (f) => `The script imports modules that are not installed: ${f.modules}; none of it was run.`,
+    (f: With<'installer' | 'modules' | 'packages'>) =>
+      `The script imports modules that are not installed: ${f.modules}; none of it was run.`,
     (f) => `Install the missing packages (${f.installer} ${f.packages}), then run the script again.`,
   ),
   config_invalid: entry(
     78,
     false,
     'none',
-    (f) => `The configuration is invalid: ${sentence(f.faults)}`,
+    (f: With<'faults'>) => `The configuration is invalid: ${sentence(f.faults)}`,
     () => 'Fix each of these and start again.',
   ),
   engine_missing: entry(
     69,
     false,
     'none',
-    (f) => `No Temporal server could be found or built: ${f.reason}`,
+    (f: With<'reason'>) => `No Temporal server could be found or built: ${f.reason}`,
     () =>
       'Install the Temporal CLI (`temporal` on PATH or HOLDFAST_TEMPORAL_CLI), or install Go so that it can be ' +
       'built, or name a running server with --address.',
@@ -242,7 +250,7 @@ export const CATALOGUE = {
     69,
     false,
     'none',
-    (f) => `No time-skipping test server is available: ${f.reason}`,
+    (f: With<'reason'>) => `No time-skipping test server is available: ${f.reason}`,
     () =>
       'Give this machine access to the vendor’s download or the Maven repository (with `mvn` and `java` on PATH), or name ' +
       'an executable in HOLDFAST_TEST_SERVER; `createLocal` needs none, but does not skip time.',
@@ -251,7 +259,7 @@ export const CATALOGUE = {
     70,
     false,
     'none',
-    (f) => `The history of ${f.got} does not replay: ${f.reason}`,
+    (f: With<'got' | 'reason'>) => `The history of ${f.got} does not replay: ${f.reason}`,
     () =>
       'The workflow’s code no longer schedules the same commands. Revert the change, or guard it with `patched` ' +
       'so that open workflows keep the old path.',
@@ -260,14 +268,14 @@ export const CATALOGUE = {
     70,
     true,
     'possible',
-    (f) => `The Temporal server did not start: ${f.reason}`,
+    (f: With<'log' | 'reason'>) => `The Temporal server did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
   ),
   output_failed: entry(
     74,
     true,
     'possible',
-    (f) => `The output could not be written: ${f.reason}.`,
+    (f: With<'reason'>) => `The output could not be written: ${f.reason}.`,
     () =>
       'Free some space or write it elsewhere; commands in sessions kept running, and their logs are complete.',
   ),
@@ -275,7 +283,7 @@ export const CATALOGUE = {
     75,
     true,
     'possible',
-    (f) =>
+    (f: With<'before' | 'got'>) =>
       `The Temporal server was restarted at ${f.got}, because something else took ${f.before} in the meantime.`,
     () =>
       'Its data is unchanged and work continues there: check with `holdfast ps`, or run the same command again.',
@@ -284,21 +292,22 @@ export const CATALOGUE = {
     71,
     true,
     'none',
-    (f) => `The port is taken: got ${f.got}, allowed a free port.`,
+    (f: With<'got'>) => `The port is taken: got ${f.got}, allowed a free port.`,
     () => 'Omit --port to use any free port, or name another.',
   ),
   worker_failed: entry(
     70,
     true,
     'possible',
-    (f) => `The worker did not start: ${f.reason}`,
+    (f: With<'log' | 'reason'>) => `The worker did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
   ),
   worker_running: entry(
     75,
     true,
     'none',
-    (f) => `Another worker serves host ${f.host} on ${f.dataDir}: got two, allowed one.`,
+    (f: With<'dataDir' | 'host'>) =>
+      `Another worker serves host ${f.host} on ${f.dataDir}: got two, allowed one.`,
     () =>
       'Stop the other one first (`holdfast down` if the command line started it), or name another data folder.',
   ),
@@ -306,35 +315,35 @@ export const CATALOGUE = {
     69,
     false,
     'possible',
-    (f) => `The agent no longer accepts messages: ${f.reason}.`,
+    (f: With<'reason'>) => `The agent no longer accepts messages: ${f.reason}.`,
     () => 'Start another one, or fork this one: `holdfast fork` starts from its conversation.',
   ),
   agent_ended: entry(
     75,
     false,
     'possible',
-    (f) => `Agent ${f.agent} ended without a result: ${f.how}.`,
+    (f: With<'agent' | 'how'>) => `Agent ${f.agent} ended without a result: ${f.how}.`,
     () => 'Its turns and its sessions’ logs are kept: look at them, then start another agent.',
   ),
   unknown_outcome: entry(
     70,
     false,
     'possible',
-    (f) => `It is unknown whether ${f.what} took effect: ${f.reason}`,
+    (f: With<'reason' | 'what'>) => `It is unknown whether ${f.what} took effect: ${f.reason}`,
     () => 'Check the effect before doing it again.',
   ),
   node_too_old: entry(
     69,
     false,
     'none',
-    (f) => `Holdfast needs a newer Node: got ${f.got}, allowed ${f.allowed}.`,
+    (f: With<'allowed' | 'got'>) => `Holdfast needs a newer Node: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Install a newer Node, for example from https://nodejs.org or with `nvm install --lts`.',
   ),
   internal: entry(
     70,
     false,
     'possible',
-    (f) => `Something in Holdfast itself failed: ${f.reason}`,
+    (f: With<'reason'>) => `Something in Holdfast itself failed: ${f.reason}`,
     () => 'This is a bug: report it with the log.',
   ),
 } satisfies Record<string, ErrorEntry>;

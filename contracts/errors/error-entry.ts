@@ -1,7 +1,11 @@
 // The shape of an entry in the error catalogue.
 
-/** The details of an error. Values are shown in the message, so they must not hold secrets. */
-export type ErrorFacts = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** Shown in the message, so it must not be a secret. */
+export type Fact = string | number | boolean | null;
+/** The details of an error. */
+export type ErrorFacts = Readonly<Record<string, Fact | undefined>>;
+/** Details of which some are always shown: without them the error does not compile. */
+export type With<Names extends string> = ErrorFacts & Readonly<Record<Names, Fact>>;
 
 /**
  * What is known about the effect of the request wherever the code is thrown. `none`: it has not begun and never will;
@@ -10,7 +14,7 @@ export type ErrorFacts = Readonly<Record<string, string | number | boolean | nul
  */
 export type ErrorEffect = 'none' | 'possible' | 'happened';
 
-export interface ErrorEntry {
+export interface ErrorEntry<Facts extends ErrorFacts = ErrorFacts> {
   /** Whether the same call may succeed later without a change by the caller. */
   readonly retryable: boolean;
   /** Decided by the facts where the code is thrown both before and after the effect. */
@@ -18,22 +22,23 @@ export interface ErrorEntry {
   /** Exit code of the command line: from sysexits, always above 63. */
   readonly exitCode: number;
   /** What failed, what was given, what is allowed. */
-  message(facts: ErrorFacts): string;
+  message(facts: Facts): string;
   /** What to do now. */
-  next(facts: ErrorFacts): string;
+  next(facts: Facts): string;
 }
 
-type Text = (facts: ErrorFacts) => string;
 /** The effect comes before the texts: an entry that omits it does not compile. */
-type EntryParts = [
+type EntryParts<Facts> = [
   exitCode: number,
   retryable: boolean,
   effect: ErrorEffect | ((facts: ErrorFacts) => ErrorEffect),
-  message: Text,
-  next: Text,
+  message: (facts: Facts) => string,
+  next: (facts: Facts) => string,
 ];
 
-export const entry = (...[exitCode, retryable, effect, message, next]: EntryParts): ErrorEntry => ({
+export const entry = <Facts extends ErrorFacts = ErrorFacts>(
+  ...[exitCode, retryable, effect, message, next]: EntryParts<Facts>
+): ErrorEntry<Facts> => ({
   exitCode,
   retryable,
   effect: (facts) => (typeof effect === 'string' ? effect : effect(facts)),

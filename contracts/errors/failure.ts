@@ -43,7 +43,7 @@ export function fromFailure(err: unknown): HoldfastError | undefined {
   ) {
     if (cause instanceof HoldfastError) return cause;
     if (cause instanceof ApplicationFailure && isErrorCode(cause.type)) {
-      return new HoldfastError(cause.type, (cause.details?.[0] ?? {}) as ErrorFacts);
+      return HoldfastError.received(cause.type, (cause.details?.[0] ?? {}) as ErrorFacts);
     }
   }
   return undefined;

@@ -5,6 +5,14 @@ import type { ErrorEffect, ErrorEntry, ErrorFacts } from './error-entry';
 export type { ErrorEffect, ErrorFacts } from './error-entry';
 
 export type ErrorCode = keyof typeof CATALOGUE;
+type FactsOf<Code extends ErrorCode> =
+  (typeof CATALOGUE)[Code] extends ErrorEntry<infer Facts> ? Facts : never;
+/** A code with the facts that its texts show. */
+export type CodeAndFacts = {
+  [Code in ErrorCode]: ErrorFacts extends FactsOf<Code>
+    ? [code: Code, facts?: ErrorFacts]
+    : [code: Code, facts: FactsOf<Code>];
+}[ErrorCode];
 
 /** An error from the catalogue. `message` holds the whole text, including the next step. */
 export class HoldfastError extends Error {
@@ -16,19 +24,31 @@ export class HoldfastError extends Error {
   /** Its page: a path in the package and in the repository. */
   readonly docs: string;
 
-  constructor(
-    readonly code: ErrorCode,
-    readonly facts: ErrorFacts = {},
-  ) {
+  readonly code: ErrorCode;
+  readonly facts: ErrorFacts;
+
+  constructor(...[code, facts = {}]: CodeAndFacts) {
     const e: ErrorEntry = CATALOGUE[code];
     const next = e.next(facts);
     super(`${e.message(facts)} Next: ${next}`);
     this.name = 'HoldfastError';
+    this.code = code;
+    this.facts = facts;
     this.next = next;
     this.retryable = e.retryable;
     this.effect = e.effect(facts);
     this.exitCode = e.exitCode;
     this.docs = `docs/errors.md#${code}`;
+  }
+
+  /** An error that was made elsewhere: in another process, which may be of another release, or in a file. */
+  static received(code: ErrorCode, facts: ErrorFacts = {}): HoldfastError {
+    return new HoldfastError(...([code, facts] as unknown as CodeAndFacts));
+  }
+
+  /** The same error with more, or other, facts. */
+  withFacts(facts: ErrorFacts): HoldfastError {
+    return HoldfastError.received(this.code, { ...this.facts, ...facts });
   }
 
   /** As the outcome of a tool call, for scripts in any language to catch. */

@@ -1,5 +1,5 @@
 // The part of the error catalogue about hosts: which one is meant, whether it is online, what it allows.
-import { entry, type ErrorEntry } from './error-entry';
+import { entry, type ErrorEntry, type With } from './error-entry';
 
 export const HOST_ERRORS = {
   host_offline: entry(
@@ -7,7 +7,7 @@ export const HOST_ERRORS = {
     true,
     // Known beforehand, or found by waiting in vain: in that case an earlier attempt may have been carried out.
     (f) => (f.waitedMs === undefined ? 'none' : 'possible'),
-    (f) =>
+    (f: With<'host' | 'since' | 'reason'> | With<'host' | 'waitedMs'>) =>
       f.waitedMs === undefined
         ? `Host ${f.host} has been offline since ${f.since}: ${f.reason}; nothing was run, here or anywhere else.`
         : `No worker of host ${f.host} took the message within ${f.waitedMs} ms.`,
@@ -20,7 +20,7 @@ export const HOST_ERRORS = {
     69,
     true,
     'none',
-    (f) =>
+    (f: With<'got'>) =>
       `No host is connected: got ${f.got}, allowed one that is online; nothing was run, here or anywhere else.`,
     () =>
       'Tell the user: on the intended machine, run `holdfast host serve NAME`, or `holdfast chat --serve-host`.',
@@ -29,7 +29,7 @@ export const HOST_ERRORS = {
     66,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'host'>) =>
       `No host has this name: got ${f.host}, allowed ${f.allowed}; nothing was run, here or anywhere else.`,
     (f) => `Name one of these, or run \`holdfast host serve ${f.host}\` on the intended machine.`,
   ),
@@ -37,7 +37,7 @@ export const HOST_ERRORS = {
     65,
     false,
     'none',
-    (f) =>
+    (f: With<'got'>) =>
       `Several hosts are online and the agent is bound to none: got ${f.got}, allowed one; nothing was run.`,
     () => 'Tell the user which hosts exist; the setting `remoteHost` binds the agent to one.',
   ),
@@ -45,14 +45,15 @@ export const HOST_ERRORS = {
     77,
     false,
     'none',
-    (f) => `Host ${f.host} does not run code: its access is off; nothing was run, here or anywhere else.`,
+    (f: With<'host'>) =>
+      `Host ${f.host} does not run code: its access is off; nothing was run, here or anywhere else.`,
     (f) => `Tell the user; on that machine, \`holdfast host access ${f.host} read-write\` allows it.`,
   ),
   read_only_host: entry(
     77,
     false,
     'none',
-    (f) =>
+    (f: With<'host' | 'what'>) =>
       `Host ${f.host} is read-only: got ${f.what}, allowed output and reset; nothing was run, here or anywhere else.`,
     (f) => `Tell the user; on that machine, \`holdfast host access ${f.host} read-write\` allows it.`,
   ),
@@ -60,7 +61,7 @@ export const HOST_ERRORS = {
     69,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'got' | 'host' | 'version'>) =>
       `Host ${f.host} speaks another protocol: got ${f.got} (Holdfast ${f.version}), allowed ${f.allowed}; nothing was run.`,
     () => 'Install the same release of Holdfast on both machines.',
   ),
@@ -68,7 +69,7 @@ export const HOST_ERRORS = {
     75,
     true,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'got' | 'host' | 'since'>) =>
       `Host ${f.host} belongs to another data folder: got ${f.got}, allowed ${f.allowed}, which has held it since ${f.since}.`,
     (f) =>
       `Choose another name for this one (\`holdfast up --host NAME\`, \`holdfast host serve NAME\`). ` +
@@ -79,7 +80,7 @@ export const HOST_ERRORS = {
     false,
     // A command that is delivered again may have begun there.
     'possible',
-    (f) =>
+    (f: With<'host' | 'session'>) =>
       `The shell of session ${f.session} is in a different data folder from the one that now serves host ${f.host}.`,
     () =>
       'Close the session and send the command again: a new shell opens here. The old log stays in the other folder.',
@@ -88,7 +89,7 @@ export const HOST_ERRORS = {
     75,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'differences' | 'queue'>) =>
       `Workers on ${f.allowed} serve agents on task queue ${f.queue} with different tools or settings: ${f.differences}.`,
     (f) =>
       'Agents would get one or the other by chance. Give this worker what the others have, or its own queue ' +
@@ -98,7 +99,7 @@ export const HOST_ERRORS = {
     77,
     false,
     'none',
-    (f) =>
+    (f: With<'got' | 'host'>) =>
       `The session belongs to another host: got ${f.got}, allowed ${f.host}; nothing was done, and this was recorded.`,
     () => 'Send it to the host that the session names.',
   ),
@@ -106,21 +107,21 @@ export const HOST_ERRORS = {
     69,
     false,
     'possible',
-    (f) => `Host ${f.host} could not be enrolled: ${f.reason}.`,
+    (f: With<'host' | 'reason'>) => `Host ${f.host} could not be enrolled: ${f.reason}.`,
     () => 'Fix that and enrol it again: completed steps are left as they are.',
   ),
   listen_failed: entry(
     69,
     false,
     'none',
-    (f) => `Host ${f.host} cannot take connections: ${f.reason}.`,
+    (f: With<'host' | 'reason'>) => `Host ${f.host} cannot take connections: ${f.reason}.`,
     () => 'Fix that, or start it without `--listen`: it is then followed through Temporal.',
   ),
   attach_refused: entry(
     77,
     false,
     'none',
-    (f) => `Host ${f.host} refused the connection: ${f.reason}.`,
+    (f: With<'host' | 'reason'>) => `Host ${f.host} refused the connection: ${f.reason}.`,
     (f) =>
       `Give the token that \`holdfast host token ${f.host}\` prints on that machine, in HOLDFAST_HOST_TOKEN or with --token-file.`,
   ),

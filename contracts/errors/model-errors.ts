@@ -1,12 +1,12 @@
 // The part of the error catalogue about models. Providers' messages are redacted before they get here.
-import { entry, sentence, type ErrorEntry } from './error-entry';
+import { entry, sentence, type ErrorEntry, type With } from './error-entry';
 
 export const MODEL_ERRORS = {
   model_unknown: entry(
     78,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'got'>) =>
       `No model provider has this name: got ${f.got}${f.guess ? ` (did you mean ${f.guess}?)` : ''}, allowed ${f.allowed}.`,
     () =>
       'Name the model as provider:name, for example openai:NAME; your own providers are defined in holdfast.toml.',
@@ -15,14 +15,14 @@ export const MODEL_ERRORS = {
     78,
     false,
     'none',
-    (f) => `The scripted model's file is invalid: ${f.file}: ${sentence(f.faults)}`,
+    (f: With<'faults' | 'file'>) => `The scripted model's file is invalid: ${f.file}: ${sentence(f.faults)}`,
     () => 'Fix the file; every fault is listed.',
   ),
   model_script_exhausted: entry(
     65,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'file' | 'got' | 'last'>) =>
       `The scripted model has no reply left: got call ${f.got}, allowed ${f.allowed}. The last message was: ${f.last}`,
     (f) => `Add a reply to ${f.file}, or end the conversation earlier.`,
   ),
@@ -30,7 +30,7 @@ export const MODEL_ERRORS = {
     65,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'file' | 'got' | 'index'>) =>
       `The scripted model's reply ${f.index} expects a last message matching ${f.allowed}, got: ${f.got}`,
     (f) => `Compare the two and fix ${f.file} or what came before it.`,
   ),
@@ -38,14 +38,15 @@ export const MODEL_ERRORS = {
     69,
     false,
     'none',
-    (f) => `The model call failed: ${f.reason}`,
+    (f: With<'reason'>) => `The model call failed: ${f.reason}`,
     () => 'Look at the reason; nothing was run for this step.',
   ),
   format_error: entry(
     65,
     false,
     'none',
-    (f) => `The model's reply could not be used, got ${f.attempts} such replies in a row: ${f.problem}`,
+    (f: With<'attempts' | 'problem'>) =>
+      `The model's reply could not be used, got ${f.attempts} such replies in a row: ${f.problem}`,
     () =>
       'Look at the transcript; a stronger model or a clearer task may help. Nothing was run for these replies.',
   ),
@@ -53,7 +54,8 @@ export const MODEL_ERRORS = {
     75,
     true,
     'none',
-    (f) => `The provider of ${f.model} limits the rate: got ${f.got}: ${f.reason}`,
+    (f: With<'got' | 'model' | 'reason'>) =>
+      `The provider of ${f.model} limits the rate: got ${f.got}: ${f.reason}`,
     () =>
       'The call is retried automatically, no sooner than the provider says. Running fewer agents at a time or a larger ' +
       'quota helps.',
@@ -62,21 +64,24 @@ export const MODEL_ERRORS = {
     75,
     true,
     'none',
-    (f) => `The provider of ${f.model} has a fault or is overloaded: got ${f.got}: ${f.reason}`,
+    (f: With<'got' | 'model' | 'reason'>) =>
+      `The provider of ${f.model} has a fault or is overloaded: got ${f.got}: ${f.reason}`,
     () => 'The call is retried automatically; if this persists, check the provider’s status page.',
   ),
   model_unreachable: entry(
     69,
     true,
     'possible',
-    (f) => `No complete answer came from ${f.model} at ${f.address}: ${f.reason}`,
+    (f: With<'address' | 'model' | 'reason'>) =>
+      `No complete answer came from ${f.model} at ${f.address}: ${f.reason}`,
     () => 'The call is retried automatically; if this persists, check the base URL and the worker’s network.',
   ),
   model_auth: entry(
     77,
     false,
     'none',
-    (f) => `The provider of ${f.model} cannot be used with the current key: got ${f.got}: ${f.reason}`,
+    (f: With<'got' | 'model' | 'reason'>) =>
+      `The provider of ${f.model} cannot be used with the current key: got ${f.got}: ${f.reason}`,
     (f) =>
       String(
         f.next ??
@@ -88,14 +93,16 @@ export const MODEL_ERRORS = {
     65,
     false,
     'none',
-    (f) => `The provider of ${f.model} rejected the request: got ${f.got}: ${f.reason}`,
+    (f: With<'got' | 'model' | 'reason'>) =>
+      `The provider of ${f.model} rejected the request: got ${f.got}: ${f.reason}`,
     () => 'Check the model’s name, base_url and wire_api, and read the reason.',
   ),
   model_context_length: entry(
     65,
     false,
     'none',
-    (f) => `The conversation is too long for ${f.model}: got ${f.got}: ${f.reason}`,
+    (f: With<'got' | 'model' | 'reason'>) =>
+      `The conversation is too long for ${f.model}: got ${f.got}: ${f.reason}`,
     () =>
       'Use a model with a larger window, or start an agent with less to read; `window` in holdfast.toml sets how ' +
       'many tokens a model can read.',

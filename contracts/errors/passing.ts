@@ -12,4 +12,4 @@ export const isPassing = (err: unknown): err is HoldfastError =>
  * about what was done before it.
  */
 export const ofLookBehind = (err: HoldfastError, done: string): HoldfastError =>
-  err.code === 'session_unreachable' ? new HoldfastError(err.code, { ...err.facts, delivered: done }) : err;
+  err.code === 'session_unreachable' ? err.withFacts({ delivered: done }) : err;

@@ -1,12 +1,12 @@
 // The part of the error catalogue about what the policy or a person refused.
-import { entry, type ErrorEntry } from './error-entry';
+import { entry, type ErrorEntry, type With } from './error-entry';
 
 export const POLICY_ERRORS = {
   policy_denied: entry(
     77,
     false,
     'none',
-    (f) => `The policy forbids it: ${f.reasons}; nothing was run.`,
+    (f: With<'reasons'>) => `The policy forbids it: ${f.reasons}; nothing was run.`,
     () =>
       'Do it another way, or tell the user what is needed and why: the policy is part of Holdfast’s configuration.',
   ),
@@ -14,28 +14,30 @@ export const POLICY_ERRORS = {
     77,
     false,
     'none',
-    (f) => `It was not approved${f.by ? ` by ${f.by}` : ''}: ${f.reason}; nothing was run.`,
+    (f: With<'reason'>) => `It was not approved${f.by ? ` by ${f.by}` : ''}: ${f.reason}; nothing was run.`,
     () => 'Do it another way, or ask the user what they want instead.',
   ),
   approval_expired: entry(
     77,
     false,
     'none',
-    (f) => `Nobody approved it within ${f.waitedMs} ms (${f.reasons}); nothing was run.`,
+    (f: With<'reasons' | 'waitedMs'>) =>
+      `Nobody approved it within ${f.waitedMs} ms (${f.reasons}); nothing was run.`,
     () => 'Do it another way, or tell the user and ask again.',
   ),
   approval_unknown: entry(
     66,
     false,
     'none',
-    (f) => `Nothing with this id is waiting for approval: got ${f.got}, allowed ${f.allowed}.`,
+    (f: With<'allowed' | 'got'>) =>
+      `Nothing with this id is waiting for approval: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Run `holdfast ps` to see what is waiting.',
   ),
   approval_needs_hash: entry(
     65,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed'>) =>
       `When encryption is required, an approval must name the hash of what it approves: got none, allowed ${f.allowed}; ` +
       'nothing was approved.',
     () => 'Run `holdfast approve ID --show`, then send the id and the hash, as `holdfast approve` does.',
@@ -44,7 +46,7 @@ export const POLICY_ERRORS = {
     65,
     false,
     'none',
-    (f) =>
+    (f: With<'allowed' | 'got'>) =>
       `The code is not the code that was reviewed: got hash ${f.got}, what is waiting has ${f.allowed}; nothing was approved.`,
     () => 'Review what is waiting now, then decide again.',
   ),
@@ -52,7 +54,8 @@ export const POLICY_ERRORS = {
     69,
     false,
     'possible',
-    (f) => `The package ${f.got} could not be installed, so the script was not run: ${f.reason}`,
+    (f: With<'got' | 'reason'>) =>
+      `The package ${f.got} could not be installed, so the script was not run: ${f.reason}`,
     () => 'Read the installer’s output, install it in the terminal, or do without it.',
   ),
 } satisfies Record<string, ErrorEntry>;

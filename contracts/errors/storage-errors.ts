@@ -1,5 +1,5 @@
 // The part of the error catalogue about the system: files that fail, limits, holders that do not answer.
-import { entry, type ErrorEffect, type ErrorEntry, type ErrorFacts } from './error-entry';
+import { entry, type ErrorEffect, type ErrorEntry, type ErrorFacts, type With } from './error-entry';
 
 /** What is known about the request. */
 function done(f: ErrorFacts): string {
@@ -22,14 +22,14 @@ export const STORAGE_ERRORS = {
     74,
     true,
     effectOf,
-    (f) => `A file or folder cannot be used: ${f.reason}${done(f)}.`,
+    (f: With<'reason'>) => `A file or folder cannot be used: ${f.reason}${done(f)}.`,
     (f) => `${remedyOfDisk(String(f.reason))}, then send it again with the same id.`,
   ),
   resources_exhausted: entry(
     75,
     true,
     effectOf,
-    (f) => `The system has run out of ${f.resource}: ${f.reason}${done(f)}.`,
+    (f: With<'reason' | 'resource'>) => `The system has run out of ${f.resource}: ${f.reason}${done(f)}.`,
     () =>
       'Close sessions you do not need (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), then send it ' +
       'again with the same id.',
@@ -38,14 +38,15 @@ export const STORAGE_ERRORS = {
     74,
     false,
     'possible',
-    (f) => `The bytes ${f.from} to ${f.to} of the log are lost: it was truncated or deleted.`,
+    (f: With<'from' | 'to'>) =>
+      `The bytes ${f.from} to ${f.to} of the log are lost: it was truncated or deleted.`,
     (f) => `Continue reading from offset ${f.to}; the command kept running.`,
   ),
   session_unreachable: entry(
     75,
     true,
     ({ delivered }) => (/^nothing was/.test(String(delivered)) ? 'none' : 'possible'),
-    (f) =>
+    (f: With<'delivered' | 'pid' | 'session' | 'since' | 'state'>) =>
       `Session ${f.session} does not answer: its holder (pid ${f.pid}) is alive, but ${f.state}, since ` +
       `${f.since}; ${f.delivered}.`,
     (f) =>

@@ -2,12 +2,8 @@
 // machine, and reads the log.
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  HoldfastError,
-  reasonOf,
-  type ErrorCode,
-  type ErrorFacts,
-} from '../../contracts/errors/holdfast-error';
+import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
+import type { ErrorFacts, With } from '../../contracts/errors/error-entry';
 import type { SessionRef } from '../../contracts/ids';
 import { isPassing } from '../../contracts/errors/passing';
 import { attachTo, noTerminal } from './attachment';
@@ -209,7 +205,7 @@ export class AttachConnection {
     this.send({ id, error: { code, facts } });
   }
 
-  private tooMany(): ErrorFacts {
+  private tooMany(): With<'host' | 'reason'> {
     return { host: this.ref.host, reason: `it has ${MAX_WAITING} requests of this connection open already` };
   }
 

@@ -129,6 +129,6 @@ const refused = (host: string, reason: string): HoldfastError =>
 
 function known({ code, facts }: { code?: unknown; facts?: ErrorFacts }, host: string): HoldfastError {
   return typeof code === 'string' && isErrorCode(code)
-    ? new HoldfastError(code, facts ?? {})
+    ? HoldfastError.received(code, facts)
     : refused(host, 'it does not say why');
 }

@@ -122,7 +122,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
     const pending = this.pending.get(frame.id);
     this.pending.delete(frame.id);
     pending?.release();
-    if (frame.error) pending?.reject(new HoldfastError(frame.error.code, frame.error.facts));
+    if (frame.error) pending?.reject(HoldfastError.received(frame.error.code, frame.error.facts));
     else pending?.resolve(frame.ok);
   }
 

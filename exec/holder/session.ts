@@ -117,7 +117,7 @@ export class Session {
         return this.snapshot(known.id === this.command?.id ? this.command : known);
       }
       if (this.running) {
-        throw new HoldfastError('busy', { session: this.config.session, from: this.command?.from });
+        throw new HoldfastError('busy', { session: this.config.session, from: this.command?.from ?? 0 });
       }
       try {
         await this.start(request);

@@ -82,7 +82,7 @@ async function untilListening(holder: ChildProcess, log: string): Promise<void> 
     }, READY_MS).unref();
     holder.once('message', (message: string | HolderFailure) => {
       if (typeof message !== 'string')
-        return failed(new HoldfastError(message.failed.code, message.failed.facts));
+        return failed(HoldfastError.received(message.failed.code, message.failed.facts));
       clearTimeout(timer);
       resolve();
     });

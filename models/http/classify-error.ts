@@ -1,7 +1,7 @@
 // What a failed call means: a code of the catalogue, whichever SDK threw. Derived from the status, the error's own type
 // and network error codes, without the SDKs' classes.
 import { types } from 'node:util';
-import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
 import { redact } from './redact';
 import { retryAfterMs } from './retry-after';
@@ -84,7 +84,11 @@ const TOO_LONG =
   /context[ _](length|window)|maximum context|(prompt|input|request) is too (long|large)|too many (input )?tokens|token limit/i;
 
 /** By the provider's own error kinds: those that say more than a status, or have none. */
-const BY_KIND: Readonly<Record<string, ErrorCode>> = {
+/** What an answer with a status, or an error inside a stream, can mean. */
+type AnswerCode =
+  'model_context_length' | 'model_auth' | 'model_rate_limit' | 'model_bad_request' | 'model_overloaded';
+
+const BY_KIND: Readonly<Record<string, AnswerCode>> = {
   context_length_exceeded: 'model_context_length',
   request_too_large: 'model_context_length',
   insufficient_quota: 'model_auth',
@@ -100,7 +104,7 @@ const BY_KIND: Readonly<Record<string, ErrorCode>> = {
   overloaded_error: 'model_overloaded',
 };
 
-const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+const BY_STATUS: Readonly<Record<number, AnswerCode>> = {
   401: 'model_auth',
   402: 'model_auth',
   403: 'model_auth',
@@ -111,7 +115,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'model_rate_limit',
 };
 
-function codeOf(status: number | undefined, { kinds }: Marks, text: string): ErrorCode {
+function codeOf(status: number | undefined, { kinds }: Marks, text: string): AnswerCode {
   const told = kinds.map((kind) => ownValue(BY_KIND, kind)).find((code) => code !== undefined);
   if (told) return told;
   const isRefused =

@@ -57,7 +57,7 @@ test('the tables of the page are the keys and the errors that there are', () => 
   const codes = Object.keys(MODEL_ERRORS).filter((error) => !/_(unknown|script_\w+)$/.test(error));
   const errors = codes.flatMap((error) => {
     if (!isErrorCode(error) || error === 'format_error') return [];
-    return [[error, new HoldfastError(error).retryable ? 'yes' : 'no']];
+    return [[error, HoldfastError.received(error).retryable ? 'yes' : 'no']];
   });
   expect(rows.sort()).toEqual(errors.sort());
 });

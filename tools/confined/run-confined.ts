@@ -40,6 +40,6 @@ function valueOf(text: string, said: string): JsonValue {
   if (text === '') throw new Error(`the sandbox did not run it: ${said.trim() || 'no answer'}`);
   const answer = JSON.parse(text) as ConfinedAnswer;
   if ('value' in answer) return answer.value;
-  if ('error' in answer) throw new HoldfastError(answer.error.code, answer.error.facts);
+  if ('error' in answer) throw HoldfastError.received(answer.error.code, answer.error.facts);
   throw new Error(answer.thrown);
 }

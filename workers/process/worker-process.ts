@@ -190,7 +190,7 @@ async function checkTools(
   onKept?.(before);
   const keptPid = before.identity.pid;
   // The same error as without a worker.
-  if (failure) throw new HoldfastError(failure.code, { ...failure.facts, keptPid });
+  if (failure) throw HoldfastError.received(failure.code, { ...failure.facts, keptPid });
   const why = code === null ? `the modules were not loaded after ${LOAD_MS} ms\n${said}` : said;
   throw new HoldfastError('worker_failed', { reason: withoutNodeWarnings(why).trim(), log, keptPid });
 }
@@ -229,7 +229,7 @@ async function startWorker({
   closeSync(log);
   let failure: string | undefined;
   let said: HoldfastError | undefined;
-  worker.once('message', ({ code, facts }: StartFailure) => (said = new HoldfastError(code, facts)));
+  worker.once('message', ({ code, facts }: StartFailure) => (said = HoldfastError.received(code, facts)));
   worker.once('error', (err) => (failure = err.message));
   worker.once('exit', (code, signal) => (failure = `it ended with ${code ?? signal}`));
   for (;;) {

@@ -76,10 +76,11 @@ export function startBeating(dataDir: string): () => void {
 /** An error that describes a worker whose process exists but does not answer; undefined if all is well. */
 export function findSilentWorker(dataDir: string): HoldfastError | undefined {
   const record = runningWorker(dataDir);
-  const reason = record && silenceOf(dataDir, record);
+  if (!record) return undefined;
+  const reason = silenceOf(dataDir, record);
   return reason === undefined
     ? undefined
-    : new HoldfastError('worker_silent', { pid: record?.identity.pid, reason });
+    : new HoldfastError('worker_silent', { pid: record.identity.pid, reason });
 }
 
 function silenceOf(dataDir: string, { identity }: WorkerRecord): string | undefined {

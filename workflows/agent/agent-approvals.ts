@@ -83,7 +83,7 @@ function placeOf(conversation: Conversation, { session, host, id, hash }: Answer
   const isOfHash = (one: Approval): boolean => hash === undefined || one.hash === hash;
   if (!there.some(isOfHash)) {
     const allowed = there.map((one) => one.hash).join(', ');
-    throw toFailure(new HoldfastError('approval_changed', { got: hash, allowed }));
+    throw toFailure(new HoldfastError('approval_changed', { got: hash ?? null, allowed }));
   }
   return to;
 }

@@ -146,7 +146,7 @@ export class Conversation {
     await condition(allHandlersFinished);
     // Time that has run out is a result, whatever kept the turn.
     if (this.mode === 'task' && result.error && result.reason !== 'time_limit') {
-      throw toFailure(new HoldfastError(result.error.code, result.error.facts));
+      throw toFailure(HoldfastError.received(result.error.code, result.error.facts));
     }
     return result;
   }

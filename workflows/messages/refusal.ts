@@ -1,6 +1,11 @@
 // Turns catalogue errors into the failures with which Temporal rejects a message.
 import type { z } from 'zod/mini';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import {
+  HoldfastError,
+  type CodeAndFacts,
+  type ErrorCode,
+  type ErrorFacts,
+} from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { parseWith } from '../../contracts/schemas/parse';
 
@@ -13,6 +18,11 @@ export function checked<T>(schema: z.ZodMiniType<T>, what: string, value: unknow
   }
 }
 
-export function refuse(...args: ConstructorParameters<typeof HoldfastError>): never {
+export function refuse(...args: CodeAndFacts): never {
   throw toFailure(new HoldfastError(...args));
+}
+
+/** Refuses with an error that was made elsewhere. */
+export function refuseAs({ code, facts }: { code: ErrorCode; facts: ErrorFacts }): never {
+  throw toFailure(HoldfastError.received(code, facts));
 }

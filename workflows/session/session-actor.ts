@@ -33,7 +33,7 @@ import { Approvals, newApprovals } from '../messages/approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from '../host/host-activities';
 import { QuestionsForAgent } from '../messages/open-questions';
-import { checked, refuse } from '../messages/refusal';
+import { checked, refuse, refuseAs } from '../messages/refusal';
 import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from '../messages/id-conflict';
 import { SessionIds } from './session-ids';
@@ -116,7 +116,7 @@ export class SessionActor {
     const { command } = this.record;
     const id = exec.id ?? currentUpdateInfo()?.id;
     this.ids.checkCommand(id, exec, by);
-    if (command?.trouble && !exec.reset) refuse(command.trouble.code, command.trouble.facts);
+    if (command?.trouble && !exec.reset) refuseAs(command.trouble);
     if (command && !exec.reset && command.id !== id) refuse('busy', factsOfBusy(this.record, command));
     return exec;
   }
@@ -163,7 +163,7 @@ export class SessionActor {
       ),
     );
     const answer = first ?? command.yielded;
-    if (!answer && command.trouble) return refuse(command.trouble.code, command.trouble.facts);
+    if (!answer && command.trouble) return refuseAs(command.trouble);
     if (!answer && this.isHandingOver) return refuse('draining');
     if (!answer)
       return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });

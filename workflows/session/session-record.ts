@@ -1,6 +1,7 @@
 // The state of an exec session, as plain data that survives continue-as-new, and pure functions that change it.
 import type { ApprovalsRecord } from '../../contracts/tools/approvals';
-import { isErrorCode, type ErrorFacts } from '../../contracts/errors/holdfast-error';
+import type { With } from '../../contracts/errors/error-entry';
+import { isErrorCode } from '../../contracts/errors/holdfast-error';
 import type { CommandTrouble, SignalledInput, Yielded } from '../../contracts/sessions/host';
 import type { SessionRef } from '../../contracts/ids';
 import type {
@@ -258,7 +259,7 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
 }
 
 /** What is in the way of the next command, and its output as last known: a fresh look would cost history. */
-export function factsOfBusy({ ref, view }: SessionRecord, command: RunningCommand): ErrorFacts {
+export function factsOfBusy({ ref, view }: SessionRecord, command: RunningCommand): With<'session' | 'from'> {
   const known = view?.commandId === idOnHost(command) ? view : undefined;
   const recent = known && recentOutput(known.output);
   return { session: ref.session, from: known?.from ?? 0, ...(recent && { recent }) };

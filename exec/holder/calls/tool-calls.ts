@@ -61,28 +61,40 @@ export class ToolCalls {
   call(token: string, body: unknown, gone: AbortSignal): Promise<ScriptAnswer> {
     const commandId = this.tokens.get(token);
     if (commandId === undefined)
-      return refused('script_ended', {
-        reason: 'its shell has ended, or it is older than the last commands',
-      });
+      return refused(
+        new HoldfastError('script_ended', {
+          reason: 'its shell has ended, or it is older than the last commands',
+        }),
+      );
     // Masked before anybody sees it: whatever a worker receives goes into history.
     const request = this.mask.value(checkedBody(body));
     if (!request)
-      return refused('invalid_input', {
-        what: 'The call',
-        got: typeof body,
-        allowed: `{ tool: string up to ${MAX_NAME_CHARS} characters, args: object, cwd: string up to ${MAX_CWD_CHARS} }`,
-      });
+      return refused(
+        new HoldfastError('invalid_input', {
+          what: 'The call',
+          got: typeof body,
+          allowed: `{ tool: string up to ${MAX_NAME_CHARS} characters, args: object, cwd: string up to ${MAX_CWD_CHARS} }`,
+        }),
+      );
     const bytes = Buffer.byteLength(JSON.stringify({ commandId, ...request }));
     // Measured as JavaScript writes it: 1e20 is written out in full.
     if (bytes > MAX_VALUE_BYTES)
-      return refused('arguments_too_large', { tool: request.tool, got: bytes, allowed: MAX_VALUE_BYTES });
+      return refused(
+        new HoldfastError('arguments_too_large', {
+          tool: request.tool,
+          got: bytes,
+          allowed: MAX_VALUE_BYTES,
+        }),
+      );
     const held = [...this.open.values()].reduce((sum, call) => sum + call.bytes, bytes);
     if (this.open.size >= MAX_OPEN_CALLS || held > MAX_OPEN_BYTES)
-      return refused('budget_exceeded', {
-        what: 'open calls',
-        got: `${this.open.size + 1} calls of ${held} bytes`,
-        allowed: `${MAX_OPEN_CALLS} calls of ${MAX_OPEN_BYTES} bytes`,
-      });
+      return refused(
+        new HoldfastError('budget_exceeded', {
+          what: 'open calls',
+          got: `${this.open.size + 1} calls of ${held} bytes`,
+          allowed: `${MAX_OPEN_CALLS} calls of ${MAX_OPEN_BYTES} bytes`,
+        }),
+      );
     const id = `e${this.epoch}c${++this.made}`;
     return new Promise((resolve) => {
       const settle = (answer: ScriptAnswer): void => {
@@ -154,7 +166,9 @@ export class ToolCalls {
     // Not kept for a worker that may take long to arrive: only the name and the id.
     known.call = { ...known.call, args: {} };
     known.bytes = 0;
-    void refused('call_cancelled', { tool: known.call.tool, reason }, id).then(known.settle);
+    void refused(new HoldfastError('call_cancelled', { tool: known.call.tool, reason }), id).then(
+      known.settle,
+    );
     this.notify();
   }
 
@@ -180,10 +194,6 @@ const isText = (value: unknown, maxChars: number): value is string =>
   typeof value === 'string' && value.length <= maxChars;
 
 /** In the form that scripts in any language understand. */
-function refused(
-  code: ConstructorParameters<typeof HoldfastError>[0],
-  facts: ConstructorParameters<typeof HoldfastError>[1],
-  callId: string | null = null,
-): Promise<ScriptAnswer> {
-  return Promise.resolve({ callId, ...new HoldfastError(code, facts).toOutcome() });
+function refused(error: HoldfastError, callId: string | null = null): Promise<ScriptAnswer> {
+  return Promise.resolve({ callId, ...error.toOutcome() });
 }

@@ -72,7 +72,7 @@ test.each(ERROR_CODES)('the error %s is inert, whatever it quotes', (code) => {
     const stderr = Object.getOwnPropertyDescriptor(process, 'stderr') as PropertyDescriptor;
     Object.defineProperty(process, 'stderr', { value: stream, configurable: true });
     try {
-      reportError(new HoldfastError(code, FACTS), json);
+      reportError(HoldfastError.received(code, FACTS), json);
     } finally {
       Object.defineProperty(process, 'stderr', stderr);
     }

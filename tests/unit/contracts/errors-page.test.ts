@@ -30,7 +30,7 @@ The messages below have example facts.
 
 function entryOf(code: ErrorCode): string {
   const facts = ERROR_FACTS[code];
-  const { message, next, retryable, effect, exitCode } = new HoldfastError(code, facts);
+  const { message, next, retryable, effect, exitCode } = HoldfastError.received(code, facts);
   const said = message.slice(0, message.length - next.length - ' Next: '.length);
   const named = Object.keys(facts).map((name) => `\`${name}\``);
   const decides = `Retryable: ${retryable ? 'yes' : 'no'}. Effect: \`${effect}\`. Exit code: ${exitCode}.`;

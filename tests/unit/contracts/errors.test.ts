@@ -10,7 +10,7 @@ import { ERROR_FACTS } from '../../helpers/error-facts';
 const codes = Object.keys(ERROR_FACTS) as ErrorCode[];
 
 test.each(codes)('%s says what failed with its facts, and what to do next', (code) => {
-  const error = new HoldfastError(code, ERROR_FACTS[code]);
+  const error = HoldfastError.received(code, ERROR_FACTS[code]);
   expect(error.message).not.toMatch(/undefined|null|NaN|\[object/);
   expect(error.message).toMatch(/\S.* Next: \S/s);
   expect(error.message.endsWith(error.next)).toBe(true);
@@ -20,7 +20,7 @@ test.each(codes)('%s says what failed with its facts, and what to do next', (cod
 });
 
 test.each(codes)('%s has an exit code of sysexits, which no command of a user is mistaken for', (code) => {
-  const { exitCode } = new HoldfastError(code, ERROR_FACTS[code]);
+  const { exitCode } = HoldfastError.received(code, ERROR_FACTS[code]);
   expect(exitCode).toBeGreaterThanOrEqual(64);
   expect(exitCode).toBeLessThanOrEqual(78);
 });
@@ -32,7 +32,7 @@ const SAID: [ErrorCode, ErrorFacts][] = [
 ];
 
 test.each(SAID)('%s says that nothing was done only if that is known (%j)', (code, facts) => {
-  const { message, effect } = new HoldfastError(code, facts);
+  const { message, effect } = HoldfastError.received(code, facts);
   expect(['none', 'possible', 'happened']).toContain(effect);
   const denies = /\bnothing (?:of \w+ )?(?:is|was|has been|were) \w+|\b(?:is|was) not (?:typed|delivered)\b/i;
   if (effect !== 'none') expect(message).not.toMatch(denies);
@@ -43,19 +43,19 @@ test.each([
   ...(['session_lost', 'draining', 'no_worker', 'no_server', 'deadline', 'unknown_outcome'] as const),
   ...(['session_closed', 'agent_closed', 'mcp_server_lost', 'call_cancelled', 'internal'] as const),
 ])('%s promises nothing of the effect', (code) => {
-  expect(new HoldfastError(code, ERROR_FACTS[code]).effect).toBe('possible');
+  expect(HoldfastError.received(code, ERROR_FACTS[code]).effect).toBe('possible');
 });
 
 test.each(['result_undelivered', 'result_too_large', 'answer_forgotten'] as const)(
   '%s says that it was done',
   (code) => {
-    const { effect, message } = new HoldfastError(code, ERROR_FACTS[code]);
+    const { effect, message } = HoldfastError.received(code, ERROR_FACTS[code]);
     expect([effect, message]).toEqual(['happened', expect.stringMatching(/ ran, but|was accepted/)]);
   },
 );
 
 test.each(codes)('%s is plain JSON for programs', (code) => {
-  const error = new HoldfastError(code, ERROR_FACTS[code]);
+  const error = HoldfastError.received(code, ERROR_FACTS[code]);
   const { message, next, retryable, effect } = error;
   const facts = ERROR_FACTS[code];
   expect(JSON.parse(JSON.stringify(error))).toEqual({
@@ -81,7 +81,7 @@ test.each([
   ['unknown_outcome', false],
   ['input_too_long', false],
 ] as const)('whether %s may be sent again unchanged: %s', (code, retryable) => {
-  expect(new HoldfastError(code, ERROR_FACTS[code]).retryable).toBe(retryable);
+  expect(HoldfastError.received(code, ERROR_FACTS[code]).retryable).toBe(retryable);
 });
 
 test('a code is one of the catalogue, and nothing that objects bring along', () => {
@@ -108,5 +108,15 @@ test('an optional fact that is missing leaves no trace', () => {
   );
   expect(new HoldfastError('not_found', { what: 'A', got: 'b', allowed: 'c', next: 'Do.' }).message).toBe(
     'A does not exist: got b, allowed c. Next: Do.',
+  );
+});
+
+test('an error without a fact that its text shows does not compile', () => {
+  // @ts-expect-error: `allowed` is missing. `npm run check` compiles this file.
+  expect(new HoldfastError('unknown_tool', { got: 'grep' }).message).toContain('undefined');
+  // @ts-expect-error: `got` may be undefined.
+  new HoldfastError('id_conflict', { got: ([] as string[])[0] });
+  expect(new HoldfastError('unknown_tool', { got: 'grep', allowed: 'shell' }).message).not.toContain(
+    'undefined',
   );
 });

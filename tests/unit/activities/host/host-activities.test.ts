@@ -224,7 +224,7 @@ describe('a command that has begun', () => {
     completion.start(new Uint8Array([1]), command(CODE));
     await until(() => signals.length > 0);
     const { code, facts } = signals[0]?.trouble ?? {};
-    expect(new HoldfastError(code ?? 'internal', facts)).toMatchObject({
+    expect(HoldfastError.received(code ?? 'internal', facts)).toMatchObject({
       code: 'session_unreachable',
       effect: 'possible',
       message: expect.stringContaining('its command had already begun') as string,
