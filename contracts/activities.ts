@@ -1,6 +1,7 @@
 // The agent's activities, which run on `holdfast`, as workflows see them.
 import type { Compaction, ModelCall, ModelReply, ToolResult, TranscriptPage } from './agents/agent';
-import type { ToolInvocation, ToolOutcome } from './tools/tools';
+import type { OfferRequest, ToolsOffer } from './tools/offered-tools';
+import type { HeldCall, ToolInvocation, ToolOutcome } from './tools/tools';
 
 export interface OpenSessionsInput {
   agent: string;
@@ -49,11 +50,17 @@ export interface ToolActivities {
   /** One tool call of the model, under an idempotency key that its target recognises. */
   callTool(input: ToolInvocation): Promise<ToolResult>;
   /** The same for a script, which receives the value itself. */
-  invokeTool(input: ToolInvocation): Promise<ToolOutcome>;
+  invokeTool(input: ToolInvocation): Promise<ToolOutcome | HeldCall>;
   /** The text of files for the model, as one message; null if none of them exists. */
   readContext(input: ReadContextInput): Promise<string | null>;
   /** Some bytes of a value stored there, as base64. Throws `not_found`. */
   readBlob(input: ReadBlobInput): Promise<string>;
+}
+
+/** Beside the agents only. */
+export interface OfferActivities {
+  /** What scripts on hosts without agents may call. */
+  offerTools(input: OfferRequest): Promise<ToolsOffer>;
 }
 
 export interface AgentActivities {

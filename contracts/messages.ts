@@ -10,6 +10,8 @@ export const WORKFLOWS = {
   claim: 'claim',
   /** Internal: copies part of a large value from one machine to another. */
   carryBlob: 'carryBlob',
+  /** Internal: tells a host without agents which tools its scripts may call beside the agents. */
+  offeredTools: 'offeredTools',
 } as const;
 
 export const AGENT_MESSAGES = {

@@ -5,6 +5,7 @@ import type { ToolCall, ToolResult } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { failedCall } from '../contracts/errors/failed-call';
 import { parseWith } from '../contracts/schemas/parse';
+import type { OfferedTool } from '../contracts/tools/offered-tools';
 import {
   EFFECTS,
   TOOL_NAME,
@@ -84,6 +85,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** A tool as models and scripts see it, and where it came from. */
 export interface ToolRegistry {
   describe(): readonly ToolDescription[];
+  /** For scripts on hosts without agents: the tools that run anywhere, without the built-in ones, which every host has. */
+  offered(): OfferedTool[];
   /** The tool with this name. Throws `unknown_tool`. */
   find(name: string): Tool;
   /** The arguments as the tool expects them. Throws `invalid_input` with a JSON pointer for each fault. */
@@ -108,7 +111,8 @@ export function createToolRegistry(
   options: BuiltInOptions = {},
 ): ToolRegistry {
   const fixed = new Map<string, Tool>();
-  for (const tool of [...builtIn(options), ...own]) add(fixed, tool);
+  const everywhere = builtIn(options);
+  for (const tool of [...everywhere, ...own]) add(fixed, tool);
   let table = withSources(fixed, sources);
   const listeners = new Set<() => void>();
   for (const source of sources)
@@ -130,8 +134,15 @@ export function createToolRegistry(
       return failed(err);
     }
   };
+  const describeAll = (): ToolDescription[] => (table.described ??= [...table.tools.values()].map(describe));
   return {
-    describe: () => (table.described ??= [...table.tools.values()].map(describe)),
+    describe: describeAll,
+    offered: () =>
+      describeAll().flatMap(({ runsOn, ...described }) => {
+        const tool = find(described.name);
+        if (runsOn === 'host' || everywhere.includes(tool)) return [];
+        return [{ ...described, timeoutMs: tool.timeoutMs, secret: tool.secret }];
+      }),
     find,
     check: checkArgs,
     invoke: ({ tool, args }, context) =>

@@ -14,6 +14,7 @@ import { requireNode } from '../system/node-version';
 import type { SessionHost } from '../exec/host/session-host';
 import { createDialects } from '../models/dialects/dialects';
 import { createProviders, type ModelProviders } from '../models/providers';
+import { OfferedTools } from '../tools/offered-tools';
 import { createToolRegistry } from '../tools/registry';
 import type { Tool } from '../tools/tool';
 import { builtInOptions, configurationSource } from './configuration/configuration';
@@ -98,7 +99,10 @@ export async function composeWorkers(
   const configured = await configureTools({ dataDir, config: options.config, exposed, log });
   const own = [...configured.tools, ...(options.tools ?? [])];
   const { configuration } = configured;
-  const tools = createToolRegistry(own, [configured.source], builtInOptions(configuration));
+  // A process with agents runs such tools itself.
+  const elsewhere = agents ? undefined : new OfferedTools();
+  const sources = [configured.source, ...(elsewhere ? [elsewhere] : [])];
+  const tools = createToolRegistry(own, sources, builtInOptions(configuration));
   const findProvider = createProviders(options.models, configuration.models);
   const findDialect = createDialects(configuration.dialects);
   const host = options.host === null ? null : checkedId('host', options.host ?? LOCAL_HOST);
@@ -144,6 +148,7 @@ export async function composeWorkers(
       dataDir,
       secrets,
       loaded,
+      elsewhere,
       policy,
       checks,
       listen: options.listen,

@@ -4,4 +4,5 @@ export { claim } from './host/claim';
 export { carryBlob } from './host/carry-blob';
 export { execSession } from './session/exec-session';
 export { host } from './host/host';
+export { offeredTools } from './host/offered-tools';
 export { turn } from './turn/turn';

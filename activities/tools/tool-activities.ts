@@ -15,7 +15,7 @@ import { beating } from '../beating';
 import { whyUnreachable, type BlobStore } from '../blobs/blob-store';
 import { fitToolResult } from '../blobs/fit-payload';
 import { readContext } from '../agents/read-context';
-import type { ToolRulings } from './tool-ruling';
+import { showingArguments, type ToolRulings } from './tool-ruling';
 
 export interface ToolDependencies {
   client: HoldfastClient;
@@ -100,8 +100,12 @@ export function createToolActivities({
         const ready = await readiness(input, signal).finally(() => blob && blobs.releaseCopy(blob));
         if (ready instanceof HoldfastError) return ready.toOutcome();
         const { args } = ready;
-        const refused = await rulings.refusal(call.tool, args, placeOf(input), call.hold);
+        const ruled = [call.tool, args, placeOf(input), call.hold] as const;
+        const { held, refused } = input.mayHold
+          ? await rulings.recheck(...ruled)
+          : { refused: await rulings.refusal(...ruled) };
         if (refused) return refused.toOutcome();
+        if (held) return { held: blob ? showingArguments(held, args) : held };
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
         try {

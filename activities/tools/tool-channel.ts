@@ -5,13 +5,13 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { sessionWorkflowId, type SessionRef } from '../../contracts/ids';
-import { argumentsOf, cutValues } from '../../contracts/tools/shown-values';
 import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
 import type { CancelledCall, ScriptCall } from '../../exec/protocol';
 import type { SessionHost } from '../../exec/host/session-host';
 import type { ToolRegistry } from '../../tools/registry';
+import type { Tool } from '../../tools/tool';
 import { whyUnreachable, type BlobStore } from '../blobs/blob-store';
-import type { ToolRulings } from './tool-ruling';
+import { showingArguments, type ToolRulings } from './tool-ruling';
 import { crashPoint } from '../crash-point';
 import { Slots } from '../slots';
 
@@ -23,12 +23,21 @@ const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
 /** Ids per message: a tenth of what its schema allows. */
 const MAX_ANSWERED = 1_000;
 
+/** Tools that other machines offer, which come and go. */
+export interface OffersElsewhere {
+  /** Resolves once they are those of a moment after this call, or are not to be had. */
+  refresh(): Promise<void>;
+  /** Scripts may call tools from now on. */
+  used(): void;
+}
+
 export interface ToolChannelOptions {
   client: HoldfastClient;
   sessions: SessionHost;
   tools: ToolRegistry;
   blobs: BlobStore;
   rulings: ToolRulings;
+  offers?: OffersElsewhere | undefined;
   log: (message: string, facts: object) => void;
 }
 
@@ -43,6 +52,7 @@ export class ToolChannel {
     if (this.served.has(key)) return;
     const abort = new AbortController();
     this.served.set(key, abort);
+    this.options.offers?.used();
     void this.serveWhileOpen(ref, key, abort.signal).finally(() => {
       if (this.served.get(key) === abort) this.served.delete(key);
     });
@@ -148,7 +158,7 @@ class SessionChannel {
 
   private async requestOf({ id, commandId, tool: name, args, cwd }: ScriptCall): Promise<ToolCallRequest> {
     const { tools, blobs, rulings } = this.options;
-    const tool = tools.find(name);
+    const tool = await this.toolOf(name);
     tools.check(tool, args);
     const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
@@ -165,8 +175,19 @@ class SessionChannel {
       runsOn,
       timeoutMs,
       ...(secret && { secret }),
-      ...(hold && { hold: fitted.blob ? { ...hold, values: cutValues(argumentsOf(args, secret)) } : hold }),
+      ...(hold && { hold: fitted.blob ? showingArguments(hold, args) : hold }),
     };
+  }
+
+  private async toolOf(name: string): Promise<Tool> {
+    const { tools, offers } = this.options;
+    try {
+      return tools.find(name);
+    } catch (err) {
+      if (!offers) throw err;
+      await offers.refresh();
+      return tools.find(name);
+    }
   }
 
   private async ask(request: ToolCallRequest, over: AbortSignal): Promise<ToolOutcome> {

@@ -4,6 +4,7 @@ import type { Place, ToolHold } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { label } from '../../contracts/text/labels';
 import { reasonsText, rulingOnTool, type PolicySettings } from '../../contracts/tools/policy';
+import { argumentsOf, cutValues } from '../../contracts/tools/shown-values';
 import type { ToolRegistry } from '../../tools/registry';
 import type { Tool } from '../../tools/tool';
 import { hashOf, type CheckCode } from '../host/command-gate';
@@ -43,6 +44,21 @@ export class ToolRulings {
     return new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
   }
 
+  /**
+   * Like `refusal`, for a caller that can ask for an approval: what still has to be approved. The policy here decides,
+   * whatever another machine's policy had approved: the same call in the same place, for all the reasons here.
+   */
+  async recheck(
+    name: string,
+    args: unknown,
+    place: Place,
+    approved: ToolHold | undefined,
+  ): Promise<{ held?: ToolHold; refused?: HoldfastError }> {
+    const { hold, denied } = await this.of(name, args, place);
+    if (denied !== undefined) return { refused: new HoldfastError('policy_denied', { reasons: denied }) };
+    return hold && !covers(approved, hold) ? { held: hold } : {};
+  }
+
   /** Without the arguments of a tool that may receive a password. */
   private shown(name: string, args: unknown): string {
     return label(this.find(name)?.secret ? name : `${name} ${JSON.stringify(args)}`, SHOWN_CHARACTERS);
@@ -58,6 +74,16 @@ export class ToolRulings {
     return known(() => this.tools.find(name));
   }
 }
+
+/** For arguments that are not sent with the call: with what the approver is shown of them. */
+export const showingArguments = (hold: ToolHold, args: unknown): ToolHold => ({
+  ...hold,
+  values: cutValues(argumentsOf(args, hold.secret)),
+});
+
+const covers = (approved: ToolHold | undefined, hold: ToolHold): boolean =>
+  approved?.hash === hold.hash &&
+  hold.reasons.every(({ rule }) => approved.reasons.some((reason) => reason.rule === rule));
 
 function known<T>(work: () => T): T | undefined {
   try {

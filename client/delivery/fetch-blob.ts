@@ -1,14 +1,13 @@
 // Fetches a large value from the machine that has it, part by part. Each part is the result of a separate workflow, so
 // that it is in no history that is replayed.
 import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
-import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { fromFailure } from '../../contracts/errors/failure';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { asSummary } from '../../contracts/text/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
 import type { BlobRef } from '../../contracts/tools/tools';
 import { deliver } from './deliver';
 import type { HoldfastClient } from '../holdfast-client';
+import { workflowResult } from './workflow-result';
 
 /** If a part takes longer, no worker is serving it. */
 const PART_TIMEOUT = '2 minutes';
@@ -53,10 +52,5 @@ async function carried(
   } catch (err) {
     if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
   }
-  try {
-    return (await client.workflow.getHandle(workflowId).result()) as string;
-  } catch (err) {
-    if (!(err instanceof WorkflowFailedError)) throw err;
-    throw fromFailure(err.cause) ?? new Error(reasonOf(err.cause ?? err));
-  }
+  return (await workflowResult(client, workflowId)) as string;
 }

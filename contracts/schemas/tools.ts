@@ -7,11 +7,32 @@ import { z } from './zod';
 const id = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 const ids = z.array(id).check(z.maxLength(10_000));
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
-/** The agents' queue, or a host's. */
-const taskQueue = z.string().check(z.regex(/^(?:holdfast|host\.[a-z0-9][a-z0-9_-]{0,62})$/));
+/** A queue of agents, or a host's. */
+const taskQueue = z.string().check(z.regex(/^(?:host\.)?[a-z0-9][a-z0-9_-]{0,62}$/));
 const blobSchema = z.strictObject({ sha256, bytes: z.int(), at: z.optional(taskQueue) });
 
 export const carryBlobSchema = z.strictObject({ at: taskQueue, sha256, from: z.int().check(z.minimum(0)) });
+
+export const offerRequestSchema = z.strictObject({ known: z.nullable(z.string()) });
+
+/** Not strict: the agents' worker may be of a newer release. */
+export const toolsOfferSchema = z.object({
+  digest: z.string(),
+  tools: z.nullable(
+    z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        parameters: z.record(z.string(), z.unknown()),
+        result: z.nullable(z.record(z.string(), z.unknown())),
+        effects: z.enum(EFFECTS),
+        timeoutMs: z.optional(z.nullable(z.number())),
+        secret: z.optional(z.boolean()),
+      }),
+    ),
+  ),
+  leftOut: z.object({ count: z.int(), names: z.array(z.string()) }),
+});
 
 const reason = z.strictObject({ rule: z.string(), found: z.string() });
 const shownValue = z.strictObject({ name: z.string(), text: z.string(), bytes: z.int(), omitted: z.int() });

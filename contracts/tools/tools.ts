@@ -61,6 +61,11 @@ export interface ToolError {
 export type ToolOutcome =
   { ok: true; value: JsonValue } | { ok: true; blob: BlobRef } | { ok: false; error: ToolError };
 
+/** The answer to a call that the policy of its tool's worker holds until it is approved: the tool was not run. */
+export interface HeldCall {
+  held: ToolHold;
+}
+
 /** The calling script, if the caller is not the model. */
 export interface ToolCaller {
   session: number;
@@ -90,6 +95,8 @@ export interface ToolInvocation {
   budgetLeft?: Partial<Pick<TurnLimits, 'tokens' | 'costUsd'>> | undefined;
   /** Another call refers to the result. */
   wantsValue?: boolean | undefined;
+  /** The caller understands `HeldCall`; without this, a call that is not approved is denied. */
+  mayHold?: boolean | undefined;
   /** Absent for calls of the model. */
   caller?: ToolCaller | undefined;
 }

@@ -2,6 +2,7 @@
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentActivities, type AgentDependencies } from '../../activities/agents/agent-activities';
+import { createOfferActivities } from '../../activities/tools/offer-tools';
 import { createToolActivities, type ToolDependencies } from '../../activities/tools/tool-activities';
 import { activatesPatch } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
@@ -40,6 +41,7 @@ export function createAgentWorker({
     activities: {
       ...createAgentActivities(dependencies),
       ...createToolActivities({ ...dependencies, host: null }),
+      ...createOfferActivities(dependencies),
     },
     // Tools wait: for a command's yield, for output. Waiting costs little.
     maxConcurrentActivityTaskExecutions: 500,

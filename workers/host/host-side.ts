@@ -6,16 +6,18 @@ import { Sandbox } from '../../exec/sandbox/sandbox';
 import type { SessionHost } from '../../exec/host/session-host';
 import { StubFolder } from '../../exec/host/stub-folder';
 import { stubFiles } from '../../tools/stubs/stub-files';
+import type { OfferedTools } from '../../tools/offered-tools';
 import type { ToolRegistry } from '../../tools/registry';
 import type { Configuration } from '../configuration/configuration';
 import { endUnused } from '../end-unused';
 import { HostClaim } from './host-claim';
 import { createHostWorker, type HostWorker, type HostWorkerOptions } from './host-worker';
+import { OfferLooks } from './offer-looks';
 import type { SessionParts } from './open-sessions';
 
 export interface HostSideOptions extends Omit<
   HostWorkerOptions,
-  'ownership' | 'sessions' | 'sandbox' | 'logBytes'
+  'ownership' | 'sessions' | 'sandbox' | 'logBytes' | 'offers'
 > {
   facts: ClaimFacts;
   dataDir: string;
@@ -24,6 +26,8 @@ export interface HostSideOptions extends Omit<
   open: (parts: SessionParts) => Promise<SessionHost>;
   secrets: SessionParts['secrets'];
   loaded: SessionParts['loaded'];
+  /** Tools of the agents' worker, if that is another process. */
+  elsewhere: OfferedTools | undefined;
   /** Collects cleanups, in case a later step fails. */
   made: (() => unknown)[];
 }
@@ -41,15 +45,19 @@ export async function createHostSide({
   open,
   secrets,
   loaded,
+  elsewhere,
   made,
   ...shared
 }: HostSideOptions): Promise<HostSide> {
-  const { client, host, namespace, tools } = shared;
+  const { client, host, namespace, tools, log } = shared;
   const ownership = await HostClaim.make({ claims: client.claims, host, facts });
   made.push(() => (ownership.isNew ? ownership.release() : undefined));
   // In a separate trust domain nobody would answer a script's call of our tools.
-  const offered = configuration.features.unifiedExec && !isHostNamespace(namespace);
-  const stubs = offered ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
+  const mayCall = configuration.features.unifiedExec && !isHostNamespace(namespace);
+  const offers =
+    mayCall && elsewhere ? new OfferLooks({ client, host, dataDir, source: elsewhere, log }) : undefined;
+  offers?.load();
+  const stubs = mayCall ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
   const { sandbox: choice, storage } = configuration;
   const logBytes = storage.sessionLogBytes;
   const sessions = await open({ client, stubs, secrets, sandbox: choice, loaded, logBytes });
@@ -63,6 +71,7 @@ export async function createHostSide({
     sessions,
     logBytes: storage.hostLogBytes,
     sandbox,
+    offers,
   });
   made.push(() => hostWorker.detach());
   made.push(() => endUnused(hostWorker.worker));

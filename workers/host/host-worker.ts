@@ -24,6 +24,7 @@ import type { ToolRegistry } from '../../tools/registry';
 import type { HostClaim } from './host-claim';
 import { HostPresence } from './host-presence';
 import { logLooks } from './log-looks';
+import type { OfferLooks } from './offer-looks';
 import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from '../process/task-journal';
 
@@ -44,6 +45,8 @@ export interface HostWorkerOptions {
   blobs: BlobStore;
   policy: () => PolicySettings;
   rulings: ToolRulings;
+  /** The agents' tools, for a host without agents. */
+  offers: OfferLooks | undefined;
   /** Produces the findings that the policy has rules for. */
   checks: CheckCode;
   /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
@@ -66,7 +69,7 @@ export interface HostWorker {
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
-  const { ownership, policy, rulings, checks, sandbox, log } = options;
+  const { ownership, policy, rulings, checks, sandbox, offers, log } = options;
   const { dataDir, cwd, env } = sessions.options;
   const confine =
     sandbox && ((folder: string, argv: readonly string[]): string[] => sandbox.program(folder, argv));
@@ -80,7 +83,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     folderId: ownership.folderId,
     log,
   });
-  const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, log });
+  const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, offers, log });
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
   const gate = new CommandGate(checks, policy, audit);
@@ -137,10 +140,13 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     door?.close();
     throw err;
   });
+  const hasOpenSession = (): boolean =>
+    sessions.list().some((ref) => ref.host === host && sessions.isOpen(ref));
   const adopt = (): number => {
     sweep.looks.start();
     logs.start();
     presence?.start();
+    offers?.start(hasOpenSession);
     for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
     return completion.adopt();
   };
@@ -151,12 +157,13 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     await presence?.stop();
     completion.detach();
     channel.detach();
+    offers?.stop();
     sessions.detach();
     sandbox?.close();
     await sessions.endSpare();
   };
   const leave = async (): Promise<void> => {
-    if (!sessions.list().some((ref) => ref.host === host && sessions.isOpen(ref))) await ownership.release();
+    if (!hasOpenSession()) await ownership.release();
   };
   return { worker, adopt, detach, leave };
 }

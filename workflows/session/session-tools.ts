@@ -20,6 +20,7 @@ import { argumentsOf } from '../../contracts/tools/shown-values';
 import { DEFAULT_TOOL_CALLS, type ToolGrant } from '../../contracts/tools/tool-grant';
 import {
   type CancelToolsRequest,
+  type HeldCall,
   type ToolCallAnswer,
   type ToolCallRequest,
   type ToolInvocation,
@@ -218,20 +219,27 @@ export class SessionTools {
       });
   }
 
-  /** A call that waits for an approval has not begun; after continue-as-new the approval is asked for again. */
+  /**
+   * A call that waits for an approval has not begun; after continue-as-new the approval is asked for again. The tool's
+   * worker may hold what the script's host does not.
+   */
   private async invokeApproved(call: CallRecord): Promise<ToolOutcome> {
-    const { id, hold } = call.request;
-    if (hold && !call.isApproved) {
-      const { tool: runs, args } = call.request;
-      const values = hold.values ?? argumentsOf(args, hold.secret);
-      const asked = { ...hold, id, agent: this.record.ref.agent, runs, values };
-      await this.approvals.ask({ ...asked, what: `script: ${hold.what}` });
-      call.isApproved = true;
+    for (;;) {
+      const { id, hold, tool: runs, args } = call.request;
+      if (hold && !call.isApproved) {
+        const values = hold.values ?? argumentsOf(args, hold.secret);
+        const asked = { ...hold, id, agent: this.record.ref.agent, runs, values };
+        await this.approvals.ask({ ...asked, what: `script: ${hold.what}` });
+        call.isApproved = true;
+      }
+      const answer = await this.invoke(call);
+      if (!('held' in answer)) return answer;
+      call.request = { ...call.request, hold: answer.held };
+      call.isApproved = false;
     }
-    return this.invoke(call);
   }
 
-  private invoke({ request }: CallRecord): Promise<ToolOutcome> {
+  private invoke({ request }: CallRecord): Promise<ToolOutcome | HeldCall> {
     const { id, commandId, tool, args, blob, cwd, effects, runsOn, timeoutMs, secret, hold } = request;
     const { ref } = this.record;
     const { allowed, calls = DEFAULT_TOOL_CALLS, used = 0, within = [] } = this.grantOf(commandId) ?? {};
@@ -250,6 +258,7 @@ export class SessionTools {
       blob,
       settings: { host: ref.host, ...(this.record.cwd !== null && { cwd: this.record.cwd }) },
       caller,
+      mayHold: true,
     };
     const shown = secret || blob ? '' : ` ${JSON.stringify(args)}`;
     const tools = toolsOn(runsOn === 'host' ? ref.host : null, {

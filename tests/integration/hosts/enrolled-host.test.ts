@@ -1,8 +1,11 @@
 // R4: a host in its own namespace serves agents of the main one, and reaches nothing else.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkflowFailedError } from '@temporalio/client';
 import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
+import { fromFailure } from '../../../contracts/errors/failure';
 import { agentWorkflowId, hostNamespace, turnWorkflowId } from '../../../contracts/ids';
+import { WORKFLOWS } from '../../../contracts/messages';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { EndedAgents } from '../../../workers/agents/ended-agents';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
@@ -99,6 +102,17 @@ test('a forged tool call ends as an error that says so, and runs nothing on the 
   }
   expect(existsSync(path)).toBe(false);
   await session.reset({});
+});
+
+test('it is not told which tools the agents have', async () => {
+  const { workflow } = there.temporal;
+  const options = { workflowId: 'tools/far', taskQueue: 'holdfast', args: [{ known: null }] };
+  const asked = workflow.execute(WORKFLOWS.offeredTools, options);
+  await expect(asked.catch((err: WorkflowFailedError) => fromFailure(err.cause))).resolves.toMatchObject({
+    code: 'tool_not_allowed',
+  });
+  expect(existsSync(join(far.dataDir, 'offered-tools.far.json'))).toBe(false);
+  expect(existsSync(join(far.dataDir, 'stubs', 'far'))).toBe(false);
 });
 
 test('the session of a main agent that was terminated is closed there by the main worker', async () => {

@@ -63,6 +63,12 @@ async function printed(code: string): Promise<string> {
   return output.trim().replaceAll('\r', '');
 }
 
+test('a host whose payloads are encrypted is told which tools the agents have', async () => {
+  const kept = join(pi.dataDir, 'offered-tools.pi.json');
+  await until(() => existsSync(kept));
+  expect(readFileSync(kept, 'utf8')).toContain('"name":"echo"');
+});
+
 test('a session keeps as much of its log as its host is configured to, and its view says what is missing', async () => {
   for (const number of [0, 1]) {
     const one = client.session({ ...session.ref, session: number });

@@ -9,6 +9,9 @@ import {
   sessionInputSchema,
   utf8Length,
 } from '../../../contracts/schemas/session';
+import { carryBlobSchema } from '../../../contracts/schemas/tools';
+
+const SHA = 'a'.repeat(64);
 
 /** JSON there and back, as the default payload converter does it. */
 const roundTrip = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -54,6 +57,8 @@ const good: [string, z.ZodMiniType, unknown][] = [
   ],
   ['send', sendSchema, { message: 'hello' }],
   ['stop', stopSchema, {}],
+  ['part of a value of a host', carryBlobSchema, { at: 'host.pi', sha256: SHA, from: 0 }],
+  ['part of a value of agents with their own queue', carryBlobSchema, { at: 'lab', sha256: SHA, from: 1 }],
 ];
 
 test.each(good)('%s: a good value passes unchanged and is plain JSON', (_name, schema, value) => {
@@ -72,6 +77,12 @@ test.each([
 });
 
 const bad: [string, z.ZodMiniType, unknown, RegExp][] = [
+  [
+    'part of a value of no queue',
+    carryBlobSchema,
+    { at: 'host.', sha256: SHA, from: 0 },
+    /"\/at" must match/,
+  ],
   ['exec without code', execSchema, {}, /"\/code" must be a string/],
   [
     'exec of empty code',
