@@ -9,7 +9,7 @@ const MOST_FILES = 20;
  * command), and entry points.
  */
 const SHARED = [
-  ...['agent', 'approvals', 'configuration', 'host', 'host-activities', 'live-tokens'],
+  ...['agent', 'approvals', 'configuration', 'host', 'host-activities', 'live-tokens', 'offered-tools'],
   ...[
     'registry-record',
     'remote-hosts',
