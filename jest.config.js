@@ -21,6 +21,7 @@ module.exports = {
       },
     ],
   },
+  runtime: '<rootDir>/tests/helpers/compiled-once-runtime.js',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',

@@ -10,7 +10,7 @@ import { runningWorker } from '../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 let files: Scratch;
 let cwd: string;
 let onNoHost: Promise<unknown>;

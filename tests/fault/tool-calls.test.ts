@@ -14,7 +14,7 @@ import { until } from '../helpers/until';
 const CALLS = count(60, 200);
 const KILLS = count(3, 5);
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 let sessions = 0;
 let session: SessionHandle;
 let folder: string;

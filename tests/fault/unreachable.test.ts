@@ -9,12 +9,13 @@ import { readJson } from '../../system/json-file';
 import { processStat } from '../../system/proc';
 import { isAlive } from '../../system/process-identity';
 import { sessionPaths, type SessionPaths } from '../../exec/session-paths';
-import { EngineOfItsOwn, type CliResult } from '../helpers/engine-of-its-own';
+import type { CliResult } from '../helpers/command-lines';
+import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { until } from '../helpers/until';
 
 /** It takes four seconds, and a busy machine more. */
 const TOLD_MS = 10_000;
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 let cwd: string;
 
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import { immutableFiles, isPossible, readOnlyMount, type Way } from '../helpers/
 import { until } from '../helpers/until';
 
 const AT_ONCE = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0, promptMs: 0 };
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 /** Must be made writable again, however the test ends. */
 let allow: () => void = () => undefined;
 const allowed = (): void => {

@@ -1,4 +1,5 @@
-// A Temporal server and a worker that a test may kill: real processes in a data folder of their own.
+// A worker that a test may kill, in a data folder of its own; and a namespace of the run's Temporal server or, for tests
+// that kill, stop or look into the server, a server of their own.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,21 +10,35 @@ import { enginePaths, readRecord, type EngineRecord } from '../../engine/record'
 import { isAlive } from '../../system/process-identity';
 import { ensureWorker, type WorkerChoice } from '../../workers/process/worker-process';
 import { runningWorker, type WorkerRecord } from '../../workers/process/worker-record';
+import { CommandLines, type CliResult } from './command-lines';
 import { endDataFolder } from './end-data-folder';
+import { borrowServer, returnServer } from './namespace-of-its-own';
 import { startServer } from './start-server';
+import { uniqueId } from './temporal';
 import { until } from './until';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 
-export interface CliResult {
-  code: number | null;
-  stdout: string;
-  stderr: string;
+interface CliOptions {
+  cwd?: string;
+  input?: string;
+  env?: NodeJS.ProcessEnv;
 }
 
 export class EngineOfItsOwn {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-own-'));
+  readonly namespace: string;
+  private readonly hasServer: boolean;
+  private readonly inTurn = new CommandLines();
   private connected: HoldfastClient | undefined;
+
+  constructor({ ownServer = false } = {}) {
+    this.hasServer = ownServer;
+    this.namespace = ownServer ? 'default' : uniqueId('file');
+    // For what the test itself starts on this server. A second engine of the file has only its own command lines.
+    process.env.TEMPORAL_NAMESPACE ??= this.namespace;
+    delete process.env.TEMPORAL_ADDRESS;
+  }
 
   get client(): HoldfastClient {
     if (!this.connected) throw new Error('not started');
@@ -34,18 +49,20 @@ export class EngineOfItsOwn {
   async start(choice: Pick<WorkerChoice, 'tools' | 'config'> = {}): Promise<void> {
     const { address } = await this.startServer();
     await this.startWorker(choice);
-    this.connected ??= await HoldfastClient.connect({ address }, {});
+    this.connected ??= await HoldfastClient.connect({ address, namespace: this.namespace }, {});
   }
 
   startServer(): Promise<EngineRecord> {
-    return startServer(this.dataDir, () => undefined);
+    return this.hasServer
+      ? startServer(this.dataDir, () => undefined)
+      : borrowServer(this.dataDir, this.namespace);
   }
 
   /** `env` applies only if no worker runs yet. */
   startWorker({ env = {}, ...choice }: Partial<WorkerChoice> = {}): Promise<WorkerRecord> {
     const { address } = this.server();
     const crash = { HOLDFAST_CRASH_FILE: this.crashFile };
-    const place = { dataDir: this.dataDir, address, namespace: 'default' };
+    const place = { dataDir: this.dataDir, address, namespace: this.namespace };
     return ensureWorker({ ...choice, ...place, env: { ...process.env, ...crash, ...env } });
   }
 
@@ -80,14 +97,12 @@ export class EngineOfItsOwn {
   }
 
   killServer(): Promise<void> {
+    if (!this.hasServer) throw new Error("the run's server is for all");
     return kill(this.server().identity);
   }
 
   /** The command line on this data folder, as a person runs it. */
-  cli(
-    args: string[],
-    { input, env = {}, ...options }: { cwd?: string; input?: string; env?: NodeJS.ProcessEnv } = {},
-  ): Promise<CliResult> {
+  cli(args: string[], { input, env = {}, ...options }: CliOptions = {}): Promise<CliResult> {
     return new Promise((resolve) => {
       const common = this.environment();
       const child = execFile(
@@ -100,6 +115,14 @@ export class EngineOfItsOwn {
     });
   }
 
+  /** The same in a process that all of these share, one at a time: for tests of what they do and print. */
+  cliInTurn(
+    args: string[],
+    { cwd = process.cwd(), env = {} }: Omit<CliOptions, 'input'> = {},
+  ): Promise<CliResult> {
+    return this.inTurn.run(args, { cwd, env: { ...this.environment().env, ...env } });
+  }
+
   spawnCli(args: string[]): ChildProcess {
     return spawn(process.execPath, [BIN, ...args], {
       ...this.environment(),
@@ -110,6 +133,8 @@ export class EngineOfItsOwn {
   /** Ends everything; returns the processes that still name the data folder. */
   async end(): Promise<string[]> {
     await this.connected?.close();
+    this.inTurn.end();
+    if (!this.hasServer) returnServer(this.dataDir);
     await endDataFolder(this.dataDir);
     const left = processesNaming(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
@@ -117,9 +142,8 @@ export class EngineOfItsOwn {
   }
 
   private environment(): { env: NodeJS.ProcessEnv; maxBuffer: number } {
-    const env: NodeJS.ProcessEnv = { ...process.env, HOLDFAST_DATA: this.dataDir, NO_COLOR: '1' };
-    delete env.TEMPORAL_ADDRESS;
-    return { env, maxBuffer: 64 * 1024 * 1024 };
+    const place = { HOLDFAST_DATA: this.dataDir, TEMPORAL_NAMESPACE: this.namespace };
+    return { env: { ...process.env, ...place, NO_COLOR: '1' }, maxBuffer: 64 * 1024 * 1024 };
   }
 }
 

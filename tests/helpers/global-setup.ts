@@ -1,6 +1,8 @@
 // One real Temporal server and one worker process for the whole run, in a data folder of their own. Tests that
-// kill things start their own: see engine-of-its-own.ts.
+// kill a worker have their own, in a namespace of their own; those that kill the server, too: see engine-of-its-own.ts.
+import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureWorker } from '../../workers/process/worker-process';
@@ -9,9 +11,13 @@ import { startServer } from './start-server';
 import { findTestServer } from '../../testing';
 
 const QUIET_MS = 5_000;
+const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
+/** Reads until jest ends, however it does. The teardown removes the folder. */
+const AFTER_RUN = 'read -r _; if [ -e "$HOLDFAST_DATA" ]; then "$@"; rm -rf "$HOLDFAST_DATA"; fi';
 
 export default async function setup(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
+  endIfKilled(dataDir);
   const startedAt = Date.now();
   const server = await startServer(dataDir, (line) => {
     // That the server is built is worth a line, that it is started is not.
@@ -27,4 +33,16 @@ export default async function setup(): Promise<void> {
   const timeSkipping = await findTestServer();
   if ('server' in timeSkipping) process.env.HOLDFAST_TEST_SERVER = timeSkipping.server;
   else process.stderr.write(`Time skipping is not tested: ${timeSkipping.missing}\n`);
+}
+
+/** A run that is killed leaves neither server nor worker behind. */
+function endIfKilled(dataDir: string): void {
+  const down = [process.execPath, BIN, 'down', '--sessions'];
+  const child = spawn('/bin/sh', ['-c', AFTER_RUN, 'sh', ...down], {
+    detached: true,
+    env: { ...process.env, HOLDFAST_DATA: dataDir },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.unref();
+  (child.stdin as Socket).unref();
 }

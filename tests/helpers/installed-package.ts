@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { packageRoot } from '../../system/package-root';
-import type { CliResult } from './engine-of-its-own';
+import type { CliResult } from './command-lines';
 
 export type NodeVersion = 22 | 24;
 /** A project by the `type` of its package.json. */

@@ -23,8 +23,10 @@ export class Person {
     args: string[],
     { cwd, shell = 'exec "$@"', command: name = 'attach' }: Setting = {},
   ) {
+    const { PATH = '', TEMPORAL_NAMESPACE } = process.env;
     const env = {
-      PATH: process.env.PATH ?? '',
+      PATH,
+      ...(TEMPORAL_NAMESPACE && { TEMPORAL_NAMESPACE }),
       HOME: dataDir,
       HOLDFAST_DATA: dataDir,
       TERM: 'xterm-256color',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SessionRef } from '../../contracts/ids';
 import { SessionHost } from '../../exec/host/session-host';
+import { endDataFolder } from './end-data-folder';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 
@@ -66,7 +67,7 @@ export class RemoteHost {
 
   async end(): Promise<void> {
     await this.kill('SIGTERM');
-    await this.cli('down', '--sessions');
+    await endDataFolder(this.dataDir);
     for (const folder of [this.dataDir, this.root]) rmSync(folder, { recursive: true, force: true });
   }
 

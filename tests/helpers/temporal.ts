@@ -9,11 +9,14 @@ import { HoldfastClient } from '../../client/holdfast-client';
 /** Fast enough for tests: what takes longer than this is meant to. */
 export const QUICK_YIELD = { firstOutputMs: 1_500, betweenOutputMs: 500, maxMs: 1_500, promptMs: 500 };
 
-export const testAddress = (): string => {
-  const address = process.env.HOLDFAST_TEST_ADDRESS;
-  if (!address) throw new Error('the global setup has not run');
-  return address;
+const ofRun = (variable: string): string => {
+  const value = process.env[variable];
+  if (!value) throw new Error('the global setup has not run');
+  return value;
 };
+export const testAddress = (): string => ofRun('HOLDFAST_TEST_ADDRESS');
+/** Data folder of the run's server and worker. */
+export const testDataDir = (): string => ofRun('HOLDFAST_TEST_DATA');
 
 export const testClient = (): Promise<HoldfastClient> =>
   HoldfastClient.connect({ address: testAddress() }, {});

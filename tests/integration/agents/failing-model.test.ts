@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HoldfastClient } from '../../../client/holdfast-client';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { until } from '../../helpers/until';
 
@@ -14,7 +13,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-failing-'));
   const config = join(folder, 'holdfast.toml');
   writeFileSync(config, '[model_providers.absent]\nbase_url = "http://127.0.0.1:9/v1"\n');
-  expect((await engine.cli(['up', '--config', config])).code).toBe(0);
+  await engine.start({ config });
 }, 60_000);
 afterAll(async () => {
   expect(await engine.end()).toEqual([]);
@@ -25,11 +24,9 @@ const TROUBLE =
   /waits for the model; attempt \d+ failed: model_unreachable: .*absent:x.*; next attempt at \d\d:\d\d:\d\d/;
 
 test('a turn whose time runs out while its model fails says why it failed', async () => {
-  const client = await HoldfastClient.connect({ address: engine.server().address }, {});
-  const agent = client.agent('late');
+  const agent = engine.client.agent('late');
   await agent.start({ task: 'hello', model: 'absent:x', limits: { wallMs: 3_000 } });
   const result = await agent.result();
-  await client.close();
   expect(result).toMatchObject({
     answer: null,
     reason: 'time_limit',

@@ -51,10 +51,10 @@ test('an approver sees all of the code, its folder and its host, and the folder 
   expect(value).toMatchObject({ name: 'code', bytes: code.length });
   expect(value?.text).toMatch(/^cd .*\necho first\n# x+\n… \d+ characters …\nx+\necho last$/);
   expect(value?.omitted).toBeGreaterThan(20_000);
-  const whole = await engine.cli(['approve', one.id, '--show']);
+  const whole = await engine.cliInTurn(['approve', one.id, '--show']);
   expect(whole.stdout).toContain(long);
   expect(whole.stdout).toContain(`hash   ${one.hash}`);
-  const listed = await engine.cli(['approve', '--list']);
+  const listed = await engine.cliInTurn(['approve', '--list']);
   for (const shown of [
     '    echo first\n',
     '    echo last\n',
@@ -67,7 +67,7 @@ test('an approver sees all of the code, its folder and its host, and the folder 
   expect(page).not.toContain('### Running');
   for (const shown of ['echo last', JSON.stringify({ id: one.id, hash: one.hash })])
     expect(page).toContain(shown);
-  expect((await engine.cli(['approve', one.id])).stdout).toContain('    echo last\n');
+  expect((await engine.cliInTurn(['approve', one.id])).stdout).toContain('    echo last\n');
   await running;
   const again = session.exec({ code });
   again.catch(() => undefined);

@@ -5,7 +5,7 @@ import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { AGENT_MESSAGES } from '../../../contracts/messages';
-import { toolBlock } from '../../../testing';
+import { toolBlock } from '../../../testing/scripted-model';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { writePackage } from '../../helpers/python-packages';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
@@ -238,7 +238,7 @@ describe('of an agent', () => {
     const path = marker();
     const id = await start([write(path), { text: 'done' }]);
     await untilWaits(turnWorkflowId(id, 1));
-    expect((await engine.cli(['ps'])).stdout).toMatch(/waits for an approval: write_file/);
+    expect((await engine.cliInTurn(['ps'])).stdout).toMatch(/waits for an approval: write_file/);
     expect(existsSync(path)).toBe(false);
     await engine.client.temporal.workflow.getHandle(agentWorkflowId(id)).signal('approve', {});
     expect(await saidTo(id)).toEqual([expect.not.stringMatching(/^Error/)]);
@@ -249,9 +249,9 @@ describe('of an agent', () => {
     const path = marker();
     const id = await start([write(path), { text: 'done' }]);
     await untilWaits(turnWorkflowId(id, 1));
-    const listed = await engine.cli(['approve', '--list', '--agent', id]);
+    const listed = await engine.cliInTurn(['approve', '--list', '--agent', id]);
     expect(listed.stdout).toMatch(/write_file.*\n.*tool write_file: every call to it/);
-    const denied = await engine.cli(['deny', '--agent', id, '--reason', 'use the other folder']);
+    const denied = await engine.cliInTurn(['deny', '--agent', id, '--reason', 'use the other folder']);
     // Who is asked sees what for.
     expect(denied.stdout).toBe(`denied: write_file {"file_path":"${path}","content":"written"}\n`);
     expect(await saidTo(id)).toEqual([

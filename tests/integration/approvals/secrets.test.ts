@@ -18,7 +18,7 @@ const BOUND = 'bound-to-an-agent-4711';
 const BOUND_ALLOWED = 'agents bound*; hosts local; use command';
 const MASK = '{{secret:TOKEN}}';
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 let files: Scratch;
 
 beforeAll(async () => {

@@ -3,8 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import type { AgentResult } from '../../../contracts/agents/agent';
-import { toolCall } from '../../../testing';
-import { EngineOfItsOwn, type CliResult } from '../../helpers/engine-of-its-own';
+import { toolCall } from '../../../testing/scripted-model';
+import type { CliResult } from '../../helpers/command-lines';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ModelSimulator } from '../../helpers/model-simulator';
 import { Person } from '../../helpers/person';
 import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
@@ -39,7 +40,9 @@ function chat(...args: string[]): Person {
   return person;
 }
 const hf = (args: string[], input?: string): Promise<CliResult> =>
-  engine.cli(args, { cwd: files.directory, ...(input !== undefined && { input }) });
+  input === undefined
+    ? engine.cliInTurn(args, { cwd: files.directory })
+    : engine.cli(args, { cwd: files.directory, input });
 
 /** The content of a person's terminal, including scrollback. */
 async function screenOf({ text }: Person): Promise<string> {

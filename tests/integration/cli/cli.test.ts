@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { runningWorker, workerPaths } from '../../../workers/process/worker-record';
 import { packageRoot, packageVersion } from '../../../system/package-root';
-import { EngineOfItsOwn, processesNaming, type CliResult } from '../../helpers/engine-of-its-own';
+import type { CliResult } from '../../helpers/command-lines';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
 import { call } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 let cwd: string;
 
 beforeAll(() => {
@@ -23,15 +24,17 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-const hf = (...args: string[]): Promise<CliResult> => engine.cli(args, { cwd });
+const hf = (...args: string[]): Promise<CliResult> => engine.cliInTurn(args, { cwd });
+/** In a process of its own: where that is the point. */
+const hfAlone = (...args: string[]): Promise<CliResult> => engine.cli(args, { cwd });
 const logged = (session: string): string =>
   readFileSync(join(engine.dataDir, 'sessions', `cli.local.${session}`, 'log'), 'utf8');
 const json = (result: CliResult): CommandView => JSON.parse(result.stdout) as CommandView;
 
 test('two commands at once on an empty data folder start one server and one worker, and both succeed', async () => {
   const [one, two] = await Promise.all([
-    hf('exec', '--session', '1', 'echo one'),
-    hf('exec', '--session', '2', 'echo two'),
+    hfAlone('exec', '--session', '1', 'echo one'),
+    hfAlone('exec', '--session', '2', 'echo two'),
   ]);
   expect([one, two]).toMatchObject([
     { code: 0, stdout: 'one\n' },
@@ -43,9 +46,12 @@ test('two commands at once on an empty data folder start one server and one work
 }, 60_000);
 
 test('exec prints output as it arrives, starts in the caller’s folder, and passes on the exit code', async () => {
-  expect(await hf('exec', '--session', '3', 'pwd; exit 7')).toMatchObject({ code: 7, stdout: `${cwd}\n` });
+  expect(await hfAlone('exec', '--session', '3', 'pwd; exit 7')).toMatchObject({
+    code: 7,
+    stdout: `${cwd}\n`,
+  });
   expect(
-    await hf('exec', '--runtime', 'python', '--session', '4', 'print("hi"); raise SystemExit(5)'),
+    await hfAlone('exec', '--runtime', 'python', '--session', '4', 'print("hi"); raise SystemExit(5)'),
   ).toMatchObject({ code: 5, stdout: 'hi\n' });
 });
 
@@ -187,7 +193,7 @@ test('run prints the steps and the answer, and exits 0', async () => {
     { expect: 'from the shell', text: 'The answer.' },
   ];
   writeFileSync(join(cwd, 'replies.yaml'), JSON.stringify(replies));
-  const { code, stdout } = await hf('run', 'Do it', '--model', 'scripted:replies.yaml');
+  const { code, stdout } = await hfAlone('run', 'Do it', '--model', 'scripted:replies.yaml');
   expect(stdout).toMatch(
     /task {2}Do it[\s\S]*step {2}Looking[\s\S]*from the shell\n[\s\S]*The answer\.\n\[answered after 2 steps\]/,
   );
@@ -267,7 +273,7 @@ test('a session without python3 on its PATH says so with the next step, and exit
 });
 
 test('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {
-  const { code, stdout } = await hf('demo');
+  const { code, stdout } = await hfAlone('demo');
   expect(stdout).toContain('Nothing was lost, nothing was done twice.');
   expect(stdout).toMatch(/long script {3}20000 lines: 0 lost, 0 repeated, in order/);
   expect(stdout).toMatch(/commands {6}6 run, 0 of them twice/);
@@ -324,14 +330,14 @@ test('reset, close and down --sessions begin nothing of the rest of the code', a
 }, 60_000);
 
 test('down --sessions leaves no process', async () => {
-  expect((await hf('exec', '--session', '8', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
-  expect((await hf('down', '--sessions')).code).toBe(0);
+  expect((await hfAlone('exec', '--session', '8', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
+  expect((await hfAlone('down', '--sessions')).code).toBe(0);
   expect(processesNaming(engine.dataDir)).toEqual([]);
   expect(readFileSync(join(engine.dataDir, 'worker.log'), 'utf8')).toContain('ready');
 }, 30_000);
 
 test('down --sessions leaves nothing of holders, spares and a worker that were killed', async () => {
-  expect((await hf('exec', '--session', '60', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
+  expect((await hfAlone('exec', '--session', '60', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
   // The spare too: both are processes of the holder's program.
   await until(() => readdirSync(join(engine.dataDir, 'spares')).some((name) => name.endsWith('.json')));
   const holders = processesNaming(engine.dataDir).filter((line) => line.includes('holder/main.js'));
@@ -347,7 +353,7 @@ test('down --sessions leaves nothing of holders, spares and a worker that were k
   });
   for (const pid of pids.filter((each) => /^\d+$/.test(each))) process.kill(Number(pid), 'SIGKILL');
   expect(readdirSync(join(engine.dataDir, 'sockets'))).not.toEqual([]);
-  expect((await hf('down', '--sessions')).code).toBe(0);
+  expect((await hfAlone('down', '--sessions')).code).toBe(0);
   expect(readdirSync(join(engine.dataDir, 'sockets'))).toEqual([]);
   expect(readdirSync(join(engine.dataDir, 'spares'))).toEqual([]);
   expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.60', 'holder.json'))).toBe(false);

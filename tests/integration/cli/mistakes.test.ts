@@ -3,11 +3,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { packageRoot } from '../../../system/package-root';
 
 const PAGE = join(packageRoot(), 'docs', 'mistakes.md');
-const AT_A_TIME = 4;
 
 const engine = new EngineOfItsOwn();
 let cwd: string;
@@ -21,13 +21,16 @@ beforeAll(async () => {
   writeFileSync(join(cwd, 'ok.yaml'), '- text: Done.\n');
   writeFileSync(join(cwd, 'broken-tools.mjs'), 'export const tools = [{ name: "a b" }];\n');
   await engine.start();
-  await engine.cli(['exec', '--session', '1', '--yield-ms', '0', 'sleep 1000'], { cwd });
-  await engine.cli(['exec', '--session', '2', 'true'], { cwd });
+  await hf(['exec', '--session', '1', '--yield-ms', '0', 'sleep 1000']);
+  await hf(['exec', '--session', '2', 'true']);
 }, 60_000);
 afterAll(async () => {
   await engine.end();
   rmSync(cwd, { recursive: true, force: true });
 }, 60_000);
+
+const hf = (args: string[]): Promise<CliResult> =>
+  engine.cliInTurn(args, { cwd, env: { OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '' } });
 
 /** Commands by what they are about. */
 const MISTAKES: Record<string, string[][]> = {
@@ -114,9 +117,7 @@ const steady = (text: string): string =>
 const word = (text: string): string => (/^[\w./:=-]+$/.test(text) ? text : `'${text}'`);
 
 async function entryOf(args: string[]): Promise<string> {
-  const env = { OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '' };
-  const { code, stdout, stderr } = await engine.cli(args, { cwd, env, input: '' });
-  expect([args, code]).toEqual([args, expect.any(Number)]);
+  const { code, stdout, stderr } = await hf(args);
   const printed = steady(`${stdout}${stderr}`);
   expect([args, printed]).not.toEqual([args, expect.stringMatching(/internal|undefined|\[object|Error:|^$/)]);
   return [
@@ -131,13 +132,12 @@ async function entryOf(args: string[]): Promise<string> {
 
 async function sectionOf(title: string, commands: string[][]): Promise<string> {
   const entries: string[] = [];
-  for (let at = 0; at < commands.length; at += AT_A_TIME)
-    entries.push(...(await Promise.all(commands.slice(at, at + AT_A_TIME).map(entryOf))));
+  for (const command of commands) entries.push(await entryOf(command));
   return [`## ${title}`, '', ...entries].join('\n');
 }
 
 test('each of the likeliest mistakes is told what was given, what is allowed and what to do next, and breaks nothing', async () => {
-  const before = (await engine.cli(['ps'], { cwd })).stdout.replace(/ +\d+\S*s /g, ' ');
+  const before = (await hf(['ps'])).stdout.replace(/ +\d+\S*s /g, ' ');
   const sections: string[] = [];
   for (const [title, commands] of Object.entries(MISTAKES)) sections.push(await sectionOf(title, commands));
   const head =
@@ -146,5 +146,5 @@ test('each of the likeliest mistakes is told what was given, what is allowed and
   const page = [head, ...sections].join('\n');
   if (process.env.UPDATE_DOCS) writeFileSync(PAGE, page);
   expect(page).toBe(readFileSync(PAGE, 'utf8'));
-  expect((await engine.cli(['ps'], { cwd })).stdout.replace(/ +\d+\S*s /g, ' ')).toBe(before);
+  expect((await hf(['ps'])).stdout.replace(/ +\d+\S*s /g, ' ')).toBe(before);
 }, 240_000);

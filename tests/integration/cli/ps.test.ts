@@ -2,15 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Work } from '../../../cli/print/work';
 import { agentWorkflowId } from '../../../contracts/ids';
 import type { HolderRecord } from '../../../exec/client/holder-client';
 import { readJson } from '../../../system/json-file';
 import { sessionPaths } from '../../../exec/session-paths';
-import { toolCall } from '../../../testing';
+import { toolCall } from '../../../testing/scripted-model';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
-import type { Work } from '../../../cli/print/work';
 
 const engine = new EngineOfItsOwn();
 let cwd: string;
@@ -27,7 +27,7 @@ afterAll(async () => {
 }, 60_000);
 
 const ps = async (...args: string[]): Promise<Work[]> =>
-  JSON.parse((await engine.cli(['ps', '--json', ...args])).stdout) as Work[];
+  JSON.parse((await engine.cliInTurn(['ps', '--json', ...args])).stdout) as Work[];
 const rowOf = async (workflowId: string, ...args: string[]): Promise<Work | undefined> =>
   (await ps(...args)).find((row) => row.workflowId === workflowId);
 const background = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0 };
@@ -46,7 +46,7 @@ test('tree shows an agent with its turn and its sessions, what each waits for an
   const session = await rowOf('exec/asker/local/1');
   expect(session).toMatchObject({ agent: 'asker', waits: { for: 'a password' }, end: null });
   expect(Date.parse(session?.waits?.since ?? '')).toBeGreaterThanOrEqual(Date.parse(session?.since ?? ''));
-  const { stdout, code } = await engine.cli(['tree']);
+  const { stdout, code } = await engine.cliInTurn(['tree']);
   expect(code).toBe(0);
   expect(stdout).toMatch(
     /^agent\/asker {2}\w+ {2}working: turn 1\n├─ turn 1 {2}.*waits for a tool since \w+\n└─ session local\/1 {2}.*waits for a password since \w+\n/m,
@@ -61,7 +61,7 @@ test('who ended a command is shown, with the reason and when', async () => {
     doing: 'idle, epoch 2',
     killed: { by: 'reset', reason: 'too slow', at: expect.any(String) as string },
   });
-  expect((await engine.cli(['ps'])).stdout).toMatch(
+  expect((await engine.cliInTurn(['ps'])).stdout).toMatch(
     /exec\/cli\/local\/5 .*last ended by reset \(too slow\) \w+ ago/,
   );
 });
@@ -106,7 +106,7 @@ test('without a worker the sessions of this machine still report what they are d
     waits: { for: 'input' },
   });
   expect(rows.find(({ type }) => type === 'agent')?.doing).toBeNull();
-  expect((await engine.cli(['ps'])).stdout).toMatch(/agent\/asker .*no worker answers/);
+  expect((await engine.cliInTurn(['ps'])).stdout).toMatch(/agent\/asker .*no worker answers/);
   await engine.start();
 });
 

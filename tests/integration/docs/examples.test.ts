@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
-import { EngineOfItsOwn, processesNaming, type CliResult } from '../../helpers/engine-of-its-own';
+import type { CliResult } from '../../helpers/command-lines';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
 import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -11,7 +12,7 @@ const EXAMPLES = join(packageRoot(), 'examples');
 /** One that waits for what never comes is killed, and its exit code is null. */
 const LONGEST_MS = 45_000;
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 let files: Scratch;
 beforeAll(async () => {
   files = scratch();

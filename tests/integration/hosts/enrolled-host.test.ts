@@ -25,7 +25,7 @@ let there: HoldfastClient;
 beforeAll(async () => {
   // Before there is a worker: when it starts, it finds enrolled hosts at once, else within 15 seconds.
   const { address } = await engine.startServer();
-  const { stdout, stderr, code } = await engine.cli(['host', 'enrol', 'far']);
+  const { stdout, stderr, code } = await engine.cliInTurn(['host', 'enrol', 'far']);
   expect({ stderr, code }).toMatchObject({ code: 0 });
   expect(stdout).toBe(`holdfast host serve far --address ${address} --namespace ${namespace}\n`);
   await engine.start();
@@ -64,7 +64,7 @@ test('it is listed with its namespace, and an agent of the main one runs code th
 test('its requests to the server concern only its own namespace', async () => {
   await engine.client.session({ agent: 'one', host: 'far', session: 0 }).exec({ code: 'echo one' });
   // The list of what is open lags.
-  await until(async () => (await engine.cli(['ps'])).stdout.includes('far/0'));
+  await until(async () => (await engine.cliInTurn(['ps'])).stdout.includes('far/0'));
   const named = tap.asked.filter((asked) => asked.namespace !== null);
   expect(new Set(named.map((asked) => asked.namespace))).toEqual(new Set([namespace]));
   expect(named.map(({ method }) => method)).toEqual(
@@ -150,7 +150,7 @@ test('what an enrolled host starts under a foreign id is not listed', async () =
   await start('agent', 'agent/usurped-agent');
   await start('execSession', 'exec/own/far/7');
   // The list of what is open lags.
-  const listed = async (): Promise<string> => (await engine.cli(['ps', '--json'])).stdout;
+  const listed = async (): Promise<string> => (await engine.cliInTurn(['ps', '--json'])).stdout;
   await until(async () => (await listed()).includes('exec/own/far/7'));
   expect(await listed()).not.toContain('usurped');
 }, 30_000);

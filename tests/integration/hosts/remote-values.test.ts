@@ -36,10 +36,8 @@ beforeAll(async () => {
   configure(pi.dataDir);
   await pi.serve();
   const keys = [{ id: 'one', file: keyFile }];
-  client = await HoldfastClient.connect(
-    { address, dataConverter: encryptedPayloads({ keys, required: true }) },
-    {},
-  );
+  const dataConverter = encryptedPayloads({ keys, required: true });
+  client = await HoldfastClient.connect({ address, namespace: engine.namespace, dataConverter }, {});
 }, 60_000);
 afterAll(async () => {
   await pi.end();

@@ -11,7 +11,9 @@ import { isAlive } from '../../../system/process-identity';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers, type Workers, type WorkersOptions } from '../../../workers';
 import { findSilentWorker, runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn, type CliResult } from '../../helpers/engine-of-its-own';
+import { endDataFolder } from '../../helpers/end-data-folder';
+import type { CliResult } from '../../helpers/command-lines';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { call, scratch, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -50,7 +52,7 @@ class Folder {
   }
 
   async end(): Promise<void> {
-    await this.cli('down', '--sessions');
+    await endDataFolder(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 }

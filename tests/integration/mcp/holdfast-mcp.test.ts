@@ -7,7 +7,7 @@ import { sessionEnvironment } from '../../../exec/host/session-environment';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
 import { call as toolCall, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 const client = new Client({ name: 'test', version: '0.0.0' });
 const errors: unknown[] = [];
 let files: Scratch;

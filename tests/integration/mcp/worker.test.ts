@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import { identityOf, isAlive, type Identity } from '../../../system/process-identity';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn, processesNaming, type CliResult } from '../../helpers/engine-of-its-own';
+import type { CliResult } from '../../helpers/command-lines';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
 import { FIXTURE_FILE } from '../../helpers/mcp-servers';
 import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -12,7 +13,7 @@ import { until } from '../../helpers/until';
 const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');
 const SECRET = 'sk-planted-1234';
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 const config = join(engine.dataDir, 'holdfast.toml');
 /** In its arguments, so that its processes can be found. */
 const journal = join(engine.dataDir, 'journal');
@@ -34,7 +35,7 @@ afterAll(async () => {
   expect(left).toEqual([]);
 }, 60_000);
 
-const hf = (...args: string[]): Promise<CliResult> => engine.cli(args);
+const hf = (...args: string[]): Promise<CliResult> => engine.cliInTurn(args);
 
 interface Listed {
   tools: { name: string }[];

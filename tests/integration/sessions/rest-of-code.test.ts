@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { SessionHandle } from '../../../client/session-handle';
-import { toolBlock } from '../../../testing';
+import { toolBlock } from '../../../testing/scripted-model';
 import { SessionHost } from '../../../exec/host/session-host';
 import { OrphanSweep, sessionOwner } from '../../../workers/host/orphan-sweep';
 import { QUICK_YIELD, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';

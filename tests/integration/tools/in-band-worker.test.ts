@@ -61,29 +61,29 @@ test('a script there may call what its agent may, and no more', async () => {
 
 test('a person arms a session from the command line', async () => {
   const file = join(files.directory, 'by-person');
-  const refused = await engine.cli(['arm', '--session', '5']);
+  const refused = await engine.cliInTurn(['arm', '--session', '5']);
   expect([refused.code, refused.stderr]).toEqual([
     66,
     expect.stringContaining('not_found: A terminal to call'),
   ]);
-  await engine.cli(['exec', '--session', '5', '--yield-ms', '0', SHELL], { cwd: files.directory });
-  await engine.cli(['output', '--session', '5', '--wait', 'pattern:far> ']);
-  const { line } = JSON.parse((await engine.cli(['arm', '--session', '5', '--json'])).stdout) as {
+  await engine.cliInTurn(['exec', '--session', '5', '--yield-ms', '0', SHELL], { cwd: files.directory });
+  await engine.cliInTurn(['output', '--session', '5', '--wait', 'pattern:far> ']);
+  const { line } = JSON.parse((await engine.cliInTurn(['arm', '--session', '5', '--json'])).stdout) as {
     line: string;
   };
   expect(Buffer.byteLength(line)).toBeLessThan(300);
-  await engine.cli(['input', '--session', '5', line]);
-  await engine.cli(['output', '--session', '5', '--wait', 'pattern:Tools can be called here']);
-  await engine.cli(['input', '--session', '5', `tool write_again --file ${file} | tr a-z A-Z`]);
-  await engine.cli(['output', '--session', '5', '--wait', 'pattern:WRITTEN']);
+  await engine.cliInTurn(['input', '--session', '5', line]);
+  await engine.cliInTurn(['output', '--session', '5', '--wait', 'pattern:Tools can be called here']);
+  await engine.cliInTurn(['input', '--session', '5', `tool write_again --file ${file} | tr a-z A-Z`]);
+  await engine.cliInTurn(['output', '--session', '5', '--wait', 'pattern:WRITTEN']);
   expect(readFileSync(file, 'utf8')).toBe('write_again 1\n');
-  const typed = await engine.cli(['arm', '--session', '5', '--type', '--json']);
+  const typed = await engine.cliInTurn(['arm', '--session', '5', '--type', '--json']);
   expect(JSON.parse(typed.stdout)).toEqual({ session: 5, armed: true, line: null });
-  const off = await engine.cli(['arm', '--session', '5', '--off', '--json']);
+  const off = await engine.cliInTurn(['arm', '--session', '5', '--off', '--json']);
   expect(JSON.parse(off.stdout)).toEqual({ session: 5, armed: false, line: null });
-  expect((await engine.cli(['arm', '--session', '5', '--off', '--type'])).code).toBe(64);
-  expect((await engine.cli(['arm', '--host', 'other'])).stderr).toContain(
+  expect((await engine.cliInTurn(['arm', '--session', '5', '--off', '--type'])).code).toBe(64);
+  expect((await engine.cliInTurn(['arm', '--host', 'other'])).stderr).toContain(
     'Run it on the machine of host other',
   );
-  await engine.cli(['close', '--session', '5']);
+  await engine.cliInTurn(['close', '--session', '5']);
 }, 60_000);

@@ -54,12 +54,12 @@ test('a module that does not load, or holds no tools, is a clear error, and the 
     [empty, 'it has no `export const tools = [...]`'],
     [join(files.directory, 'absent.mjs'), 'Cannot find module'],
   ] as const) {
-    const { code, stderr } = await engine.cli(['up', '--tools', file]);
+    const { code, stderr } = await engine.cliInTurn(['up', '--tools', file]);
     expect(code).toBe(78);
     expect(stderr).toContain(`tools_not_loaded: The tools of ${file} could not be loaded`);
     expect(stderr).toContain(reason);
   }
-  expect((await engine.cli(['up'])).code).toBe(0);
+  expect((await engine.cliInTurn(['up'])).code).toBe(0);
 }, 60_000);
 
 describe('a module in TypeScript', () => {
@@ -84,7 +84,7 @@ describe('a module in TypeScript', () => {
   ])(
     '%s of a package with type %s loads as it is',
     async (name, type) => {
-      const { code, stderr } = await engine.cli(['up', '--tools', moduleOf(name, TYPED, type)]);
+      const { code, stderr } = await engine.cliInTurn(['up', '--tools', moduleOf(name, TYPED, type)]);
       expect({ code, stderr }).toMatchObject({ code: 0 });
     },
     60_000,
@@ -126,7 +126,7 @@ describe('a module in TypeScript', () => {
   ])(
     '$what is refused with what to change',
     async ({ file, env = {}, says }) => {
-      const { code, stderr } = await engine.cli(['up', '--tools', file()], { env });
+      const { code, stderr } = await engine.cliInTurn(['up', '--tools', file()], { env });
       expect(stderr).toMatch(says);
       expect(code).toBe(78);
     },
@@ -149,22 +149,21 @@ test.each([
   'a module that %s leaves the worker that runs with its tools',
   async (what, source, reason) => {
     const file = join(files.directory, 'written');
-    expect((await engine.cli(['up', '--tools', MODULE])).code).toBe(0);
+    expect((await engine.cliInTurn(['up', '--tools', MODULE])).code).toBe(0);
     const before = runningWorker(engine.dataDir);
     const faulty = join(files.directory, `${what.replaceAll(' ', '-')}.mjs`);
     writeFileSync(faulty, source);
-    const { code, stderr } = await engine.cli(['up', '--tools', faulty]);
+    const { code, stderr } = await engine.cliInTurn(['up', '--tools', faulty]);
     // As without a worker that runs.
     expect(code).toBe(78);
     expect(stderr).toMatch(reason);
     expect(stderr).toContain(`the previous worker (pid ${before?.identity.pid}) keeps running as it was`);
-    const { error } = JSON.parse((await engine.cli(['up', '--json', '--tools', faulty])).stderr) as {
+    const { error } = JSON.parse((await engine.cliInTurn(['up', '--json', '--tools', faulty])).stderr) as {
       error: { facts: object };
     };
     expect(error.facts).toMatchObject({ keptPid: before?.identity.pid });
     expect(runningWorker(engine.dataDir)).toEqual(before);
     expect(await resultOf('write_again', { file })).toBe('written');
-    expect((await engine.cli(['up', '--no-tools'])).code).toBe(0);
   },
   60_000,
 );
@@ -176,21 +175,9 @@ test('a module with a tool whose name is taken is refused by name', async () => 
     `const args = { _zod: {} }, run = async () => '';
      export const tools = [{ name: 'INPUT', description: 'x', args, effects: 'once', run }];`,
   );
-  const { stderr } = await engine.cli(['up', '--tools', file]);
+  const { stderr } = await engine.cliInTurn(['up', '--tools', file]);
   expect(stderr).toContain('tool_name_taken');
   expect(stderr).toContain('got INPUT beside input');
-}, 60_000);
-
-test('a restarted worker loads the tools again, until they are removed', async () => {
-  const file = join(files.directory, 'loaded');
-  expect((await engine.cli(['up', '--tools', MODULE])).code).toBe(0);
-  expect(await resultOf('write_again', { file })).toBe('written');
-  await engine.killWorker();
-  await engine.startWorker();
-  expect(await resultOf('write_again', { file })).toBe('written');
-  expect((await engine.cli(['up', '--no-tools'])).code).toBe(0);
-  expect(await resultOf('write_again', { file })).toContain('unknown_tool');
-  expect(readFileSync(file, 'utf8')).toBe('write_again 1\nwrite_again 1\n');
 }, 60_000);
 
 test.each([
@@ -199,7 +186,7 @@ test.each([
 ])(
   'a worker killed during a call of %s: it has run %s',
   async (tool, _times, result, runs) => {
-    expect((await engine.cli(['up', '--tools', MODULE])).code).toBe(0);
+    expect((await engine.cliInTurn(['up', '--tools', MODULE])).code).toBe(0);
     const file = join(files.directory, `killed-${tool}`);
     const kill = async (): Promise<void> => {
       await untilWritten(file);
@@ -211,3 +198,15 @@ test.each([
   },
   60_000,
 );
+
+test('a restarted worker loads the tools again, until they are removed', async () => {
+  const file = join(files.directory, 'loaded');
+  expect((await engine.cliInTurn(['up', '--tools', MODULE])).code).toBe(0);
+  expect(await resultOf('write_again', { file })).toBe('written');
+  await engine.killWorker();
+  await engine.startWorker();
+  expect(await resultOf('write_again', { file })).toBe('written');
+  expect((await engine.cliInTurn(['up', '--no-tools'])).code).toBe(0);
+  expect(await resultOf('write_again', { file })).toContain('unknown_tool');
+  expect(readFileSync(file, 'utf8')).toBe('write_again 1\nwrite_again 1\n');
+}, 60_000);

@@ -17,7 +17,7 @@ import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../../helper
 
 const workflowsPath = join(packageRoot(), 'examples', 'child-agent-workflow.ts');
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 let client: HoldfastClient;
 let connection: NativeConnection;
 let files: Scratch;

@@ -13,7 +13,7 @@ import { agentWorkflowId } from '../../../contracts/ids';
 import { WORKFLOWS } from '../../../contracts/messages';
 import { encryptedPayloads, encryptingCodec } from '../../../encryption/data-converter';
 import type { KeySource } from '../../../encryption/encryption-settings';
-import { replayHistories } from '../../../testing';
+import { replayHistories } from '../../../testing/replay';
 import { EndedAgents } from '../../../workers/agents/ended-agents';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { call, scratch, type Scratch } from '../../helpers/temporal';
@@ -23,7 +23,7 @@ const CANARY = 'canary-7f3a-in-the-clear';
 /** In ids, which are never encrypted: it shows that the search works. */
 const CONTROL = 'control-7f3a';
 
-const engine = new EngineOfItsOwn();
+const engine = new EngineOfItsOwn({ ownServer: true });
 const keyFile = (id: string): string => join(engine.dataDir, `${id}.key`);
 const OLD = { id: 'old', file: keyFile('old') };
 const NEW = { id: 'new', file: keyFile('new') };

@@ -17,7 +17,7 @@ const missing = noSandbox();
 const whereSandboxed = missing === undefined ? describe : describe.skip;
 
 whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked: ${missing})`}`, () => {
-  const engine = new EngineOfItsOwn();
+  const engine = new EngineOfItsOwn({ ownServer: true });
   let server: Server;
   let url: string;
   let workdir: string;
