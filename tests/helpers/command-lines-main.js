@@ -1,5 +1,5 @@
 // Runs command lines one after the other: see command-lines.ts.
-const { guardOutput } = require('../../dist/cli/guarded-output.js');
+const { guardOutput } = require('../../dist/cli/terminal/guarded-output.js');
 const { runCommandLine } = require('../../dist/cli/program.js');
 
 let printed;
