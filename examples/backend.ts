@@ -23,7 +23,10 @@ const replies = [
 /** Says yes to the script of the agent's first command. */
 async function answerScript(client: HoldfastClient, id: string): Promise<void> {
   // The agent's first command opens the session: the agent's messages show when.
-  for await (const { message } of client.agent(id).follow()) if (message.role === 'tool') break;
+  let hasRun = false;
+  for await (const { message } of client.agent(id).follow()) if ((hasRun = message.role === 'tool')) break;
+  // It has failed before that: its result says why.
+  if (!hasRun) return;
   const session = client.session({ agent: id, session: 1 });
   const asking = await session.output({ wait: 'needs_input' });
   console.log(`the script asks: ${asking.output.trim()}`);
@@ -42,7 +45,7 @@ try {
   const agent = client.agent(id);
   await agent.start({ task: 'Deploy the service', model: `scripted:${file}`, cwd: tmpdir() });
   const result = agent.result();
-  // An agent that fails asks nothing: then its error ends the wait.
+  // An agent that fails while its script asks: then its error ends the wait.
   await Promise.race([answerScript(client, id), result]);
   const { answer, reason, steps } = await result;
   console.log(`${reason} after ${steps} steps: ${answer}`);
