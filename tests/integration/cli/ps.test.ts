@@ -38,7 +38,10 @@ async function waitingAgent(id: string): Promise<void> {
   const wait = toolCall('wait', { sessions: [1], for: 'exit', timeout_ms: 600_000 });
   const model = files.model([{ text: toolCall('code_execution_tool', args) }, { text: wait }]);
   await engine.client.agent(id).start({ task: 'ask', model, cwd, yield: QUICK_YIELD });
+  // Its first call, which starts the command, is over.
+  for await (const { message } of engine.client.agent(id).follow()) if (message.role === 'tool') break;
   await until(async () => (await rowOf(`${agentWorkflowId(id)}/turn/1`))?.waits?.for === 'a tool');
+  await until(async () => (await rowOf(`exec/${id}/local/1`))?.waits?.for === 'a password');
 }
 
 test('tree shows an agent with its turn and its sessions, what each waits for and since when', async () => {
