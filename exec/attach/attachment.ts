@@ -5,7 +5,8 @@ import type { SessionRef } from '../../contracts/ids';
 import { HolderGone } from '../client/holder-client';
 import { HolderConnections } from '../client/holder-connections';
 import type { HolderPulse } from '../client/holder-pulse';
-import { nextPiece, shownPiece, type Piece } from '../output/log-reader';
+import { shownPiece, type Piece } from '../output/log-reader';
+import { LogTail } from '../output/log-tail';
 import type { AttachedState, TerminalSize, Verbs } from '../protocol';
 import type { RemoteTerminal } from './remote-terminal';
 import { sessionPaths } from '../session-paths';
@@ -51,8 +52,12 @@ export class Attachment {
     const connections = new HolderConnections(dataDir);
     try {
       const { state, holder } = await attachTo(connections, ref, request);
-      const { log } = sessionPaths(dataDir, ref);
-      return new Attachment(holder, (from, to) => nextPiece(log, from, to), state);
+      const tail = new LogTail(sessionPaths(dataDir, ref).log);
+      const terminal: Terminal = {
+        request: (verb, body) => holder.request(verb, body),
+        close: () => (tail.close(), holder.close()),
+      };
+      return new Attachment(terminal, (from, to) => tail.next(from, to), state);
     } catch (err) {
       connections.closeAll();
       throw err;

@@ -10,12 +10,13 @@ const MAX_PARTS = 64;
 
 const pathOf = (log: string): string => `${log}.lost`;
 
+/** False if no loss was recorded. Most logs have no such file, and are read often. */
+export const mayHaveLostParts = (log: string): boolean =>
+  statSync(pathOf(log), { throwIfNoEntry: false }) !== undefined;
+
 /** The recorded parts, ordered by offset. Throws `storage_failed` if they cannot be read. */
 export function lostParts(log: string): Part[] {
-  const path = pathOf(log);
-  // Most logs have no such file, and are read often.
-  if (!statSync(path, { throwIfNoEntry: false })) return [];
-  return readJson<Part[]>(path) ?? [];
+  return mayHaveLostParts(log) ? (readJson<Part[]>(pathOf(log)) ?? []) : [];
 }
 
 /**
