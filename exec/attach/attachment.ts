@@ -6,7 +6,7 @@ import { HolderGone } from '../client/holder-client';
 import { HolderConnections } from '../client/holder-connections';
 import type { HolderPulse } from '../client/holder-pulse';
 import { shownPiece, type Piece } from '../output/log-reader';
-import { LogTail } from '../output/log-tail';
+import { TailReader } from '../output/tail-reader';
 import type { AttachedState, TerminalSize, Verbs } from '../protocol';
 import type { RemoteTerminal } from './remote-terminal';
 import { sessionPaths } from '../session-paths';
@@ -52,7 +52,7 @@ export class Attachment {
     const connections = new HolderConnections(dataDir);
     try {
       const { state, holder } = await attachTo(connections, ref, request);
-      const tail = new LogTail(sessionPaths(dataDir, ref).log);
+      const tail = new TailReader(sessionPaths(dataDir, ref).log);
       const terminal: Terminal = {
         request: (verb, body) => holder.request(verb, body),
         close: () => (tail.close(), holder.close()),

@@ -5,7 +5,7 @@ import { listNumeric, livingStat, readText } from '../../system/proc';
 import { gone, killAll, signal } from './signals';
 
 /** How long programs have to end cleanly. */
-const GRACE_MS = 400;
+const GRACE_MS = 1_000;
 /** A tree that forks constantly is stopped in a few rounds; this bounds the effort for one that cannot be. */
 const FREEZE_MS = 2_000;
 /** A process that does not stop by then is blocked in the kernel, and stops before it runs any of its own code. */

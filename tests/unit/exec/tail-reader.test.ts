@@ -11,18 +11,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { segmentPath } from '../../../exec/output/log-segments';
-import { LogTail } from '../../../exec/output/log-tail';
+import { TailReader } from '../../../exec/output/tail-reader';
 import { nextPiece } from '../../../exec/output/log-reader';
 import { recordLoss } from '../../../exec/output/lost-parts';
 
 let folder: string;
 let log: string;
-let tail: LogTail;
+let tail: TailReader;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-tail-'));
   log = join(folder, 'log');
   writeFileSync(log, 'one\n');
-  tail = new LogTail(log);
+  tail = new TailReader(log);
   // From here on it knows the last file.
   expect(tail.next(0, 4).data.toString()).toBe('one\n');
 });

@@ -4,7 +4,7 @@ import { nextPiece, type Piece } from './log-reader';
 import { segmentsOf } from './log-segments';
 import { mayHaveLostParts } from './lost-parts';
 
-export class LogTail {
+export class TailReader {
   /** The last file of the log, and the offset of its first byte. */
   private last: { fd: number; from: number } | null = null;
 
