@@ -93,7 +93,7 @@ export class Holder {
       // Retried at the next look.
     }
     this.socket.keep();
-    this.lookLater(!this.session.running);
+    this.lookLater(!this.session.isRunning);
   }
 
   private isRecorded(): boolean {

@@ -58,7 +58,7 @@ export class Session {
   private shellLives = false;
   private epoch: number;
   private command: CommandRecord | null = null;
-  running = false;
+  private running = false;
   /** The token that scripts of the last command show; null if they may call nothing. */
   private token: string | null = null;
   private flush = false;
@@ -84,6 +84,10 @@ export class Session {
       type: (bytes) => this.answer(bytes),
       release: (text) => (this.record(this.secrets.mask.push(text)), this.changes.notify()),
     });
+  }
+
+  get isRunning(): boolean {
+    return this.running;
   }
 
   /** Where the next command begins. */

@@ -7,7 +7,6 @@ import { mayHaveLostParts } from './lost-parts';
 export class TailReader {
   /** The last file of the log, and the offset of its first byte. */
   private last: { fd: number; from: number } | null = null;
-
   private isClosed = false;
 
   constructor(private readonly log: string) {}
@@ -17,7 +16,7 @@ export class TailReader {
     const data = this.atEnd(from, to);
     if (data) return { data, from, to };
     const piece = nextPiece(this.log, from, to);
-    this.openLast();
+    if (!this.reaches(to)) this.openLast();
     return piece;
   }
 
@@ -43,12 +42,19 @@ export class TailReader {
     return isWhole && !mayHaveLostParts(this.log) ? data : undefined;
   }
 
+  /** While output is read in parts, the file stays the right one. */
+  private reaches(to: number): boolean {
+    if (!this.last) return false;
+    const { nlink, size } = fstatSync(this.last.fd);
+    return nlink > 0 && this.last.from + size >= to;
+  }
+
   private openLast(): void {
     this.forget();
-    const last = this.isClosed ? undefined : segmentsOf(this.log).at(-1);
-    if (!last) return;
+    if (this.isClosed) return;
     try {
-      this.last = { fd: openSync(last.path, 'r'), from: last.from };
+      const last = segmentsOf(this.log).at(-1);
+      if (last) this.last = { fd: openSync(last.path, 'r'), from: last.from };
     } catch {
       // Removed meanwhile, or no descriptors are left: the next look decides.
     }
