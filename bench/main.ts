@@ -40,7 +40,9 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'boolean' } } });
   const { only, json } = values;
   if (only !== undefined && !(only in GROUPS)) {
-    throw new Error(`--only takes ${Object.keys(GROUPS).join(', ')}`);
+    process.stderr.write(`--only takes one of: ${Object.keys(GROUPS).join(', ')}. Given: ${only}\n`);
+    process.exitCode = 2;
+    return;
   }
   const progress = (line: string): void => void process.stderr.write(`${line}\n`);
   const rows: Row[] = [];

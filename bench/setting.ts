@@ -12,7 +12,8 @@ import { ensureServer, stopServer } from '../engine/server';
 import { detectTreeKill } from '../exec/processes/process-tree';
 import { SessionHost } from '../exec/host/session-host';
 import { ensureWorker, stopWorker } from '../workers/process/worker-process';
-import type { WorkerRecord } from '../workers/process/worker-record';
+import { readJson } from '../system/json-file';
+import { workerPaths, type WorkerRecord } from '../workers/process/worker-record';
 import type { Row } from './measure';
 
 export interface Bench {
@@ -20,6 +21,9 @@ export interface Bench {
   dataDir: string;
   /** Holdfast's worker, started if none runs. */
   worker: () => Promise<WorkerRecord>;
+  /** Process ids. */
+  server: number;
+  workers: { ours: () => number; bare: () => number };
 }
 
 /** Rows that belong together, and leave nothing running. */
@@ -31,7 +35,7 @@ export async function withBench(
 ): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const cacheDir = defaultCacheDir(process.env);
-  const { address } = await ensureServer({ dataDir, cacheDir, env: process.env, progress });
+  const { address, identity } = await ensureServer({ dataDir, cacheDir, env: process.env, progress });
   const choice = { dataDir, address, namespace: 'default', workdir: dataDir, env: process.env };
   const stop: (() => unknown)[] = [() => endAll(dataDir)];
   let ending: Promise<void> | undefined;
@@ -48,10 +52,18 @@ export async function withBench(
     stop.push(() => bare.kill('SIGTERM'));
     const client = await HoldfastClient.connect({ address }, {});
     stop.push(() => client.close());
-    await measure({ client, dataDir, worker: () => ensureWorker(choice) });
+    const workers = { ours: () => workerPid(dataDir), bare: () => bare.pid ?? NaN };
+    const worker = (): Promise<WorkerRecord> => ensureWorker(choice);
+    await measure({ client, dataDir, worker, server: identity.pid, workers });
   } finally {
     await end();
   }
+}
+
+function workerPid(dataDir: string): number {
+  const record = readJson<WorkerRecord>(workerPaths(dataDir).record);
+  if (!record) throw new Error('no worker is running');
+  return record.identity.pid;
 }
 
 async function endAll(dataDir: string): Promise<void> {

@@ -2,10 +2,11 @@
 // in.
 import type { CheckReport } from '../contracts/tools/checks';
 import { runBash } from './bash/follow-script';
-import { Check, TooMuch, type EmbeddedPython } from './check-run';
-import { runJavaScript, runPython, type PythonTree } from './code/follow-program';
-import { Findings, type Language } from './findings';
-import { withoutMarks } from './text';
+import { Check, TooMuch, type EmbeddedPython, type NestedCode } from './check-run';
+import { many, parseJavaScript, type EsNode, type PythonTree } from './code/estree';
+import { Program } from './code/follow';
+import { Findings, type Language, type Placing } from './findings';
+import { UNKNOWN, isKnown, withoutMarks } from './text';
 
 /** Maximum number of embedded pieces of Python in one piece of code. */
 const MAX_EMBEDDED = 20;
@@ -19,13 +20,11 @@ export async function analyse(
   code: string,
   parsePython: ParsePython,
 ): Promise<CheckReport> {
-  const findings = new Findings(language, code);
-  const check = new Check(findings, { bash: runBash, javascript: runJavaScript });
-  const site = { place: { start: 0, end: code.length }, exact: 0 };
   const text = withoutMarks(code);
-  bounded(findings, () =>
-    check.nested({ language, text, site, placing: (start, end) => ({ start, end }), depth: 0 }),
-  );
+  const findings = new Findings(language, text);
+  const check = new Check(findings, { bash: runBash, javascript: runJavaScript });
+  const place = { start: 0, end: code.length };
+  bounded(findings, () => check.nested({ language, text, place, depth: 0 }));
   for (let count = 0; check.embedded.length > 0; count++) {
     const next = check.embedded.shift() as EmbeddedPython;
     if (count >= MAX_EMBEDDED) {
@@ -47,5 +46,30 @@ function bounded(findings: Findings, work: () => unknown): void {
     // Stack overflow: the code's author decides how deeply it is nested.
     else if (err instanceof RangeError) findings.skip('the code is nested too deeply');
     else throw err;
+  }
+}
+
+/** The runner of JavaScript. */
+function runJavaScript(check: Check, code: string, placing: Placing, { depth }: NestedCode): string {
+  let tree: EsNode;
+  try {
+    tree = parseJavaScript(code);
+  } catch (err) {
+    // With unknown parts it may well not be JavaScript.
+    if (isKnown(code))
+      check.findings.skip(
+        err instanceof SyntaxError ? `it is not JavaScript: ${err.message}` : 'the code is nested too deeply',
+      );
+    return UNKNOWN;
+  }
+  new Program({ check, language: 'javascript', placing, depth }, code, many(tree.body));
+  return UNKNOWN;
+}
+
+function runPython(check: Check, answer: PythonTree, { code, placing, depth }: EmbeddedPython): void {
+  if ('body' in answer) new Program({ check, language: 'python', placing, depth }, code, answer.body);
+  else if (isKnown(code)) {
+    const line = check.findings.lineOf(placing(0, 0).start);
+    check.findings.skip(depth > 1 ? `Python at line ${line}: ${answer.fault}` : answer.fault);
   }
 }

@@ -1,5 +1,5 @@
 // One check of one piece of code: its findings, its remaining budget, and how nested code is followed.
-import type { Findings, Language, Place, Placing } from './findings';
+import { RUNS_REMOTE, type Findings, type Language, type Place, type Placing } from './findings';
 import { UNKNOWN, isRemote, unquoted } from './text';
 import type { Scope } from './bash/scope';
 
@@ -16,12 +16,6 @@ export class TooMuch extends Error {
   override readonly name = 'TooMuch';
 }
 
-/** Where nested code comes from. `exact` is the offset of its first character, if the code contains it unchanged. */
-export interface Site {
-  place: Place;
-  exact: Place['start'] | null;
-}
-
 /** Python inside another language: parsed in another process, after the rest. */
 export interface EmbeddedPython {
   code: string;
@@ -33,8 +27,8 @@ export interface NestedCode {
   language: Language;
   /** With marks. */
   text: string;
-  site: Site;
-  placing: Placing;
+  /** Where it comes from. */
+  place: Place;
   depth: number;
   /** For bash that shares the variables of its caller. */
   scope?: Scope | undefined;
@@ -68,19 +62,17 @@ export class Check {
 
   /** Follows code that is passed to another interpreter. */
   nested(nested: NestedCode): string {
-    const { language, site, depth, placing } = nested;
+    const { language, place, depth } = nested;
     const code = unquoted(nested.text);
     if (/^[\s\uE000-\uE006]*$/.test(code)) {
-      if (isRemote(code)) this.findings.add('remote_code', site.place, 'it runs what the network sent');
+      if (isRemote(code)) this.findings.add('remote_code', place, RUNS_REMOTE);
       return UNKNOWN;
     }
     if (depth >= MAX_DEPTH || ++this.nestings > MAX_NESTED) {
       this.findings.skip('code in code is nested too deeply');
       return UNKNOWN;
     }
-    const { exact } = site;
-    const inner: Placing =
-      exact === null ? () => site.place : (start, end) => placing(exact + start, exact + end);
+    const inner = this.findings.placing(code, place);
     if (language !== 'python')
       return this.runners[language](this, code, inner, { ...nested, depth: depth + 1 });
     this.embedded.push({ code, placing: inner, depth: depth + 1 });

@@ -5,9 +5,8 @@ import type { CheckReport } from '../contracts/tools/checks';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 import { MAX_CODE_BYTES, type Runtime } from '../contracts/sessions/session';
 import { compiledEntry } from '../system/package-root';
-import type { ThreadAnswer, ThreadRequest } from './check-thread';
+import type { ThreadData, ThreadRequest } from './check-thread';
 import type { Language } from './findings';
-import { PythonParser } from './python-parser';
 
 /** Longer than everything in a check may take in total. */
 const CHECK_MS = 10_000;
@@ -29,12 +28,13 @@ export interface CodeChecksOptions {
 
 /** Uses one thread and, once there is Python, one process; both start with the first check that needs them. */
 export class CodeChecks {
-  private readonly python: PythonParser;
+  private readonly data: ThreadData;
   private thread: Worker | undefined;
   private queue: Promise<unknown> = Promise.resolve();
+  private answer: (report: CheckReport) => void = () => undefined;
 
   constructor({ python = 'python3', path = process.env.PATH }: CodeChecksOptions = {}) {
-    this.python = new PythonParser(python, path);
+    this.data = { python, path };
   }
 
   /** Never rejects: `unparsed` says what could not be checked. One check at a time. */
@@ -49,49 +49,42 @@ export class CodeChecks {
 
   /** Ends the thread and the process; a later check starts them again. */
   close(): void {
-    void this.thread?.terminate();
-    this.thread = undefined;
-    this.python.close();
+    if (this.thread) this.drop(this.thread, 'the check was ended');
   }
 
   private ask(language: Language, code: string): Promise<CheckReport> {
     const thread = (this.thread ??= this.start());
     return new Promise((resolve) => {
-      const end = (report: CheckReport, isOver: boolean): void => {
+      const timer = setTimeout(() => this.drop(thread, 'the check took too long'), CHECK_MS);
+      this.answer = (report) => {
         clearTimeout(timer);
-        thread.off('message', onMessage).off('error', onError).off('exit', onExit);
         thread.unref();
-        if (isOver) this.drop(thread);
         resolve(report);
       };
-      const onMessage = (answer: ThreadAnswer): void => {
-        if ('report' in answer) end(answer.report, false);
-        else
-          void this.python
-            .parse(answer.parse)
-            .then((parsed) => thread.postMessage({ parsed } satisfies ThreadRequest));
-      };
-      const onError = (err: unknown): void => end(unchecked(`the check failed: ${reasonOf(err)}`), true);
-      const onExit = (): void => end(unchecked('the check was ended'), true);
-      const timer = setTimeout(() => end(unchecked('the check took too long'), true), CHECK_MS);
       thread.ref();
-      thread.on('message', onMessage).once('error', onError).once('exit', onExit);
-      thread.postMessage({ check: { language, code } } satisfies ThreadRequest);
+      thread.postMessage({ language, code } satisfies ThreadRequest);
     });
   }
 
   private start(): Worker {
     const thread = new Worker(compiledEntry('checks/check-thread.js'), {
+      workerData: this.data,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
-    // Also handled between checks: an error then must not end the process.
-    thread.on('error', () => this.drop(thread)).on('exit', () => this.drop(thread));
+    thread.on('message', (report: CheckReport) => {
+      if (this.thread === thread) this.answer(report);
+    });
+    thread.on('error', (err) => this.drop(thread, `the check failed: ${reasonOf(err)}`));
+    thread.on('exit', () => this.drop(thread, 'the check was ended'));
     return thread;
   }
 
-  private drop(thread: Worker): void {
-    if (this.thread === thread) this.thread = undefined;
+  /** Its check, if it has one, ends without a report. */
+  private drop(thread: Worker, reason: string): void {
+    if (this.thread !== thread) return;
+    this.thread = undefined;
     void thread.terminate();
+    this.answer(unchecked(reason));
   }
 }
 

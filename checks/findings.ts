@@ -7,6 +7,10 @@ const EXCERPT = 120;
 const MAX_VERDICTS = 25;
 const MAX_UNPARSED = 5;
 
+export const RUNS_REMOTE = 'it runs what the network sent';
+export const GIVES_SHELL = 'it gives the network a shell';
+export const SENDS_SECRETS = 'it sends keys, passwords or the environment over the network';
+
 export type Language = Verdict['language'];
 
 /** A range of the given code, as offsets. */
@@ -19,17 +23,14 @@ export interface Place {
 export type Placing = (start: number, end: number) => Place;
 
 export class Findings {
-  private readonly found = new Map<string, Verdict & { start: number }>();
+  private readonly found = new Map<string, { start: number; verdict: Verdict }>();
   private readonly counts = new Map<CheckRule, number>();
   private readonly reasons = new Set<string>();
-  private readonly lines: number[] = [0];
 
   constructor(
     private readonly language: Language,
     private readonly code: string,
-  ) {
-    for (let at = code.indexOf('\n'); at >= 0; at = code.indexOf('\n', at + 1)) this.lines.push(at + 1);
-  }
+  ) {}
 
   add(rule: CheckRule, { start, end }: Place, reason: string): void {
     const key = `${rule} ${start}`;
@@ -37,9 +38,17 @@ export class Findings {
     if (this.found.has(key) || count >= MAX_VERDICTS) return;
     this.counts.set(rule, count + 1);
     const line = this.lineOf(start);
-    const column = start - (this.lines[line - 1] ?? 0) + 1;
+    const column = start - this.code.lastIndexOf('\n', start - 1);
     const found = excerpt(this.code.slice(start, Math.min(end, start + 1_024)));
-    this.found.set(key, { rule, language: this.language, line, column, found, reason, start });
+    const verdict = { rule, language: this.language, line, column, found, reason };
+    this.found.set(key, { start, verdict });
+  }
+
+  /** For nested code: exact if its place contains it unchanged, up to line ends that a shell adds. */
+  placing(nested: string, place: Place): Placing {
+    const at = this.code.slice(place.start, place.end).indexOf(nested.replace(/\n$/, ''));
+    const from = place.start + at;
+    return at === -1 ? () => place : (start, end) => ({ start: from + start, end: from + end });
   }
 
   /** Records why something was not checked. */
@@ -47,27 +56,10 @@ export class Findings {
     if (this.reasons.size < MAX_UNPARSED) this.reasons.add(excerpt(reason));
   }
 
-  lineOf(offset: number): number {
-    let [low, high] = [0, this.lines.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.lines[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return low + 1;
-  }
+  lineOf = (offset: number): number => this.code.slice(0, offset).split('\n').length;
 
   get verdicts(): Verdict[] {
-    return [...this.found.values()]
-      .sort((a, b) => a.start - b.start)
-      .map(({ rule, language, line, column, found, reason }) => ({
-        rule,
-        language,
-        line,
-        column,
-        found,
-        reason,
-      }));
+    return [...this.found.values()].sort((a, b) => a.start - b.start).map(({ verdict }) => verdict);
   }
 
   get unparsed(): string | null {

@@ -1,7 +1,7 @@
 // The unconditional imports of JavaScript, which must be installed before it runs.
 import { isBuiltin } from 'node:module';
 import type { CodeImport } from '../contracts/tools/package-names';
-import { parseEs, type EsNode } from './code/parse-javascript';
+import { childrenOf, isNode, many, nameOf, parseJavaScript, type EsNode } from './code/estree';
 
 /** Per script; nobody installs more one by one. */
 const MOST = 100;
@@ -13,17 +13,15 @@ const MOST = 100;
 export function importsOf(code: string): CodeImport[] {
   let tree: EsNode;
   try {
-    tree = parseEs(code);
+    tree = parseJavaScript(code);
   } catch {
     return [];
   }
   const found = new Map<string, number>();
-  for (const statement of tree.body as EsNode[]) {
-    for (const source of sourcesOf(statement)) {
-      const module = source.value;
-      if (typeof module === 'string' && isPackage(module) && !found.has(module))
-        found.set(module, source.start);
-    }
+  for (const source of many(tree.body).flatMap(sourcesOf)) {
+    const module = source.value;
+    if (typeof module === 'string' && isPackage(module) && !found.has(module))
+      found.set(module, source.start);
   }
   return [...found]
     .slice(0, MOST)
@@ -36,7 +34,7 @@ const isPackage = (name: string): boolean =>
 const CONDITIONAL =
   /Function|^(?:If|Try|Switch|While|DoWhile|For|ForOf|ForIn|Labeled)Statement$|^(?:Conditional|Logical|Class)Expression$|^ClassDeclaration$/;
 
-/** The nodes with module names. */
+/** The nodes with module names, in their order. */
 function sourcesOf(statement: EsNode): EsNode[] {
   if (/^(?:Import|Export)\w*Declaration$/.test(statement.type) && isNode(statement.source))
     return [statement.source];
@@ -44,15 +42,9 @@ function sourcesOf(statement: EsNode): EsNode[] {
   const open: EsNode[] = [statement];
   for (let node = open.pop(); node; node = open.pop()) {
     if (CONDITIONAL.test(node.type)) continue;
-    const [first] = Array.isArray(node.arguments) ? (node.arguments as EsNode[]) : [];
-    const callee = node.callee as EsNode | undefined;
-    if (node.type === 'CallExpression' && callee?.type === 'Identifier' && callee.name === 'require' && first)
-      found.push(first);
-    for (const value of Object.values(node))
-      for (const child of [value].flat()) if (isNode(child)) open.push(child);
+    const [first] = many(node.arguments);
+    if (node.type === 'CallExpression' && nameOf(node.callee) === 'require' && first) found.push(first);
+    open.push(...childrenOf(node));
   }
   return found.sort((a, b) => a.start - b.start);
 }
-
-const isNode = (value: unknown): value is EsNode =>
-  typeof value === 'object' && value !== null && typeof (value as EsNode).type === 'string';

@@ -1,116 +1,32 @@
 // Which paths matter: the system's folders, homes, disks, and files that hold keys.
+import picomatch from 'picomatch';
 import { BELOW, HOME, UNKNOWN, unquoted } from './text';
 
-const SYSTEM = new Set([
-  '/',
-  '/bin',
-  '/boot',
-  '/dev',
-  '/etc',
-  '/home',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/media',
-  '/mnt',
-  '/opt',
-  '/proc',
-  '/root',
-  '/run',
-  '/sbin',
-  '/srv',
-  '/sys',
-  '/usr',
-  '/var',
-  '/usr/bin',
-  '/usr/sbin',
-  '/usr/lib',
-  '/usr/lib64',
-  '/usr/libexec',
-  '/usr/local',
-  '/usr/local/bin',
-  '/usr/local/lib',
-  '/usr/share',
-  '/usr/include',
-  '/var/lib',
-  '/var/lib/dpkg',
-  '/var/spool',
-  '/etc/ssh',
-  '/etc/ssl',
-  '/etc/systemd',
-  '/etc/pam.d',
-  '/boot/efi',
-  '/Applications',
-  '/Library',
-  '/System',
-  '/Users',
-  '/Volumes',
-  '/private',
-  '/private/etc',
-  '/private/var',
-]);
+const setOf = (paths: string): Set<string> => new Set(paths.split(' '));
+
+const SYSTEM = setOf(
+  '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys ' +
+    '/usr /var /usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/libexec /usr/local /usr/local/bin ' +
+    '/usr/local/lib /usr/share /usr/include /var/lib /var/lib/dpkg /var/spool /etc/ssh /etc/ssl ' +
+    '/etc/systemd /etc/pam.d /boot/efi /Applications /Library /System /Users /Volumes /private ' +
+    '/private/etc /private/var',
+);
 /** People change the owner of these when they set up a machine. */
-const FOR_OWNERS = new Set([
-  '/home',
-  '/media',
-  '/mnt',
-  '/opt',
-  '/srv',
-  '/usr/local',
-  '/usr/local/bin',
-  '/usr/local/lib',
-]);
+const FOR_OWNERS = setOf('/home /media /mnt /opt /srv /usr/local /usr/local/bin /usr/local/lib');
 /** Without one of these nobody can log in, or nothing starts. */
-const CRITICAL = new Set([
-  '/etc/passwd',
-  '/etc/shadow',
-  '/etc/group',
-  '/etc/gshadow',
-  '/etc/sudoers',
-  '/etc/fstab',
-  '/etc/hosts',
-  '/etc/ssh/sshd_config',
-  '/etc/ld.so.preload',
-  '/proc/sysrq-trigger',
-  '/boot/vmlinuz',
-  '/bin/sh',
-  '/bin/bash',
-  '/usr/bin/bash',
-  '/sbin/init',
-  '/etc/resolv.conf',
-]);
+const CRITICAL = setOf(
+  '/etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/hosts ' +
+    '/etc/ssh/sshd_config /etc/ld.so.preload /proc/sysrq-trigger /boot/vmlinuz /bin/sh /bin/bash ' +
+    '/usr/bin/bash /sbin/init /etc/resolv.conf',
+);
 const DISK =
   /^\/dev\/(?:[hsv]d[a-z*?\uE000]|xvd[a-z]|nvme\d|mmcblk\d|r?disk\d|md\d|dm-\d|mapper\/|disk\/|sg\d|mem$|kmem$|port$|\[?[hsv]d)/;
-const KEY_FOLDERS = new Set([
-  '~/.ssh',
-  '~/.aws',
-  '~/.gnupg',
-  '~/.kube',
-  '~/.docker',
-  '~/.azure',
-  '~/.config/gcloud',
-  '~/.config/gh',
-]);
-const SECRET_FILES = new Set([
-  '~/.aws/credentials',
-  '~/.netrc',
-  '~/.pgpass',
-  '~/.docker/config.json',
-  '~/.kube/config',
-  '~/.npmrc',
-  '~/.pypirc',
-  '~/.git-credentials',
-  '~/.bash_history',
-  '~/.zsh_history',
-  '~/.config/gh/hosts.yml',
-  '~/.vault-token',
-  '~/.my.cnf',
-  '/etc/shadow',
-  '/etc/gshadow',
-  '/etc/passwd',
-  '/etc/master.passwd',
-  '/etc/sudoers',
-]);
+const KEY_FOLDERS = setOf('~/.ssh ~/.aws ~/.gnupg ~/.kube ~/.docker ~/.azure ~/.config/gcloud ~/.config/gh');
+const SECRET_FILES = setOf(
+  '~/.aws/credentials ~/.netrc ~/.pgpass ~/.docker/config.json ~/.kube/config ~/.npmrc ~/.pypirc ' +
+    '~/.git-credentials ~/.bash_history ~/.zsh_history ~/.config/gh/hosts.yml ~/.vault-token ~/.my.cnf ' +
+    '/etc/shadow /etc/gshadow /etc/passwd /etc/master.passwd /etc/sudoers',
+);
 const HARMLESS_IN_SSH = /\.pub$|\/(?:known_hosts|config|authorized_keys)$/;
 const SECRET_NAME =
   /^(?:id_(?:rsa|dsa|ecdsa|ed25519)|\.env|\.env\.(?!example$|sample$|template$|dist$)[\w.-]+|wallet\.dat)$/;
@@ -157,7 +73,8 @@ export function isVital(path: string): boolean {
     if (isVitalFolder(target)) return true;
   }
   // A pattern that matches one of them, such as /b*.
-  return /[*?[]/.test(pattern) && [...SYSTEM].some((folder) => matches(pattern, folder));
+  const isShort = /[*?[]/.test(pattern) && pattern.length <= 32;
+  return isShort && [...SYSTEM].some((folder) => picomatch.isMatch(folder, pattern));
 }
 
 const isVitalFolder = (path: string): boolean =>
@@ -165,29 +82,6 @@ const isVitalFolder = (path: string): boolean =>
 
 /** Everything, or everything that begins with a dot. */
 const isWide = (name: string): boolean => /^(?:\.?[*?]+|\.\[[^\]]*\]\*?|\[[^\]]*\]\*|\.\.?\*)$/.test(name);
-
-function matches(pattern: string, path: string): boolean {
-  const parts = pattern.split('/');
-  const others = path.split('/');
-  return parts.length === others.length && parts.every((part, at) => matchesName(part, others[at] ?? ''));
-}
-
-/** Matches a shell pattern, without a regular expression that could backtrack for ever. */
-function matchesName(pattern: string, name: string): boolean {
-  if (!/[*?[]/.test(pattern)) return pattern === name;
-  if (pattern.length > 32) return false;
-  const source = pattern
-    .replace(/\*+/g, '*')
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replace(/\*/g, '.*')
-    .replace(/\?/g, '.')
-    .replace(/\[!/g, '[^');
-  try {
-    return new RegExp(`^${source}$`).test(name);
-  } catch {
-    return false;
-  }
-}
 
 /** Folders whose owner `chown -R` may change without harm. */
 export const isForOwners = (path: string): boolean =>
@@ -213,3 +107,6 @@ export function isSecretPath(text: string): boolean {
   if (KEY_FOLDERS.has(path.replace(/\/[*.?]*$/, ''))) return true;
   return /^~\/\.(?:ssh|gnupg)\//.test(path) && !HARMLESS_IN_SSH.test(path);
 }
+
+/** For people. */
+export const shown = (path: string): string => unquoted(path).replaceAll(BELOW, '…');

@@ -77,7 +77,7 @@ function bracketed(line: string): Gap[] {
 /** Whether an undefined name is meant to be filled in. */
 export const isPlaceholderName = (name: string): boolean => UPPER.test(name);
 
-const REASON = 'a placeholder that was not filled in';
+export const UNFILLED = 'a placeholder that was not filled in';
 /** These programs mention texts, or search for them. */
 const SEARCHES = /^(?:e?grep|fgrep|rg|ag|ack|sed|awk|gawk|perl|find|fd|tr|test|\[|\[\[|envsubst|man)$/;
 const PRINTS = /^(?:echo|printf)$/;
@@ -92,7 +92,7 @@ export class PlaceholderRules {
   /** @param base offset of the text in its code */
   text(text: string, base: number): void {
     for (const { at, text: found } of placeholdersIn(text))
-      this.check.findings.add('placeholder', this.placing(base + at, base + at + found.length), REASON);
+      this.check.findings.add('placeholder', this.placing(base + at, base + at + found.length), UNFILLED);
   }
 
   word(code: string, node: SyntaxNode): void {
@@ -116,6 +116,6 @@ export class PlaceholderRules {
     if (code.charAt(start) !== '<' || code.charAt(target.end) !== '>') return;
     const name = code.slice(target.start, target.end);
     if (UPPER.test(name) || IN_BRACKETS.test(name))
-      this.check.findings.add('placeholder', this.placing(start, end), REASON);
+      this.check.findings.add('placeholder', this.placing(start, end), UNFILLED);
   }
 }

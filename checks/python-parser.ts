@@ -1,64 +1,38 @@
 // CPython's own parser, in one long-lived process: lines of JSON in, lines of JSON out. It never runs what it parses.
+// It ends itself when the parser takes too long, or when the thread that started it ends.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { packageRoot } from '../system/package-root';
+import type { PythonTree } from './code/estree';
 
-const PARSE_MS = 3_000;
-/** The tree of the longest allowed code has some megabytes. */
-const MAX_ANSWER = 64 * 1024 * 1024;
+/** Longer than the process gives its parser; it may not get as far. */
+const ANSWER_MS = 4_000;
+/** Of code of the greatest allowed length, the answers that were measured took 14 MB at most. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
+/** Parses one piece at a time. */
 export class PythonParser {
   private child: Child | undefined;
-  private queue: Promise<unknown> = Promise.resolve();
+  private answer: (tree: PythonTree) => void = () => undefined;
 
   constructor(
     private readonly python: string,
     private readonly path: string | undefined,
   ) {}
 
-  /** The answer as JSON text: the tree, or the reason why there is none. */
-  parse(code: string): Promise<string> {
-    const answer = this.queue.then(() => this.ask(code));
-    this.queue = answer;
-    return answer;
-  }
-
-  close(): void {
-    this.child?.kill('SIGKILL');
-    this.child = undefined;
-  }
-
-  private ask(code: string): Promise<string> {
-    const child = (this.child ??= this.start());
+  /** Never rejects. */
+  parse(code: string): Promise<PythonTree> {
     return new Promise((resolve) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      const end = (answer: string, isOver = true): void => {
+      const child = (this.child ??= this.start());
+      const timer = setTimeout(() => child.kill('SIGKILL'), ANSWER_MS);
+      this.answer = (tree) => {
         clearTimeout(timer);
-        child.stdout.off('data', onData);
-        child.off('error', onError).off('close', onClose);
-        holdOpen(child, false);
-        if (isOver) this.drop(child);
-        resolve(answer);
+        resolve(tree);
       };
-      const fault = (reason: string): void => end(JSON.stringify({ fault: reason }));
-      const onData = (chunk: Buffer): void => {
-        chunks.push(chunk);
-        size += chunk.length;
-        if (chunk.at(-1) === 0x0a) end(Buffer.concat(chunks).toString('utf8'), false);
-        else if (size > MAX_ANSWER) fault('the answer of the Python parser was too long');
-      };
-      const onError = (err: Error): void =>
-        fault(`${this.python} cannot be run, so Python is not checked: ${err.message}`);
-      const onClose = (): void => fault('the Python parser crashed');
-      const timer = setTimeout(() => fault('the Python parser took too long'), PARSE_MS);
-      holdOpen(child, true);
-      child.stdout.on('data', onData);
-      child.once('error', onError).once('close', onClose);
-      child.stdin.write(`${JSON.stringify({ code })}\n`);
+      child.stdin.write(`${JSON.stringify(code)}\n`);
     });
   }
 
@@ -70,24 +44,31 @@ export class PythonParser {
       env: { PATH: this.path },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    child.on('error', () => this.drop(child));
-    child.on('close', () => this.drop(child));
+    const fail = (fault: string): void => {
+      if (this.child !== child) return;
+      this.child = undefined;
+      this.answer({ fault });
+    };
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) {
+        fail('the answer of the Python parser was too long');
+        child.kill('SIGKILL');
+        return;
+      }
+      chunks.push(chunk);
+      if (chunk.at(-1) !== 0x0a) return;
+      bytes = 0;
+      this.answer(JSON.parse(Buffer.concat(chunks.splice(0)).toString()) as PythonTree);
+    });
+    child.on('error', (err) =>
+      fail(`${this.python} cannot be run, so Python is not checked: ${err.message}`),
+    );
+    child.on('close', () => fail('the Python parser crashed or took too long'));
     // It exited before reading its input: its end is reported separately.
     child.stdin.on('error', () => undefined);
-    child.unref();
     return child;
-  }
-
-  private drop(child: Child): void {
-    if (this.child === child) this.child = undefined;
-    child.kill('SIGKILL');
-  }
-}
-
-/** Whether the child keeps this process alive: an idle parser must not. */
-function holdOpen(child: Child, hold: boolean): void {
-  for (const pipe of [child.stdin, child.stdout] as unknown as { ref(): void; unref(): void }[]) {
-    if (hold) pipe.ref();
-    else pipe.unref();
   }
 }

@@ -66,31 +66,14 @@ function withBraces(word: string, depth: number): string[] {
     .flatMap((part) => withBraces(before + part + after, depth - 1));
 }
 
-const ESCAPES: Record<string, string> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  a: '\x07',
-  b: '\b',
-  e: '\x1b',
-  E: '\x1b',
-  f: '\f',
-  v: '\v',
-};
+const ESCAPED = '\n\t\r\x07\b\x1b\x1b\f\v';
 
 /** `$'…'`; also the escapes of `printf` and `echo -e`. */
 export const ansiText = (text: string): string =>
   text.replace(
-    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,6})|0?([0-7]{1,3})|([^]))/g,
-    (_all, ...groups: (string | undefined)[]) => {
-      const [hex, short, long, octal, char = ''] = groups;
-      const digits = hex ?? short ?? long;
-      if (digits !== undefined) return character(parseInt(digits, 16));
-      if (octal !== undefined) return character(parseInt(octal, 8));
-      return ESCAPES[char] ?? char;
-    },
+    /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|([^]))/g,
+    (_all, hex?: string, octal?: string, char?: string) =>
+      char === undefined
+        ? String.fromCharCode(hex === undefined ? parseInt(octal ?? '', 8) : parseInt(hex, 16))
+        : (ESCAPED['ntrabeEfv'.indexOf(char)] ?? char),
   );
-
-/** Never one of our marks. */
-const character = (code: number): string =>
-  code > 0x10ffff || (code >= 0xe000 && code <= 0xe1ff) ? '?' : String.fromCodePoint(code);

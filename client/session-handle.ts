@@ -9,24 +9,12 @@ import {
 } from '@temporalio/client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { sessionWorkflowId, type SessionRef } from '../contracts/ids';
-import { SESSION_MESSAGES, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
-import {
-  callContent,
-  execContent,
-  inputContent,
-  resetContent,
-  type MessageContent,
-} from '../contracts/message-content';
+import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../contracts/messages';
+import type { Message } from '../contracts/messages/message';
+import { SESSION_MESSAGES as MESSAGES } from '../contracts/messages/to-sessions';
 import { isPassing } from '../contracts/errors/passing';
 import { recentOutput } from '../contracts/sessions/recent-output';
-import { parseWith } from '../contracts/schemas/parse';
-import {
-  execSchema,
-  inputSchema,
-  outputSchema,
-  resetSchema,
-  waitRequestSchema,
-} from '../contracts/schemas/session';
+import { parseRequest } from '../contracts/schemas/parse-request';
 import type {
   CommandView,
   ExecRequest,
@@ -47,7 +35,7 @@ import type {
 } from '../contracts/tools/tools';
 import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
 import { deliver, type ServerFacts } from './delivery/deliver';
-import { updateIdOf } from './delivery/update-id';
+import { sendQuery, sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
 import { withAttributes, type StartAttributes } from './delivery/with-attributes';
 
 /** The server returns a recorded answer at once. */
@@ -73,9 +61,9 @@ export class SessionHandle {
    *   it throws `id_conflict`
    */
   async exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
-    const checked = parseWith(execSchema, 'The command', request);
+    const command = { id, ...parseRequest(MESSAGES.exec, request) };
     const send = (updateId: string): Promise<CommandView> =>
-      this.updateWithStart(SESSION_MESSAGES.exec, [{ id, ...checked }], updateId, execContent(checked));
+      this.updateWithStart({ message: MESSAGES.exec, request: command, id: updateId });
     const sentAt = Date.now();
     try {
       return await send(id);
@@ -100,58 +88,52 @@ export class SessionHandle {
 
   /** Opens the session and its terminal, so that the first command need not wait for them. */
   async open(id: string = randomUUID()): Promise<CommandView> {
-    return this.updateWithStart(SESSION_MESSAGES.open, [], id, ['open']);
+    return this.updateWithStart({ message: MESSAGES.open, request: undefined, id });
   }
 
   /** Types into the running process and answers when it has reacted or yields. Throws `no_running_process`. */
   async input(request: InputRequest, id: string = randomUUID()): Promise<CommandView> {
-    const message = { id, ...parseWith(inputSchema, 'The input', request, true) };
-    return this.update(SESSION_MESSAGES.input, message, id, inputContent(message));
+    return this.update(MESSAGES.input, { id, ...parseRequest(MESSAGES.input, request) }, id);
   }
 
   /** The session's output and state; at once, or after a wait. */
   async output(request: OutputRequest = {}, id: string = randomUUID()): Promise<CommandView> {
-    const checked = parseWith(outputSchema, 'The output request', request);
-    return this.update(SESSION_MESSAGES.output, checked, id, ['output', checked]);
+    return this.update(MESSAGES.output, parseRequest(MESSAGES.output, request), id);
   }
 
   /** Ends everything that runs in the session. The next command gets a fresh shell. */
   async reset(request: ResetRequest = {}, id: string = randomUUID()): Promise<CommandView> {
-    const message = { id, ...parseWith(resetSchema, 'The reset request', request) };
-    return this.update(SESSION_MESSAGES.reset, message, id, resetContent(message));
+    return this.update(MESSAGES.reset, { id, ...parseRequest(MESSAGES.reset, request) }, id);
   }
 
   /** Waits for this and other sessions of the same agent and host; costs the history of one message. */
   async wait(request: WaitRequest, id: string = randomUUID()): Promise<WaitResult> {
-    const checked = parseWith(waitRequestSchema, 'The wait request', request);
-    return this.update<WaitResult>(SESSION_MESSAGES.wait, checked, id, ['wait', checked]);
+    return this.update(MESSAGES.wait, parseRequest(MESSAGES.wait, request), id);
   }
 
   /** For host workers: runs a tool for a script. Repeating the id returns the recorded outcome and runs nothing. */
   callTool(request: ToolCallRequest): Promise<ToolCallAnswer> {
-    const content = callContent(request);
-    return this.update<ToolCallAnswer>(SESSION_MESSAGES.toolCall, request, request.id, content);
+    return this.update(MESSAGES.toolCall, request, request.id);
   }
 
   /** For host workers: outcomes of long-running calls, when one of them has ended, or after a while. */
   toolResults(request: ToolResultsRequest): Promise<ToolResults> {
-    const content: MessageContent = ['toolResults'];
-    return this.update<ToolResults>(SESSION_MESSAGES.toolResults, request, randomUUID(), content);
+    return this.update(MESSAGES.toolResults, request, randomUUID());
   }
 
   /** For host workers: nobody is waiting for these calls any longer. */
   async cancelTools(request: CancelToolsRequest): Promise<void> {
-    await this.deliver((handle) => handle.signal(SESSION_MESSAGES.cancelTools, request));
+    await this.deliver((handle) => sendSignal(handle, MESSAGES.cancelTools, request));
   }
 
   /** The session's state. Also works for a closed session. */
   state(): Promise<SessionState> {
-    return this.deliver((handle) => handle.query<SessionState>(SESSION_MESSAGES.state));
+    return this.deliver((handle) => sendQuery(handle, MESSAGES.state));
   }
 
   /** Ends everything in the session and the session itself. */
   async close(reason: string): Promise<void> {
-    await this.deliver((handle) => handle.signal(SESSION_MESSAGES.close, { reason }));
+    await this.deliver((handle) => sendSignal(handle, MESSAGES.close, { reason }));
   }
 
   /** Resolves when the session's workflow has ended, for whatever reason. */
@@ -167,18 +149,12 @@ export class SessionHandle {
 
   /** Signals input without waiting for its effect, as operators and other SDKs do. */
   async signalInput(request: InputRequest): Promise<void> {
-    const checked = parseWith(inputSchema, 'The input', request, true);
     // With an id, because a signal whose acknowledgement is lost is sent again.
-    const identified = { id: randomUUID(), ...checked };
-    await this.deliver((handle) => handle.signal(SESSION_MESSAGES.input, identified));
+    const identified = { id: randomUUID(), ...parseRequest(MESSAGES.input, request) };
+    await this.deliver((handle) => sendSignal(handle, MESSAGES.input, identified));
   }
 
-  private updateWithStart(
-    name: string,
-    args: [] | [object],
-    id: string,
-    content: MessageContent,
-  ): Promise<CommandView> {
+  private updateWithStart<Request>(update: Update<Request, CommandView>): Promise<CommandView> {
     const attributes = [...attributesOfSession(this.ref), ...attributesOfState(NEW_SESSION_STATE)];
     const send = (client: Client, given: StartAttributes): Promise<CommandView> => {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
@@ -190,22 +166,22 @@ export class SessionHandle {
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: `shell ${this.ref.session} of ${this.ref.agent} on ${this.ref.host}`,
       });
-      const options = { args, updateId: updateIdOf(client, id, content), startWorkflowOperation };
-      return client.workflow.executeUpdateWithStart<Workflow, CommandView, [] | [object]>(name, options);
+      const options = { ...updateOptions(client, update), startWorkflowOperation };
+      return client.workflow.executeUpdateWithStart<Workflow, CommandView, [unknown?]>(
+        update.message.name,
+        options,
+      );
     };
     return this.deliver((_handle, client) => withAttributes(attributes, (given) => send(client, given)));
   }
 
-  private update<T = CommandView>(
-    name: string,
-    request: object,
+  private update<Request, Answer>(
+    message: Message<Request, Answer, 'update'>,
+    request: Request,
     id: string,
-    content: MessageContent,
-  ): Promise<T> {
-    return this.deliver((handle, client) => {
-      const updateId = updateIdOf(client, id, content);
-      return handle.executeUpdate<T, [object]>(name, { args: [request], updateId });
-    });
+  ): Promise<Answer> {
+    const { workflowId } = this;
+    return this.deliver((_handle, client) => sendUpdate(client, workflowId, { message, request, id }));
   }
 
   private async deliver<T>(send: (handle: WorkflowHandle, client: Client) => Promise<T>): Promise<T> {

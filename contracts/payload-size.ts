@@ -20,6 +20,9 @@ export const MAX_TRANSCRIPT_PAGE_BYTES = 524_288;
 /** Bytes of a value as Temporal's default converter writes it. */
 export const jsonBytes = (value: unknown): number => utf8Length(JSON.stringify(value) ?? '');
 
+/** Bytes of a message in a list, with its separator. */
+export const messageBytes = (message: object): number => jsonBytes(message) + 1;
+
 /** The text, or its beginning and end with a note in between, so that it takes at most `maxBytes` as JSON. */
 export function fitText(text: string, maxBytes: number): string {
   const bytes = jsonBytes(text);

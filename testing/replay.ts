@@ -1,12 +1,18 @@
 // Replays recorded histories against today's workflow code: could workflows that are open now continue?
 import type { DataConverter } from '@temporalio/common';
-import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { Worker, type InjectedSinks, type ReplayWorkerOptions } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
+import { RECORDED_MESSAGES, type RecordedMessagesSinks } from '../contracts/agents/recorded-messages';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { quietenRuntime } from './quiet-runtime';
 import { fetchHistories, readHistories, type RecordedHistory } from './read-history';
+
+/** A replay calls none, and logs an error about one that it does not know. */
+const NO_SINKS: InjectedSinks<RecordedMessagesSinks> = {
+  [RECORDED_MESSAGES]: { add: { fn: () => undefined } },
+};
 
 export interface ReplaySources {
   /** Files, or folders with `.json` files. */
@@ -39,7 +45,7 @@ export interface ReplayVerdict {
  */
 export async function replayHistories(sources: ReplaySources): Promise<ReplayVerdict[]> {
   const { files = [], workflowIds = [], client, dataConverter } = sources;
-  const workflows = sources.workflows ?? { workflowBundle: workflowBundle(dataConverter) };
+  const workflows = sources.workflows ?? { workflowBundle: workflowBundle(dataConverter), sinks: NO_SINKS };
   const fetched = client ? await fetchHistories(client, workflowIds) : [];
   const histories = [...files.flatMap(readHistories), ...fetched];
   // Replaying nothing proves nothing.

@@ -3,8 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionRef } from '../contracts/ids';
 import type { Key } from '../contracts/sessions/session';
+import type { SecretUse } from '../contracts/tools/secrets';
 import { contentHash } from '../exec/command-records';
-import { SessionHost, type RunCommand } from '../exec/host/session-host';
+import { SecretStore } from '../exec/host/secret-store';
+import type { HostFacts, RunCommand, Terminals } from '../exec/terminals';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../exec/protocol';
 import {
   SimulatedSession,
@@ -42,51 +44,49 @@ export class SimulatedHost {
 /** A host whose commands do what `answers` says. Give it to a test environment. */
 export const simulatedHost = (answers: SimulatedCommands = {}): SimulatedHost => new SimulatedHost(answers);
 
-/** Replaces the host's terminals, so that everything else is production code. */
-export class SimulatedTerminals extends SessionHost {
+/**
+ * Replaces the host's terminals, so that everything else is production code. No process owns its sessions: they are
+ * neither listed nor open, keep no folder, and end with the workers. Its scripts call no tools.
+ */
+export class SimulatedTerminals implements Terminals {
+  readonly options: HostFacts;
+  private readonly secrets = new SecretStore({ env: {} });
   private readonly sessions = new Map<string, SimulatedSession>();
 
   constructor(
     dataDir: string,
     private readonly simulated: SimulatedHost,
   ) {
-    super({ dataDir, cwd: '/', env: {}, treeKill: 'process-search' });
+    this.options = { dataDir, cwd: '/', env: {}, treeKill: 'process-search' };
     mkdirSync(join(dataDir, 'logs'), { recursive: true });
   }
 
-  override async run(ref: SessionRef, { id, runtime, code }: RunCommand): Promise<Snapshot> {
+  async run(ref: SessionRef, { id, runtime, code }: RunCommand): Promise<Snapshot> {
     const request = { id, runtime, contentHash: contentHash(runtime, code) };
-    return this.of(ref).run(request, () => {
+    return this.of(ref).run(request, ref.session, () => {
       const command = { ...ref, id, runtime, code };
       this.simulated.commands.push(command);
       return this.simulated.answer(command);
     });
   }
 
-  override async open(ref: SessionRef): Promise<Snapshot> {
+  async open(ref: SessionRef): Promise<Snapshot> {
     return this.of(ref).snapshot();
   }
 
-  override async observe(
-    ref: SessionRef,
-    until: Until,
-    signal?: AbortSignal,
-  ): Promise<Verbs['observe']['answer']> {
+  async observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']> {
     return this.of(ref).observe(until, signal);
   }
 
-  override async status(ref: SessionRef): Promise<Snapshot> {
+  async status(ref: SessionRef): Promise<Snapshot> {
     return this.of(ref).snapshot();
   }
 
-  override commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
+  commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
     return this.of(ref).record(id);
   }
 
-  override async input(
-    ref: SessionRef,
-    request: Verbs['input']['request'],
-  ): Promise<Verbs['input']['answer']> {
+  async input(ref: SessionRef, request: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
     const session = this.of(ref);
     const isNew = !session.hasInput(request.id);
     const answer = session.input(request, ref.session);
@@ -94,18 +94,62 @@ export class SimulatedTerminals extends SessionHost {
     return answer;
   }
 
-  override async reset(ref: SessionRef, { id, reason, by }: Verbs['reset']['request']): Promise<Snapshot> {
+  async reset(ref: SessionRef, { id, reason, by }: Verbs['reset']['request']): Promise<Snapshot> {
     if (!this.of(ref).hasReset(id)) this.simulated.resets.push({ ...ref, reason });
     return this.of(ref).reset(id, { by, reason });
   }
 
-  override async close(ref: SessionRef, reason: string | null): Promise<Snapshot> {
+  async close(ref: SessionRef, reason: string | null): Promise<Snapshot> {
     this.simulated.closed.push({ ...ref, reason });
     return this.of(ref).reset(`close-${this.simulated.closed.length}`, { by: 'closed', reason });
   }
 
-  override logPath(ref: SessionRef): string {
+  logPath(ref: SessionRef): string {
     return join(this.options.dataDir, 'logs', `${ref.agent}.${ref.host}.${ref.session}`);
+  }
+
+  toolCalls(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  answerCall(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  closeOtherwiseConfined(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  list(): SessionRef[] {
+    return [];
+  }
+
+  exists(): boolean {
+    return false;
+  }
+
+  isOpen(): boolean {
+    return false;
+  }
+
+  isClosed(): boolean {
+    return true;
+  }
+
+  ownerOf(): undefined {
+    return undefined;
+  }
+
+  secretsOf(ref: SessionRef, use: SecretUse, text: string): Promise<Record<string, string>> {
+    return this.secrets.forText({ ...ref, use, text });
+  }
+
+  detach(): void {
+    // Nothing is connected.
+  }
+
+  endSpare(): Promise<void> {
+    return Promise.resolve();
   }
 
   private of(ref: SessionRef): SimulatedSession {

@@ -63,12 +63,14 @@ export class SimulatedSession {
 
   run(
     request: { id: string; runtime: Runtime; contentHash: string },
+    session: number,
     answer: () => SimulatedAnswer,
   ): Snapshot {
     const known = this.records.get(request.id);
     if (known && known.contentHash !== request.contentHash)
       throw new HoldfastError('id_conflict', { got: request.id });
     if (known) return this.snapshot(known);
+    if (this.isRunning) throw new HoldfastError('busy', { session, from: this.command?.from ?? 0 });
     // First: if the test itself throws, nothing has begun.
     const first = answer();
     const ending = { to: null, exitCode: null, signal: null, killedBy: null, endedAt: null, lost: false };

@@ -5,6 +5,8 @@ import type { ToolCall, ToolResult } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { failedCall } from '../contracts/errors/failed-call';
 import { parseWith } from '../contracts/schemas/parse';
+import { sessionFacts, type SessionFacts } from '../contracts/sessions/session-facts';
+import { ARGUMENT_ROLES, CODE_LANGUAGES } from '../contracts/tools/call-facts';
 import type { OfferedTool } from '../contracts/tools/offered-tools';
 import {
   EFFECTS,
@@ -158,11 +160,14 @@ export function createToolRegistry(
       settle<ToolResult>(
         async () => {
           const tool = find(name);
-          const { content, value } = await runTool(tool, args, context, (result) => ({
+          let session: SessionFacts | undefined;
+          const watched: ToolContext = { ...context, sawSession: (view) => (session = sessionFacts(view)) };
+          const { content, value } = await runTool(tool, args, watched, (result) => ({
             content: textOf(tool, result),
             value: tool.result ? asJson(result) : textOf(tool, result),
           }));
-          return { callId, tool: name, content, isError: false, ...(wantsValue && { value }) };
+          const facts = { ...(session && { session }), ...(wantsValue && { value }) };
+          return { callId, tool: name, content, isError: false, ...facts };
         },
         (err) => failedCall({ callId, tool: name }, err),
       ),
@@ -268,12 +273,29 @@ function checkTool(tool: Partial<Tool> | undefined): void {
     'args: a schema of zod 4': typeof tool?.args === 'object' && '_zod' in tool.args,
     [`effects: ${EFFECTS.join(', ')}`]: (EFFECTS as readonly unknown[]).includes(tool?.effects),
     'runsOn: host or anywhere': ['host', 'anywhere', undefined].includes(tool?.runsOn),
+    [`argumentRoles: an argument's name for any of ${ARGUMENT_ROLES.join(', ')}`]:
+      tool?.argumentRoles === undefined || areRoles(tool.argumentRoles),
+    [`codeLanguage: ${CODE_LANGUAGES.join(', ')}`]: [...CODE_LANGUAGES, undefined].includes(
+      tool?.codeLanguage,
+    ),
+    'session: a function': isFunctionOrAbsent(tool?.session),
+    'forPerson: a function': isFunctionOrAbsent(tool?.forPerson),
     'run: a function': typeof tool?.run === 'function',
   };
   const faults = Object.keys(allowed).filter((what) => !allowed[what]);
   if (faults.length > 0)
     throw new HoldfastError('tool_invalid', { got: String(tool?.name), allowed: faults.join('; ') });
 }
+
+const areRoles = (roles: unknown): boolean =>
+  typeof roles === 'object' &&
+  roles !== null &&
+  Object.entries(roles).every(
+    ([role, name]) =>
+      (ARGUMENT_ROLES as readonly string[]).includes(role) && ['string', 'undefined'].includes(typeof name),
+  );
+
+const isFunctionOrAbsent = (value: unknown): boolean => ['function', 'undefined'].includes(typeof value);
 
 const checkArgs = (tool: Tool, args: unknown): unknown =>
   parseWith(tool.args, `The call to ${tool.name}`, args, tool.secret);

@@ -3,6 +3,8 @@ import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { SessionRef } from '../contracts/ids';
+import type { CommandView } from '../contracts/sessions/session';
+import type { ArgumentRoles, CodeLanguage } from '../contracts/tools/call-facts';
 import type {
   Effects,
   JsonSchema,
@@ -56,6 +58,11 @@ export interface ToolContext {
   caller: ToolCaller | null;
   /** Null for tools that run anywhere. */
   host: ToolHost | null;
+  /**
+   * Records how the call left a session of the agent's own host, for the turn's page and lists: the last one counts.
+   * Absent for calls of scripts.
+   */
+  sawSession?: ((view: CommandView) => void) | undefined;
 }
 
 export interface Tool<Args = unknown, Result = JsonValue> {
@@ -76,6 +83,20 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   runsOn?: RunsOn;
   /** The command line that it runs outside of sessions: the policy checks it like a session's command. */
   commandLine?(args: Args): string;
+  /** Which arguments mean something to people who watch. */
+  argumentRoles?: ArgumentRoles;
+  /**
+   * The language of the argument that is code: code that the model escaped twice is repaired before it runs. Default:
+   * `python` or `nodejs` if the argument with the role `runtime` says so, otherwise `shell`.
+   */
+  codeLanguage?: CodeLanguage;
+  /**
+   * The session of the agent's own host that a call is for; undefined: none. The turn shows it and closes it at the
+   * agent's end. Pure; `key` is the one that `run` gets.
+   */
+  session?(args: Args, key: string): number | undefined;
+  /** Whether a call gives the terminal of its `session` to a person and lasts until they are done. Pure. */
+  forPerson?(args: Args): boolean;
   /** Uses only files: if its host has a sandbox, it runs inside. For built-in tools. */
   usesFiles?: boolean;
   /** The turn itself runs the model's calls; `run` is for scripts. For built-in tools: a turn knows them by name. */

@@ -11,7 +11,7 @@ import type { PolicySettings } from '../contracts/tools/policy';
 import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../system/node-version';
-import type { SessionHost } from '../exec/host/session-host';
+import type { Terminals } from '../exec/terminals';
 import { createDialects } from '../models/dialects/dialects';
 import { createProviders, type ModelProviders } from '../models/providers';
 import { OfferedTools } from '../tools/offered-tools';
@@ -82,7 +82,7 @@ const exposedIn = ({ dataDir, config, workdir, host }: WorkersOptions): Exposed 
     : exposedNow({ dataDir, config: config ?? null, workdir: workdir ?? null });
 
 /** The sessions of a host: real ones, or a test's substitute. */
-type OpenSessions = (options: WorkersOptions, parts: SessionParts) => Promise<SessionHost>;
+type OpenSessions = (options: WorkersOptions, parts: SessionParts) => Promise<Terminals>;
 
 const NEITHER = 'false for a process that serves only a host';
 
@@ -154,7 +154,7 @@ export async function composeWorkers(
       listen: options.listen,
       log: warn,
     };
-    const openParts = (parts: SessionParts): Promise<SessionHost> => open({ ...options, log }, parts);
+    const openParts = (parts: SessionParts): Promise<Terminals> => open({ ...options, log }, parts);
     // In parallel: loading the workflows takes longer than all the rest, and uses another processor.
     const [agentSide, hostSide] = await both(
       agents ? createAgentSide(agentOptions) : undefined,

@@ -7,10 +7,23 @@ import { fromFailure, toFailure } from '../contracts/errors/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';
 import { asSummary } from '../contracts/text/labels';
 import { WORKFLOWS } from '../contracts/messages';
-import { sendSignal, stopSignal } from './agent/agent-definitions';
+import { AGENT_MESSAGES, TURN_MESSAGES } from '../contracts/messages/to-agents';
+import { SESSION_MESSAGES } from '../contracts/messages/to-sessions';
+import { definitionsOf } from './messages/definitions';
 
-export * as agentMessages from './agent/agent-definitions';
-export * as sessionMessages from './session/session-definitions';
+const { approve: approveAgent, deny: denyAgent, interrupt: interruptAgent, ...toAgents } = AGENT_MESSAGES;
+const { state: turnState, ...toTurns } = TURN_MESSAGES;
+const { lastView: output, ...toSessions } = SESSION_MESSAGES;
+/** The signals, updates and queries of agents and their turns. */
+export const agentMessages = definitionsOf({
+  ...toAgents,
+  ...{ approveAgent, denyAgent, interruptAgent },
+  ...toTurns,
+  turnState,
+});
+/** Those of sessions. */
+export const sessionMessages = { ...definitionsOf(toSessions), ...definitionsOf({ output }) };
+
 export type * from '../contracts/agents/agent';
 export type * from '../contracts/sessions/session';
 
@@ -54,8 +67,8 @@ export async function startAgent(
   return {
     workflowId: child.workflowId,
     result: () => child.result(),
-    send: (message) => child.signal(sendSignal, { message }),
-    stop: (reason) => child.signal(stopSignal, reason === undefined ? {} : { reason }),
+    send: (message) => child.signal(agentMessages.sendSignal, { message }),
+    stop: (reason) => child.signal(agentMessages.stopSignal, reason === undefined ? {} : { reason }),
   };
 }
 

@@ -9,14 +9,7 @@ import type {
   ReadTranscriptInput,
   ResetSessionsInput,
 } from '../../contracts/activities';
-import type {
-  Compaction,
-  Message,
-  ModelCall,
-  ModelReply,
-  ParsedReply,
-  ToolCall,
-} from '../../contracts/agents/agent';
+import type { Compaction, Message, ModelCall, ModelReply } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
   hostNameOf,
@@ -39,12 +32,11 @@ import { beating } from '../beating';
 import { fitReply } from '../blobs/fit-payload';
 import type { LiveTokens } from './live-tokens';
 import type { ToolRulings } from '../tools/tool-ruling';
-import { TranscriptCache } from './transcript-cache';
+import { prepareCalls } from './prepare-calls';
+import type { Transcripts } from './transcripts';
 
 /** An agent ends when its shells are gone; if their host is offline, it does not wait for ever. */
 const CLOSE_MS = 20_000;
-/** The calls of a reply run in parallel: the server allows 2,000 activities, and a history 50 MB. */
-const MAX_CALLS = 100;
 /** Messages per page when a conversation is copied from another. */
 const COPIED_MESSAGES = 200;
 
@@ -55,11 +47,11 @@ export interface AgentDependencies {
   findDialect: FindDialect;
   tokens: LiveTokens;
   rulings: ToolRulings;
+  transcripts: Transcripts;
 }
 
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
-  const { client, tools, findProvider, findDialect, tokens, rulings } = dependencies;
-  const transcripts = new TranscriptCache(client);
+  const { client, tools, findProvider, findDialect, tokens, rulings, transcripts } = dependencies;
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
     return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
@@ -82,10 +74,14 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         };
         const call = { agent, turn: turn.workflowId };
         const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
-        const placed = await withPlaces(dialect.parse(raw), tools, allowed, (call) =>
-          rulings.of(call.tool, call.args, { host: hostNameOf(input), cwd: input.cwd ?? null }),
-        );
-        const parsed = checkedAnswer(placed, outputSchema);
+        const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
+        const prepared = await prepareCalls(dialect.parse(raw), {
+          tools,
+          allowed,
+          key: input.key,
+          ruled: (call) => rulings.of(call.tool, call.args, place),
+        });
+        const parsed = checkedAnswer(prepared, outputSchema);
         const { usage } = raw;
         const { window } = provider;
         return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
@@ -128,40 +124,6 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         await Promise.all(all.map((ref) => ifItIsThere(() => client.session(ref).reset({ reason }))));
       }),
   };
-}
-
-/** Adds to each call where it will run, and whether it may: workflows know neither the registry nor the policy. */
-async function withPlaces(
-  reply: ParsedReply,
-  tools: ToolRegistry,
-  allowed: readonly string[] | undefined,
-  ruled: (call: ToolCall) => ReturnType<ToolRulings['of']>,
-): Promise<ParsedReply> {
-  if (reply.kind !== 'calls') return reply;
-  const { length } = reply.calls;
-  if (length > MAX_CALLS)
-    return { kind: 'malformed', problem: `It holds ${length} calls, allowed ${MAX_CALLS} in one reply.` };
-  const places = new Map(tools.describe().map(({ name, runsOn }) => [name, runsOn]));
-  const all = await Promise.all(reply.calls.map(async (call) => ({ ...call, ...(await ruled(call)) })));
-  const calls = all.map((call): ToolCall => {
-    if (places.get(call.tool) === 'host') return { ...call, runsOn: 'host' };
-    const mayRun = allowed?.includes(call.tool) ?? true;
-    return mayRun && isForTurn(call, tools) ? { ...call, runsOn: 'turn' } : call;
-  });
-  return { ...reply, calls };
-}
-
-/** Invalid or forbidden calls pass here: the tool's activity reports those. */
-function isForTurn({ tool: name, args }: ToolCall, tools: ToolRegistry): boolean {
-  try {
-    const tool = tools.find(name);
-    if (!tool.inTurn) return false;
-    tools.check(tool, args);
-    return true;
-  } catch (err) {
-    if (err instanceof HoldfastError) return false;
-    throw err;
-  }
 }
 
 const closeSession = (session: SessionHandle, reason: string): Promise<void> =>

@@ -14,12 +14,12 @@ import {
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import type { CommandTrouble, RunCommandInput, Yielded } from '../../contracts/sessions/host';
-import { SESSION_MESSAGES } from '../../contracts/messages';
+import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import { isPassing, ofLookBehind } from '../../contracts/errors/passing';
 import { commandView } from '../../exec/host/command-view';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
 import type { ObserveReason, Snapshot } from '../../exec/protocol';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
 import { crashPoint } from '../crash-point';
 
@@ -50,7 +50,7 @@ export class CommandCompletion {
 
   constructor(
     private readonly client: Client,
-    private readonly sessions: SessionHost,
+    private readonly sessions: Terminals,
     private readonly options: CompletionOptions,
   ) {
     mkdirSync(options.journal, { recursive: true, mode: 0o700 });
@@ -167,7 +167,7 @@ export class CommandCompletion {
     const { workflowId, commandId } = entry.input;
     const session = this.client.workflow.getHandle(workflowId);
     const told: Yielded = { commandId, trouble };
-    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, told), signal);
+    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
     entry.troubled = trouble !== null;
     this.keep(entry);
   }
@@ -181,7 +181,7 @@ export class CommandCompletion {
       const view = await this.view(entry.input, snapshot, reason);
       const session = this.client.workflow.getHandle(workflowId);
       crashPoint('yield-due');
-      await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded, { commandId, view }), signal);
+      await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, { commandId, view }), signal);
       crashPoint('yield-told');
       // Recorded after the signal: a repeated signal is ignored, but a missing one would leave the caller waiting.
       entry.yielded = true;

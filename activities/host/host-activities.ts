@@ -23,7 +23,7 @@ import { commandView, type ViewRequest } from '../../exec/host/command-view';
 import type { ObserveReason, Snapshot, Verbs } from '../../exec/protocol';
 import type { AuditLog } from '../../exec/host/audit-log';
 import type { Effect, HostAccess } from '../../exec/host/host-access';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
 import { importsOf } from '../../checks/javascript-imports';
 import type { HeldCommand } from '../../contracts/tools/approvals';
@@ -46,7 +46,7 @@ export interface HostOwnership {
 export interface HostDependencies {
   host: string;
   ownership: HostOwnership;
-  sessions: SessionHost;
+  sessions: Terminals;
   completion: CommandCompletion;
   channel: ToolChannel;
   access: HostAccess;
@@ -239,7 +239,7 @@ interface Input {
 }
 
 /** Where a command would begin; null if a holder of an earlier release does not say. */
-async function folderOf(sessions: SessionHost, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
+async function folderOf(sessions: Terminals, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
   if (reset || !sessions.isOpen(ref)) return cwd ?? sessions.options.cwd;
   return (await sessions.status(ref)).folder ?? null;
 }

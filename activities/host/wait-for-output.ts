@@ -7,7 +7,7 @@ import type { Wait, WaitReason } from '../../contracts/sessions/session';
 import type { SessionRef } from '../../contracts/ids';
 import { logStart } from '../../exec/output/log-reader';
 import type { ObserveReason, Snapshot, Until } from '../../exec/protocol';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import { keptTexts } from '../../exec/output/view';
 
 /** Window size for searching a pattern. */
@@ -25,7 +25,7 @@ export interface Waited {
 
 /** Waits for several sessions at once: until all, or any, meet their conditions, or the time is up. */
 export async function waitForSessions(
-  sessions: SessionHost,
+  sessions: Terminals,
   { ref, targets, wait, mode, waitMs }: WaitForSessionsInput,
   signal: AbortSignal,
 ): Promise<Waited[]> {
@@ -56,7 +56,7 @@ export async function waitForSessions(
 
 /** Waits for one session. */
 export async function waitForOutput(
-  sessions: SessionHost,
+  sessions: Terminals,
   { ref, from, wait, waitMs }: WaitInput,
   signal: AbortSignal,
 ): Promise<Waited> {
@@ -72,7 +72,7 @@ export async function waitForOutput(
 }
 
 async function waitForPattern(
-  sessions: SessionHost,
+  sessions: Terminals,
   { ref, from, pattern, waitMs }: Omit<WaitInput, 'wait'> & { pattern: string },
   signal: AbortSignal,
 ): Promise<Omit<Waited, 'ref'>> {

@@ -5,9 +5,10 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { sessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import { advance, ASKED, isKept, isOpen, isSlow, type CallState } from '../../contracts/tools/call-state';
 import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
 import type { CancelledCall, ScriptCall } from '../../exec/protocol';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import type { ToolRegistry } from '../../tools/registry';
 import type { Tool } from '../../tools/tool';
 import { whyUnreachable, type BlobStore } from '../blobs/blob-store';
@@ -33,7 +34,7 @@ export interface OffersElsewhere {
 
 export interface ToolChannelOptions {
   client: HoldfastClient;
-  sessions: SessionHost;
+  sessions: Terminals;
   tools: ToolRegistry;
   blobs: BlobStore;
   rulings: ToolRulings;
@@ -81,15 +82,19 @@ export class ToolChannel {
   }
 }
 
+interface OpenCall extends ScriptCall {
+  state: CallState;
+  /** Aborts when nobody waits for it any more. */
+  abort: AbortController;
+  /** Given the outcome of a slow call. */
+  settle?: (outcome: ToolOutcome) => void;
+}
+
 /** The calls of one session's scripts. */
 class SessionChannel {
   private readonly session: SessionHandle;
   private readonly slots = new Slots(OPEN_UPDATES);
-  /** Aborts when nobody waits for the call any more. */
-  private readonly open = new Map<string, AbortController>();
-  private readonly slow = new Map<string, (outcome: ToolOutcome) => void>();
-  /** Calls that the session has recorded, until their scripts have the outcome. */
-  private readonly recorded = new Set<string>();
+  private readonly open = new Map<string, OpenCall>();
   /** Arguments of open calls that are stored in files here. */
   private readonly args = new Map<string, BlobRef>();
   /** Ids of calls whose scripts have the outcome, so the session may forget them. */
@@ -113,28 +118,27 @@ class SessionChannel {
     }
   }
 
-  private async handle(call: ScriptCall): Promise<void> {
-    const abort = new AbortController();
-    this.open.set(call.id, abort);
-    const over = AbortSignal.any([abort.signal, this.signal]);
+  private async handle(asked: ScriptCall): Promise<void> {
+    const call: OpenCall = { ...asked, state: ASKED, abort: new AbortController() };
+    this.open.set(call.id, call);
+    const over = AbortSignal.any([call.abort.signal, this.signal]);
     try {
       crashPoint('call-arrived');
       const outcome = await this.outcomeOf(call, over);
+      advance(call, { type: 'ended', outcome });
       crashPoint('call-recorded');
       await this.deliver(call, outcome, over);
       crashPoint('call-answered');
     } catch (err) {
-      if (!over.aborted) await this.giveFailure(call.id, err);
+      if (!over.aborted) await this.giveFailure(call, err);
     } finally {
       this.open.delete(call.id);
       this.release(call.id);
-      // It was recorded after its cancellation had been acknowledged.
-      if (abort.signal.aborted) this.forget(call.id);
     }
   }
 
   /** Invalid input costs no history. Passing trouble is waited out, since the script waits too. */
-  private async outcomeOf(call: ScriptCall, over: AbortSignal): Promise<ToolOutcome> {
+  private async outcomeOf(call: OpenCall, over: AbortSignal): Promise<ToolOutcome> {
     let request: ToolCallRequest;
     try {
       request = await this.requestOf(call);
@@ -144,7 +148,7 @@ class SessionChannel {
     }
     for (let unknown = 0; ;) {
       try {
-        return await this.ask(request, over);
+        return await this.ask(call, request, over);
       } catch (err) {
         if (over.aborted) throw err;
         if (err instanceof HoldfastError && !err.retryable) return err.toOutcome();
@@ -190,23 +194,24 @@ class SessionChannel {
     }
   }
 
-  private async ask(request: ToolCallRequest, over: AbortSignal): Promise<ToolOutcome> {
+  private async ask(call: OpenCall, request: ToolCallRequest, over: AbortSignal): Promise<ToolOutcome> {
     const answer = await this.slots.with(over, () => this.send(request));
-    if (!answer.pending) return answer.outcome;
-    if (over.aborted && !this.signal.aborted) {
-      // The cancellation reached the session before the call did.
-      await this.session.cancelTools({ ids: [request.id], reason: 'nobody waits for it any more' });
+    const { id } = request;
+    if (!advance(call, { type: 'recorded' }) && !isOpen(call.state)) {
+      // The cancellation reached the session before the call did, and has perhaps been acknowledged.
+      if (answer.pending && !this.signal.aborted)
+        await this.session.cancelTools({ ids: [id], reason: 'nobody waits for it any more' });
+      this.answered.push(id);
     }
+    if (!answer.pending) return answer.outcome;
     over.throwIfAborted();
-    return this.whenSlowEnds(request.id, over);
+    return this.whenSlowEnds(call, over);
   }
 
   private async send(request: ToolCallRequest): Promise<ToolCallAnswer> {
     const answered = this.answered.splice(0, MAX_ANSWERED);
     try {
-      const answer = await this.session.callTool({ ...request, answered });
-      this.recorded.add(request.id);
-      return answer;
+      return await this.session.callTool({ ...request, answered });
     } catch (err) {
       // A refused message was not read: the next one repeats it.
       this.answered.unshift(...answered);
@@ -214,46 +219,45 @@ class SessionChannel {
     }
   }
 
-  /** Sent with the next message; the session may not know the call any more. */
-  private forget(id: string): void {
-    if (this.recorded.delete(id)) this.answered.push(id);
-  }
-
   /** All slow calls of a session share one update. */
-  private whenSlowEnds(id: string, over: AbortSignal): Promise<ToolOutcome> {
+  private whenSlowEnds(call: OpenCall, over: AbortSignal): Promise<ToolOutcome> {
     return new Promise((resolve, reject) => {
-      over.addEventListener('abort', () => (this.slow.delete(id), reject(new Error('nobody waits for it'))), {
-        once: true,
-      });
-      this.slow.set(id, resolve);
-      if (this.slow.size === 1) void this.followSlow();
+      over.addEventListener('abort', () => reject(new Error('nobody waits for it')), { once: true });
+      call.settle = resolve;
+      advance(call, { type: 'slow' });
+      if (this.slow.length === 1) void this.followSlow();
     });
   }
 
+  /** Ids of calls whose ends are asked for. */
+  private get slow(): string[] {
+    return [...this.open.values()].filter(({ state }) => isSlow(state)).map(({ id }) => id);
+  }
+
   private async followSlow(): Promise<void> {
-    while (this.slow.size > 0 && !this.signal.aborted) {
+    while (this.slow.length > 0 && !this.signal.aborted) {
       try {
-        const { outcomes, unknown } = await this.session.toolResults({ ids: [...this.slow.keys()] });
+        const { outcomes, unknown } = await this.session.toolResults({ ids: this.slow });
         for (const [id, outcome] of Object.entries(outcomes)) this.settleSlow(id, outcome);
         for (const id of unknown) this.settleSlow(id, notKnown(id).toOutcome());
       } catch (err) {
         if (err instanceof HoldfastError && !err.retryable)
-          for (const id of this.slow.keys()) this.settleSlow(id, err.toOutcome());
+          for (const id of this.slow) this.settleSlow(id, err.toOutcome());
         else await delay(AGAIN_MS);
       }
     }
   }
 
   private settleSlow(id: string, outcome: ToolOutcome): void {
-    this.slow.get(id)?.(outcome);
-    this.slow.delete(id);
+    const call = this.open.get(id);
+    if (call && isSlow(call.state) && advance(call, { type: 'ended', outcome })) call.settle?.(outcome);
   }
 
-  private async deliver(call: ScriptCall, outcome: ToolOutcome, over: AbortSignal): Promise<void> {
+  private async deliver(call: OpenCall, outcome: ToolOutcome, over: AbortSignal): Promise<void> {
     try {
       if (over.aborted) return;
       const answer = await this.answerOf(call, outcome, over);
-      if (!over.aborted) await this.give(call.id, answer);
+      if (!over.aborted) await this.give(call, answer);
     } finally {
       // If this worker stops, the next one delivers it.
       if ('blob' in outcome && !this.signal.aborted)
@@ -280,29 +284,36 @@ class SessionChannel {
     }
   }
 
-  private async give(id: string, answer: Answer): Promise<void> {
+  private async give(call: OpenCall, answer: Answer): Promise<void> {
+    const { id } = call;
     await this.options.sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
-    this.forget(id);
+    // Sent with the next message; the session may not know the call any more.
+    if (isKept(call.state)) this.answered.push(id);
+    advance(call, { type: 'delivered' });
   }
 
   /** Reports any failure to the script, which would wait for ever otherwise. */
-  private async giveFailure(id: string, err: unknown): Promise<void> {
+  private async giveFailure(call: OpenCall, err: unknown): Promise<void> {
+    const { id } = call;
     const reason = whyOf(err);
     this.options.log('a call could not be answered', { call: id, error: reason });
     const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason });
     // A failure here means that its holder is gone, and the script with it.
-    await this.give(id, known.toOutcome()).catch(() => undefined);
+    advance(call, { type: 'ended', outcome: known.toOutcome() });
+    await this.give(call, known.toOutcome()).catch(() => undefined);
   }
 
   private async cancel({ id, reason }: CancelledCall): Promise<void> {
-    this.open.get(id)?.abort();
+    const call = this.open.get(id);
+    if (call) advance(call, { type: 'cancelled', reason });
+    call?.abort.abort();
     if (!(await this.isCancelled(id, reason))) return;
     const cancelled = new HoldfastError('call_cancelled', { tool: id, reason });
     const answer = { callId: id, ...cancelled.toOutcome() };
     await this.options.sessions.answerCall(this.ref, { id, answer }).catch(() => undefined);
+    if (call) advance(call, { type: 'delivered' });
     // An earlier worker may have had it recorded.
-    this.recorded.add(id);
-    this.forget(id);
+    this.answered.push(id);
   }
 
   /**

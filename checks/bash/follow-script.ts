@@ -4,16 +4,23 @@ import { runCommand } from '../commands/run-command';
 import type { Word } from '../commands/command';
 import { judgeWrite } from '../commands/destructive';
 import { textOfFile } from '../commands/outputs';
-import type { Placing } from '../findings';
+import { SENDS_SECRETS, type Place, type Placing } from '../findings';
 import { PlaceholderRules } from '../placeholders';
 import { REMOTE, SECRET, SPLIT, UNKNOWN, bounded, isSecret, unquoted, wordsOf } from '../text';
 import { resolvePath } from '../paths';
-import { runBuiltin } from './builtins';
-import { isForkBomb } from './fork-bomb';
-import { NETWORK_DEVICE, NO_INPUT, argumentsBehind, isConnection, targetsOf, type Input } from './input';
-import { Scope, type ShellFunction } from './scope';
+import {
+  MAX_VARIANTS,
+  NETWORK_DEVICE,
+  NO_INPUT,
+  argumentsBehind,
+  isConnection,
+  isForkBomb,
+  targetsOf,
+  variants,
+  type Input,
+} from './parts';
+import { Scope, runBuiltin, type ShellFunction } from './scope';
 import { parseBash, type SyntaxNode } from './tree';
-import { MAX_VARIANTS, siteOf, variants } from './variants';
 import { evaluate, inString, type WordContext } from './words';
 
 const MAX_CALLS = 8;
@@ -27,15 +34,14 @@ export function runBash(check: Check, code: string, placing: Placing, nested: Ne
     return UNKNOWN;
   }
   if (tree.fault !== null)
-    check.findings.skip(`line ${lineAt(check, placing, tree.fault)} is not bash that the parser knows`);
+    check.findings.skip(
+      `line ${check.findings.lineOf(placing(tree.fault, tree.fault).start)} is not bash that the parser knows`,
+    );
   if (tree.isCut) check.findings.skip('the code is nested too deeply');
   const scope = nested.scope ?? new Scope();
   const shell = new Shell(check, code, { placing, scope, depth: nested.depth, calls: 0 });
   return shell.run(tree.root, { ...NO_INPUT, text: nested.stdin ?? UNKNOWN });
 }
-
-const lineAt = ({ findings }: Check, placing: Placing, offset: number): number =>
-  findings.lineOf(placing(offset, offset).start);
 
 interface Surroundings {
   placing: Placing;
@@ -104,12 +110,6 @@ class Shell {
       case 'c_style_for_statement':
       case 'case_statement':
         return this.branch(() => this.all(node, input));
-      case 'file_redirect':
-      case 'herestring_redirect':
-      case 'heredoc_redirect':
-        return this.redirected({ ...node, children: [node] }, input);
-      case 'command_substitution':
-      case 'process_substitution':
       case 'string':
       case 'raw_string':
       case 'concatenation':
@@ -117,6 +117,9 @@ class Shell {
         // Also covers the words of a test or a case.
         evaluate(node, this.words);
         return '';
+      case 'file_redirect':
+        // `$(<file)`.
+        return this.redirectInput(node, NO_INPUT).text;
       case 'ERROR':
         return this.broken(node, input);
       default:
@@ -132,11 +135,9 @@ class Shell {
 
   private branch(work: () => string): string {
     this.scope.branches += 1;
-    try {
-      return work();
-    } finally {
-      this.scope.branches -= 1;
-    }
+    const output = work();
+    this.scope.branches -= 1;
+    return output;
   }
 
   private inOther(scope: Scope, work: (shell: Shell) => string): string {
@@ -144,11 +145,7 @@ class Shell {
   }
 
   private substitution(node: SyntaxNode): string {
-    return this.inOther(this.scope.copy(), (shell) => {
-      const [redirect] = node.children.filter(({ type }) => type === 'file_redirect');
-      if (redirect && node.children.length === 3) return shell.redirectInput(redirect, NO_INPUT).text;
-      return shell.all(node, NO_INPUT);
-    });
+    return this.inOther(this.scope.copy(), (shell) => shell.all(node, NO_INPUT));
   }
 
   /** Words outside any known statement: still a command. */
@@ -189,12 +186,9 @@ class Shell {
     const body = node.children.at(-1);
     if (!name || !body) return '';
     const text = this.textOf(name);
+    const place = this.placeOf(node);
     if (isForkBomb(text, body, (child) => this.textOf(child)))
-      this.check.findings.add(
-        'destructive',
-        this.around.placing(node.start, node.end),
-        'it starts itself without end',
-      );
+      this.check.findings.add('destructive', place, 'it starts itself without end');
     this.scope.functions.set(text, { body, code: this.code, placing: this.around.placing });
     const scope = this.scope.copy();
     scope.branches += 1;
@@ -220,26 +214,20 @@ class Shell {
 
   private pipeline(node: SyntaxNode, input: Input): string {
     const stages = node.children.filter(({ type }) => type !== '|' && type !== '|&' && type !== 'comment');
-    return this.stages(stages, input);
-  }
-
-  private stages(stages: SyntaxNode[], input: Input): string {
     let current = input;
     for (const [at, stage] of stages.entries()) {
       const next = stages[at + 1];
       const isConnected = input.isConnected || (next !== undefined && isConnection(next, this.code));
       const text = this.inOther(this.scope.copy(), (shell) => shell.run(stage, { ...current, isConnected }));
-      current = { text, site: null, isConnected: false };
+      current = { text, place: null, isConnected: false };
     }
     return current.text;
   }
 
   private redirected(node: SyntaxNode, input: Input): string {
     const isRedirect = ({ type }: SyntaxNode): boolean => type.endsWith('_redirect');
-    const [redirects, bodies] = [
-      node.children.filter(isRedirect),
-      node.children.filter((child) => !isRedirect(child)),
-    ];
+    const redirects = node.children.filter(isRedirect);
+    const bodies = node.children.filter((child) => !isRedirect(child));
     let current = input;
     for (const redirect of redirects) current = this.redirectInput(redirect, current);
     // The grammar treats arguments after the target as more targets.
@@ -257,19 +245,14 @@ class Shell {
     if (node.type === 'heredoc_redirect') return this.heredoc(node, input);
     const [target] = targetsOf(node);
     if (!target) return input;
-    if (node.type === 'herestring_redirect') {
-      const [text = UNKNOWN] = evaluate(target, this.words);
-      return {
-        ...input,
-        text: `${unquoted(text)}\n`,
-        site: siteOf(target, text, this.code, this.around.placing),
-      };
-    }
     const [text = UNKNOWN] = evaluate(target, this.words);
-    if (NETWORK_DEVICE.test(text)) return { text: REMOTE + UNKNOWN, site: null, isConnected: true };
+    if (node.type === 'herestring_redirect') {
+      return { ...input, text: `${unquoted(text)}\n`, place: this.placeOf(target) };
+    }
+    if (NETWORK_DEVICE.test(text)) return { text: REMOTE + UNKNOWN, place: null, isConnected: true };
     if (!node.children.some(({ type }) => type === '<')) return input;
     this.placeholders.redirection(this.code, target);
-    return { ...input, text: textOfFile(text, this.scope), site: null };
+    return { ...input, text: textOfFile(text, this.scope), place: null };
   }
 
   private heredoc(node: SyntaxNode, input: Input): Input {
@@ -279,13 +262,9 @@ class Shell {
     const isRaw = /['"\\]/.test(this.textOf(start));
     this.placeholders.text(this.code.slice(body.start, body.end), body.start);
     const [text = UNKNOWN] = isRaw ? [this.textOf(body)] : inString(body, this.words, false);
-    const tabs = node.children[0]?.type === '<<-';
-    const plain = unquoted(text);
-    return {
-      ...input,
-      text: tabs ? plain.replace(/^\t+/gm, '') : plain,
-      site: siteOf(body, plain, this.code, this.around.placing),
-    };
+    const isIndented = node.children[0]?.type === '<<-';
+    const plain = isIndented ? unquoted(text).replace(/^\t+/gm, '') : unquoted(text);
+    return { ...input, text: plain, place: this.placeOf(body) };
   }
 
   /** Returns the output that is not redirected. */
@@ -294,22 +273,16 @@ class Shell {
     const operator = node.children.find(({ type }) => /^(?:&?>{1,2}[|&]?|<>)$/.test(type))?.type;
     const [target] = targetsOf(node);
     if (!operator || !target || target.type === 'number') return output;
-    const place = this.around.placing(whole.start, whole.end);
+    const place = this.placeOf(whole);
     for (const text of evaluate(target, this.words)) {
       if (!operator.includes('>>') || text.startsWith('/dev/'))
         judgeWrite({ check: this.check, place, scope: this.scope }, text);
       if (NETWORK_DEVICE.test(text) && isSecret(output))
-        this.check.findings.add(
-          'exfiltration',
-          place,
-          'it sends keys, passwords or the environment over the network',
-        );
+        this.check.findings.add('exfiltration', place, SENDS_SECRETS);
       const path = resolvePath(text, this.scope.cwd);
-      if (node.children[0]?.type !== 'file_descriptor' && !path.startsWith('/dev/'))
-        this.scope.files.set(
-          path,
-          operator.includes('>>') ? (this.scope.files.get(path) ?? '') + output : output,
-        );
+      if (node.children[0]?.type === 'file_descriptor' || path.startsWith('/dev/')) continue;
+      const before = operator.includes('>>') ? (this.scope.files.get(path) ?? '') : '';
+      this.scope.files.set(path, before + output);
     }
     return '';
   }
@@ -319,7 +292,7 @@ class Shell {
     if (node.type !== 'heredoc_redirect') return output;
     let text = output;
     for (const child of node.children) {
-      if (child.type === 'pipeline') text = this.pipeline(child, { text, site: null, isConnected: false });
+      if (child.type === 'pipeline') text = this.pipeline(child, { text, place: null, isConnected: false });
       else if (child.type === 'file_redirect') text = this.redirectOutput(child, text, node);
       else if (/^(?:command|redirected_statement|list|subshell|compound_statement)$/.test(child.type))
         text += this.run(child, NO_INPUT);
@@ -356,30 +329,14 @@ class Shell {
     const alias = this.scope.aliases.get(name);
     if (alias !== undefined && this.around.calls < MAX_CALLS) {
       const text = [alias, ...words.slice(1).map((word) => word.text)].join(' ');
-      const { placing, depth } = this.around;
-      return this.check.nested({
-        language: 'bash',
-        text,
-        site: { place: program.place, exact: null },
-        placing,
-        depth,
-      });
+      const { depth } = this.around;
+      return this.check.nested({ language: 'bash', text, place: program.place, depth });
     }
     if (runBuiltin(this.scope, name, words)) return '';
-    const { placing, scope, depth } = this.around;
-    const place = placing(node.start, node.end);
-    const { text: stdin, site: stdinSite, isConnected } = input;
-    return runCommand({
-      check: this.check,
-      words,
-      stdin,
-      stdinSite,
-      scope,
-      place,
-      placing,
-      depth,
-      isConnected,
-    });
+    const { scope, depth } = this.around;
+    const { text: stdin, place: stdinPlace, isConnected } = input;
+    const from = { check: this.check, scope, depth, place: this.placeOf(node) };
+    return runCommand({ ...from, words, stdin, stdinPlace, isConnected });
   }
 
   private call({ body, code, placing }: ShellFunction, args: Word[], input: Input): string {
@@ -387,14 +344,16 @@ class Shell {
     const before = scope.parameters;
     scope.parameters = args.map(({ text }) => text);
     const around = { ...this.around, placing, calls: this.around.calls + 1 };
-    try {
-      return new Shell(this.check, code, around).run(body, input);
-    } finally {
-      scope.parameters = before;
-    }
+    const output = new Shell(this.check, code, around).run(body, input);
+    scope.parameters = before;
+    return output;
   }
 
   private textOf({ start, end }: SyntaxNode): string {
     return this.code.slice(start, end);
+  }
+
+  private placeOf({ start, end }: SyntaxNode): Place {
+    return this.around.placing(start, end);
   }
 }

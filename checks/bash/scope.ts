@@ -1,5 +1,6 @@
 // What a script has set so far: variables, functions, aliases, files, the working folder.
-import { HOME, UNKNOWN, bounded } from '../text';
+import { resolvePath } from '../paths';
+import { HOME, UNKNOWN, bounded, unquoted } from '../text';
 import type { Placing } from '../findings';
 import type { SyntaxNode } from './tree';
 
@@ -14,14 +15,14 @@ export interface ShellFunction {
 }
 
 export class Scope {
-  readonly variables = new Map<string, string[]>([
+  variables = new Map<string, string[]>([
     ['HOME', [HOME]],
     ['OLDPWD', [UNKNOWN]],
   ]);
-  readonly functions = new Map<string, ShellFunction>();
-  readonly aliases = new Map<string, string>();
+  functions = new Map<string, ShellFunction>();
+  aliases = new Map<string, string>();
   /** What the script has written to files, by path. */
-  readonly files = new Map<string, string>();
+  files = new Map<string, string>();
   cwd: string | null = null;
   /** Of the function being followed. */
   parameters: string[] | null = null;
@@ -42,16 +43,38 @@ export class Scope {
 
   /** For a subshell: its changes are not seen here, except for files. */
   copy(): Scope {
-    const scope = new Scope();
-    for (const [name, values] of this.variables) scope.variables.set(name, values);
-    for (const [name, body] of this.functions) scope.functions.set(name, body);
-    for (const [name, text] of this.aliases) scope.aliases.set(name, text);
-    Object.assign(scope, {
-      files: this.files,
-      cwd: this.cwd,
-      parameters: this.parameters,
-      branches: this.branches,
-    });
+    const scope: Scope = Object.assign(new Scope(), this);
+    scope.variables = new Map(this.variables);
+    scope.functions = new Map(this.functions);
+    scope.aliases = new Map(this.aliases);
     return scope;
+  }
+}
+
+/** Commands that change the shell itself. False if the command is none of these. */
+export function runBuiltin(scope: Scope, name: string, words: { text: string }[]): boolean {
+  const args = words.slice(1).filter(({ text }) => !text.startsWith('-'));
+  switch (name) {
+    case 'cd':
+    case 'pushd': {
+      const path = resolvePath(args[0]?.text ?? HOME, scope.cwd);
+      scope.cwd = /^[/~]/.test(path) ? path.replace(/^~/, HOME) : null;
+      return true;
+    }
+    case 'alias':
+      for (const { text } of args) {
+        const [left = '', ...right] = unquoted(text).split('=');
+        if (right.length > 0) scope.aliases.set(left, right.join('='));
+      }
+      return true;
+    case 'read':
+    case 'mapfile':
+    case 'readarray':
+      for (const { text } of args) if (/^[A-Za-z_]\w*$/.test(text)) scope.set(text, [UNKNOWN]);
+      return true;
+    case 'set':
+      return args.length > 0;
+    default:
+      return false;
   }
 }

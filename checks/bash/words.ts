@@ -1,5 +1,5 @@
 // The possible texts of a word of bash, as far as the script itself determines them.
-import { HOME, SPLIT, UNKNOWN, ansiText, bounded, isKnown, marksOf, quoted, unquoted } from '../text';
+import { HOME, SPLIT, UNKNOWN, ansiText, bounded, marksOf, quoted } from '../text';
 import type { Scope } from './scope';
 import type { SyntaxNode } from './tree';
 
@@ -29,16 +29,13 @@ export function evaluate(node: SyntaxNode, context: WordContext, position = FREE
   const { inQuotes, isStart } = position;
   switch (node.type) {
     case 'string':
-    case 'translated_string':
       return inString(node, context);
     case 'raw_string':
       return [quoted(text.slice(1, -1))];
     case 'ansi_c_string':
       return [quoted(ansiText(text.slice(2, -1)))];
     case 'concatenation':
-      return inRow(node.children, context, position);
     case 'command_name':
-    case 'variable_assignment_value':
       return inRow(node.children, context, position);
     case 'simple_expansion':
       return text === '$@' ? parameter('@', context) : split(parameter(text.slice(1), context), inQuotes);
@@ -98,9 +95,7 @@ export function inString(node: SyntaxNode, context: WordContext, trim = true): s
     const text = code.slice(at, end).replace(escaped, (_all, char: string) => (char === '\n' ? '' : char));
     texts = product(texts, [quoted(text)]);
   };
-  const expansions =
-    node.type === 'translated_string' ? (node.children.at(-1)?.children ?? []) : node.children;
-  for (const child of expansions) {
+  for (const child of node.children) {
     if (!/expansion$|_substitution$/.test(child.type)) continue;
     literal(child.start);
     texts = product(texts, evaluate(child, context, INSIDE));
@@ -126,8 +121,7 @@ const split = (texts: string[], inQuotes: boolean): string[] =>
 
 function parameter(name: string, { scope }: WordContext): string[] {
   const { parameters } = scope;
-  if (parameters && /^\d+$/.test(name))
-    return [name === '0' ? UNKNOWN : (parameters[Number(name) - 1] ?? '')];
+  if (parameters && /^[1-9]\d*$/.test(name)) return [parameters[Number(name) - 1] ?? ''];
   if (parameters && (name === '@' || name === '*')) return [parameters.join(SPLIT)];
   return scope.get(name) ?? [UNKNOWN];
 }
@@ -143,48 +137,14 @@ function expansion(node: SyntaxNode, context: WordContext): string[] {
   if (!named) return [UNKNOWN];
   const name = code.slice(named.start, named.end).replace(/\[.*\]$/s, '');
   const texts = parameter(name, context);
-  const before = code.slice(node.start + 2, named.start);
-  if (before === '!')
-    return texts.flatMap((text) => scope.get(unquoted(text)) ?? [UNKNOWN]).slice(0, MAX_TEXTS);
-  if (before !== '') return [UNKNOWN];
   const operator = parts[nameAt + 1];
-  if (!operator)
-    return named.type === 'subscript' ? element(code.slice(named.start, named.end), texts) : texts;
+  if (code.charAt(node.start + 2) === '!' || /\[\d+\]$/.test(code.slice(named.start, named.end)))
+    return [UNKNOWN];
+  if (!operator) return texts;
   const operands = parts.slice(nameAt + 2);
-  const sign = code.slice(operator.start, operator.end);
-  if (/^:?[-=]$/.test(sign)) {
-    const other = operands.length > 0 ? inRow(operands, context, FREE) : [''];
-    const isSet = scope.get(name) !== undefined && texts.every((text) => text !== '' && text !== UNKNOWN);
-    return isSet ? texts : [...texts.filter((text) => text !== ''), ...other].slice(-MAX_TEXTS);
-  }
-  if (/^:?\+$/.test(sign)) return ['', ...inRow(operands, context, FREE)];
-  return texts.map((text) =>
-    changed(
-      text,
-      sign,
-      operands.map((part) => code.slice(part.start, part.end)),
-    ),
-  );
-}
-
-function element(subscript: string, texts: string[]): string[] {
-  const index = /\[(\d+)\]$/.exec(subscript)?.[1];
-  return index === undefined ? texts : texts.map((text) => text.split(SPLIT)[Number(index)] ?? '');
-}
-
-/** Substrings and replacements of known texts. */
-function changed(text: string, sign: string, operands: string[]): string {
-  if (sign === ':' && isKnown(text)) {
-    const [from = 0, length] = operands.filter((part) => part !== ':').map(Number);
-    if (Number.isInteger(from)) return text.slice(from, length === undefined ? undefined : from + length);
-  }
-  if (/^\/\/?$/.test(sign) && isKnown(text)) {
-    const [pattern = '', , with_ = ''] = operands;
-    if (pattern !== '' && !/[*?[\\$]/.test(pattern)) {
-      return sign === '//' ? text.replaceAll(pattern, () => with_) : text.replace(pattern, () => with_);
-    }
-  }
-  if (/^[,^]{1,2}$/.test(sign) && sign.length === 2)
-    return sign === ',,' ? text.toLowerCase() : text.toUpperCase();
-  return marksOf(text);
+  // Anything else changes the text.
+  if (!/^:?[-=]$/.test(code.slice(operator.start, operator.end))) return texts.map((text) => marksOf(text));
+  const other = operands.length > 0 ? inRow(operands, context, FREE) : [''];
+  const isSet = scope.get(name) !== undefined && texts.every((text) => text !== '' && text !== UNKNOWN);
+  return isSet ? texts : [...texts.filter((text) => text !== ''), ...other].slice(-MAX_TEXTS);
 }

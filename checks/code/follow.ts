@@ -1,13 +1,19 @@
 // Follows a program in Python or JavaScript: the arguments of its calls, as far as the program itself determines them.
-import type { Check } from '../check-run';
-import type { Placing } from '../findings';
-import { PlaceholderRules, isPlaceholderName } from '../placeholders';
-import { BELOW, REMOTE, SECRET, UNKNOWN, bounded, isRemote } from '../text';
+import { PlaceholderRules, isPlaceholderName, UNFILLED } from '../placeholders';
+import { BELOW, REMOTE, SECRET, UNKNOWN, bounded, isRemote, withoutMarks } from '../text';
 import { Scope } from '../bash/scope';
-import type { CallTable, FollowedProgram } from './call';
-import { boundNames, type FunctionNode, type Node } from './parsed-program';
+import { CONSTANTS, effectOf } from './call-table';
+import { childrenOf, isNode, many, nameOf, one, type EsNode } from './estree';
 import { methodOf } from './methods';
-import { unknown, allText, moduleName, type Value } from './value';
+import {
+  allText,
+  list,
+  moduleName,
+  unknown,
+  type FollowedProgram,
+  type ProgramSetting,
+  type Value,
+} from './value';
 
 const MAX_CALLS = 5;
 const MAX_ROUNDS = 8;
@@ -15,17 +21,11 @@ const MAX_ROUNDS = 8;
 const SPEAKS =
   /(?:^|\.)(?:print|log|error|warn|warning|info|debug|exception|write|replace|replaceAll|sub|split|startswith|endswith|startsWith|endsWith|includes|indexOf|index|find|match|matchAll|test|search|count|strip|format_help|add_argument|ArgumentParser|exit|\w*Error|Exception)$/;
 
-export interface ProgramSetting {
-  check: Check;
-  code: string;
-  placing: Placing;
-  depth: number;
-  table: CallTable;
-}
+const REQUIRE: EsNode = { type: 'Identifier', name: 'require', start: 0, end: 0 };
 
 interface Callee {
   callee: Value;
-  receiver?: Value | undefined;
+  receiver?: Value;
   method?: string;
 }
 
@@ -34,350 +34,358 @@ export class Program implements FollowedProgram {
   conditions = 0;
   isEndless = false;
   private readonly variables = new Map<string, Value>();
-  private readonly bound: Set<string>;
   private readonly placeholders: PlaceholderRules;
+  /** Of the function being followed: its first `return`. */
+  private returned: Value | undefined;
+  private names: Set<string | undefined> | undefined;
   private calls = 0;
   private silence = 0;
 
-  readonly check: Check;
-  readonly code: string;
-  readonly placing: Placing;
-  readonly depth: number;
-  private readonly table: CallTable;
-
-  constructor({ check, code, placing, depth, table }: ProgramSetting, nodes: Node[]) {
-    this.check = check;
-    this.code = code;
-    this.placing = placing;
-    this.depth = depth;
-    this.table = table;
-    this.bound = boundNames(nodes);
-    this.placeholders = new PlaceholderRules(check, placing);
+  constructor(
+    readonly setting: ProgramSetting,
+    private readonly code: string,
+    body: EsNode[],
+  ) {
+    this.placeholders = new PlaceholderRules(setting.check, setting.placing);
     // Bound first, so that a function may be called above its definition.
-    for (const node of nodes)
-      if (node.k === 'func' && node.n !== null)
-        this.variables.set(node.n, { text: UNKNOWN, func: node, node });
-    this.all(nodes);
+    for (const node of body)
+      if (node.type === 'FunctionDeclaration')
+        this.variables.set(nameOf(node.id), { text: UNKNOWN, func: node, node });
+    for (const node of body) this.evaluate(node);
   }
 
-  /** The value of the first `return`, else undefined. */
-  private all(nodes: Node[]): Value | undefined {
-    let result: Value | undefined;
-    for (const node of nodes) {
-      const value = this.statement(node);
-      result ??= value;
-    }
-    return result;
-  }
-
-  /** The value of a `return` inside the statement. */
-  private statement(node: Node): Value | undefined {
-    this.check.spend();
-    if (node.k === 'return') return this.evaluate(node.v);
-    if (node.k === 'branch') return this.perhaps(() => this.all(node.b));
-    if (node.k === 'block') return this.all(node.b);
-    if (node.k === 'loop') return this.loop(node);
-    if (node.k === 'import') this.import(node);
-    else this.evaluate(node);
-    return undefined;
-  }
-
-  private perhaps<T>(work: () => T): T {
-    this.conditions += 1;
-    try {
-      return work();
-    } finally {
-      this.conditions -= 1;
-    }
-  }
-
-  private loop({ t, i, b, forever = false }: Extract<Node, { k: 'loop' }>): Value | undefined {
-    const before = this.isEndless;
-    this.isEndless ||= forever;
-    const over = i ? this.evaluate(i) : undefined;
-    const rounds = over?.items?.slice(0, MAX_ROUNDS) ?? [over];
-    let result: Value | undefined;
-    for (const value of rounds) {
-      // Elements of a listing below a path are below that path too.
-      if (t && i) this.bind(t, value ?? unknown(i));
-      result ??= this.all(b);
-    }
-    this.isEndless = before;
-    return result;
-  }
-
-  private import({ m, ns, as, ...node }: Extract<Node, { k: 'import' }>): void {
-    const dotted = moduleName(m);
-    const at = node as Node;
-    if (as !== null) this.variables.set(as, { text: UNKNOWN, dotted, node: at });
-    for (const [name, here] of ns)
-      this.variables.set(here, { text: UNKNOWN, dotted: `${dotted}.${name}`, node: at });
-  }
-
-  private define(node: FunctionNode): Value {
-    const value: Value = { text: UNKNOWN, func: node, node };
-    if (node.n !== null) this.variables.set(node.n, value);
-    // Its parameters shadow outer variables with the same names.
-    this.within(
-      node.ps.map((name) => [name, unknown(node)]),
-      () => {
-        this.calls += 1;
-        if (this.calls <= MAX_CALLS) this.perhaps(() => this.all(node.b));
-        this.calls -= 1;
-        return undefined;
-      },
-    );
-    return value;
-  }
-
-  private within<T>(names: [string, Value][], work: () => T): T {
-    const before = names.map(([name]): [string, Value | undefined] => [name, this.variables.get(name)]);
-    for (const [name, value] of names) this.variables.set(name, value);
-    try {
-      return work();
-    } finally {
-      for (const [name, value] of before) {
-        if (value) this.variables.set(name, value);
-        else this.variables.delete(name);
-      }
-    }
-  }
-
-  call(func: FunctionNode, given: Value[], named = new Map<string, Value>()): Value {
-    if (this.calls >= MAX_CALLS || !this.check.mayCall()) return unknown(func, ...given);
-    this.calls += 1;
-    const values = func.ps.map((name, at): [string, Value] => [
-      name,
-      named.get(name) ?? given[at] ?? unknown(func),
-    ]);
-    const result = this.within(values, () => this.all(func.b));
-    this.calls -= 1;
-    return result ?? unknown(func);
-  }
-
-  evaluate(node: Node): Value {
-    this.check.spend();
-    switch (node.k) {
-      case 'text':
-        if (this.silence === 0) this.gaps(node);
-        return { text: node.v, node };
-      case 'number':
-        return { text: node.v, node };
-      case 'name':
+  /** Of expressions and statements; a statement's value is unknown. */
+  private evaluate(node: EsNode): Value {
+    this.setting.check.spend();
+    switch (node.type) {
+      case 'Literal':
+        return this.literal(node, node.value);
+      case 'TemplateElement':
+        return this.literal(node, (node.value as { cooked?: unknown }).cooked);
+      case 'Identifier':
         return this.name(node);
-      case 'member':
-        return this.member(this.evaluate(node.o), node.n, node);
-      case 'index':
-        return this.index(node);
-      case 'same':
-        return this.evaluate(node.v);
-      case 'join': {
-        const parts = node.p.map((part) => this.evaluate(part));
-        const lists = parts.flatMap(({ items }) => (items ? [items] : []));
-        if (lists.length > 1 && lists.length === parts.length) return this.list(lists.flat(), node);
-        return { text: bounded(parts.map(({ text }) => text).join('')), node };
+      case 'MemberExpression':
+        return this.member(this.evaluate(one(node.object)), node);
+      case 'CallExpression':
+      case 'NewExpression':
+        return this.called(node);
+      case 'ImportExpression':
+        return this.called({ ...node, callee: REQUIRE, arguments: node.source });
+      case 'TaggedTemplateExpression':
+        return this.called({ ...node, callee: node.tag, arguments: node.quasi });
+      case 'AwaitExpression':
+      case 'SpreadElement':
+      case 'ChainExpression':
+        return this.evaluate(one(node.argument ?? node.expression));
+      case 'BinaryExpression':
+        return this.binary(node);
+      case 'TemplateLiteral': {
+        const parts = [...many(node.quasis), ...many(node.expressions)].sort((a, b) => a.start - b.start);
+        return this.joined(parts, node);
       }
-      case 'format':
-        return this.format(node);
-      case 'slash': {
-        const [left, right] = [this.evaluate(node.l), this.evaluate(node.r)];
-        return {
-          ...left,
-          text: right.text.startsWith('/') ? right.text : `${left.text}/${right.text}`,
-          node,
-        };
+      case 'UnaryExpression': {
+        const value = this.evaluate(one(node.argument));
+        return node.operator === '-' ? { text: `-${value.text}`, node } : unknown(node, value);
       }
-      case 'list':
-        return this.list(
-          node.p.flatMap((part) => this.element(part)),
+      case 'LogicalExpression':
+        return this.choice(childrenOf(node), node);
+      case 'ConditionalExpression':
+        return this.choice([one(node.consequent), one(node.alternate), one(node.test)], node);
+      case 'ArrayExpression':
+        return list(
+          many(node.elements).flatMap((part) => this.element(part)),
           node,
         );
-      case 'object': {
-        const entries = new Map(node.kv.map(([key, value]) => [key, this.evaluate(value)]));
-        return { text: UNKNOWN, entries, node };
-      }
-      case 'choice':
-        return this.choice(node);
-      case 'compare':
-        this.quietly(() => node.p.map((part) => this.evaluate(part)));
-        return { text: UNKNOWN, node };
-      case 'call':
-        return this.callNode(node);
-      case 'tagged':
-        return this.apply({ callee: this.evaluate(node.f) }, [this.evaluate(node.v)], new Map(), node);
-      case 'func':
+      case 'ObjectExpression':
+        return this.object(node);
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
         return this.define(node);
-      case 'assign': {
-        const value = this.evaluate(node.v);
-        this.bind(node.t, value, node.more);
+      case 'AssignmentExpression':
+      case 'VariableDeclarator': {
+        const value = this.evaluate(one(node.right ?? node.init));
+        const isMore = nameOf(node.operator).startsWith('+');
+        for (const target of many(node.left ?? node.id)) this.bind(target, value, isMore);
         return value;
       }
-      case 'idle':
-        return { text: UNKNOWN, node };
-      case 'other':
-        return { ...unknown(node, ...node.p.map((part) => this.evaluate(part))), node };
-      case 'return':
-      case 'branch':
-      case 'block':
-      case 'loop':
-      case 'import':
-        return this.statement(node) ?? unknown(node);
+      case 'ImportDeclaration':
+        return this.import(node);
+      case 'ReturnStatement': {
+        const value = this.evaluate(one(node.argument));
+        this.returned ??= value;
+        return value;
+      }
+      case 'IfStatement':
+      case 'SwitchStatement':
+        return this.perhaps(() => this.all(node));
+      case 'ForOfStatement':
+      case 'ForInStatement':
+        return this.loop(node);
+      case 'ForStatement':
+      case 'WhileStatement':
+      case 'DoWhileStatement':
+        return this.repeat(node);
+      case 'ExpressionStatement':
+        // A text alone, such as a docstring, is not used.
+        return one(node.expression).type === 'Literal' ? unknown(node) : this.evaluate(one(node.expression));
+      case 'BlockStatement':
+      case 'VariableDeclaration':
+        return this.all(node);
+      case 'ThrowStatement':
+        return this.quietly(() => this.all(node));
+      default:
+        return unknown(node, ...childrenOf(node).map((part) => this.evaluate(part)));
     }
   }
 
-  private element(part: Node): Value[] {
-    const value = this.evaluate(part);
-    return part.k === 'same' && value.items ? value.items : [value];
+  private all(node: EsNode): Value {
+    for (const part of childrenOf(node)) this.evaluate(part);
+    return unknown(node);
   }
 
-  list(items: Value[], node: Node): Value {
-    return { text: bounded(items.map(({ text }) => text).join(' ')), items, node };
+  private literal(node: EsNode, value: unknown): Value {
+    if (typeof value === 'boolean') return { text: UNKNOWN, dotted: value ? 'True' : 'False', node };
+    if (typeof value === 'number') return { text: String(value), node };
+    if (typeof value !== 'string') return unknown(node);
+    if (this.silence === 0) {
+      const { check, placing } = this.setting;
+      const at = this.code.slice(node.start, node.end).indexOf(value);
+      if (at >= 0) this.placeholders.text(value, node.start + at);
+      // Written with escapes: the place is the whole text.
+      else new PlaceholderRules(check, () => placing(node.start, node.end)).text(value, 0);
+    }
+    return { text: withoutMarks(value), node };
   }
 
-  private name(node: Extract<Node, { k: 'name' }>): Value {
-    const value = this.variables.get(node.n);
+  /** Names that are assigned anywhere: a function may use what is bound below it. */
+  private get assigned(): Set<string | undefined> {
+    return (this.names ??= new Set([...this.code.matchAll(/\b(\w+)\s*=(?!=)/g)].map(([, name]) => name)));
+  }
+
+  private name(node: EsNode): Value {
+    const name = nameOf(node);
+    const value = this.variables.get(name);
     if (value) return value.text === UNKNOWN || value.items || value.entries ? value : { ...value, node };
-    if (this.silence === 0 && isPlaceholderName(node.n) && !this.bound.has(node.n))
-      this.check.findings.add(
-        'placeholder',
-        this.placing(node.s, node.e),
-        'a placeholder that was not filled in',
-      );
-    return { text: UNKNOWN, dotted: node.n, node };
+    if (this.silence === 0 && isPlaceholderName(name) && !this.assigned.has(name))
+      this.setting.check.findings.add('placeholder', this.setting.placing(node.start, node.end), UNFILLED);
+    return { text: UNKNOWN, dotted: name, node };
   }
 
-  private member(value: Value, name: string, node: Node): Value {
+  private member(value: Value, node: EsNode): Value {
+    if (!(node.computed ?? isNode(node.property))) return this.entry(value, nameOf(node.property), node);
+    const key = one(node.property);
+    const { text } = this.quietly(() => this.evaluate(key));
+    const index = key.type === 'Literal' ? key.value : undefined;
+    if (typeof index === 'string') return this.entry(value, text, node);
+    if (typeof index === 'number' && value.items) return value.items.at(index) ?? unknown(node);
+    return unknown(node, isEnvironment(value) ? undefined : value);
+  }
+
+  private entry(value: Value, name: string, node: EsNode): Value {
     const entry = value.entries?.get(name);
     if (entry) return entry;
     const dotted = value.dotted === undefined ? undefined : `${value.dotted}.${name}`;
-    const constant = dotted === undefined ? undefined : this.table.constants[dotted];
-    const plain = this.isEnvironment(value) ? UNKNOWN : unknown(node, value).text;
-    return { text: constant ?? plain, dotted, node };
+    // A single variable is not the whole environment.
+    const plain = isEnvironment(value) ? UNKNOWN : unknown(node, value).text;
+    return { text: CONSTANTS.get(dotted ?? '') ?? plain, dotted, node };
   }
 
-  private index(node: Extract<Node, { k: 'index' }>): Value {
-    const value = this.evaluate(node.o);
-    const key = this.quietly(() => this.evaluate(node.i));
-    if (value.items && node.i.k === 'number') return value.items.at(Number(node.i.v)) ?? unknown(node);
-    if (value.entries && node.i.k === 'text') return value.entries.get(node.i.v) ?? unknown(node);
-    if (node.i.k === 'text') return this.member(value, key.text, node);
-    return unknown(node, this.isEnvironment(value) ? undefined : value);
+  private element(part: EsNode): Value[] {
+    const value = this.evaluate(part);
+    return part.type === 'SpreadElement' && value.items ? value.items : [value];
   }
 
-  /** A single variable is not the whole environment. */
-  private isEnvironment({ dotted }: Value): boolean {
-    return dotted !== undefined && this.table.constants[dotted] === SECRET + UNKNOWN;
+  private object(node: EsNode): Value {
+    const entries = many(node.properties).map((part, at): [string, Value] => {
+      const isNamed = part.type === 'Property' && (!part.computed || one(part.key).type === 'Literal');
+      return [isNamed ? nameOf(part.key) : String(at), this.evaluate(one(part.value ?? part.argument))];
+    });
+    return { text: UNKNOWN, entries: new Map(entries), node };
   }
 
-  private format({ l, r, ...at }: Extract<Node, { k: 'format' }>): Value {
-    const left = this.evaluate(l);
-    const right = this.evaluate(r);
+  private binary(node: EsNode): Value {
+    const sides = [one(node.left), one(node.right)];
+    if (node.operator === '+') return this.joined(sides, node);
+    // Texts in a comparison are searched for, not used.
+    if (node.operator !== '%' && node.operator !== '/') return this.quietly(() => this.all(node));
+    const [left, right] = sides.map((side) => this.evaluate(side)) as [Value, Value];
+    // Python's `/` on paths.
+    if (node.operator === '/')
+      return { ...left, text: right.text.startsWith('/') ? right.text : `${left.text}/${right.text}`, node };
     const values = [...(right.items ?? [right])];
     const text = left.text.replace(/%[-+ #0]*\d*(?:\.\d+)?[sdrifx]/g, () => values.shift()?.text ?? UNKNOWN);
-    return { text: bounded(text), node: at as Node };
+    return { text: bounded(text), node };
+  }
+
+  private joined(nodes: EsNode[], node: EsNode): Value {
+    const parts = nodes.map((part) => this.evaluate(part));
+    const lists = parts.flatMap(({ items }) => (items ? [items] : []));
+    if (lists.length > 1 && lists.length === parts.length) return list(lists.flat(), node);
+    return { text: bounded(parts.map(({ text }) => text).join('')), node };
   }
 
   /** The first known value; if there is none, an unknown one with the marks of all. */
-  private choice(node: Extract<Node, { k: 'choice' }>): Value {
-    const values = node.p.map((part) => this.evaluate(part));
-    return (
-      values.find(
-        ({ text, items, func, dotted }) => (items ?? func ?? dotted) !== undefined || text !== UNKNOWN,
-      ) ?? unknown(node, ...values)
-    );
+  private choice(nodes: EsNode[], node: EsNode): Value {
+    const values = nodes.map((part) => this.evaluate(part));
+    const isKnown = ({ text, items, func, dotted }: Value): boolean =>
+      (items ?? func ?? dotted) !== undefined || text !== UNKNOWN;
+    return values.find(isKnown) ?? unknown(node, ...values);
   }
 
-  private callNode(node: Extract<Node, { k: 'call' }>): Value {
-    const receiver = node.f.k === 'member' ? this.evaluate(node.f.o) : undefined;
-    const callee =
-      receiver && node.f.k === 'member' ? this.member(receiver, node.f.n, node.f) : this.evaluate(node.f);
-    const method = node.f.k === 'member' ? node.f.n : node.f.k === 'name' ? node.f.n : '';
-    const speaks = SPEAKS.test(callee.dotted ?? method) || SPEAKS.test(method);
+  private import(node: EsNode): Value {
+    for (const { module, imported, local } of many(node.specifiers)) {
+      const dotted = moduleName(nameOf(module ?? node.source));
+      const name = imported ? `${dotted}.${nameOf(imported)}` : dotted;
+      this.variables.set(nameOf(local), { text: UNKNOWN, dotted: name, node });
+    }
+    return unknown(node);
+  }
+
+  private loop(node: EsNode): Value {
+    const over = this.evaluate(one(node.right));
+    for (const value of over.items?.slice(0, MAX_ROUNDS) ?? [over]) {
+      // Elements of a listing below a path are below that path too.
+      this.bind(one(node.left), value);
+      for (const part of [...many(node.body), ...many(node.orelse)]) this.evaluate(part);
+    }
+    return unknown(node);
+  }
+
+  private repeat(node: EsNode): Value {
+    const before = this.isEndless;
+    this.isEndless ||= !isNode(node.test) || (node.test.type === 'Literal' && Boolean(node.test.value));
+    this.all(node);
+    this.isEndless = before;
+    return unknown(node);
+  }
+
+  private define(node: EsNode): Value {
+    const value: Value = { text: UNKNOWN, func: node, node };
+    if (nameOf(node.id) !== '') this.variables.set(nameOf(node.id), value);
+    if (this.calls < MAX_CALLS) this.perhaps(() => this.inside(node, () => unknown(node)));
+    return value;
+  }
+
+  call(func: EsNode, given: Value[], keywords = new Map<string, Value>()): Value {
+    if (this.calls >= MAX_CALLS || !this.setting.check.mayCall()) return unknown(func, ...given);
+    return this.inside(func, (name, at) => keywords.get(name) ?? given[at] ?? unknown(func));
+  }
+
+  /** The result of a function, whose parameters hide outer variables. */
+  private inside(func: EsNode, valueOf: (name: string, at: number) => Value): Value {
+    const names = many(func.params).map((param) => nameOf(param.left ?? param.argument ?? param));
+    const before = names.map((name) => this.variables.get(name));
+    const returned = this.returned;
+    this.returned = undefined;
+    this.calls += 1;
+    for (const [at, name] of names.entries()) this.variables.set(name, valueOf(name, at));
+    const values = many(func.body).map((part) => this.evaluate(part));
+    const isExpression = isNode(func.body) && func.body.type !== 'BlockStatement';
+    const result = isExpression ? values[0] : this.returned;
+    for (const [at, name] of names.entries()) {
+      const outer = before[at];
+      if (outer) this.variables.set(name, outer);
+      else this.variables.delete(name);
+    }
+    this.calls -= 1;
+    this.returned = returned;
+    return result ?? unknown(func);
+  }
+
+  private called(node: EsNode): Value {
+    const target = one(node.callee);
+    const isMember = target.type === 'MemberExpression';
+    const receiver = isMember ? this.evaluate(one(target.object)) : undefined;
+    const callee = receiver ? this.member(receiver, target) : this.evaluate(target);
+    const method = nameOf(isMember ? target.property : target);
     const read = (): [Value[], Map<string, Value>] => [
-      node.a.flatMap((part) => this.element(part)),
-      new Map((node.kw ?? []).map(([name, value]) => [name, this.evaluate(value)])),
+      many(node.arguments).flatMap((part) => this.element(part)),
+      new Map(many(node.keywords).map((word) => [nameOf(word.key), this.evaluate(one(word.value))])),
     ];
-    const [given, named] = speaks ? this.quietly(read) : read();
-    return this.apply({ callee, receiver, method: receiver ? method : '' }, given, named, node);
+    const speaks = SPEAKS.test(callee.dotted ?? '') || SPEAKS.test(method);
+    const [args, keywords] = speaks ? this.quietly(read) : read();
+    return this.apply(receiver ? { callee, receiver, method } : { callee }, args, node, keywords);
   }
 
   private apply(
     { callee, receiver, method = '' }: Callee,
     args: Value[],
-    named: Map<string, Value>,
-    node: Node,
+    node: EsNode,
+    keywords = new Map<string, Value>(),
   ): Value {
-    if (callee.func) return this.call(callee.func, args, named);
-    const call = { program: this, node, args, named, receiver, method, dotted: callee.dotted ?? '' };
-    const result = this.table.call(call) ?? methodOf(call);
-    // Functions passed as arguments receive data of the same origin as the result.
-    const source = result ?? unknown(node, receiver, ...args, ...named.values());
-    const given =
-      isRemote(allText(source)) || (receiver && isRemote(receiver.text))
-        ? { text: REMOTE + UNKNOWN, node }
-        : unknown(node);
-    for (const { func } of args)
-      if (func)
-        this.call(
-          func,
-          func.ps.map(() => ({ ...given })),
-        );
-    const dotted = callee.dotted === undefined ? undefined : `${callee.dotted}()`;
-    return { dotted, ...source };
+    if (callee.func) return this.call(callee.func, args, keywords);
+    const call = { program: this, node, args, keywords, receiver, method, dotted: callee.dotted ?? '' };
+    const source = effectOf(call) ?? methodOf(call) ?? unknown(node, receiver, ...args, ...keywords.values());
+    // Functions passed as arguments receive data of the same origin. With nothing known they were followed already.
+    if (isRemote(allText(source)) || (receiver && isRemote(receiver.text))) {
+      const given = { text: REMOTE + UNKNOWN, node };
+      for (const { func } of args)
+        if (func)
+          this.call(
+            func,
+            many(func.params).map(() => given),
+          );
+    }
+    return { dotted: callee.dotted === undefined ? undefined : `${callee.dotted}()`, ...source };
   }
 
-  private bind(target: Node, value: Value, more = false): void {
-    if (target.k === 'name') this.bindName(target, value, more);
-    else if (target.k === 'same') this.bind(target.v, value, more);
-    else if (target.k === 'list') {
-      for (const [at, part] of target.p.entries())
-        this.bind(part, value.items?.[at] ?? this.part(value, target));
-    } else if (target.k === 'object') {
-      for (const [key, part] of target.kv) this.bind(part, this.member(value, key, part));
-    } else if (target.k === 'member' || target.k === 'index') {
-      const key = target.k === 'member' ? target.n : target.i.k === 'text' ? target.i.v : '';
-      this.evaluate(target.o).entries?.set(key, value);
-    } else this.evaluate(target);
-  }
-
-  private bindName(target: Extract<Node, { k: 'name' }>, value: Value, more: boolean): void {
-    const before = this.variables.get(target.n);
-    if (!more) this.variables.set(target.n, value);
-    else if (before?.items && value.items)
-      this.variables.set(target.n, this.list([...before.items, ...value.items], target));
-    else {
-      const text = bounded((before?.text ?? UNKNOWN) + value.text);
-      this.variables.set(target.n, { text, node: target });
+  private bind(target: EsNode, value: Value, isMore = false): void {
+    switch (target.type) {
+      case 'Identifier':
+        this.bindName(target, value, isMore);
+        break;
+      case 'VariableDeclaration':
+        this.bind(one(many(target.declarations)[0]?.id), value);
+        break;
+      case 'AssignmentPattern':
+      case 'RestElement':
+      case 'SpreadElement':
+        this.bind(one(target.left ?? target.argument), value);
+        break;
+      case 'ArrayExpression':
+      case 'ArrayPattern':
+        for (const [at, part] of many(target.elements).entries())
+          this.bind(part, value.items?.[at] ?? partOf(value, target));
+        break;
+      case 'ObjectPattern':
+        for (const part of many(target.properties))
+          this.bind(one(part.value ?? part.argument), this.entry(value, nameOf(part.key), part));
+        break;
+      case 'MemberExpression':
+        this.evaluate(one(target.object)).entries?.set(nameOf(target.property), value);
+        break;
+      default:
+        this.evaluate(target);
     }
   }
 
-  /** A part of a destructured value; a path below something stays one. */
-  private part(value: Value, node: Node): Value {
-    return value.text.includes(BELOW) ? { ...value, node } : unknown(node, value);
+  private bindName(target: EsNode, value: Value, isMore: boolean): void {
+    const name = nameOf(target);
+    const before = this.variables.get(name);
+    if (!isMore) this.variables.set(name, value);
+    else if (before?.items && value.items)
+      this.variables.set(name, list([...before.items, ...value.items], target));
+    else this.variables.set(name, { text: bounded((before?.text ?? UNKNOWN) + value.text), node: target });
+  }
+
+  private perhaps(work: () => Value): Value {
+    this.conditions += 1;
+    const value = work();
+    this.conditions -= 1;
+    return value;
   }
 
   private quietly<T>(work: () => T): T {
     this.silence += 1;
-    try {
-      return work();
-    } finally {
-      this.silence -= 1;
-    }
-  }
-
-  private gaps(node: Extract<Node, { k: 'text' }>): void {
-    const at = this.exactStart(node);
-    if (at === null) {
-      // Written with escapes: the place is the whole text.
-      new PlaceholderRules(this.check, () => this.placing(node.s, node.e)).text(node.v, 0);
-    } else this.placeholders.text(node.v, at);
-  }
-
-  exactStart(node: Node): number | null {
-    if (node.k !== 'text') return null;
-    for (const quotes of [1, 3, 0, 2, 4])
-      for (const end of [quotes > 3 || quotes === 2 ? quotes - 1 : quotes])
-        if (this.code.slice(node.s + quotes, node.e - end) === node.v) return node.s + quotes;
-    return null;
+    const value = work();
+    this.silence -= 1;
+    return value;
   }
 }
+
+const isEnvironment = ({ dotted }: Value): boolean => CONSTANTS.get(dotted ?? '') === SECRET + UNKNOWN;
+
+/** A part of a destructured value; a path below something stays one. */
+const partOf = (value: Value, node: EsNode): Value =>
+  value.text.includes(BELOW) ? { ...value, node } : unknown(node, value);

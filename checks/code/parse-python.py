@@ -1,36 +1,46 @@
 """Parses Python for the checks: one JSON line with code in, one with the tree out. None of the code is run.
 
-The trees are those of program.ts, with offsets in UTF-16 units."""
+The trees are ESTree as far as JavaScript has the same (estree.ts), with offsets in UTF-16 units."""
 import ast
+import gc
 import json
 import re
+import signal
 import sys
 import warnings
 
+# More than the longest allowed code takes; the signal ends the process.
+PARSE_SECONDS = 3
+
 sys.setrecursionlimit(3_000)
 warnings.simplefilter("ignore")
+# Trees have no cycles, and looking for some takes a fifth of the time.
+gc.disable()
 
 
 def main():
     for line in sys.stdin.buffer:
-        request = json.loads(line)
+        signal.alarm(PARSE_SECONDS)
         try:
-            answer = {"tree": Lowering(request["code"]).tree()}
-        except SyntaxError as error:
-            answer = {"fault": f"line {error.lineno} is not Python: {error.msg}"}
+            text = json.dumps(answer(json.loads(line)), separators=(",", ":"), check_circular=False)
         except (RecursionError, MemoryError):
-            answer = {"fault": "the code is nested too deeply"}
-        except ValueError as error:
-            answer = {"fault": f"it is not Python: {error}"}
-        try:
-            text = json.dumps(answer, separators=(",", ":"), check_circular=False)
-        except (RecursionError, ValueError):
-            text = json.dumps({"fault": "the code is nested too deeply"})
+            text = '{"fault":"the code is nested too deeply"}'
+        signal.alarm(0)
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
 
-class Lowering:
+def answer(code):
+    try:
+        tree = Tree(code)
+        return {"body": tree.all(tree.module.body)}
+    except SyntaxError as error:
+        return {"fault": f"line {error.lineno} is not Python: {error.msg}"}
+    except ValueError as error:
+        return {"fault": f"it is not Python: {error}"}
+
+
+class Tree:
     def __init__(self, code):
         self.module = ast.parse(code)
         # The way the parser counts lines: form feeds and other separators do not end one.
@@ -43,198 +53,136 @@ class Lowering:
             at += units(line) + len(ending)
         self.is_plain = code.isascii() and "\f" not in code
 
-    def tree(self):
-        return [self.lower(node) for node in self.module.body]
-
     def offset(self, line, column):
         if line > len(self.lines):
             return self.starts[-1]
-        if self.lines[line - 1].isascii():
-            return self.starts[line - 1] + column
-        before = self.lines[line - 1].encode("utf-8", "surrogatepass")[:column]
-        return self.starts[line - 1] + units(before.decode("utf-8", "replace"))
+        text = self.lines[line - 1]
+        if not text.isascii():
+            column = units(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
+        return self.starts[line - 1] + column
 
-    def lower(self, node):
-        make = MAKERS.get(type(node))
-        made = make(self, node) if make else {"k": "other", "p": self.children(node)}
-        try:
-            first, last = node.lineno, node.end_lineno
-        except AttributeError:
-            made["s"] = made["e"] = 0
-            return made
-        if self.is_plain:
-            made["s"] = self.starts[first - 1] + node.col_offset
-            made["e"] = self.starts[last - 1] + node.end_col_offset
+    def node(self, node):
+        make = SPECIAL.get(type(node))
+        made = make(self, node) if make else self.plain(node)
+        if not hasattr(node, "lineno"):
+            made["start"] = made["end"] = 0
+        elif self.is_plain:
+            made["start"] = self.starts[node.lineno - 1] + node.col_offset
+            made["end"] = self.starts[node.end_lineno - 1] + node.end_col_offset
         else:
-            made["s"] = self.offset(first, node.col_offset)
-            made["e"] = self.offset(last, node.end_col_offset)
+            made["start"] = self.offset(node.lineno, node.col_offset)
+            made["end"] = self.offset(node.end_lineno, node.end_col_offset)
+        return made
+
+    def plain(self, node):
+        kind, fields = KINDS[type(node)]
+        made = {"type": kind}
+        for field, name in fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.arguments):
+                value = value.posonlyargs + value.args + value.kwonlyargs + [value.vararg, value.kwarg]
+            if isinstance(value, list):
+                if value:
+                    made[name] = self.all(value)
+            elif isinstance(value, ast.AST):
+                # Operators have no fields.
+                made[name] = self.node(value) if value._fields else OPERATORS.get(type(value), "")
+            elif value is not None:
+                made[name] = value
         return made
 
     def all(self, nodes):
-        return [self.lower(node) for node in nodes if node is not None]
+        return [self.node(node) for node in nodes if isinstance(node, ast.AST) and node._fields]
 
-    def children(self, node):
-        return self.all(ast.iter_child_nodes(node))
+    def constant(self, node):
+        value = node.value
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        elif isinstance(value, (int, float)):
+            value = value if abs(value) < 1e15 else 1e15
+        elif not isinstance(value, str):
+            value = None
+        return {"type": "Literal", "value": value}
 
-    def Constant(self, node):
-        if isinstance(node.value, str):
-            return {"k": "text", "v": node.value}
-        if isinstance(node.value, bytes):
-            return {"k": "text", "v": node.value.decode("utf-8", "replace")}
-        if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
-            return {"k": "number", "v": str(node.value) if abs(node.value) < 1e15 else "1e15"}
-        return {"k": "name", "n": str(node.value)}
-
-    def Name(self, node):
-        return {"k": "name", "n": node.id}
-
-    def Attribute(self, node):
-        return {"k": "member", "o": self.lower(node.value), "n": node.attr}
-
-    def Subscript(self, node):
-        return {"k": "index", "o": self.lower(node.value), "i": self.lower(node.slice)}
-
-    def Call(self, node):
-        keywords = [[word.arg or "", self.lower(word.value)] for word in node.keywords]
-        return {"k": "call", "f": self.lower(node.func), "a": self.all(node.args), "kw": keywords}
-
-    def JoinedStr(self, node):
-        return {"k": "join", "p": self.all(node.values)}
-
-    def FormattedValue(self, node):
-        return {"k": "same", "v": self.lower(node.value)}
-
-    Starred = Await = FormattedValue
-
-    def BinOp(self, node):
-        left, right = self.lower(node.left), self.lower(node.right)
-        if isinstance(node.op, ast.Add):
-            return {"k": "join", "p": [left, right]}
-        if isinstance(node.op, ast.Mod):
-            return {"k": "format", "l": left, "r": right}
-        if isinstance(node.op, ast.Div):
-            return {"k": "slash", "l": left, "r": right}
-        return {"k": "other", "p": [left, right]}
-
-    def UnaryOp(self, node):
-        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-            return {"k": "number", "v": f"-{node.operand.value}"}
-        return {"k": "other", "p": self.children(node)}
-
-    def List(self, node):
-        return {"k": "list", "p": self.all(node.elts)}
-
-    Tuple = Set = List
-
-    def Dict(self, node):
-        keys = [key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else "" for key in node.keys]
-        return {"k": "object", "kv": [[key, self.lower(value)] for key, value in zip(keys, node.values)]}
-
-    def IfExp(self, node):
-        return {"k": "choice", "p": self.all([node.body, node.orelse, node.test])}
-
-    def BoolOp(self, node):
-        return {"k": "choice", "p": self.all(node.values)}
-
-    def Compare(self, node):
-        return {"k": "compare", "p": self.children(node)}
-
-    Assert = Raise = Compare
-
-    def NamedExpr(self, node):
-        return {"k": "assign", "t": self.lower(node.target), "v": self.lower(node.value)}
-
-    def Assign(self, node):
-        value = self.lower(node.value)
-        all = [{"k": "assign", "t": self.lower(target), "v": value, "s": 0, "e": 0} for target in node.targets]
-        return all[0] if len(all) == 1 else {"k": "block", "b": all}
-
-    def AnnAssign(self, node):
-        if node.value is None:
-            return {"k": "idle"}
-        return {"k": "assign", "t": self.lower(node.target), "v": self.lower(node.value)}
-
-    def AugAssign(self, node):
-        return {"k": "assign", "t": self.lower(node.target), "v": self.lower(node.value), "more": True}
-
-    def Expr(self, node):
-        if isinstance(node.value, ast.Constant):
-            return {"k": "idle"}
-        return {"k": "other", "p": [self.lower(node.value)]}
-
-    def Import(self, node):
-        names = [
-            {"k": "import", "m": name.name if name.asname else name.name.split(".")[0], "ns": [],
-             "as": name.asname or name.name.split(".")[0], "s": 0, "e": 0}
-            for name in node.names
+    def dictionary(self, node):
+        keys = [getattr(key, "value", "") for key in node.keys]
+        values = [self.node(value) for value in node.values]
+        properties = [
+            {"type": "Property", "key": {"name": key if isinstance(key, str) else ""}, "value": value}
+            for key, value in zip(keys, values)
         ]
-        return {"k": "block", "b": names}
+        return {"type": "ObjectExpression", "properties": properties}
 
-    def ImportFrom(self, node):
-        names = [[name.name, name.asname or name.name] for name in node.names]
-        return {"k": "import", "m": node.module or "", "ns": names, "as": None}
+    def imports(self, node):
+        specifiers = []
+        for name in node.names:
+            module = getattr(node, "module", None) or ("" if isinstance(node, ast.ImportFrom) else name.name)
+            if isinstance(node, ast.Import) and not name.asname:
+                module = module.split(".")[0]
+            imported = name.name if isinstance(node, ast.ImportFrom) else None
+            local = name.asname or imported or module
+            specifiers.append({"type": "ImportSpecifier", "module": module, "imported": imported, "local": local})
+        return {"type": "ImportDeclaration", "specifiers": specifiers}
 
-    def FunctionDef(self, node):
-        words = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-        rest = [word for word in (node.args.vararg, node.args.kwarg) if word is not None]
-        body = node.body if isinstance(node.body, list) else [ast.copy_location(ast.Return(node.body), node.body)]
-        name = getattr(node, "name", None)
-        return {"k": "func", "n": name, "ps": [word.arg for word in words + rest], "b": self.all(body)}
-
-    AsyncFunctionDef = Lambda = FunctionDef
-
-    def ClassDef(self, node):
-        return {"k": "block", "b": self.all(node.body)}
-
-    def Return(self, node):
-        return {"k": "return", "v": self.lower(node.value) if node.value else {"k": "idle", "s": 0, "e": 0}}
-
-    def For(self, node):
-        body = self.all(node.body + node.orelse)
-        return {"k": "loop", "t": self.lower(node.target), "i": self.lower(node.iter), "b": body}
-
-    AsyncFor = For
-
-    def While(self, node):
-        forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        return {"k": "loop", "t": None, "i": None, "b": self.all([node.test] + node.body + node.orelse), "forever": forever}
-
-    def comprehension(self, node):
-        return {"k": "loop", "t": self.lower(node.target), "i": self.lower(node.iter), "b": []}
-
-    def GeneratorExp(self, node):
-        body = [self.lower(part) for part in ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])]
+    def generator(self, node):
+        body = self.all([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
         for part in reversed(node.generators):
             if part.ifs:
-                body = [{"k": "branch", "b": self.all(part.ifs) + body, "s": 0, "e": 0}]
-            body = [{"k": "loop", "t": self.lower(part.target), "i": self.lower(part.iter), "b": body, "s": 0, "e": 0}]
-        return {"k": "other", "p": body}
-
-    ListComp = SetComp = DictComp = GeneratorExp
-
-    def If(self, node):
-        return {"k": "branch", "b": self.all([node.test] + node.body + node.orelse)}
-
-    def Match(self, node):
-        return {"k": "branch", "b": self.children(node)}
-
-    def With(self, node):
-        items = []
-        for item in node.items:
-            value = self.lower(item.context_expr)
-            items.append({"k": "assign", "t": self.lower(item.optional_vars), "v": value, "s": value["s"], "e": value["e"]} if item.optional_vars else value)
-        return {"k": "block", "b": items + self.all(node.body)}
-
-    AsyncWith = With
-
-    def Try(self, node):
-        return {"k": "block", "b": self.all(node.body + node.handlers + node.orelse + node.finalbody)}
-
-    TryStar = Try
+                body = [{"type": "IfStatement", "body": self.all(part.ifs) + body}]
+            over = {"left": self.node(part.target), "right": self.node(part.iter)}
+            body = [{"type": "ForOfStatement", **over, "body": body}]
+        return {"type": "BlockStatement", "body": body}
 
 
-# By the name of the syntax node; nodes of newer Python versions may be missing.
-MAKERS = {getattr(ast, name): make for name, make in vars(Lowering).items() if isinstance(getattr(ast, name, None), type)}
+SPECIAL = {ast.Constant: Tree.constant, ast.Dict: Tree.dictionary}
+SPECIAL |= dict.fromkeys((ast.Import, ast.ImportFrom), Tree.imports)
+SPECIAL |= dict.fromkeys((ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp), Tree.generator)
+OPERATORS = {ast.Add: "+", ast.Mod: "%", ast.Div: "/", ast.USub: "-"}
+# Python's nodes, the type in ESTree, and the fields that have other names there.
+RENAMED = """
+Name Identifier id:name
+arg Identifier arg:name
+Attribute MemberExpression value:object attr:property
+Subscript MemberExpression value:object slice:property
+Call CallExpression func:callee args:arguments
+keyword Property arg:key
+JoinedStr TemplateLiteral values:expressions
+FormattedValue,Await AwaitExpression value:argument
+Starred SpreadElement value:argument
+BinOp BinaryExpression op:operator
+UnaryOp UnaryExpression op:operator operand:argument
+List,Tuple,Set ArrayExpression elts:elements
+IfExp ConditionalExpression body:consequent orelse:alternate
+BoolOp LogicalExpression
+Compare,Assert,Raise ThrowStatement
+Assign AssignmentExpression targets:left value:right
+NamedExpr,AnnAssign,AugAssign AssignmentExpression target:left value:right op:operator
+Expr ExpressionStatement value:expression
+FunctionDef,AsyncFunctionDef,Lambda FunctionDeclaration name:id args:params
+Return ReturnStatement value:argument
+For,AsyncFor ForOfStatement target:left iter:right
+While WhileStatement
+If,Match IfStatement
+With,AsyncWith,Try,TryStar,ClassDef BlockStatement
+ExceptHandler CatchClause type:param
+withitem VariableDeclarator context_expr:init optional_vars:id
+"""
+UNREAD = {"annotation", "conversion", "ctx", "level", "returns", "simple", "type_comment"}
+
+
+def kinds():
+    renamed = {}
+    for line in RENAMED.split("\n")[1:-1]:
+        names, kind, *fields = line.split(" ")
+        for name in names.split(","):
+            renamed[name] = kind, dict(field.split(":") for field in fields)
+    for name, kind in vars(ast).items():
+        if isinstance(kind, type) and issubclass(kind, ast.AST):
+            new, fields = renamed.get(name, (name, {}))
+            yield kind, (new, [(field, fields.get(field, field)) for field in kind._fields if field not in UNREAD])
+
+
+KINDS = dict(kinds())
 
 
 def units(text):

@@ -1,6 +1,9 @@
-// The value of an expression, as far as the code itself determines it.
-import { UNKNOWN, marksOf } from '../text';
-import type { FunctionNode, Node } from './parsed-program';
+// The value of an expression, as far as the code itself determines it, and a call with such values.
+import type { Scope } from '../bash/scope';
+import type { Check } from '../check-run';
+import type { Language, Placing } from '../findings';
+import { UNKNOWN, bounded, marksOf } from '../text';
+import type { EsNode } from './estree';
 
 export interface Value {
   /** With marks. */
@@ -11,9 +14,42 @@ export interface Value {
   items?: Value[] | undefined;
   /** Entries of an object or a dict. */
   entries?: Map<string, Value> | undefined;
-  func?: FunctionNode | undefined;
+  func?: EsNode | undefined;
   /** Where it is in the code. */
-  node: Node;
+  node: EsNode;
+}
+
+export interface ProgramSetting {
+  check: Check;
+  language: Language;
+  placing: Placing;
+  depth: number;
+}
+
+/** What a call may ask of the program it is in. */
+export interface FollowedProgram {
+  readonly setting: ProgramSetting;
+  /** The files that the program has written, and its working folder. */
+  readonly scope: Scope;
+  /** How many conditions surround the current code. */
+  readonly conditions: number;
+  /** Whether the current code is inside an endless loop. */
+  readonly isEndless: boolean;
+  /** The function's result for these arguments. */
+  call(func: EsNode, given: Value[]): Value;
+}
+
+export interface Call {
+  program: FollowedProgram;
+  node: EsNode;
+  args: Value[];
+  /** Python's. */
+  keywords: Map<string, Value>;
+  /** What a method is called on. */
+  receiver: Value | undefined;
+  method: string;
+  /** The full name of the callee; '' if unknown. */
+  dotted: string;
 }
 
 /** All texts in a value, to find out their origin. */
@@ -23,10 +59,16 @@ export const allText = (value: Value | undefined, depth = 4): string => {
   return depth === 0 ? value.text : [value.text, ...parts.map((part) => allText(part, depth - 1))].join('');
 };
 
-export const unknown = (node: Node, ...from: (Value | undefined)[]): Value => ({
+export const unknown = (node: EsNode, ...from: (Value | undefined)[]): Value => ({
   text: from.length === 0 ? UNKNOWN : marksOf(...from.map((value) => allText(value))),
   node,
 });
 
-/** A module's name in the form used by both languages' tables. */
+export const list = (items: Value[], node: EsNode): Value => ({
+  text: bounded(items.map(({ text }) => text).join(' ')),
+  items,
+  node,
+});
+
+/** A module's name in the form that the table of calls uses. */
 export const moduleName = (name: string): string => name.replace(/^node:/, '').replaceAll('/', '.');

@@ -1,13 +1,14 @@
 // One command as the operating system would receive it, from any language.
-import type { Check, Site } from '../check-run';
-import type { Place, Placing } from '../findings';
+import type { Check } from '../check-run';
+import type { Place } from '../findings';
 import type { Scope } from '../bash/scope';
 import { unquoted } from '../text';
 import { resolvePath } from '../paths';
 
-export interface Word extends Site {
+export interface Word {
   /** With marks; shell patterns are unquoted. */
   text: string;
+  place: Place;
 }
 
 export interface Command {
@@ -16,11 +17,10 @@ export interface Command {
   words: Word[];
   stdin: string;
   /** Where `stdin` is in the code, if it is there. */
-  stdinSite: Site | null;
+  stdinPlace: Place | null;
   scope: Scope;
   /** The whole command. */
   place: Place;
-  placing: Placing;
   depth: number;
   /** Whether its output or input is a network connection. */
   isConnected: boolean;
@@ -63,15 +63,14 @@ export function parseArguments(words: Word[], taking: string, stops = false): Ar
     if (text.startsWith('--')) {
       const [name = '', ...value] = text.slice(2).split('=');
       parsed.flags.add(name);
-      if (value.length > 0)
-        keep(name, { ...word, text: word.text.slice(word.text.indexOf('=') + 1), exact: null });
+      if (value.length > 0) keep(name, { ...word, text: word.text.slice(word.text.indexOf('=') + 1) });
       else if (takers.has(name)) keep(name, words[++at]);
     } else if (/^-./.test(text)) {
       for (let letter = 1; letter < text.length; letter++) {
         const name = text.charAt(letter);
         parsed.flags.add(name);
         if (!takers.has(name)) continue;
-        if (letter + 1 < text.length) keep(name, { ...word, text: word.text.slice(letter + 1), exact: null });
+        if (letter + 1 < text.length) keep(name, { ...word, text: word.text.slice(letter + 1) });
         else keep(name, words[++at]);
         break;
       }
@@ -85,3 +84,7 @@ export function parseArguments(words: Word[], taking: string, stops = false): Ar
 
 export const hasAny = ({ flags }: Arguments, names: string): boolean =>
   names.split(' ').some((name) => flags.has(name));
+
+/** A table of programs, several in one row. */
+export const byName = <T>(rows: [names: string, value: T][]): ReadonlyMap<string, T> =>
+  new Map(rows.flatMap(([names, value]) => names.split(' ').map((name): [string, T] => [name, value])));

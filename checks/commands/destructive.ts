@@ -1,7 +1,7 @@
 // Commands that destroy: a judge for each program, based on its arguments, never on the text of the line.
-import { isCritical, isDisk, isForOwners, isVital } from '../paths';
-import { BELOW, unquoted } from '../text';
-import { hasAny, parseArguments, pathOf, programName, type Command, type Word } from './command';
+import { isCritical, isDisk, isForOwners, isVital, shown } from '../paths';
+import { unquoted } from '../text';
+import { byName, hasAny, parseArguments, pathOf, programName, type Command, type Word } from './command';
 
 type Judge = (command: Command, args: Word[]) => void;
 
@@ -10,13 +10,19 @@ export function judgeDestructive(command: Command): void {
   const [program, ...args] = command.words;
   if (!program) return;
   const name = programName(program.text);
-  const judge = JUDGES[name] ?? (/^mkfs\.|^mke2fs$|^newfs/.test(name) ? formats : undefined);
-  judge?.(command, args);
+  (JUDGES.get(name) ?? (/^(?:mkfs|newfs)[._]|^mke2fs$/.test(name) ? formats : undefined))?.(command, args);
+  const [pattern, reason] = LINES.get(name) ?? [];
+  const line = args
+    .map(({ text }) => ` ${unquoted(text)}`)
+    .join('')
+    .slice(0, 4_096);
+  if (reason !== undefined && pattern?.test(line)) found(command, reason);
 }
+
+const STOPS = 'it stops the machine';
 
 const found = ({ check, place }: Command, reason: string): void =>
   check.findings.add('destructive', place, reason);
-const shown = (path: string): string => unquoted(path).replaceAll(BELOW, '…');
 
 const removes: Judge = (command, args) => {
   const parsed = parseArguments(args, '');
@@ -25,7 +31,8 @@ const removes: Judge = (command, args) => {
     if (isDisk(path) || isCritical(path)) found(command, `it removes ${shown(path)}`);
     else if (hasAny(parsed, 'r R recursive') && isVital(path))
       found(command, `it removes ${shown(path)} with all that is in it`);
-    else if (/\/[*?]/.test(path) && isVital(path)) found(command, `it removes the files of ${shown(path)}`);
+    else if (/\/[*?\uE002]/.test(path) && isVital(path))
+      found(command, `it removes the files of ${shown(path)}`);
   }
 };
 
@@ -35,15 +42,6 @@ const formats: Judge = (command, args) => {
   const disk = parsed.rest.find(({ text }) => isDisk(pathOf(text, command)) || /^\/dev\//.test(text));
   if (disk) found(command, `it formats ${shown(disk.text)}`);
 };
-
-/** Programs that take a disk as an argument, and are harmful with certain options, or always. */
-const onDisk =
-  (what: string, options?: string): Judge =>
-  (command, args) => {
-    const disk = args.find(({ text }) => isDisk(pathOf(text, command)));
-    if (disk && (!options || hasAny(parseArguments(args, ''), options)))
-      found(command, `it ${what} ${shown(disk.text)}`);
-  };
 
 const writesTo =
   (targets: (args: Word[]) => string[]): Judge =>
@@ -61,11 +59,9 @@ export function judgeWrite(command: Pick<Command, 'check' | 'place' | 'scope'>, 
 const dd = writesTo((args) =>
   args.flatMap(({ text }) => (text.startsWith('of=') ? [text.slice('of='.length)] : [])),
 );
+const textsOf = (words: Word[]): string[] => words.map(({ text }) => text);
 const lastArgument = (args: Word[]): string[] =>
-  parseArguments(args, 't target-directory S suffix')
-    .rest.slice(1)
-    .slice(-1)
-    .map(({ text }) => text);
+  textsOf(parseArguments(args, 't target-directory S suffix').rest.slice(1)).slice(-1);
 
 const moves: Judge = (command, args) => {
   const { rest } = parseArguments(args, 'S suffix t target-directory');
@@ -87,28 +83,21 @@ const shreds: Judge = (command, args) => {
 
 const WIDE_MODE = /^0*777$|^0*000$|^a\+rwx$|^ugo\+rwx$|^a?[-=]r?w?x?$/;
 
-const changesMode: Judge = (command, args) => {
-  // A mode such as -rwx looks like options.
-  const parsed = parseArguments(args, 'reference');
-  if (!hasAny(parsed, 'R recursive')) return;
-  const mode = unquoted(
-    args.find(({ text }) => /^[-+=augo0-7]/.test(text) && !/^-+R|^-[vcfR]+$|^--/.test(text))?.text ?? '',
-  );
-  for (const { text } of parsed.rest) {
-    const path = pathOf(text, command);
-    if (isVital(path) && (!path.startsWith('~') || WIDE_MODE.test(mode)))
-      found(command, `it changes the permissions of all of ${shown(path)}`);
-  }
-};
-
-const changesOwner: Judge = (command, args) => {
-  const parsed = parseArguments(args, 'reference from');
-  if (!hasAny(parsed, 'R recursive')) return;
-  for (const { text } of parsed.rest.slice(parsed.flags.has('reference') ? 0 : 1)) {
-    const path = pathOf(text, command);
-    if (isVital(path) && !isForOwners(path)) found(command, `it changes the owner of all of ${shown(path)}`);
-  }
-};
+/** People set up the modes of their homes, and the owners of some more folders. */
+const changes =
+  (what: string, isUsual: (path: string, setting: string) => boolean): Judge =>
+  (command, args) => {
+    const parsed = parseArguments(args, 'reference from');
+    if (!hasAny(parsed, 'R recursive')) return;
+    // A mode such as -rwx looks like options.
+    const isSetting = (text: string): boolean => /^[-+=\w]/.test(text) && !/^-+R|^-[vcfR]+$|^--/.test(text);
+    const setting = unquoted(textsOf(args).find(isSetting) ?? '');
+    for (const { text } of parsed.rest) {
+      const path = pathOf(text, command);
+      if (isVital(path) && !isUsual(path, setting))
+        found(command, `it changes the ${what} of all of ${shown(path)}`);
+    }
+  };
 
 /** Tests that exclude most files; a pattern of `*` does not. */
 const NARROWING =
@@ -132,32 +121,6 @@ const finds: Judge = (command, args) => {
     if (isVital(root)) found(command, `it deletes all that it finds in ${shown(root)}`);
 };
 
-const kills: Judge = (command, args) => {
-  const targets = args.map(({ text }) => unquoted(text));
-  const last = targets.at(-1);
-  const isProbe = targets.includes('-0') || targets.includes('-l');
-  if (
-    !isProbe &&
-    ((last === '-1' && targets.length > 1) || (targets.includes('1') && targets.at(-1) === '1'))
-  )
-    found(
-      command,
-      last === '1' ? 'it ends the first process of the machine' : 'it ends every process it can',
-    );
-};
-
-const stops: Judge = (command, args) => {
-  if (!args.some(({ text }) => /^(?:-c|--help|--version|-w|--wtmp-only|-k|--show)$/.test(text)))
-    found(command, 'it stops the machine');
-};
-
-const whenArguments =
-  (reason: string, ...patterns: RegExp[]): Judge =>
-  (command, args) => {
-    const given = args.map(({ text }) => unquoted(text));
-    if (patterns.every((pattern) => given.some((text) => pattern.test(text)))) found(command, reason);
-  };
-
 const rsyncs: Judge = (command, args) => {
   const { flags, rest } = parseArguments(args, 'e rsh exclude include filter');
   const target = rest.at(-1);
@@ -166,56 +129,37 @@ const rsyncs: Judge = (command, args) => {
   if (isVital(path)) found(command, `it deletes what is in ${shown(path)} and not in the source`);
 };
 
-const JUDGES: Record<string, Judge | undefined> = Object.assign(Object.create(null) as object, {
-  rm: removes,
-  unlink: removes,
-  srm: removes,
-  rmdir: removes,
-  dd,
-  mkfs: formats,
-  mkswap: formats,
-  cp: writesTo(lastArgument),
-  install: writesTo(lastArgument),
-  ln: writesTo((args) => (hasAny(parseArguments(args, ''), 'f force') ? lastArgument(args) : [])),
-  tee: writesTo((args) => (hasAny(parseArguments(args, ''), 'a append') ? [] : args.map(({ text }) => text))),
-  truncate: writesTo((args) => parseArguments(args, 's size r reference').rest.map(({ text }) => text)),
-  mv: moves,
-  shred: shreds,
-  wipe: shreds,
-  wipefs: onDisk('erases the signatures of', 'a all o offset f force'),
-  blkdiscard: onDisk('discards all of'),
-  badblocks: onDisk('overwrites', 'w'),
-  sgdisk: onDisk('erases the partitions of', 'Z z o zap-all zap clear d delete'),
-  sfdisk: onDisk('writes the partitions of'),
-  hdparm: onDisk('erases', 'security-erase security-erase-enhanced trim-sector-ranges'),
-  nvme: whenArguments('it formats a disk', /^(?:format|sanitize)$/, /^\/dev\//),
-  parted: whenArguments(
-    'it changes the partitions of a disk',
-    /^\/dev\//,
-    /^(?:mklabel|mktable|rm|mkpart)\b/,
-  ),
-  cryptsetup: whenArguments('it erases an encrypted disk', /^(?:luksFormat|erase|luksErase)$/),
-  zpool: whenArguments('it destroys a pool', /^destroy$/),
-  zfs: whenArguments('it destroys datasets', /^destroy$/, /^-[a-zA-Z]*[rR]/),
-  vgremove: whenArguments('it removes a volume group', /^[^-]/),
-  mdadm: whenArguments('it erases a RAID', /^--zero-superblock$/),
-  diskutil: whenArguments('it erases a disk', /^(?:erase\w*|partitionDisk|secureErase|zeroDisk)$/i),
-  chmod: changesMode,
-  chown: changesOwner,
-  chgrp: changesOwner,
-  find: finds,
-  fd: () => undefined,
-  kill: kills,
-  killall5: (command: Command) => found(command, 'it ends every process it can'),
-  shutdown: stops,
-  reboot: stops,
-  halt: stops,
-  poweroff: stops,
-  init: whenArguments('it stops the machine', /^[06]$/),
-  telinit: whenArguments('it stops the machine', /^[06]$/),
-  systemctl: whenArguments('it stops the machine', /^(?:reboot|poweroff|halt|kexec|rescue|emergency)$/),
-  rsync: rsyncs,
-  crontab: (command: Command, args: Word[]) => {
-    if (hasAny(parseArguments(args, 'u'), 'r')) found(command, 'it removes all timed jobs');
-  },
-});
+const JUDGES = byName<Judge>([
+  ['rm unlink srm rmdir', removes],
+  ['mkfs mkswap', formats],
+  ['dd', dd],
+  ['cp install', writesTo(lastArgument)],
+  ['tee', writesTo((args) => (hasAny(parseArguments(args, ''), 'a append') ? [] : textsOf(args)))],
+  ['truncate', writesTo((args) => textsOf(parseArguments(args, 's size r reference').rest))],
+  ['mv', moves],
+  ['shred wipe', shreds],
+  ['chmod', changes('permissions', (path, mode) => path.startsWith('~') && !WIDE_MODE.test(mode))],
+  ['chown chgrp', changes('owner', isForOwners)],
+  ['find', finds],
+  ['rsync', rsyncs],
+]);
+
+/** Programs that need no closer look: patterns of their arguments, each behind a space. */
+const LINES = byName<[pattern: RegExp, reason: string]>([
+  ['wipefs', [/(?=.* -(?:-all|-force|-offset|[aof]))(?=.* \/dev\/)/, 'it erases the signatures of a disk']],
+  ['blkdiscard sfdisk', [/^(?!.* -(?:[ld]|-list|-dump) ).* \/dev\//, 'it erases a disk']],
+  ['badblocks', [/(?=.* -\w*w)(?=.* \/dev\/)/, 'it overwrites a disk']],
+  ['sgdisk', [/ --(?:zap|clear|delete)| -[Zzod]/, 'it erases the partitions of a disk']],
+  ['parted', [/ \/dev\/.* (?:mklabel|mktable|mkpart|rm)(?: |$)/, 'it changes the partitions of a disk']],
+  ['cryptsetup', [/ (?:luksFormat|luksErase|erase)/, 'it erases an encrypted disk']],
+  ['hdparm nvme', [/ (?:--security-erase|format|sanitize)/, 'it erases a disk']],
+  ['diskutil', [/ (?:erase|partitionDisk|secureErase|zeroDisk)/i, 'it erases a disk']],
+  ['zpool', [/ destroy(?: |$)/, 'it destroys a pool']],
+  ['zfs', [/ destroy (?:.* )?-\w*r/i, 'it destroys datasets']],
+  ['kill', [/^(?!.* -[0l] ).* (?:1|-\S+ -1)$/, 'it ends the first process of the machine, or all it can']],
+  ['killall5', [/^/, 'it ends every process it can']],
+  ['shutdown reboot halt poweroff', [/^(?!.* (?:-[ckw]|--help|--version|--show)(?: |$))/, STOPS]],
+  ['init telinit', [/ [06]/, STOPS]],
+  ['systemctl', [/ (?:reboot|poweroff|halt|kexec|rescue|emergency)(?: |$)/, STOPS]],
+  ['crontab', [/ -r/, 'it removes all timed jobs']],
+]);

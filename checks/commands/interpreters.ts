@@ -1,21 +1,18 @@
 // Programs that run code: finds the code and follows it.
-import type { Site } from '../check-run';
-import type { Language } from '../findings';
-import { UNKNOWN, isRemote, unquoted } from '../text';
-import { parseArguments, pathOf, programName, type Command, type Word } from './command';
+import { GIVES_SHELL, RUNS_REMOTE, type Language } from '../findings';
+import { UNKNOWN, isRemote } from '../text';
+import { parseArguments, pathOf, type Command, type Word } from './command';
 
 const SHELLS = /^(?:ba|z|da|k|mk|a|r)?sh$/;
 const PYTHONS = /^(?:python|pypy)[\d.]*$/;
 const NODES = /^(?:node|nodejs|bun)$/;
+const LANGUAGES: [RegExp, Language][] = [
+  [SHELLS, 'bash'],
+  [PYTHONS, 'python'],
+  [NODES, 'javascript'],
+];
 /** Their code is not followed, only checked for coming from the network. */
 const OTHERS = /^(?:perl|ruby|php|lua|Rscript|deno|tclsh|pwsh|fish|osascript)[\d.]*$/;
-
-const RUNS_REMOTE = 'it runs what the network sent';
-
-interface Source {
-  text: string;
-  site: Site;
-}
 
 /** Follows the code passed to the program; returns its output, or undefined if the program runs none. */
 export function runInterpreter(name: string, command: Command): string | undefined {
@@ -27,13 +24,7 @@ export function runInterpreter(name: string, command: Command): string | undefin
     const code = args.find(({ text }) => !text.startsWith('-'));
     return args.length > 1 && code ? nested(command, 'bash', code) : UNKNOWN;
   }
-  const language = SHELLS.test(name)
-    ? 'bash'
-    : PYTHONS.test(name)
-      ? 'python'
-      : NODES.test(name)
-        ? 'javascript'
-        : null;
+  const language = LANGUAGES.find(([pattern]) => pattern.test(name))?.[1];
   if (!language && !OTHERS.test(name)) return runsLine(name, command, args);
   const source = sourceOf(name, command, args);
   if (!source) return UNKNOWN;
@@ -43,103 +34,55 @@ export function runInterpreter(name: string, command: Command): string | undefin
 }
 
 /** The code from `-c`, from a script written earlier, or from stdin. Undefined if unknown. */
-function sourceOf(name: string, command: Command, args: Word[]): Source | undefined {
+function sourceOf(name: string, command: Command, args: Word[]): Word | undefined {
   const isShell = SHELLS.test(name);
   const isPython = PYTHONS.test(name);
   const taking = isShell ? 'o O rcfile init-file' : isPython ? 'W X c m' : 'r require import e eval p print';
   const { flags, values, rest } = parseArguments(args, taking, true);
-  if (isShell && flags.has('c')) return rest[0] && inPlace(rest[0], args);
+  if (isShell && flags.has('c')) return rest[0];
   if (isPython && flags.has('m')) return undefined;
   const given = [...'c e p'.split(' '), 'eval', 'print'].flatMap((option) => values.get(option) ?? [])[0];
-  if (given && !isShell) return inPlace(given, args);
+  if (given && !isShell) return given;
   const script = rest[0];
-  if (
-    script &&
-    !flags.has('s') &&
-    !['-', '/dev/stdin', '/proc/self/fd/0', '/dev/fd/0'].includes(script.text)
-  ) {
-    return fileSource(script, command);
-  }
+  if (script && !flags.has('s') && script.text !== '-') return fileSource(script, command);
   if (command.isConnected && isShell) {
-    command.check.findings.add('remote_code', command.place, 'it gives the network a shell');
+    command.check.findings.add('remote_code', command.place, GIVES_SHELL);
     return undefined;
   }
-  const site = command.stdinSite ?? { place: command.place, exact: null };
-  return { text: command.stdin, site };
+  return stdinOf(command);
 }
 
-/** An option's value, with its place if it is a separate word. */
-const inPlace = (value: Word, args: Word[]): Source => ({
-  text: value.text,
-  site: args.find((word) => word.text === value.text) ?? value,
+const stdinOf = ({ stdin, stdinPlace, place }: Command): Word => ({
+  text: stdin,
+  place: stdinPlace ?? place,
 });
 
-function fileSource(script: Word, command: Command): Source {
-  const path = pathOf(script.text, command);
-  if (/^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(path)) {
-    return { text: command.stdin, site: command.stdinSite ?? { place: command.place, exact: null } };
-  }
-  return { text: command.scope.files.get(path) ?? UNKNOWN, site: { place: script.place, exact: null } };
+function fileSource({ text, place }: Word, command: Command): Word {
+  const path = pathOf(text, command);
+  if (/^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(path)) return stdinOf(command);
+  return { text: command.scope.files.get(path) ?? UNKNOWN, place };
 }
 
-function nested(command: Command, language: Language, source: Source | Word): string {
-  const site = 'site' in source ? source.site : source;
-  const { check, placing, depth, scope, stdin } = command;
-  return check.nested({
-    language,
-    text: source.text,
-    site,
-    placing,
-    depth,
-    scope: language === 'bash' ? scope : undefined,
-    stdin,
-  });
+function nested(command: Command, language: Language, code: Word): string {
+  const scope = language === 'bash' ? command.scope : undefined;
+  return command.check.nested({ ...command, ...code, language, scope });
 }
 
 /** `eval` and others join their arguments to one line. */
 function joined(words: Word[], { place }: Command): Word {
   const [only] = words;
   if (only && words.length === 1) return only;
-  return { text: words.map(({ text }) => text).join(' '), place, exact: null };
+  return { text: words.map(({ text }) => text).join(' '), place };
 }
 
 /** Programs that take a shell command line as an argument. */
 function runsLine(name: string, command: Command, args: Word[]): string | undefined {
-  const line = lineOf(name, command, args);
+  if (name === 'ssh') {
+    const { rest } = parseArguments(args, 'i p l o F L R D J W b c e m S w E I O Q', true);
+    return rest.length > 1 ? nested(command, 'bash', joined(rest.slice(1), command)) : undefined;
+  }
+  if (!/^(?:su|script|runuser|flock)$/.test(name)) return undefined;
+  const { values } = parseArguments(args, 'c command s shell w u g');
+  const line = values.get('c')?.[0] ?? values.get('command')?.[0];
   return line && nested(command, 'bash', line);
 }
-
-function lineOf(name: string, command: Command, args: Word[]): Word | undefined {
-  switch (name) {
-    case 'ssh': {
-      const { rest } = parseArguments(args, 'i p l o F L R D J W b c e m S w E I O Q', true);
-      return rest.length > 1 ? joined(rest.slice(1), command) : undefined;
-    }
-    case 'su':
-    case 'script':
-    case 'runuser':
-    case 'flock': {
-      const { values } = parseArguments(args, 'c command s shell w u g');
-      return [...(values.get('c') ?? []), ...(values.get('command') ?? [])].map((word) =>
-        inWord(word, args),
-      )[0];
-    }
-    case 'watch': {
-      const { rest } = parseArguments(args, 'n interval', true);
-      return rest.length > 0 ? joined(rest, command) : undefined;
-    }
-    case 'at':
-    case 'batch':
-      return { text: command.stdin, place: command.place, exact: null };
-    default:
-      return undefined;
-  }
-}
-
-const inWord = (value: Word, args: Word[]): Word => args.find((word) => word.text === value.text) ?? value;
-
-/** Whether the program reads its code from stdin by default. */
-export const isInterpreter = (word: Word | undefined): boolean => {
-  const name = word ? programName(unquoted(word.text)) : '';
-  return SHELLS.test(name) || PYTHONS.test(name) || NODES.test(name) || OTHERS.test(name);
-};

@@ -1,16 +1,15 @@
 // Commands that use the network: what they send, and what they fetch.
+import { GIVES_SHELL, SENDS_SECRETS } from '../findings';
 import { isSecretPath } from '../paths';
 import { REMOTE, UNKNOWN, isSecret, unquoted } from '../text';
-import { hasAny, parseArguments, pathOf, type Arguments, type Command, type Word } from './command';
-
-const SENDS = 'it sends keys, passwords or the environment over the network';
+import { byName, hasAny, parseArguments, pathOf, type Arguments, type Command, type Word } from './command';
 
 const CURL_TAKING =
   'd F T o H A e u x X b c K m w E r Y y C D U Q t z k-none data data-binary data-raw data-ascii data-urlencode json ' +
   'form form-string upload-file output header user-agent referer user proxy request cookie cookie-jar config ' +
   'max-time write-out cert key cacert range url retry connect-timeout output-dir';
 const WGET_TAKING =
-  'O o a i U e t T w P l A R D I X B Q output-document output-file post-data post-file body-data body-file header user password method';
+  'O o a i U e t T w P l A R D I X B Q directory-prefix output-document output-file post-data post-file body-data body-file header user password method';
 
 /** Whether a path holds a secret: a key file, or a file that the script filled with one. */
 export function holdsSecret(text: string, command: Pick<Command, 'scope'>): boolean {
@@ -20,7 +19,7 @@ export function holdsSecret(text: string, command: Pick<Command, 'scope'>): bool
 
 /** The command's output; undefined if it does not use the network. Adds findings about the data that it sends. */
 export function judgeNetwork(name: string, command: Command): string | undefined {
-  const speak = SPEAKERS[name];
+  const speak = SPEAKERS.get(name);
   const args = command.words.slice(1);
   if (!speak || (name === 'openssl' && !args.some(({ text }) => text === 's_client'))) return undefined;
   // However it is sent: in an address, a body, a name that is looked up.
@@ -33,7 +32,7 @@ const isLogin = (text: string, before = ''): boolean =>
   /^(?:-u|--user|-b|--cookie)$/.test(before) ||
   /^(?:--header=)?(?:(?:proxy-)?authorization|cookie|[\w-]*(?:api-?key|token)) *:/i.test(unquoted(text));
 
-const sends = ({ check, place }: Command): void => check.findings.add('exfiltration', place, SENDS);
+const sends = ({ check, place }: Command): void => check.findings.add('exfiltration', place, SENDS_SECRETS);
 
 type Speaker = (command: Command, args: Word[]) => string;
 
@@ -44,10 +43,8 @@ const curl: Speaker = (command, args) => {
   const parsed = parseArguments(args, CURL_TAKING);
   const bodies = valuesOf(parsed, 'd data data-binary data-ascii json data-urlencode');
   const files = [
-    ...bodies.flatMap((text) =>
-      text.startsWith('@') ? [text.slice(1)] : /^\w*@/.test(text) ? [text.replace(/^\w*@/, '')] : [],
-    ),
-    ...valuesOf(parsed, 'F form').flatMap((text) => /[=][@<](?<file>[^;]*)/.exec(unquoted(text))?.[1] ?? []),
+    ...bodies.flatMap((text) => /^\w*@([^]*)/.exec(text)?.[1] ?? []),
+    ...valuesOf(parsed, 'F form').flatMap((text) => /=[@<]([^;]*)/.exec(unquoted(text))?.[1] ?? []),
     ...valuesOf(parsed, 'T upload-file'),
   ];
   if (files.some((text) => (/^[-.]$/.test(text) ? isSecret(command.stdin) : holdsSecret(text, command))))
@@ -64,10 +61,10 @@ const wget: Speaker = (command, args) => {
   const parsed = parseArguments(args, WGET_TAKING);
   if (valuesOf(parsed, 'post-file body-file').some((text) => holdsSecret(text, command))) sends(command);
   const targets = valuesOf(parsed, 'O output-document');
-  if (targets.some((text) => text === '-' || text === '/dev/stdout')) return REMOTE + UNKNOWN;
-  const folder = valuesOf(parsed, 'P directory-prefix')[0];
-  const names = targets.length > 0 ? targets : parsed.rest.map(({ text }) => baseName(text));
-  for (const text of names) saves(command, folder && targets.length === 0 ? `${folder}/${text}` : text);
+  if (targets.includes('-')) return REMOTE + UNKNOWN;
+  const folder = valuesOf(parsed, 'P directory-prefix')[0] ?? '.';
+  const names = parsed.rest.map(({ text }) => `${folder}/${baseName(text)}`);
+  for (const text of targets.length > 0 ? targets : names) saves(command, text);
   return '';
 };
 
@@ -86,11 +83,8 @@ const pipe: Speaker = (command, args) => {
       /^-(?:[a-z]*[ec]|-exec|-sh-exec)$/.test(text) &&
       /(?:^|\/)(?:ba|z|da|k)?sh\b|cmd/.test(given[at + 1] ?? ''),
   );
-  if (
-    runs ||
-    given.some((text) => /^(?:exec|system):/i.test(text) && /tcp|udp|openssl/i.test(given.join(' ')))
-  )
-    command.check.findings.add('remote_code', command.place, 'it gives the network a shell');
+  if (runs || given.some((text) => /^(?:exec|system):/i.test(text)))
+    command.check.findings.add('remote_code', command.place, GIVES_SHELL);
   return REMOTE + UNKNOWN;
 };
 
@@ -122,38 +116,13 @@ const typed: Speaker = (command) => {
   return UNKNOWN;
 };
 
-const quiet: Speaker = () => UNKNOWN;
-
-const SPEAKERS: Record<string, Speaker | undefined> = Object.assign(Object.create(null) as object, {
-  curl,
-  wget,
-  nc: pipe,
-  ncat: pipe,
-  netcat: pipe,
-  socat: pipe,
-  telnet: pipe,
-  scp: copies,
-  rsync: copies,
-  sftp: copies,
-  ssh: typed,
-  aws: uploads,
-  gsutil: uploads,
-  rclone: uploads,
-  gh: uploads,
-  mail: uploads,
-  mailx: uploads,
-  mutt: uploads,
-  sendmail: uploads,
-  ftp: typed,
-  http: uploads,
-  https: uploads,
-  openssl: typed,
-  dig: quiet,
-  host: quiet,
-  nslookup: quiet,
-  ping: quiet,
-  aria2c: quiet,
-  lynx: () => REMOTE + UNKNOWN,
-  w3m: () => REMOTE + UNKNOWN,
-  fetch: () => REMOTE + UNKNOWN,
-});
+const SPEAKERS = byName<Speaker>([
+  ['curl', curl],
+  ['wget', wget],
+  ['nc ncat netcat socat telnet', pipe],
+  ['scp rsync sftp', copies],
+  ['ssh ftp openssl', typed],
+  ['aws gsutil rclone gh mail mailx mutt sendmail http https', uploads],
+  ['dig host nslookup ping', () => UNKNOWN],
+  ['lynx w3m', () => REMOTE + UNKNOWN],
+]);

@@ -1,6 +1,6 @@
 // The output of ordinary commands and the files that they create, as far as later uses need them.
-import { UNKNOWN, SECRET, ansiText, isKnown, marksOf, unquoted } from '../text';
-import { hasAny, parseArguments, pathOf, type Command, type Word } from './command';
+import { UNKNOWN, SECRET, ansiText, isKnown, marksOf, unquoted, withoutMarks } from '../text';
+import { byName, parseArguments, pathOf, type Command, type Word } from './command';
 import type { Scope } from '../bash/scope';
 import { resolvePath } from '../paths';
 import { foundRoots } from './destructive';
@@ -9,42 +9,24 @@ import { holdsSecret } from './network-commands';
 type Output = (command: Command, args: Word[]) => string;
 
 /** The command's output. */
-export function outputOf(name: string, command: Command): string {
-  const args = command.words.slice(1);
-  return (OUTPUTS[name] ?? filters)(command, args);
-}
+export const outputOf = (name: string, command: Command): string =>
+  (OUTPUTS.get(name) ?? filters)(command, command.words.slice(1));
 
 const echo: Output = (_command, args) => {
-  const escapes = args.some(({ text }) => /^-[neE]*e/.test(text));
-  const start = args.findIndex(({ text }) => !/^-[neE]+$/.test(text));
-  const line =
-    start === -1
-      ? ''
-      : args
-          .slice(start)
-          .map(({ text }) => unquoted(text))
-          .join(' ');
-  return `${escapes ? ansiText(line) : line}\n`;
+  const texts = args.map(({ text }) => unquoted(text));
+  const start = texts.findIndex((text) => !/^-[neE]+$/.test(text));
+  const line = start === -1 ? '' : texts.slice(start).join(' ');
+  return `${/^-\w*e/.test(texts[0] ?? '') ? ansiText(line) : line}\n`;
 };
 
 const printf: Output = (_command, args) => {
-  const [format, ...values] = (args[0]?.text === '--' ? args.slice(1) : args).map(({ text }) =>
-    unquoted(text),
-  );
-  if (format === undefined) return '';
-  const left = [...values];
-  let text = '';
-  do {
-    text += ansiText(format).replace(/%(?:[-+ 0#]*\d*(?:\.\d+)?([sbdqcixX])|(%))/g, (_all, kind?: string) =>
-      kind === undefined ? '%' : kind === 'b' ? ansiText(left.shift() ?? '') : (left.shift() ?? ''),
-    );
-  } while (left.length > 0 && /%[^%]/.test(format) && text.length < 4_096);
-  return text;
+  const [format = '', ...values] = args.map(({ text }) => unquoted(text)).filter((text) => text !== '--');
+  return ansiText(format).replace(/%[-+ 0#]*\d*(?:\.\d+)?[sbdqcixX]/g, () => values.shift() ?? '');
 };
 
 /** Reads the named files, or its input. */
 const reads: Output = (command, args) => {
-  const { rest } = parseArguments(args, '');
+  const { rest } = parseArguments(args, 'w wrap');
   const texts = rest.filter(({ text }) => text !== '-').map((word) => contentOf(word, command));
   if (texts.length === 0 || rest.some(({ text }) => text === '-')) texts.push(command.stdin);
   return texts.join('');
@@ -66,46 +48,18 @@ const filters: Output = (command, args) => {
   return marksOf(command.stdin, named ? SECRET : '', ...texts);
 };
 
-const base64: Output = (command, args) => {
-  const text = reads(command, parseArguments(args, 'w wrap').rest);
-  if (!hasAny(parseArguments(args, 'w wrap'), 'd D decode') || !isKnown(text)) return marksOf(text);
-  return decoded(text.replace(/\s/g, ''), 'base64');
-};
-const xxd: Output = (command, args) => {
-  const parsed = parseArguments(args, 'c l s o');
-  const text = reads(command, parsed.rest);
-  if (!parsed.flags.has('r') || !parsed.flags.has('p') || !isKnown(text)) return marksOf(text);
-  return decoded(text.replace(/\s/g, ''), 'hex');
-};
+/** With these options the program decodes its input. */
+const decodes =
+  (encoding: 'base64' | 'hex', options: RegExp): Output =>
+  (command, args) => {
+    const text = reads(command, args);
+    const given = args.map((word) => word.text).filter((word) => word.startsWith('-'));
+    return options.test(given.join(' ')) && isKnown(text)
+      ? decoded(text.replace(/\s/g, ''), encoding)
+      : marksOf(text);
+  };
 export const decoded = (text: string, encoding: 'base64' | 'hex'): string =>
-  Buffer.from(text, encoding)
-    .toString('utf8')
-    .replace(/[\uE000-\uE1FF]/g, '?');
-
-const rev: Output = ({ stdin }) =>
-  isKnown(stdin)
-    ? stdin
-        .split('\n')
-        .map((line) => [...line].reverse().join(''))
-        .join('\n')
-    : marksOf(stdin);
-
-/** Maps letters to letters, such as rot13. */
-const tr: Output = ({ stdin }, args) => {
-  const [from, to] = args.map(({ text }) => letters(unquoted(text)));
-  if (!isKnown(stdin) || from === undefined || to === undefined || args.some(({ text }) => /^-./.test(text)))
-    return marksOf(stdin);
-  return [...stdin].map((char) => to[Math.min(from.indexOf(char), to.length - 1)] ?? char).join('');
-};
-const letters = (set: string): string =>
-  set.length > 64
-    ? set
-    : set.replace(/(.)-(.)/g, (_all, first: string, last: string) => {
-        const [low, high] = [first.charCodeAt(0), last.charCodeAt(0)];
-        return high < low || high - low > 256
-          ? ''
-          : Array.from({ length: high - low + 1 }, (_v, at) => String.fromCharCode(low + at)).join('');
-      });
+  withoutMarks(Buffer.from(text, encoding).toString());
 
 const environment: Output = (_command, args) =>
   args.every(({ text }) => text.startsWith('-')) ? SECRET + UNKNOWN : UNKNOWN;
@@ -125,27 +79,16 @@ const cp: Output = (command, args) => {
 };
 
 /** Packs files into one, which is then as secret as they are. */
-const tar: Output = (command, args) => {
-  const words = args.map((word, at) =>
-    at === 0 && /^[a-zA-Z]+$/.test(word.text) ? { ...word, text: `-${word.text}` } : word,
+const packs: Output = (command, args) => {
+  const names = args.filter(({ text }) => !text.startsWith('-'));
+  const folder = args[args.findIndex(({ text }) => text === '-C') + 1]?.text ?? '.';
+  const isSecret = names.some(({ text }) =>
+    [text, `${folder}/${text}`].some((path) => holdsSecret(path, command)),
   );
-  const { flags, values, rest } = parseArguments(words, 'f C file directory exclude T X');
-  if (!flags.has('c') && !flags.has('create')) return marksOf(command.stdin);
-  const folder = values.get('C')?.[0]?.text ?? values.get('directory')?.[0]?.text;
-  const isPacked = rest.some(({ text }) =>
-    holdsSecret(folder && !/^[/\uE001]/.test(text) ? `${folder}/${text}` : text, command),
-  );
-  const packed = isPacked ? SECRET + UNKNOWN : UNKNOWN;
-  const target = values.get('f')?.[0] ?? values.get('file')?.[0];
-  if (!target || target.text === '-') return packed;
-  command.scope.files.set(pathOf(target.text, command), packed);
-  return '';
-};
-const zip: Output = (command, args) => {
-  const [target, ...rest] = parseArguments(args, 'x i P').rest;
-  if (target && rest.some(({ text }) => holdsSecret(text, command)))
-    command.scope.files.set(pathOf(target.text, command), SECRET + UNKNOWN);
-  return '';
+  for (const { text } of isSecret ? names : [])
+    if (/\.(?:t\w+|zip|7z|gz|xz|bz2|zst)$/.test(text))
+      command.scope.files.set(pathOf(text, command), SECRET + UNKNOWN);
+  return marksOf(command.stdin, isSecret ? SECRET : '');
 };
 
 /** The path of a program, which is then run. */
@@ -165,47 +108,19 @@ const find: Output = (command) =>
     .map((root) => `${root.replace(/^~/, '\uE001')}\n`)
     .join('') || UNKNOWN;
 
-const nothing: Output = () => '';
-
-const OUTPUTS: Record<string, Output | undefined> = Object.assign(Object.create(null) as object, {
-  ...{
-    echo,
-    printf,
-    base64,
-    xxd,
-    rev,
-    tr,
-    tee,
-    cp,
-    mv: cp,
-    tar,
-    zip,
-    which,
-    type: which,
-    ls,
-    find,
-    '7z': zip,
-    gtar: tar,
-  },
-  ...{ cat: reads, zcat: reads, head: filters, tail: filters, base32: base64 },
-  ...{ printenv: environment, set: environment, export: environment, declare: environment, compgen: nothing },
-  ...{
-    true: nothing,
-    false: nothing,
-    test: nothing,
-    '[': nothing,
-    mkdir: nothing,
-    touch: nothing,
-    chmod: nothing,
-  },
-  ...{
-    rm: nothing,
-    cd: nothing,
-    sleep: nothing,
-    wait: nothing,
-    stat: nothing,
-    'ssh-keygen': nothing,
-    'ssh-add': nothing,
-  },
-  pwd: ({ scope }: Command) => `${scope.cwd ?? UNKNOWN}\n`,
-});
+const OUTPUTS = byName<Output>([
+  ['echo', echo],
+  ['printf', printf],
+  ['cat zcat', reads],
+  ['base64', decodes('base64', /-(?:\w*d|-decode|D)/)],
+  ['xxd', decodes('hex', /(?=.*-\w*r)(?=.*-\w*p)/)],
+  ['tee', tee],
+  ['cp mv', cp],
+  ['tar gtar zip 7z', packs],
+  ['which type', which],
+  ['ls', ls],
+  ['find', find],
+  ['printenv set export declare', environment],
+  ['true false test [ mkdir touch chmod rm sleep wait stat compgen ssh-keygen ssh-add', () => ''],
+  ['pwd', ({ scope }) => `${scope.cwd ?? UNKNOWN}\n`],
+]);

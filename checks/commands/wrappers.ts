@@ -1,78 +1,40 @@
 // Programs that run another one: after some options, their arguments are a command.
 import { unquoted } from '../text';
-import { parseArguments, type Arguments, type Word } from './command';
+import { byName, parseArguments, type Word } from './command';
 
-/** For each program that takes a command after its options: its options with a value. */
-const PREFIXES: Record<string, string | undefined> = {
-  __proto__: undefined,
-  sudo: 'u g h p C r t T U D R user group host prompt chdir',
-  doas: 'u C',
-  command: '',
-  builtin: '',
-  exec: 'a',
-  nohup: '',
-  nice: 'n adjustment',
-  ionice: 'c n p class classdata',
-  time: 'f o format output',
-  stdbuf: 'i o e input output error',
-  setsid: '',
-  unbuffer: '',
-  busybox: '',
-  toybox: '',
-  coproc: '',
-  chronic: '',
-  catchsegv: '',
-  eatmydata: '',
-  proot: 'r b w',
-  strace: 'o e p s u',
-  ltrace: 'o e p s u',
-  caffeinate: 't w',
-  xvfb: '',
-  torsocks: '',
-  proxychains: 'f',
-  unshare: '',
-  pkexec: 'user',
-  winpty: '',
-  rlwrap: '',
-  noglob: '',
-  nocorrect: '',
-};
-/** The same, with this many arguments of their own before the command. */
-const WITH_ARGUMENTS: Record<string, [taking: string, count: number] | undefined> = {
-  __proto__: undefined,
-  timeout: ['k s kill-after signal', 1],
-  gtimeout: ['k s kill-after signal', 1],
-  taskset: ['', 1],
-  chrt: ['', 1],
-  chroot: ['userspec groups', 1],
-  flock: ['w E timeout', 1],
-};
+/** Their options with a value, and how many arguments of their own stand before the command. */
+const PREFIXES = byName<[taking: string, own?: number]>([
+  ['sudo', ['u g h p C r t T U D R user group host prompt chdir']],
+  ['doas pkexec', ['u C user']],
+  ['command builtin nohup setsid unbuffer busybox toybox coproc chronic unshare torsocks rlwrap', ['']],
+  ['exec', ['a']],
+  ['nice ionice', ['n c p adjustment class classdata']],
+  ['time', ['f o format output']],
+  ['stdbuf', ['i o e input output error']],
+  ['strace ltrace', ['o e p s u']],
+  ['watch', ['n interval']],
+  ['timeout gtimeout', ['k s kill-after signal', 1]],
+  ['chroot taskset chrt', ['userspec groups', 1]],
+  ['flock', ['w E timeout', 1]],
+]);
 
 /** The words of the command that is run; undefined if the program is none of these. */
 export function unwrap(name: string, args: Word[]): Word[] | undefined {
-  const taking = PREFIXES[name];
-  if (taking !== undefined) return afterAssignments(name, parseArguments(args, taking, true).rest);
-  const [own, count] = WITH_ARGUMENTS[name] ?? [];
-  if (own !== undefined && count !== undefined) return parseArguments(args, own, true).rest.slice(count);
-  return undefined;
+  const [taking, own = 0] = PREFIXES.get(name) ?? [];
+  return taking === undefined
+    ? undefined
+    : afterAssignments(parseArguments(args, taking, true).rest.slice(own));
 }
 
 /** `sudo A=b program`. */
-function afterAssignments(name: string, words: Word[]): Word[] {
-  if (name !== 'sudo' && name !== 'doas') return words;
-  const start = words.findIndex(({ text }) => !isAssignment(text));
+function afterAssignments(words: Word[]): Word[] {
+  const start = words.findIndex(({ text }) => !/^[A-Za-z_]\w*=/.test(text));
   return start === -1 ? [] : words.slice(start);
 }
 
-const isAssignment = (text: string): boolean => /^[A-Za-z_]\w*=/.test(text);
-
-/** `env`: the words of its command, none if it prints the environment, or the line that -S gives. */
-export function unwrapEnv(args: Word[]): { words: Word[]; line: Word | undefined } {
-  const parsed: Arguments = parseArguments(args, 'u C S unset chdir split-string', true);
-  const line = [...(parsed.values.get('S') ?? []), ...(parsed.values.get('split-string') ?? [])][0];
-  const start = parsed.rest.findIndex(({ text }) => !isAssignment(text));
-  return { words: start === -1 ? [] : parsed.rest.slice(start), line };
-}
+/** `env`: the words of its command, none if it prints the environment. */
+export const unwrapEnv = (args: Word[]): Word[] =>
+  afterAssignments(parseArguments(args, 'u C S unset chdir', true).rest);
 
 /** The commands of `find -exec … ;`, with the start folders in place of `{}`. */
 export function findCommands(args: Word[], roots: string[]): Word[][] {
@@ -96,10 +58,10 @@ export function xargsCommand(args: Word[], stdin: string): Word[] {
   const last = rest.at(-1);
   if (!last) return [];
   if (marker !== undefined) return rest.map((word) => filled(word, unquoted(marker), inputs[0] ?? '\uE000'));
-  return [...rest, ...inputs.slice(0, 64).map((text) => ({ ...last, text, exact: null }))];
+  return [...rest, ...inputs.slice(0, 64).map((text) => ({ ...last, text }))];
 }
 
 function filled(word: Word, marker: string, value: string): Word {
   if (marker === '' || !unquoted(word.text).includes(marker)) return word;
-  return { ...word, text: unquoted(word.text).replaceAll(marker, () => value), exact: null };
+  return { ...word, text: unquoted(word.text).replaceAll(marker, () => value) };
 }

@@ -1,5 +1,6 @@
 // The status below a chat's conversation: what it is doing, since when, and what it waits for.
 import type { AgentState, Message } from '../../contracts/agents/agent';
+import { factsOfEarlierCall } from '../../contracts/agents/earlier-replies';
 import { isScriptSession } from '../../contracts/agents/script-sessions';
 import { age } from '../print/age';
 import { inertLine } from '../../contracts/text/inert';
@@ -21,7 +22,7 @@ export interface ChatStatus {
   /** The current turn. */
   turn: Work | null;
   running: RunningSession[];
-  /** Calls that give a terminal to a person and have no result yet, with the session that they name. */
+  /** Calls that give a terminal to a person and have no result yet, with the session; null: an earlier release's. */
   forPeople: Map<string, number | null>;
   /** Messages typed here that have not begun yet. */
   sent: string[];
@@ -42,9 +43,9 @@ export function sawMessage({ forPeople, sent }: ChatStatus, message: Message): v
   if (message.role === 'user' && sent.includes(message.text)) sent.splice(sent.indexOf(message.text), 1);
   if (message.role === 'tool') forPeople.delete(message.callId);
   if (message.role !== 'assistant' || message.parsed.kind !== 'calls') return;
-  for (const { callId, tool, args } of message.parsed.calls) {
-    const session = typeof args.session === 'number' ? args.session : null;
-    if (tool === 'execute_python_code' && args.interactive === true) forPeople.set(callId, session);
+  for (const call of message.parsed.calls) {
+    const { session = null, forPerson } = call.facts ?? factsOfEarlierCall(call);
+    if (forPerson) forPeople.set(call.callId, session);
   }
 }
 

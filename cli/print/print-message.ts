@@ -1,5 +1,7 @@
 // One message of a conversation, printed for people.
 import type { Message, ToolCall } from '../../contracts/agents/agent';
+import { factsOfEarlierCall } from '../../contracts/agents/earlier-replies';
+import { ARGUMENT_ROLES, type ArgumentRoles } from '../../contracts/tools/call-facts';
 import { inertText } from '../../contracts/text/inert';
 import { draw } from '../terminal/guarded-output';
 import { inert } from '../terminal/inert-text';
@@ -46,13 +48,23 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
   draw(`${styled(style, label.padStart(9))}  ${shown.join(`\n${margin}`)}\n`);
 }
 
-function describeCall({ tool, args }: ToolCall): string {
-  const { runtime, session, code, keyboard, ...rest } = args;
+/** The tool may be a misspelled one that types. */
+const UNDECLARED: ArgumentRoles = { typed: 'keyboard' };
+
+function describeCall(call: ToolCall): string {
+  const { tool, args } = call;
+  const { roles = UNDECLARED } = call.facts ?? factsOfEarlierCall(call);
+  const inRole = (name: string | undefined): unknown => (name === undefined ? undefined : args[name]);
+  const runtime = inRole(roles.runtime);
+  const session = inRole(roles.session);
+  const typed = inRole(roles.typed);
+  const code = inRole(roles.code);
+  const shown = ARGUMENT_ROLES.map((role) => roles[role]);
+  const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !shown.includes(name)));
   const where = typeof session === 'number' ? ` session ${session}` : '';
-  // Typed text may be a password.
-  const typed = typeof keyboard === 'string' ? `(${keyboard.length} characters)` : '';
-  const what = code ?? typed;
   const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
+  // Typed text may be a password.
+  const what = code ?? (typeof typed === 'string' ? `(${typed.length} characters)` : '');
   const text = typeof what === 'string' ? what : JSON.stringify(what);
   return `${tool}${runtime ? ` ${JSON.stringify(runtime).slice(1, -1)}` : ''}${where}${more}${text ? `: ${text}` : ''}`;
 }

@@ -4,6 +4,7 @@ import { WORKFLOWS } from '../../contracts/messages';
 import { age } from './age';
 import { styled } from '../terminal/terminal-style';
 import { usageText } from './usage-text';
+import { endedBy } from './view-facts';
 import type { SubAgentWork, Work } from './work';
 
 const NOTHING = 'nothing is open\n';
@@ -73,8 +74,8 @@ const nameOf = ({ workflowId, type }: Work): string =>
     ? `turn ${workflowId.split('/').at(-1)}`
     : `session ${workflowId.split('/').slice(2).join('/')}`;
 
-const endText = ({ by, reason, at }: NonNullable<Work['killed']>): string =>
-  `last ended by ${by}${reason ? ` (${reason})` : ''}${at ? ` ${age(at)} ago` : ''}`;
+const endText = ({ at, ...end }: NonNullable<Work['killed']>): string =>
+  `last ${endedBy(end)}${at ? ` ${age(at)} ago` : ''}`;
 
 const bold = (name: string, width = 0): string => styled('bold', inertLine(name).padEnd(width));
 

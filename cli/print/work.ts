@@ -11,6 +11,7 @@ import type { AgentState, EndReason, SubAgent, Usage } from '../../contracts/age
 import { label } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import type { KilledBy, SessionState, Waiting } from '../../contracts/sessions/session';
+import { wantedInput } from '../../contracts/sessions/session-facts';
 import type { Snapshot } from '../../exec/protocol';
 import { isLocal, type CliContext } from '../context';
 import { withLocalHost } from '../local-host';
@@ -226,7 +227,7 @@ function fromHolder({ command, epoch, waiting, degraded }: Snapshot): Told {
 }
 
 const waitOf = ({ echo, certainty, since }: Waiting, startedAt: string): Work['waits'] => ({
-  for: `${echo ? 'input' : 'a password'}${certainty === 'hint' ? ', perhaps' : ''}`,
+  for: `${wantedInput({ echo })}${certainty === 'hint' ? ', perhaps' : ''}`,
   since: since ?? startedAt,
 });
 

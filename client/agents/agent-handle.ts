@@ -22,28 +22,18 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
 import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import { asSummary, label } from '../../contracts/text/labels';
-import {
-  recoverContent,
-  sendContent,
-  spawnContent,
-  type MessageContent,
-} from '../../contracts/message-content';
-import { AGENT_MESSAGES, messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
-import {
-  agentInputSchema,
-  agentsWaitSchema,
-  recoverSchema,
-  sendSchema,
-  spawnSchema,
-  stopSchema,
-} from '../../contracts/schemas/agent';
+import { messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
+import type { Message as Sent } from '../../contracts/messages/message';
+import { AGENT_MESSAGES as MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
+import { agentInputSchema } from '../../contracts/schemas/agent';
 import { parseWith } from '../../contracts/schemas/parse';
+import { parseRequest } from '../../contracts/schemas/parse-request';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../contracts/agents/sub-agents';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { overviewOf } from './agent-overview';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
-import { updateIdOf } from '../delivery/update-id';
+import { sendQuery, sendSignal, sendUpdate } from '../delivery/send-message';
 import { withAttributes } from '../delivery/with-attributes';
 
 const FOLLOW_MS = 150;
@@ -140,15 +130,14 @@ export class AgentHandle {
    * `interrupt` cancels its model call, lets its tools finish and replaces it.
    */
   async send(message: string, { mode, id = randomUUID() }: SendOptions = {}): Promise<AgentResult> {
-    const request = sendRequest(message, mode, id);
-    return this.update<AgentResult>(AGENT_MESSAGES.send, request, id, sendContent(request));
+    return this.update(MESSAGES.send, sendRequest(message, mode, id), id);
   }
 
   /** One more message, without waiting for the result. */
   async post(message: string, { mode }: Pick<SendOptions, 'mode'> = {}): Promise<void> {
     // With an id, because a signal whose acknowledgement is lost is sent again.
     const request = sendRequest(message, mode, randomUUID());
-    await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.send, request));
+    await deliver(this.delivery, () => sendSignal(this.handle, MESSAGES.send, request));
   }
 
   /**
@@ -156,14 +145,13 @@ export class AgentHandle {
    * next; the conversation continues. Resolves when the turn has ended, at once if none is running.
    */
   async interrupt(id: string = randomUUID()): Promise<AgentState> {
-    return this.update<AgentState>(AGENT_MESSAGES.interrupt, {}, id, ['interrupt']);
+    return this.update(MESSAGES.interrupt, {}, id);
   }
 
   /** Ends the turn and resets the sessions and everything in them; the conversation continues. Resolves when done. */
   async recover(reason?: string, id: string = randomUUID()): Promise<AgentState> {
     const said = { id, ...(reason !== undefined && { reason }) };
-    const request = parseWith(recoverSchema, 'The recover request', said);
-    return this.update<AgentState>(AGENT_MESSAGES.recover, request, id, recoverContent(request));
+    return this.update(MESSAGES.recover, parseRequest(MESSAGES.recover, said), id);
   }
 
   /**
@@ -181,24 +169,19 @@ export class AgentHandle {
 
   /** Starts a sub-agent; repeating the key finds it. Throws `agents_depth`, `agents_limit`, `tool_not_allowed`. */
   async spawn(request: SpawnRequest): Promise<string> {
-    const checked = parseWith(spawnSchema, 'The sub-agent', request);
-    const { key } = request;
-    const content = spawnContent(checked);
-    const { agentId } = await this.update<{ agentId: string }>(AGENT_MESSAGES.spawn, checked, key, content);
+    const { agentId } = await this.update(MESSAGES.spawn, parseRequest(MESSAGES.spawn, request), request.key);
     return agentId;
   }
 
   /** Waits for sub-agents. Throws `not_found` for an agent that is not one of this agent's. */
   async waitForAgents(request: AgentsWaitRequest, id: string = randomUUID()): Promise<AgentsWaitResult> {
-    const checked = parseWith(agentsWaitSchema, 'The wait', request);
-    const content: MessageContent = ['waitForAgents', checked];
-    return this.update<AgentsWaitResult>(AGENT_MESSAGES.waitForAgents, checked, id, content);
+    return this.update(MESSAGES.waitForAgents, parseRequest(MESSAGES.waitForAgents, request), id);
   }
 
   /** Ends the turn, closes the sessions, ends the agent. */
   async stop(reason?: string): Promise<void> {
-    const request = parseWith(stopSchema, 'The stop request', reason === undefined ? {} : { reason });
-    await deliver(this.delivery, () => this.handle.signal(AGENT_MESSAGES.stop, request));
+    const request = parseRequest(MESSAGES.stop, reason === undefined ? {} : { reason });
+    await deliver(this.delivery, () => sendSignal(this.handle, MESSAGES.stop, request));
   }
 
   /** What it is doing: its own state, its turn's and its sessions'. `ownState` is one query instead of several. */
@@ -209,7 +192,7 @@ export class AgentHandle {
 
   /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */
   ownState(): Promise<AgentState> {
-    return deliver(this.delivery, () => this.handle.query<AgentState>(AGENT_MESSAGES.state));
+    return deliver(this.delivery, () => sendQuery(this.handle, MESSAGES.state));
   }
 
   /** The messages of the turns that have ended: `limit` of them, or as many as there are after `from`. */
@@ -227,9 +210,7 @@ export class AgentHandle {
   /** One page, from the current run or an earlier one. */
   page(request: TranscriptRequest, runId?: string): Promise<TranscriptPage> {
     const handle = this.client.workflow.getHandle(this.workflowId, runId);
-    return deliver(this.delivery, () =>
-      handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, request),
-    );
+    return deliver(this.delivery, () => sendQuery(handle, MESSAGES.transcript, request));
   }
 
   /** Yields each message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
@@ -276,11 +257,13 @@ export class AgentHandle {
     });
   }
 
-  private update<T>(name: string, request: object, id: string, content: MessageContent): Promise<T> {
-    const updateId = updateIdOf(this.client, id, content);
-    return deliver(this.delivery, () =>
-      this.handle.executeUpdate<T, [object]>(name, { args: [request], updateId }),
-    );
+  private update<Request, Answer>(
+    message: Sent<Request, Answer, 'update'>,
+    request: Request,
+    id: string,
+  ): Promise<Answer> {
+    const { client, workflowId } = this;
+    return deliver(this.delivery, () => sendUpdate(client, workflowId, { message, request, id }));
   }
 
   private async turnMessages(turn: number, from: number): Promise<TranscriptPage | undefined> {
@@ -288,7 +271,7 @@ export class AgentHandle {
     const handle = this.client.workflow.getHandle(workflowId);
     try {
       return await deliver({ ...this.delivery, workflowId, what: 'The turn' }, () =>
-        handle.query<TranscriptPage, [object]>(AGENT_MESSAGES.transcript, { from }),
+        sendQuery(handle, TURN_MESSAGES.transcript, { from }),
       );
     } catch (err) {
       // It is only about to start.
@@ -313,4 +296,4 @@ function endOf({ cause, message }: WorkflowFailedError): string {
 }
 
 const sendRequest = (message: string, mode: SendOptions['mode'], id: string): SendRequest =>
-  parseWith(sendSchema, 'The message', { id, message, ...(mode !== undefined && { mode }) });
+  parseRequest(MESSAGES.send, { id, message, ...(mode !== undefined && { mode }) });

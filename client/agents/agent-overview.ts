@@ -4,10 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { AgentOverview, AgentState, Shell, ShellState, TurnState } from '../../contracts/agents/agent';
 import { LOCAL_HOST, parseSessionWorkflowId, shellOf } from '../../contracts/ids';
-import { AGENT_MESSAGES, SEARCH_ATTRIBUTES, SESSION_MESSAGES, WORKFLOWS } from '../../contracts/messages';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { Message } from '../../contracts/messages/message';
+import { TURN_MESSAGES } from '../../contracts/messages/to-agents';
+import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import type { SessionState } from '../../contracts/sessions/session';
 import type { Wait } from '../../contracts/agents/waits';
 import { deliver, type ServerFacts } from '../delivery/deliver';
+import { sendQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 
 /** An answer must not wait for one workflow whose worker is gone. */
@@ -36,7 +40,7 @@ export async function overviewOf(asking: Asking, state: AgentState): Promise<Age
 }
 
 const turnState = (asking: Asking, workflowId: string): Promise<TurnState | null> =>
-  ask<TurnState>({ ...asking, workflowId, name: AGENT_MESSAGES.state, what: 'The turn' });
+  ask({ ...asking, workflowId, query: TURN_MESSAGES.state, what: 'The turn' });
 
 /** The agent learns of a session when its turn ends; the server lists it from the start, on any host. */
 async function shellsOf({ namespaces }: Asking, state: AgentState): Promise<Shell[]> {
@@ -63,11 +67,11 @@ async function shellState(asking: Asking, shell: Shell): Promise<ShellState> {
   const client = await asking.namespaces.clientOf(host).catch(() => undefined);
   const told =
     client &&
-    (await ask<SessionState>({
+    (await ask({
       ...asking,
       client,
       workflowId,
-      name: SESSION_MESSAGES.state,
+      query: SESSION_MESSAGES.state,
       what: 'The session',
     }));
   if (!told) return { ...known, status: null, command: null, waits: null };
@@ -82,18 +86,24 @@ function waitOf({ approvals, status, view, command }: SessionState, workflowId: 
   return { for: 'input', since: view?.waiting?.since ?? command.startedAt, workflowId };
 }
 
-interface Question extends Asking {
+interface Question<Answer> extends Asking {
   workflowId: string;
-  name: string;
+  query: Message<undefined, Answer, 'query'>;
   what: string;
 }
 
-async function ask<T>({ client, server, workflowId, name, what }: Question): Promise<T | null> {
+async function ask<Answer>({
+  client,
+  server,
+  workflowId,
+  query,
+  what,
+}: Question<Answer>): Promise<Answer | null> {
   const over = new AbortController();
   try {
     const to = { client, server, workflowId, needsWorker: true, what };
     const answer = client.withAbortSignal(over.signal, () =>
-      deliver(to, () => client.workflow.getHandle(workflowId).query<T>(name)),
+      deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), query)),
     );
     return await Promise.race([answer, delay(QUERY_MS, null, { signal: over.signal })]);
   } catch {

@@ -1,18 +1,15 @@
 // Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type {
-  Approval,
-  ApprovalsRequest,
-  ApproveRequest,
-  DenyRequest,
-} from '../../contracts/tools/approvals';
+import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
-import { APPROVAL_MESSAGES, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { Message } from '../../contracts/messages/message';
+import { APPROVAL_MESSAGES as MESSAGES } from '../../contracts/messages/to-askers';
 import type { OpenQuestion } from '../../contracts/agents/questions';
-import { parseWith } from '../../contracts/schemas/parse';
-import { approveSchema, denySchema } from '../../contracts/schemas/approvals';
+import { parseRequest } from '../../contracts/schemas/parse-request';
 import { deliver, type ServerFacts } from '../delivery/deliver';
+import { sendQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 
 /** A pending approval, and the session or the turn that waits for it. */
@@ -43,38 +40,35 @@ export class ApprovalDesk {
 
   /** One approval in full, however long its code or its arguments are. */
   async whole({ workflowId, id }: WaitingApproval): Promise<WaitingApproval | undefined> {
-    const [one] = await this.deliver(workflowId, (handle) =>
-      handle.query<Approval[], [ApprovalsRequest]>(APPROVAL_MESSAGES.approvals, { id }),
-    );
+    const [one] = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals, { id }));
     return one?.id === id ? { ...one, workflowId } : undefined;
   }
 
   /** The pending approvals of one session or turn. */
   async of(workflowId: string): Promise<WaitingApproval[]> {
-    const waiting = await this.deliver(workflowId, (handle) =>
-      handle.query<Approval[]>(APPROVAL_MESSAGES.approvals),
-    );
+    const waiting = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals));
     return waiting.map((one) => ({ ...one, workflowId }));
   }
 
   /** Approves; the code runs. Throws `approval_unknown`, and `approval_changed` for another hash. */
   approve(workflowId: string, request: ApproveRequest = {}): Promise<Approval> {
-    return this.answer(
-      workflowId,
-      APPROVAL_MESSAGES.approve,
-      parseWith(approveSchema, 'The approval', request),
-    );
+    return this.answer(workflowId, MESSAGES.approve, request);
   }
 
   /** Denies; the asker is told why. Throws `approval_unknown`. */
   deny(workflowId: string, request: DenyRequest = {}): Promise<Approval> {
-    return this.answer(workflowId, APPROVAL_MESSAGES.deny, parseWith(denySchema, 'The refusal', request));
+    return this.answer(workflowId, MESSAGES.deny, request);
   }
 
-  private answer(workflowId: string, name: string, request: object): Promise<Approval> {
+  private answer<Request>(
+    workflowId: string,
+    message: Message<Request, Approval, 'update'>,
+    request: Request,
+  ): Promise<Approval> {
+    const args: [Request] = [parseRequest(message, request)];
     const updateId = randomUUID();
     return this.deliver(workflowId, (handle) =>
-      handle.executeUpdate<Approval, [object]>(name, { args: [request], updateId }),
+      handle.executeUpdate<Approval, [Request]>(message.name, { args, updateId }),
     );
   }
 

@@ -2,7 +2,8 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostTaskQueue, hostWorkflowId } from '../../contracts/ids';
-import { HOST_MESSAGES, WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
+import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
+import { HOST_MESSAGES as MESSAGES } from '../../contracts/messages/to-hosts';
 import {
   HOST_PROTOCOL,
   type HostFacts,
@@ -10,6 +11,7 @@ import {
   type HostState,
 } from '../../contracts/sessions/remote-hosts';
 import { deliver, type ServerFacts } from '../delivery/deliver';
+import { sendQuery } from '../delivery/send-message';
 import type { HostNamespaces } from './host-namespaces';
 import { QueueClaims } from './queue-claims';
 
@@ -83,7 +85,7 @@ export class HostDirectory {
         taskQueue: this.server.queue,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         args: [{} satisfies HostInput],
-        signal: HOST_MESSAGES.announce,
+        signal: MESSAGES.announce.name,
         signalArgs: [facts],
         staticSummary: `host ${host}`,
       }),
@@ -102,7 +104,7 @@ export class HostDirectory {
     for (const client of new Set([own, this.client]))
       await client.workflow
         .getHandle(hostWorkflowId(host))
-        .signal(HOST_MESSAGES.forget)
+        .signal(MESSAGES.forget.name)
         .catch((err: unknown) => {
           if (!(err instanceof WorkflowNotFoundError)) throw err;
         });
@@ -140,7 +142,7 @@ export class HostDirectory {
       needsWorker: true,
       what: 'The host',
     };
-    return deliver(to, () => client.workflow.getHandle(workflowId).query<HostState>(HOST_MESSAGES.state));
+    return deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), MESSAGES.state));
   }
 }
 

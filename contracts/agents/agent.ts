@@ -4,8 +4,11 @@ import type { YieldSettings } from '../sessions/session';
 import { DEFAULT_TOOL_CALLS } from '../tools/tool-grant';
 import type { JsonSchema, JsonValue } from '../json';
 import type { ToolHold } from '../tools/approvals';
+import type { CallFacts } from '../tools/call-facts';
+import type { MessagesOfRun } from './messages-of-run';
 import type { OpenQuestion } from './questions';
 import type { SessionState } from '../sessions/session';
+import type { SessionFacts } from '../sessions/session-facts';
 import type { Wait } from './waits';
 
 export interface TurnLimits {
@@ -146,6 +149,8 @@ export interface ToolCall {
   hold?: ToolHold;
   /** Why the policy refuses it. */
   denied?: string;
+  /** What its tool declares about it; absent in replies of releases before 0.3. */
+  facts?: CallFacts;
 }
 
 export interface ToolResult {
@@ -157,6 +162,8 @@ export interface ToolResult {
   isError: boolean;
   /** The result itself, if another call refers to it. */
   value?: JsonValue;
+  /** How it left the session of the agent's own host that it used, if its tool says so. */
+  session?: SessionFacts;
 }
 
 /** A model's reply, as parsed by a dialect. */
@@ -184,8 +191,10 @@ export interface TurnInput {
   turn: number;
   message: string;
   settings: AgentSettings;
-  /** How many messages of earlier turns the model sees, and which run of the agent holds them. */
-  earlier: { count: number; runId: string };
+  /** The messages of earlier turns that the model sees, in the run of the agent that holds them. */
+  earlier: Omit<MessagesOfRun, 'workflowId'>;
+  /** When the turn's own timer starts. Absent in turns of earlier releases: with the turn. */
+  timer?: 'with-tools';
 }
 
 /** What a turn carries over when it continues as new. */
@@ -209,9 +218,11 @@ export interface TurnResult extends AgentResult {
   messages: Message[];
   /** Sessions of the agent's host that the turn's tool calls used. */
   sessions: number[];
+  /** Tool calls that it made; absent in results from earlier releases. */
+  calls?: number | undefined;
 }
 
-/** Input of the activity `callModel`: it pulls the messages themselves by query, pinned to these counts. */
+/** Input of the activity `callModel`: it finds the messages themselves, pinned to these counts. */
 export interface ModelCall {
   agent: string;
   model: string;
@@ -223,8 +234,10 @@ export interface ModelCall {
   /** Where its tools run: an approval is bound to it. */
   host?: string | undefined;
   cwd?: string | undefined;
-  turn: { workflowId: string; runId: string; count: number };
-  earlier: { count: number; runId: string };
+  turn: MessagesOfRun;
+  earlier: Omit<MessagesOfRun, 'workflowId'>;
+  /** The keys of its reply's calls begin with it; absent in calls from earlier releases. */
+  key?: string | undefined;
 }
 
 /** Replaces messages that the model no longer sees. */
@@ -258,6 +271,10 @@ export interface RecoverRequest {
   /** Repeating the same id resets nothing again. Default: the update's id. */
   id?: string | undefined;
   reason?: string | undefined;
+}
+
+export interface StopRequest {
+  reason?: string;
 }
 
 /** A sub-agent, as its parent sees it. */

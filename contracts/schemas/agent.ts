@@ -1,6 +1,6 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
 import { MODEL_NAME } from '../agents/model-names';
-import { DIALECTS } from '../agents/agent';
+import { DIALECTS, type AgentResult } from '../agents/agent';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { MAX_SESSIONS_PER_AGENT } from '../sessions/session';
@@ -82,6 +82,9 @@ export const sendSchema = z.strictObject({
   message: text,
   mode: z.optional(z.enum(['queue', 'interrupt'])),
 });
+/** Documented only: queries are not checked. */
+export const transcriptSchema = z.object({ from: z.optional(z.int()), limit: z.optional(z.int()) });
+
 export const interruptSchema = z.strictObject({});
 export const recoverSchema = z.strictObject({
   id: z.optional(messageId),
@@ -124,13 +127,15 @@ const errorSchema = z.object({
   facts: z.record(z.string(), z.unknown()),
   docs: z.optional(z.string()),
 });
-const resultSchema = z.looseObject({
+const looseResult = z.looseObject({
   answer: z.nullable(z.string()),
   reason: z.string(),
   error: z.nullable(errorSchema),
   steps: z.number(),
   usage: z.optional(usageSchema),
 });
+/** Of our own workflow: only what would break its receiver is checked. */
+const resultSchema = looseResult as unknown as z.ZodMiniType<AgentResult>;
 /** Sent between our own workflows; checked because anyone may send a signal. */
 export const agentEndedSchema = z.object({ agentId: z.string(), result: resultSchema });
 export const awaitAgentsSchema = z.object({

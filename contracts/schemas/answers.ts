@@ -5,12 +5,11 @@ import type {
   AgentState,
   Message,
   TranscriptPage,
-  TranscriptRequest,
   TurnResult,
   TurnState,
 } from '../agents/agent';
 import { DIALECTS } from '../agents/agent';
-import type { Approval, ApprovalsRequest } from '../tools/approvals';
+import type { Approval } from '../tools/approvals';
 import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors/holdfast-error';
 import type { JsonSchema, JsonValue } from '../json';
 import type { OpenQuestion } from '../agents/questions';
@@ -86,7 +85,6 @@ const approvalFields = {
 };
 export const approval = z.object(approvalFields);
 export const approvalList = z.array(approval);
-export const approvalsRequest = z.object({ id: z.optional(text) });
 const openQuestion = z.object({ ...approvalFields, workflowId: text });
 
 const toolHold = z.object({
@@ -98,6 +96,33 @@ const toolHold = z.object({
   secret: z.optional(z.boolean()),
   values: z.optional(z.array(shownValue)),
 });
+const commandState = z.enum(['exited', 'running', 'waiting_input', 'lost']);
+const killedBy = z.object({
+  by: z.enum(['signal', 'reset', 'closed', 'cancelled', 'host_lost']),
+  reason: orNull(text),
+});
+const yieldReason = z.enum(['first_output', 'between_output', 'max', 'waiting_input']);
+const sessionFacts = z.object({
+  session: count,
+  state: commandState,
+  commandId: z.optional(orNull(text)),
+  exitCode: z.optional(orNull(count)),
+  signal: z.optional(orNull(text)),
+  killedBy: z.optional(orNull(killedBy)),
+  yielded: z.optional(orNull(yieldReason)),
+  waiting: z.optional(orNull(z.object({ echo: z.boolean() }))),
+});
+const roles = z.object({
+  runtime: z.optional(text),
+  session: z.optional(text),
+  code: z.optional(text),
+  typed: z.optional(text),
+});
+const callFacts = z.object({
+  session: z.optional(count),
+  forPerson: z.optional(z.literal(true)),
+  roles: z.optional(roles),
+});
 const toolCall = z.object({
   callId: text,
   tool: text,
@@ -107,6 +132,7 @@ const toolCall = z.object({
   repaired: z.optional(text),
   hold: z.optional(toolHold),
   denied: z.optional(text),
+  facts: z.optional(callFacts),
 });
 const parsedReply = z.union([
   z.object({ kind: z.literal('answer'), answer: text, output: z.optional(json) }),
@@ -135,13 +161,18 @@ export const message = z.union([
     content: text,
     isError: z.boolean(),
     value: z.optional(json),
+    session: z.optional(sessionFacts),
   }),
   z.object({ role: z.literal('repair'), text }),
   z.object({ role: z.literal('summary'), text, covers: count }),
 ]);
 export const transcriptPage = z.object({ messages: z.array(message), total: count });
-export const transcriptRequest = z.object({ from: z.optional(count), limit: z.optional(count) });
-export const turnResult = z.object({ ...result, messages: z.array(message), sessions: z.array(count) });
+export const turnResult = z.object({
+  ...result,
+  messages: z.array(message),
+  sessions: z.array(count),
+  calls: z.optional(count),
+});
 
 const wait = z.object({
   for: z.enum(['message', 'input', 'approval', 'agents', 'person', 'model', 'tools', 'turn']),
@@ -240,15 +271,10 @@ const treeKill = z.enum(['pid-namespace', 'user-pid-namespace', 'process-search'
 export const commandView = z.object({
   session: count,
   commandId: orNull(text),
-  state: z.enum(['exited', 'running', 'waiting_input', 'lost']),
+  state: commandState,
   exitCode: orNull(count),
   signal: orNull(text),
-  killedBy: orNull(
-    z.object({
-      by: z.enum(['signal', 'reset', 'closed', 'cancelled', 'host_lost']),
-      reason: orNull(text),
-    }),
-  ),
+  killedBy: orNull(killedBy),
   output: text,
   from: count,
   to: count,
@@ -256,7 +282,7 @@ export const commandView = z.object({
   droppedBytes: z.optional(count),
   epoch: count,
   freshShell: z.boolean(),
-  yielded: orNull(z.enum(['first_output', 'between_output', 'max', 'waiting_input'])),
+  yielded: orNull(yieldReason),
   waiting: orNull(
     z.object({
       echo: z.boolean(),
@@ -339,11 +365,9 @@ export const AS_TYPED: {
   agentState: Same<typeof agentState, AgentState>;
   message: Same<typeof message, Message>;
   transcriptPage: Same<typeof transcriptPage, TranscriptPage>;
-  transcriptRequest: Same<typeof transcriptRequest, TranscriptRequest>;
   turnResult: Same<typeof turnResult, TurnResult>;
   turnState: Same<typeof turnState, TurnState>;
   approval: Same<typeof approval, Approval>;
-  approvalsRequest: Same<typeof approvalsRequest, ApprovalsRequest>;
   openQuestion: Same<typeof openQuestion, OpenQuestion>;
   agentsWaitResult: Same<typeof agentsWaitResult, AgentsWaitResult>;
   commandView: Same<typeof commandView, CommandView>;
@@ -356,11 +380,9 @@ export const AS_TYPED: {
   agentState: true,
   message: true,
   transcriptPage: true,
-  transcriptRequest: true,
   turnResult: true,
   turnState: true,
   approval: true,
-  approvalsRequest: true,
   openQuestion: true,
   agentsWaitResult: true,
   commandView: true,

@@ -8,6 +8,8 @@ const deny = { id: z.optional(text), by: z.optional(text), reason: z.optional(te
 const where = { session: z.optional(sessionNumber), host: z.optional(idSchema) };
 const scope = z.optional(z.enum(['once', 'session']));
 
+/** Documented only: queries are not checked. */
+export const approvalsSchema = z.object({ id: z.optional(z.string()) });
 export const approveSchema = z.strictObject({ ...approve, scope });
 export const denySchema = z.strictObject(deny);
 export const agentApproveSchema = z.strictObject({ ...approve, scope, ...where });

@@ -82,7 +82,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
     body: V[K]['request'],
     signal?: AbortSignal,
   ): Promise<V[K]['answer']> {
-    if (signal?.aborted) return Promise.reject(new Error('aborted'));
+    if (signal?.aborted) return Promise.reject(asError(signal.reason));
     if (!this.isOpen) return Promise.reject(new HolderGone('connection closed'));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
@@ -112,7 +112,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
   }
 
   private drop(id: number, reason: unknown): void {
-    this.pending.get(id)?.reject(reason instanceof Error ? reason : new Error('aborted'));
+    this.pending.get(id)?.reject(asError(reason));
     this.pending.delete(id);
     // The answer to this is ignored; holders before 0.2 do not know the verb, and carry on.
     if (this.isOpen) this.send(this.nextId++, 'cancel', { id });
@@ -135,3 +135,5 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
     this.pending.clear();
   }
 }
+
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error('aborted'));

@@ -1,18 +1,15 @@
 // One session inside its holder: the current shell, its command, and its waiting observers. All state changes of a
 // session happen here, one at a time.
-import { join } from 'node:path';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { KilledBy, Waiting } from '../../contracts/sessions/session';
 import { begunCommand, CommandRecords, writtenTo } from '../command-records';
-import { readJson, writeJson } from '../../system/json-file';
+import { readJson } from '../../system/json-file';
 import { identitiesOf, isAlive, type Identity } from '../../system/process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
 import type { Sandbox } from '../sandbox/sandbox';
 import type { SessionPaths } from '../session-paths';
 import { containment, type HolderConfig } from '../holder-config';
 import { asStorageFailure, withEffect } from '../../system/storage-failure';
-import { recordTree } from '../tree-record';
-import { checkWorkingFolder } from '../working-folder';
 import { Changes } from './changes';
 import { SessionInBand } from './in-band/in-band-session';
 import { InputWriter } from './shell/input-writer';
@@ -20,22 +17,14 @@ import type { Facts } from './waiting/observer';
 import { OutputLog } from './output-log';
 import { RememberedInputs, RememberedResets } from './remembered-inputs';
 import { Prompts } from './waiting/prompts';
-import { COLUMNS, ROWS, Shell } from './shell/shell';
+import { COLUMNS, ROWS, type Shell } from './shell/shell';
+import { ShellLives, type Life } from './shell/shell-life';
 import { SessionSecrets } from './session-secrets';
 import type { SpareShell } from './shell/spare-shell';
 import { fatalSignal } from '../processes/signal-name';
 import { ToolCalls } from './calls/tool-calls';
 import type { CommandTools } from './shell/tools-script';
-import { WaitingWatch } from './waiting/waiting-watch';
 import { whenDecided } from './waiting/when-decided';
-
-interface Life {
-  shell: Shell;
-  input: InputWriter;
-  watch: WaitingWatch;
-  /** No command has begun in it. */
-  isUnused: boolean;
-}
 
 interface End {
   exitCode: number | null;
@@ -53,6 +42,7 @@ export class Session {
   private readonly inputs = new RememberedInputs();
   private readonly resets = new RememberedResets();
   private readonly prompts = new Prompts();
+  private readonly lives: ShellLives;
   private life: Life | null = null;
   private wantedSize: TerminalSize | null = null;
   private shellLives = false;
@@ -70,11 +60,11 @@ export class Session {
 
   constructor(
     private readonly config: HolderConfig,
-    private readonly paths: SessionPaths,
-    private readonly sandbox: Sandbox | undefined,
-    /** Opened ahead of the session, so that its first command need not wait. */
-    private spare: SpareShell | null = null,
+    paths: SessionPaths,
+    sandbox: Sandbox | undefined,
+    spare: SpareShell | null = null,
   ) {
+    this.lives = new ShellLives(config, paths, sandbox, spare);
     this.records = new CommandRecords(paths.commands);
     this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
     this.command = this.records.latest() ?? null;
@@ -204,44 +194,14 @@ export class Session {
   private async ensureLife(): Promise<Life> {
     if (this.life && this.shellLives) return this.life;
     if (this.life) await this.endLife(null);
-    writeJson(this.paths.epoch, this.epoch);
-    const shell = this.openShell();
-    recordTree(this.paths, shell.tree);
-    const life = {
-      shell,
-      input: new InputWriter(shell),
-      watch: new WaitingWatch(shell, () => this.onWaiting(shell)),
-      isUnused: true,
-    };
-    this.life = life;
+    this.life = this.lives.open(this.epoch, this.wantedSize, {
+      onOutput: (data, shell) => this.onOutput(data, shell),
+      onCommandEnd: (exitCode) => this.finishWhenWritten({ exitCode }),
+      onShellEnd: (exitCode) => this.onShellEnd(exitCode),
+      onWaiting: (shell) => this.onWaiting(shell),
+    });
     this.shellLives = true;
-    return life;
-  }
-
-  private openShell(): Shell {
-    try {
-      const { sandbox } = this;
-      const { cwd, env, treeKill } = this.config;
-      checkWorkingFolder(cwd);
-      const { spare } = this;
-      this.spare = null;
-      const directory = join(this.paths.directory, `epoch-${this.epoch}`);
-      const shell = spare?.shell ?? new Shell({ directory, cwd, env, treeKill, sandbox });
-      const events = {
-        onOutput: (data: Buffer) => this.onOutput(data, shell),
-        onCommandEnd: (exitCode: number) => this.finishWhenWritten({ exitCode }),
-        onShellEnd: (exitCode: number) => this.onShellEnd(exitCode),
-      };
-      shell.serve(events, spare || sandbox ? cwd : '');
-      if (this.wantedSize) shell.resize(this.wantedSize);
-      for (const data of spare?.early ?? []) events.onOutput(data);
-      return shell;
-    } catch (err) {
-      const failure = asStorageFailure(err);
-      throw failure instanceof HoldfastError
-        ? failure
-        : new HoldfastError('terminal_failed', { reason: reasonOf(err) });
-    }
+    return this.life;
   }
 
   private async start(request: Verbs['run']['request']): Promise<void> {
@@ -323,7 +283,7 @@ export class Session {
 
   private async endLife(killedBy: KilledBy | null): Promise<void> {
     const { life } = this;
-    if (!life) return this.endSpare();
+    if (!life) return this.lives.endSpare();
     this.shellLives = false;
     life.input.stop();
     this.record(this.secrets.mask.end(this.inBand.end()));
@@ -343,12 +303,6 @@ export class Session {
       this.finish({ exitCode: null, signal: 'SIGKILL', killedBy });
     }
     this.changes.notify();
-  }
-
-  /** For a session that ends before its first command. */
-  private async endSpare(): Promise<void> {
-    await this.spare?.shell.end();
-    this.spare = null;
   }
 
   private onOutput(data: Buffer, shell: Shell): void {

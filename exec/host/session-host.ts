@@ -1,4 +1,4 @@
-// The host's side of its sessions: finds or starts holders, and reports the fate of those that died. Knows nothing
+// The host's sessions in real terminals: finds or starts holders, and reports the fate of those that died. Knows nothing
 // about Temporal; the host worker's activities are thin wrappers around this.
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +6,6 @@ import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
 import { isPassing } from '../../contracts/errors/passing';
 import type { SecretUse } from '../../contracts/tools/secrets';
-import type { CodeImport } from '../../contracts/tools/package-names';
 import { checkContent, CommandRecords, contentHash } from '../command-records';
 import { deadSnapshot, settled } from './dead-session';
 import { endUnreachable, rememberReset, wasReset } from './end-unreachable';
@@ -19,19 +18,15 @@ import { isAlive } from '../../system/process-identity';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../protocol';
 import { listSessions, sessionPaths, type SessionPaths } from '../session-paths';
 import { SecretStore } from './secret-store';
-import { rightsOf, type SandboxProfile } from '../sandbox/profile';
+import { rightsOf } from '../sandbox/profile';
 import type { StubFolder } from './stub-folder';
+import type { HostFacts, RunCommand, Terminals } from '../terminals';
 import { SpareHolder } from './spare-holder';
 import { containment, type HolderConfig } from '../holder-config';
 import { giveSecrets } from './give-secrets';
 import { spawnHolder } from './spawn-holder';
 import { asStorageFailure } from '../../system/storage-failure';
-import {
-  MAX_SESSIONS_PER_AGENT,
-  type KilledBy,
-  type Runtime,
-  type TreeKill,
-} from '../../contracts/sessions/session';
+import { MAX_SESSIONS_PER_AGENT, type KilledBy } from '../../contracts/sessions/session';
 
 const ATTEMPTS = 3;
 /** Ending a tree takes less: a holder that is not done by then hangs, even if it answers. */
@@ -40,17 +35,7 @@ const END_MS = 8_000;
 const CLOSED_MS = 5_000;
 const NAMED_CLOSABLE = 10;
 
-export interface SessionHostOptions {
-  dataDir: string;
-  /** Working folder of new shells. */
-  cwd: string;
-  /** The complete environment of new shells: nothing else is inherited. */
-  env: Record<string, string>;
-  treeKill: TreeKill;
-  /** What shells may do; its namespace replaces the tree kill's. Default: everything that their user may. */
-  sandbox?: SandboxProfile | undefined;
-  /** Which server and namespace run the workflows of sessions opened here. */
-  owner?: string | undefined;
+export interface SessionHostOptions extends HostFacts {
   /** Stubs through which scripts call tools; without them scripts cannot. */
   stubs?: StubFolder | undefined;
   /** The values for `{{secret:NAME}}` in code and input; without it no name is known. */
@@ -84,17 +69,7 @@ export interface ClosedSession {
   failure: HoldfastError | null;
 }
 
-export interface RunCommand {
-  id: string;
-  runtime: Runtime;
-  code: string;
-  /** Working folder, for a session that has no holder yet. */
-  cwd?: string | null | undefined;
-  /** Runs nothing while an import is not installed; for nodejs these are checked (`importsOf` of checks/). */
-  checkImports?: CodeImport[] | undefined;
-}
-
-export class SessionHost {
+export class SessionHost implements Terminals {
   private readonly connections: HolderConnections;
   /** Folders of sessions whose holder is starting, with the agents that own them. */
   private readonly opening = new Map<string, string>();
@@ -108,10 +83,6 @@ export class SessionHost {
     this.spare?.prepare();
   }
 
-  /**
-   * Starts a command, opening the session if needed; a known id answers with its record. Throws `session_unreachable`,
-   * `storage_failed` and `resources_exhausted` within seconds.
-   */
   async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
     const { id, runtime, code, cwd, checkImports } = command;
     const paths = this.paths(ref);
@@ -146,7 +117,6 @@ export class SessionHost {
     }
   }
 
-  /** Opens the terminal if none is open. Throws like `run`. */
   async open(ref: SessionRef, cwd: string | null): Promise<Snapshot> {
     if (!(await this.connections.find(ref))) await this.openHolder(ref, cwd);
     return this.status(ref);
@@ -162,13 +132,11 @@ export class SessionHost {
     return (await this.connections.ask(ref, 'status', {})) ?? this.deadSnapshot(ref);
   }
 
-  /** The record of one command. */
   commandRecord(ref: SessionRef, id: string): CommandRecord | undefined {
     const { commands } = this.paths(ref);
     return existsSync(commands) ? new CommandRecords(commands).read(id) : undefined;
   }
 
-  /** Types into the running process. Undefined if the session has no terminal. */
   async input(
     ref: SessionRef,
     request: Verbs['input']['request'],
@@ -178,7 +146,6 @@ export class SessionHost {
     return this.connections.ask(ref, 'input', request);
   }
 
-  /** Changes of the session's script calls since `seen`; undefined if the session has no terminal. */
   toolCalls(
     ref: SessionRef,
     seen: number,
@@ -187,7 +154,6 @@ export class SessionHost {
     return this.connections.ask(ref, 'calls', { seen }, signal);
   }
 
-  /** Gives a script the answer to its call; does nothing if its session is gone. */
   async answerCall(ref: SessionRef, request: Verbs['answer']['request']): Promise<void> {
     await this.connections.ask(ref, 'answer', request);
   }
@@ -263,7 +229,6 @@ export class SessionHost {
     }
   }
 
-  /** Ends the open sessions of `host` whose shells have different rights from those opened from now on. */
   async closeOtherwiseConfined(host: string, reason: string): Promise<void> {
     const profile = JSON.stringify(rightsOf(this.options.sandbox));
     const others = this.list().filter(
@@ -275,12 +240,10 @@ export class SessionHost {
     await Promise.all(others.map((ref) => this.close(ref, reason)));
   }
 
-  /** All sessions that have a folder here. */
   list(): SessionRef[] {
     return listSessions(this.options.dataDir);
   }
 
-  /** Whether the session was ever opened here. */
   exists(ref: SessionRef): boolean {
     return existsSync(this.paths(ref).directory);
   }
@@ -295,7 +258,6 @@ export class SessionHost {
     return !this.isOpen(ref) && !this.opening.has(this.paths(ref).directory);
   }
 
-  /** Which server and namespace run the workflow of a session, as recorded at its opening, if it was. */
   ownerOf(ref: SessionRef): string | undefined {
     return readJson<HolderConfig>(this.paths(ref).config)?.owner;
   }
@@ -304,12 +266,10 @@ export class SessionHost {
     return this.paths(ref).log;
   }
 
-  /** Closes the connections; the sessions continue. */
   detach(): void {
     this.connections.closeAll();
   }
 
-  /** Resolves when no spare holder is left. */
   async endSpare(): Promise<void> {
     await this.spare?.close();
   }

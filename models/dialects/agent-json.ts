@@ -3,7 +3,6 @@
 import type { ParsedReply } from '../../contracts/agents/agent';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
-import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { CUT_FENCE, cutOff, endsInFence, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
@@ -106,7 +105,7 @@ function parseObject(json: string, prose: string): ParsedReply {
   if (answer !== undefined) return { kind: 'answer', answer };
   return {
     kind: 'calls',
-    calls: [withMendedCode({ callId: 'call_1', tool, args })],
+    calls: [{ callId: 'call_1', tool, args }],
     headline: typeof headline === 'string' ? headline : null,
     thoughts: (Array.isArray(thoughts) ? thoughts : [thoughts]).filter(
       (t): t is string => typeof t === 'string',

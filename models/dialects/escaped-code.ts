@@ -1,29 +1,37 @@
 // Code that a model escaped twice: one line, with the text \n where its lines should end. It cannot run like that, so
 // it is unescaped once. Code in which every \n may be intended is left alone.
 import type { ToolCall } from '../../contracts/agents/agent';
+import { CODE_LANGUAGES, type ArgumentRoles, type CodeLanguage } from '../../contracts/tools/call-facts';
 
-type Language = 'python' | 'nodejs' | 'shell';
-
-const REPAIRED =
-  'The argument "code" was escaped twice: it had the text \\n in place of line ends. It was unescaped once before it ran.';
-
-/** The call with its argument `code` repaired if necessary, and `repaired` saying so. */
-export function withMendedCode(call: ToolCall): ToolCall {
-  const { code, runtime } = call.args;
-  if (typeof code !== 'string') return call;
-  const language = languageOf(call.tool, runtime);
-  if (!isEscapedTwice(code, language)) return call;
-  return { ...call, args: { ...call.args, code: unescapeOnce(code, language) }, repaired: REPAIRED };
+/** What a tool declares about the code in its arguments. */
+export interface DeclaredCode {
+  argumentRoles?: ArgumentRoles;
+  codeLanguage?: CodeLanguage;
 }
 
-function languageOf(tool: string, runtime: unknown): Language {
-  if (runtime === 'python' || runtime === 'nodejs') return runtime;
-  if (/python/i.test(tool)) return 'python';
-  return /node|javascript/i.test(tool) ? 'nodejs' : 'shell';
+const repaired = (name: string): string =>
+  `The argument "${name}" was escaped twice: it had the text \\n in place of line ends. It was unescaped once before it ran.`;
+
+/** The call with the argument that is code repaired if necessary, and `repaired` saying so. */
+export function withMendedCode(call: ToolCall, declared: DeclaredCode): ToolCall {
+  const { code: name } = declared.argumentRoles ?? {};
+  if (name === undefined) return call;
+  const code = call.args[name];
+  if (typeof code !== 'string') return call;
+  const language = languageOf(call, declared);
+  if (!isEscapedTwice(code, language)) return call;
+  return { ...call, args: { ...call.args, [name]: unescapeOnce(code, language) }, repaired: repaired(name) };
+}
+
+function languageOf({ args }: ToolCall, { argumentRoles, codeLanguage }: DeclaredCode): CodeLanguage {
+  if (codeLanguage) return codeLanguage;
+  const { runtime } = argumentRoles ?? {};
+  const named = runtime === undefined ? undefined : args[runtime];
+  return CODE_LANGUAGES.find((language) => language === named) ?? 'shell';
 }
 
 /** Whether the code, read as the single line that it is, holds a \n that has no meaning at its place. */
-function isEscapedTwice(code: string, language: Language): boolean {
+function isEscapedTwice(code: string, language: CodeLanguage): boolean {
   if (/[\r\n]/.test(code) || !code.includes('\\n')) return false;
   const comment = language === 'nodejs' ? /^\s*\/\// : /^\s*#/;
   // The code would be nothing but a comment.
@@ -41,13 +49,13 @@ function isEscapedTwice(code: string, language: Language): boolean {
 }
 
 /** In a shell an unquoted \n is the letter n: `tr -d \n` may be intended, `cd /tmp\nls` is not. */
-function isLineEnd(code: string, at: number, language: Language): boolean {
+function isLineEnd(code: string, at: number, language: CodeLanguage): boolean {
   if (language !== 'shell') return true;
   const next = code.slice(at + 2);
   return /^[^\s\\]/.test(next) && !(code[at - 1] === '/' && next.startsWith('/'));
 }
 
-const beginsComment = (code: string, at: number, language: Language): boolean =>
+const beginsComment = (code: string, at: number, language: CodeLanguage): boolean =>
   language === 'nodejs'
     ? code.startsWith('//', at)
     : code[at] === '#' && (language === 'python' || at === 0 || /[\s;&|]/.test(code[at - 1] ?? ''));
@@ -56,7 +64,7 @@ const beginsComment = (code: string, at: number, language: Language): boolean =>
 const endsInComment = (comment: string): boolean => /[\w.!?:;,)\]](?<!\b[A-Za-z]:)\\n/.test(comment);
 
 /** The end of the string or expression that begins here; null: none begins; `open`: it never ends. */
-function literalEnd(code: string, at: number, language: Language): number | 'open' | null {
+function literalEnd(code: string, at: number, language: CodeLanguage): number | 'open' | null {
   const quote = quoteAt(code, at, language);
   if (quote !== null) {
     const isPlain = language === 'shell' && quote === "'";
@@ -72,7 +80,7 @@ function literalEnd(code: string, at: number, language: Language): number | 'ope
   return end < 0 ? 'open' : end + 2;
 }
 
-function quoteAt(code: string, at: number, language: Language): string | null {
+function quoteAt(code: string, at: number, language: CodeLanguage): string | null {
   const character = code[at] ?? '';
   if (character === '`') return language === 'nodejs' ? character : null;
   if (character !== '"' && character !== "'") return null;
@@ -101,7 +109,7 @@ const WRITTEN: Record<string, string> = { '\n': '\\n', '\t': '\\t' };
 /**
  * Unescapes as JSON would. But in a string that may not span lines, \n and \t stay: there they were escaped once.
  */
-function unescapeOnce(code: string, language: Language): string {
+function unescapeOnce(code: string, language: CodeLanguage): string {
   const parts = [...code.matchAll(/\\[nt"\\]|[^]/g)].map(([part]) =>
     part.length === 2 ? (ESCAPES[part[1] ?? ''] ?? part) : part,
   );

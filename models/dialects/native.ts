@@ -3,7 +3,6 @@
 import type { Message, ParsedReply, ToolCall } from '../../contracts/agents/agent';
 import type { ChatMessage, NativeCall, RawReply } from '../provider';
 import type { Dialect } from './dialect';
-import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { cutOff, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
@@ -29,7 +28,7 @@ function parse({ text, calls = [], isCut }: RawReply): ParsedReply {
   const faults = read.flatMap((call) => ('fault' in call ? [call.fault] : []));
   if (faults.length > 0) return malformed(faults.join(' '));
   const made = withIds(read.filter((call) => 'args' in call));
-  return { kind: 'calls', calls: made.map(withMendedCode), headline: null, thoughts: [], prose };
+  return { kind: 'calls', calls: made, headline: null, thoughts: [], prose };
 }
 
 function readCall({ id, tool, args }: NativeCall, index: number): ToolCall | { fault: string } {

@@ -4,7 +4,6 @@ import type { ParsedReply, ToolCall } from '../../contracts/agents/agent';
 import { CALL_ID_PATTERN, findReferences, referenceFault } from '../../contracts/agents/references';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
-import { withMendedCode } from './escaped-code';
 import { isObject, readJson, shown } from './json-text';
 import { cutOff, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
@@ -55,9 +54,7 @@ function parseBlock(json: string, prose: string): ParsedReply {
   if (twice !== undefined)
     return malformed(`Two calls have the "call_id" ${shown(twice)}, allowed one of each.`);
   const fault = referenceFault(calls);
-  return fault === null
-    ? { kind: 'calls', calls: calls.map(withMendedCode), headline: null, thoughts: [], prose }
-    : malformed(fault);
+  return fault === null ? { kind: 'calls', calls, headline: null, thoughts: [], prose } : malformed(fault);
 }
 
 interface WrittenCall {

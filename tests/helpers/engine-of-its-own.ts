@@ -47,8 +47,14 @@ export class EngineOfItsOwn {
 
   /** Starts server and worker, or whichever is not running; `tools` and `config` as `up` takes them. */
   async start(choice: Pick<WorkerChoice, 'tools' | 'config'> = {}): Promise<void> {
-    const { address } = await this.startServer();
+    await this.startServer();
     await this.startWorker(choice);
+    await this.connect();
+  }
+
+  /** Part of `start`, for tests that start the worker themselves. */
+  async connect(): Promise<void> {
+    const { address } = this.server();
     this.connected ??= await HoldfastClient.connect({ address, namespace: this.namespace }, {});
   }
 
@@ -63,7 +69,7 @@ export class EngineOfItsOwn {
     const { address } = this.server();
     const crash = { HOLDFAST_CRASH_FILE: this.crashFile };
     const place = { dataDir: this.dataDir, address, namespace: this.namespace };
-    return ensureWorker({ ...choice, ...place, env: { ...process.env, ...crash, ...env } });
+    return ensureWorker({ ...place, ...choice, env: { ...process.env, ...crash, ...env } });
   }
 
   /** Does `work`, during which the worker dies at `point`, and starts the next worker once it is dead. */

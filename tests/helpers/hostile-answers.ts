@@ -5,6 +5,8 @@ import type {
   AgentState,
   Message,
   Shell,
+  ToolCall,
+  ToolResult,
   TranscriptPage,
   TurnState,
 } from '../../contracts/agents/agent';
@@ -149,7 +151,18 @@ const TURN: Whole<TurnState> = {
 };
 
 const CALL = { callId: TEXT, tool: TEXT, args: { runtime: TEXT, session: 1, code: SAID, [TEXT]: TEXT } };
-const TOOL = { callId: TEXT, tool: TEXT, content: SAID, isError: true };
+const DECLARED: ToolCall = {
+  ...CALL,
+  facts: {
+    session: 1,
+    forPerson: true,
+    roles: { runtime: 'runtime', session: 'session', code: 'code', typed: TEXT },
+  },
+};
+const TOOL: ToolResult = {
+  ...{ callId: TEXT, tool: TEXT, content: SAID, isError: true },
+  session: { session: 1, state: 'exited', signal: TEXT, killedBy: { by: 'reset', reason: TEXT } },
+};
 
 const MESSAGES: Record<Message['role'], Message[]> = {
   user: [{ role: 'user', text: SAID }],
@@ -161,7 +174,7 @@ const MESSAGES: Record<Message['role'], Message[]> = {
     { role: 'assistant', text: SAID, parsed: { kind: 'malformed', problem: TEXT } },
     {
       role: 'assistant',
-      parsed: { kind: 'calls', calls: [CALL], headline: SAID, thoughts: [SAID], prose: SAID },
+      parsed: { kind: 'calls', calls: [CALL, DECLARED], headline: SAID, thoughts: [SAID], prose: SAID },
     },
     { role: 'assistant', parsed: { kind: 'answer', answer: SAID } },
   ],

@@ -32,6 +32,8 @@ export const codeExecutionRemoteTool: Tool<Args> = {
     "machine's. When it says that no host is connected, or that the host does not allow it, tell the user; do not " +
     'use another tool instead.',
   args: argsSchema,
+  // No `session`: it is not on the agent's own host.
+  argumentRoles: { runtime: 'runtime', session: 'session', code: 'code' },
   effects: 'idempotent',
   async run(args, context) {
     const { runtime, session, code, reset, reason } = args;

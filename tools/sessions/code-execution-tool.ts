@@ -5,7 +5,7 @@ import { hostNameOf } from '../../contracts/ids';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
 import type { Runtime } from '../../contracts/sessions/session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
-import { viewText } from './view-text';
+import { seenText } from './view-text';
 
 const argsSchema = z.strictObject({
   runtime: z.enum(['terminal', 'python', 'nodejs', 'output', 'reset']),
@@ -25,6 +25,8 @@ export const codeExecutionTool: Tool<Args> = {
     'or "pattern:RE" to wait), "reset" ends whatever runs in the session. Use a different session number for each ' +
     'thing that should run at the same time.',
   args: argsSchema,
+  argumentRoles: { runtime: 'runtime', session: 'session', code: 'code' },
+  session: ({ session }) => session,
   effects: 'idempotent',
   async run(args, context) {
     const { runtime, session, reason, wait, wait_ms: waitMs } = args;
@@ -32,9 +34,10 @@ export const codeExecutionTool: Tool<Args> = {
     const shell = sessionOf(context, session);
     if (runtime === 'output') {
       const waiting = { ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };
-      return viewText(await shell.output({ reader: AGENT_READER, ...waiting }, context.key));
+      return seenText(context, await shell.output({ reader: AGENT_READER, ...waiting }, context.key));
     }
-    if (runtime === 'reset') return viewText(await shell.reset({ ...(reason && { reason }) }, context.key));
+    if (runtime === 'reset')
+      return seenText(context, await shell.reset({ ...(reason && { reason }) }, context.key));
     return run(args, runtime, context);
   },
 };
@@ -48,7 +51,7 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
     const { yield: yielding } = context.settings;
     const tools = grantOf(context);
     const request = { runtime, code, reader: AGENT_READER, tools, ...(yielding && { yield: yielding }) };
-    return viewText(await shell.exec(request, context.key));
+    return seenText(context, await shell.exec(request, context.key));
   } catch (err) {
     // Shows the model what keeps the session busy; nothing was typed into it.
     throw await shell.withRecent(err, `${context.key}/recent`);

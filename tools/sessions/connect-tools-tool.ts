@@ -17,6 +17,8 @@ export const connectToolsTool: Tool<z.infer<typeof argsSchema>> = {
     'session, and call this when a POSIX shell with python3 is at its prompt there. It types what is needed. ' +
     'Scripts there then have codex_tools (Python) and the command tool, until that shell ends.',
   args: argsSchema,
+  argumentRoles: { session: 'session' },
+  session: ({ session }) => session,
   effects: 'idempotent',
   runsOn: 'host',
   async run({ session }, context) {

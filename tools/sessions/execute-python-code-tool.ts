@@ -9,7 +9,7 @@ import { LONGEST_WAIT_MS, type CommandView, type ExecRequest } from '../../contr
 import { closeEnded, execInFree } from './free-session';
 import { withDependencies } from './python-dependencies';
 import { AGENT_READER, grantOf, type Tool, type ToolContext } from '../tool';
-import { factsOf, viewText } from './view-text';
+import { factsOf, seenText, viewText } from './view-text';
 
 /** The tool that reads the output of a running script. */
 const THROUGH = 'code_execution_tool';
@@ -60,6 +60,11 @@ export const createExecutePythonCodeTool = ({
     'keeps running after the answer: look at it with code_execution_tool, runtime "output" and the session that the ' +
     'answer names.',
   args: argsSchema,
+  argumentRoles: { session: 'session', code: 'code' },
+  codeLanguage: 'python',
+  // The first candidate, which is nearly always free; the result says which one it was.
+  session: ({ session }, key) => session ?? scriptSessions(key)[0],
+  forPerson: ({ interactive }) => interactive,
   // The call's key is the command's id: a second run finds the command and starts nothing.
   effects: 'idempotent',
   async run({ code, interactive, session: number }, context) {
@@ -74,7 +79,9 @@ export const createExecutePythonCodeTool = ({
     const { session, view: first } = await execInFree(context, free, command);
     const view = interactive ? await ended(session, first, context.key) : first;
     if (number === undefined && isOver(view)) await closeEnded(session);
-    return interactive ? confirmation(view, interactiveTranscript) : viewText(view, { through: THROUGH });
+    if (!interactive) return seenText(context, view, { through: THROUGH });
+    context.sawSession?.(view);
+    return confirmation(view, interactiveTranscript);
   },
 });
 

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { idSchema, inputSchema, keyboardSchema, sessionNumber } from '../../contracts/schemas/session';
 import { AGENT_READER, refuseOwnSession, type Tool } from '../tool';
-import { REMOTE_TOOL, viewText } from './view-text';
+import { REMOTE_TOOL, seenText, viewText } from './view-text';
 
 const argsSchema = z
   .strictObject({
@@ -27,9 +27,12 @@ export const inputTool: Tool<z.infer<typeof argsSchema>> = {
     'Name control keys in "keys", for example ["ctrl-c"]. It never starts a command. ' +
     '"host" only for a session of code_execution_remote: the name at the beginning of its result.',
   args: argsSchema,
+  argumentRoles: { session: 'session', typed: 'keyboard' },
+  session: ({ session, host }) => (host === undefined ? session : undefined),
   secret: true,
   effects: 'idempotent',
-  async run({ session, keyboard, keys, host: named }, { client, agent, settings, key, caller }) {
+  async run({ session, keyboard, keys, host: named }, context) {
+    const { client, agent, settings, key, caller } = context;
     const { yield: yielding, host: own = LOCAL_HOST } = settings;
     const host = named ?? own;
     if (host === own) refuseOwnSession({ caller }, session);
@@ -37,6 +40,6 @@ export const inputTool: Tool<z.infer<typeof argsSchema>> = {
     const view = await client
       .session({ agent, host, session })
       .input({ ...request, reader: AGENT_READER, ...(yielding && { yield: yielding }) }, key);
-    return viewText(view, host === own ? {} : { through: REMOTE_TOOL, host });
+    return host === own ? seenText(context, view) : viewText(view, { through: REMOTE_TOOL, host });
   },
 };

@@ -1,21 +1,22 @@
 // A session as a model reads it: its output, then one line of facts and possible next steps.
-import type { CommandView, YieldReason } from '../../contracts/sessions/session';
+import type { CommandView } from '../../contracts/sessions/session';
+import { stateText } from '../../contracts/sessions/session-facts';
+import type { ToolContext } from '../tool';
 
 /** The tool that runs code on a host that is not that of the agent's own shells. */
 export const REMOTE_TOOL = 'code_execution_remote';
-
-const YIELDS: Record<YieldReason, string> = {
-  first_output: 'no output yet',
-  between_output: 'no further output for a while',
-  max: 'it takes long',
-  waiting_input: 'it waits for input',
-};
 
 export interface ViewPlace {
   /** The tool for looking and resetting, if it is not the answering tool. */
   through?: string;
   /** The host that the tool `input` has to name, if it is not that of the agent's own shells. */
   host?: string;
+}
+
+/** For a session of the agent's own host: the turn is told, too. */
+export function seenText(context: ToolContext, view: CommandView, place?: ViewPlace): string {
+  context.sawSession?.(view);
+  return viewText(view, place);
 }
 
 export function viewText(view: CommandView, place: ViewPlace = {}): string {
@@ -25,29 +26,16 @@ export function viewText(view: CommandView, place: ViewPlace = {}): string {
 }
 
 /** One line: how it ended or what it is waiting for, where, and possible next steps. */
-export function factsOf(view: CommandView, { through, host }: ViewPlace = {}): string {
-  const by = through === undefined ? '' : `${through}, `;
-  const where = `session ${view.session}, offset ${view.to}`;
-  switch (view.state) {
-    case 'exited':
-      return view.commandId === null ? `nothing was run yet; ${where}` : `${endOf(view)}; ${where}`;
-    case 'lost':
-      return `lost: ${view.killedBy?.reason ?? 'its terminal is gone'}; whether the command finished is unknown; ${where}`;
-    case 'waiting_input':
-      return (
-        `waiting for ${view.waiting?.echo === false ? 'a password' : 'input'}; ${where}; ` +
-        `answer with the tool "input"${host === undefined ? '' : ` and "host": "${host}"`}, stop it with ${by}runtime "reset"`
-      );
-    case 'running':
-      return (
-        `still running${view.yielded ? `: ${YIELDS[view.yielded]}` : ''}; ${where}; ` +
-        `look again with ${by}runtime "output", stop it with ${by}runtime "reset"`
-      );
-  }
+export function factsOf(view: CommandView, place: ViewPlace = {}): string {
+  return [stateText(view), `session ${view.session}, offset ${view.to}`, ...nextSteps(view, place)].join(
+    '; ',
+  );
 }
 
-function endOf({ exitCode, signal, killedBy }: CommandView): string {
-  if (killedBy && killedBy.by !== 'signal')
-    return `ended by ${killedBy.by}${killedBy.reason ? `: ${killedBy.reason}` : ''}`;
-  return `exit code ${exitCode ?? 'none'}${signal ? `, signal ${signal}` : ''}`;
+function nextSteps({ state }: CommandView, { through, host }: ViewPlace): string[] {
+  const by = through === undefined ? '' : `${through}, `;
+  const reset = `stop it with ${by}runtime "reset"`;
+  if (state === 'running') return [`look again with ${by}runtime "output", ${reset}`];
+  if (state !== 'waiting_input') return [];
+  return [`answer with the tool "input"${host === undefined ? '' : ` and "host": "${host}"`}, ${reset}`];
 }

@@ -39,6 +39,7 @@ export const writeStdinTool: Tool<Args, ExecResult> = {
     'Types characters into a running process that exec_command started, and returns its output ' +
     'since the last look. With empty chars it waits for output or the end.',
   args: argsSchema,
+  argumentRoles: { session: 'session_id', typed: 'chars' },
   result: execResultSchema,
   // The input may be a password.
   secret: true,

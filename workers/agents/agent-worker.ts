@@ -2,13 +2,15 @@
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentActivities, type AgentDependencies } from '../../activities/agents/agent-activities';
+import { Transcripts } from '../../activities/agents/transcripts';
 import { createOfferActivities } from '../../activities/tools/offer-tools';
 import { createToolActivities, type ToolDependencies } from '../../activities/tools/tool-activities';
 import { activatesPatch } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
 import { workflowBundle } from '../workflow-bundle';
 
-export interface AgentWorkerOptions extends AgentDependencies, Omit<ToolDependencies, 'host'> {
+export interface AgentWorkerOptions
+  extends Omit<AgentDependencies, 'transcripts'>, Omit<ToolDependencies, 'host'> {
   connection: NativeConnection;
   namespace: string;
   dataConverter: DataConverter | undefined;
@@ -30,6 +32,7 @@ export function createAgentWorker({
   tellsState,
   ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
+  const transcripts = new Transcripts(dependencies.client);
   return Worker.create({
     connection,
     namespace,
@@ -39,7 +42,7 @@ export function createAgentWorker({
     workflowBundle: workflowBundle(dataConverter),
     patchActivationCallback: activatesPatch(tellsState),
     activities: {
-      ...createAgentActivities(dependencies),
+      ...createAgentActivities({ ...dependencies, transcripts }),
       ...createToolActivities({ ...dependencies, host: null }),
       ...createOfferActivities(dependencies),
     },
@@ -52,6 +55,7 @@ export function createAgentWorker({
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '2s',
     shutdownForceTime: '5s',
+    sinks: transcripts.sinks,
     interceptors: { activity: [(context) => journal.interceptor(context)] },
   });
 }

@@ -5,7 +5,8 @@ import { describeEnd } from '../../client/delivery/workflow-end';
 import type { AgentInput } from '../../contracts/agents/agent';
 import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
 import { openEnvelope } from '../../contracts/seals';
-import { SESSION_MESSAGES, WORKFLOWS } from '../../contracts/messages';
+import { WORKFLOWS } from '../../contracts/messages';
+import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 
 export interface EndedAgentsOptions {
   /** Clients of the agents' namespace and of the sessions' namespace. */
@@ -46,7 +47,9 @@ export class EndedAgents {
     // A reused id: the session was opened after that agent's end.
     if (!agent.closeTime || agent.closeTime < (await this.openedAt(session))) return;
     const reason = `its agent was ${await describeEnd(this.options.agents, agent)}`;
-    await this.options.sessions.workflow.getHandle(workflowId).signal(SESSION_MESSAGES.close, { reason });
+    await this.options.sessions.workflow
+      .getHandle(workflowId)
+      .signal(SESSION_MESSAGES.close.name, { reason });
     this.told.add(key);
     this.options.log('a session of an ended agent is closed', { workflowId, reason });
   }

@@ -2,7 +2,8 @@
 // it, because it may continue as new.
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { describeEnd } from '../../client/delivery/workflow-end';
-import { AGENT_MESSAGES, WORKFLOWS } from '../../contracts/messages';
+import { WORKFLOWS } from '../../contracts/messages';
+import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { wasEnded } from './ended-agents';
 import { RepeatedLook } from '../repeated-look';
 
@@ -33,7 +34,7 @@ export class SubAgentSweep {
       try {
         const reason = await this.reasonToStop(parent, startTime);
         if (reason === undefined) continue;
-        await this.client.workflow.getHandle(workflowId).signal(AGENT_MESSAGES.stop, { reason });
+        await this.client.workflow.getHandle(workflowId).signal(AGENT_MESSAGES.stop.name, { reason });
         this.log('a sub-agent of an ended agent is stopped', { workflowId, reason });
         stopped.push(workflowId);
       } catch (error) {

@@ -9,7 +9,7 @@ import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/
 import { HOST_PROTOCOL, type HostFacts, type HostState } from '../../contracts/sessions/remote-hosts';
 import type { HostAccess } from '../../exec/host/host-access';
 import { packageVersion } from '../../system/package-root';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 
 /** A change of the host's access is announced within this time; it takes effect at once. */
 const LOOK_EVERY_MS = 1_000;
@@ -20,7 +20,7 @@ const NOT_KNOWN: readonly ErrorCode[] = ['unknown_host', 'no_worker', 'worker_si
 export interface HostPresenceOptions {
   host: string;
   dataDir: string;
-  sessions: SessionHost;
+  sessions: Terminals;
   access: HostAccess;
   directory: HostDirectory;
   /** Where it accepts connections, once it does. */

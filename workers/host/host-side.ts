@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isHostNamespace } from '../../contracts/ids';
 import type { ClaimFacts } from '../../contracts/sessions/claims';
 import { Sandbox } from '../../exec/sandbox/sandbox';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import { StubFolder } from '../../exec/host/stub-folder';
 import { stubFiles } from '../../tools/stubs/stub-files';
 import type { OfferedTools } from '../../tools/offered-tools';
@@ -23,7 +23,7 @@ export interface HostSideOptions extends Omit<
   dataDir: string;
   configuration: Configuration;
   /** Real sessions, or a test's substitute. */
-  open: (parts: SessionParts) => Promise<SessionHost>;
+  open: (parts: SessionParts) => Promise<Terminals>;
   secrets: SessionParts['secrets'];
   loaded: SessionParts['loaded'];
   /** Tools of the agents' worker, if that is another process. */

@@ -16,7 +16,7 @@ import { AttachServer } from '../../exec/attach/attach-server';
 import { AuditLog } from '../../exec/host/audit-log';
 import { HostAccess } from '../../exec/host/host-access';
 import type { Sandbox } from '../../exec/sandbox/sandbox';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import type { PolicySettings } from '../../contracts/tools/policy';
 import type { HostFacts } from '../../contracts/sessions/remote-hosts';
 import type { Effects } from '../../contracts/tools/tools';
@@ -31,7 +31,7 @@ import type { TaskJournal } from '../process/task-journal';
 export interface HostWorkerOptions {
   host: string;
   ownership: HostClaim;
-  sessions: SessionHost;
+  sessions: Terminals;
   /** Maximum total size of the logs of all its sessions, in bytes. */
   logBytes: number;
   /** The sandbox of tools outside sessions; each session has its own. */

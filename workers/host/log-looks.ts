@@ -1,11 +1,11 @@
 // Checks periodically that the logs of a host's sessions are within their limit.
 import { LogQuota } from '../../exec/host/log-quota';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import { RepeatedLook } from '../repeated-look';
 
 /** Start and stop it with the host's worker. */
 export function logLooks(options: {
-  sessions: SessionHost;
+  sessions: Terminals;
   host: string;
   maxBytes: number;
   log: (message: string, facts: object) => void;

@@ -5,7 +5,7 @@ import { describeEnd } from '../../client/delivery/workflow-end';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
-import type { SessionHost } from '../../exec/host/session-host';
+import type { Terminals } from '../../exec/terminals';
 import { describeIfThere, EndedAgents, wasEnded } from '../agents/ended-agents';
 import { RepeatedLook } from '../repeated-look';
 
@@ -23,7 +23,7 @@ const isOver = (workflow: WorkflowExecutionDescription | undefined): boolean =>
 
 export interface OrphanSweepOptions {
   client: Client;
-  sessions: SessionHost;
+  sessions: Terminals;
   host: string;
   log: (message: string, facts: object) => void;
 }

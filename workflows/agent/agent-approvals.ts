@@ -1,69 +1,35 @@
 // An agent's `approve` and `deny`: forwarded to the named session, otherwise to the running turn.
-import { condition, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
-import type { z } from 'zod/mini';
-import type { Approval } from '../../contracts/tools/approvals';
+import { condition, getExternalWorkflowHandle, patched } from '@temporalio/workflow';
+import type { Approval, ForSession } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { sessionWorkflowId } from '../../contracts/ids';
-import { agentApproveSchema, agentDenySchema } from '../../contracts/schemas/approvals';
-import {
-  approveAgentSignal,
-  approveAgentUpdate,
-  denyAgentSignal,
-  denyAgentUpdate,
-} from './agent-definitions';
-import { approveSignal, denySignal } from '../messages/approvals';
+import type { Message } from '../../contracts/messages/message';
+import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
+import { Listener } from '../messages/listener';
 import type { Conversation } from './conversation';
-import { checked } from '../messages/refusal';
-
-const approve = { signal: approveAgentSignal, update: approveAgentUpdate };
-const deny = { signal: denyAgentSignal, update: denyAgentUpdate };
-
-const HOW = '{"session":0} for a command or a script\'s call there, {} for a call of the running turn';
 
 export function listenToAnswers(conversation: Conversation): void {
-  const kinds = [
-    {
-      messages: approve,
-      schema: agentApproveSchema,
-      what: 'The approval',
-      signal: approveSignal,
-      says: 'Approve what is waiting:',
+  const listener = new Listener({
+    admit: (parse) => parse(),
+    signalled: async (work) => {
+      try {
+        await work();
+      } catch (err) {
+        conversation.refuse(err);
+      }
     },
-    {
-      messages: deny,
-      schema: agentDenySchema,
-      what: 'The refusal',
-      signal: denySignal,
-      says: 'Deny what is waiting:',
-    },
-  ] as const;
-  for (const { messages, schema, what, signal, says } of kinds) {
-    const parse = (request: unknown): Answer => checked(schema as z.ZodMiniType<Answer>, what, request);
-    setHandler(messages.update, (request?: object) => handOn(conversation, signal.name, parse(request)), {
-      validator: (request?: object) => void parse(request),
-      description: `${says} ${HOW}`,
-    });
-    setHandler(
-      messages.signal,
-      async (request?: object) => {
-        try {
-          await handOn(conversation, signal.name, parse(request));
-        } catch (err) {
-          conversation.refuse(err);
-        }
-      },
-      { description: `${says} ${HOW}` },
-    );
-  }
+  });
+  const listenTo = <Request extends Answer>(message: Message<Request, void, 'signal' | 'update'>): void => {
+    const take = (answer: Request): Promise<void> => handOn(conversation, message.name, answer);
+    listener.update(message, take);
+    listener.signal(message, take);
+  };
+  listenTo(AGENT_MESSAGES.approve);
+  listenTo(AGENT_MESSAGES.deny);
 }
 
-type Answer = {
-  session?: number | undefined;
-  host?: string | undefined;
-  id?: string | undefined;
-  hash?: string | undefined;
-} & Record<string, unknown>;
+type Answer = ForSession<{ id?: string; hash?: string }>;
 
 const unknown = (got: string, allowed: string): Error =>
   toFailure(new HoldfastError('approval_unknown', { got, allowed }));

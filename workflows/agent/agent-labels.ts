@@ -1,6 +1,6 @@
 // What an agent and its turns show in Temporal's web UI: what they are doing, where to look, and what to send.
 // Markdown; pure functions of the workflows' state.
-import type { AgentResult, AgentState, ToolResult } from '../../contracts/agents/agent';
+import type { AgentResult, AgentState } from '../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import { atTime, fenced, inMarkdown, listLink, messageList, workflowLink } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
@@ -87,6 +87,8 @@ export interface SeenSession {
   /** The step whose tool reported the fact; null before the first answer. */
   seenAt: number | null;
   fact: string;
+  /** Its program waits for input. */
+  isWaiting: boolean;
 }
 
 export interface TurnFacts {
@@ -116,7 +118,7 @@ export function turnDetails(facts: TurnFacts): string {
       (session) =>
         `**Waiting for a person**, who can join with \`holdfast attach --agent ${facts.agent} --session ${session}\``,
     ),
-    [...facts.sessions.values()].some(waits) &&
+    [...facts.sessions.values()].some(({ isWaiting }) => isWaiting) &&
       'To answer, open the session: More Actions, Send a Signal, `input` with `{"keyboard":"Y"}`.',
   );
 }
@@ -131,19 +133,12 @@ export const endedTurnDetails = ({ answer, reason, error, steps }: AgentResult):
 function sessionList({ agent, host, namespace, step, sessions }: TurnFacts): string {
   const lines = [...sessions].map(([session, seen]) => {
     const link = workflowLink(namespace, sessionWorkflowId({ agent, host, session }));
-    const fact = waits(seen) ? `**${inMarkdown(seen.fact)}**` : inMarkdown(seen.fact);
+    const fact = seen.isWaiting ? `**${inMarkdown(seen.fact)}**` : inMarkdown(seen.fact);
     const seenAt = seen.seenAt === null ? '' : `${fact} at step ${seen.seenAt}`;
     const now = seen.calledAt === step && seen.seenAt !== step ? 'in use by this step' : '';
     return `- ${link}: ${[seenAt, now].filter((part) => part).join('; ')}`;
   });
   return lines.join('\n');
-}
-
-const waits = ({ fact }: SeenSession): boolean => fact.startsWith('waiting for');
-
-/** The line of facts at the end of a tool's answer; undefined if there is none. */
-export function factOf({ content }: ToolResult): string | undefined {
-  return /\[([^[\]\n]+); session \d+, offset \d+[^[\]\n]*\]\s*$/.exec(content)?.[1];
 }
 
 const paragraphs = (...parts: (string | false | null | undefined)[]): string =>

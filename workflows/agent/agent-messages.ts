@@ -1,40 +1,16 @@
 // The messages that an agent accepts. Signals and updates feed the same conversation; a malformed signal is recorded
 // as refused and never fails a workflow task.
-import { currentUpdateInfo, setHandler } from '@temporalio/workflow';
+import { currentUpdateInfo } from '@temporalio/workflow';
 import type { AgentResult, RecoverRequest } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { recoverContent, sendContent } from '../../contracts/message-content';
-import {
-  agentEndedSchema,
-  agentsWaitSchema,
-  awaitAgentsSchema,
-  interruptSchema,
-  recoverSchema,
-  sendSchema,
-  spawnSchema,
-  stopSchema,
-} from '../../contracts/schemas/agent';
+import { AGENT_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { listenToAnswers } from './agent-approvals';
 import type { Conversation } from './conversation';
-import {
-  agentEndedSignal,
-  awaitAgentsSignal,
-  interruptAgentSignal,
-  interruptAgentUpdate,
-  questionsSignal,
-  recoverSignal,
-  recoverUpdate,
-  sendSignal,
-  sendUpdate,
-  spawnUpdate,
-  stateQuery,
-  stopSignal,
-  transcriptQuery,
-  waitForAgentsUpdate,
-} from './agent-definitions';
+import { Listener } from '../messages/listener';
 import { messageGuard } from '../messages/message-guard';
-import { checked, refuse } from '../messages/refusal';
+import { refuse } from '../messages/refusal';
 
 /** An update without an id uses its own. */
 const idOf = ({ id }: { id?: string | undefined }): string | undefined => id ?? currentUpdateInfo()?.id;
@@ -50,19 +26,25 @@ export function listen(conversation: Conversation): void {
     if (isEnding) refuse('agent_closed', { reason });
     if (isDraining) refuse('draining', { what: 'The agent' });
   };
-  const signalled = (take: () => void): void => {
-    try {
-      take();
-    } catch (err) {
-      conversation.refuse(err);
-    }
-    conversation.show();
-  };
+  const listener = new Listener({
+    admit: (parse) => {
+      const request = parse();
+      isOpen();
+      return request;
+    },
+    signalled: (take) => {
+      try {
+        take();
+      } catch (err) {
+        conversation.refuse(err);
+      }
+      conversation.show();
+    },
+  });
 
-  setHandler(
-    sendUpdate,
-    async (request?) => {
-      const message = checked(sendSchema, 'The message', request);
+  listener.update(
+    MESSAGES.send,
+    async (message) => {
       const take = (): Promise<AgentResult> =>
         new Promise((done) => {
           conversation.take(message, done);
@@ -70,142 +52,58 @@ export function listen(conversation: Conversation): void {
         });
       return taken.answer(idOf(message), sendContent(message), take);
     },
-    {
-      validator: (request?) => {
-        const message = checked(sendSchema, 'The message', request);
-        isOpen();
-        taken.check(idOf(message), sendContent(message));
-      },
-      description:
-        'One more message, answers with the turn\'s result: {"message":"and now?"}; with "mode":"interrupt" it ' +
-        'replaces the running turn',
-    },
+    (message) => taken.check(idOf(message), sendContent(message)),
   );
-  setHandler(
-    sendSignal,
-    (request?) =>
-      signalled(() => {
-        const message = checked(sendSchema, 'The message', request);
-        // The state's `refused` shows that it was not accepted.
-        if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
-        if (taken.isFirst(message.id, sendContent(message))) conversation.take(message);
-      }),
-    {
-      description:
-        'One more message: {"message":"and now?"}, or {"message":"no, rather this","mode":"interrupt"}',
-    },
-  );
-  setHandler(
-    stopSignal,
-    (request?) =>
-      signalled(() =>
-        conversation.stop(checked(stopSchema, 'The stop request', request).reason ?? 'it was stopped'),
-      ),
-    { description: 'End the turn, close the sessions, end the agent: {"reason":"enough"}' },
-  );
+  listener.signal(MESSAGES.send, (message) => {
+    // The state's `refused` shows that it was not accepted.
+    if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
+    if (taken.isFirst(message.id, sendContent(message))) conversation.take(message);
+  });
+  listener.signal(MESSAGES.stop, ({ reason }) => conversation.stop(reason ?? 'it was stopped'));
 
   const recover = (request: RecoverRequest): Promise<void> =>
     taken.isFirst(idOf(request), recoverContent(request))
       ? conversation.recover(request.reason ?? 'it was recovered')
       : Promise.resolve();
-  setHandler(
-    recoverUpdate,
-    async (request?) => {
-      await recover(checked(recoverSchema, 'The recover request', request));
+  listener.update(
+    MESSAGES.recover,
+    async (request) => {
+      await recover(request);
       return conversation.state();
     },
-    {
-      validator: (request?) => {
-        const checkedRequest = checked(recoverSchema, 'The recover request', request);
-        isOpen();
-        taken.check(idOf(checkedRequest), recoverContent(checkedRequest));
-      },
-      description: 'End the turn, reset the sessions, keep the conversation: {"reason":"stuck"}',
-    },
+    (request) => taken.check(idOf(request), recoverContent(request)),
   );
-  setHandler(
-    recoverSignal,
-    (request?) => signalled(() => void recover(checked(recoverSchema, 'The recover request', request))),
-    {
-      description: 'End the turn, reset the sessions, keep the conversation: {"reason":"stuck"}',
-    },
-  );
+  listener.signal(MESSAGES.recover, (request) => void recover(request));
 
-  const interrupt = (request: unknown): Promise<void> => {
-    checked(interruptSchema, 'The interrupt request', request);
-    return conversation.interruptTurnAtWork();
-  };
-  setHandler(
-    interruptAgentUpdate,
-    async (request?) => {
-      await interrupt(request);
-      return conversation.state();
-    },
-    {
-      validator: (request?) => {
-        checked(interruptSchema, 'The interrupt request', request);
-        isOpen();
-      },
-      description: 'End the turn before its next step; its tools finish, and the next message follows: {}',
-    },
-  );
-  setHandler(interruptAgentSignal, (request?) => signalled(() => void interrupt(request)), {
-    description: 'End the turn before its next step; its tools finish, and the next message follows: {}',
+  listener.update(MESSAGES.interrupt, async () => {
+    await conversation.interruptTurnAtWork();
+    return conversation.state();
   });
+  listener.signal(MESSAGES.interrupt, () => void conversation.interruptTurnAtWork());
 
-  setHandler(
-    spawnUpdate,
-    async (request?) => ({ agentId: await agents.spawn(checked(spawnSchema, 'The sub-agent', request)) }),
-    {
-      validator: (request?) => {
-        agents.check(checked(spawnSchema, 'The sub-agent', request));
-        isOpen();
-      },
-      description:
-        'Start a sub-agent, answers with its id: {"key":"k1","role":"Planner","prompt":"make a plan"}',
-    },
+  listener.update(
+    MESSAGES.spawn,
+    async (request) => ({ agentId: await agents.spawn(request) }),
+    (request) => agents.check(request),
   );
-  setHandler(
-    waitForAgentsUpdate,
-    async (request?) => {
-      try {
-        return await agents.wait(checked(agentsWaitSchema, 'The wait', request));
-      } catch (err) {
-        throw err instanceof HoldfastError ? toFailure(err) : err;
-      }
-    },
-    {
-      validator: (request?) => {
-        checked(agentsWaitSchema, 'The wait', request);
-        isOpen();
-      },
-      description: 'Wait for sub-agents: {"agentIds":["a-planner-0"],"mode":"all","timeoutMs":60000}',
-    },
-  );
-  setHandler(awaitAgentsSignal, (request?) =>
-    signalled(() => void agents.answerTurn(checked(awaitAgentsSchema, 'The wait of a turn', request))),
-  );
-  setHandler(questionsSignal, (request?) =>
-    signalled(() => {
-      if (!request || !conversation.questions.take(request, conversation.state().agent)) return;
-      conversation.tell();
-      conversation.questions.tellTurn(conversation.state().currentTurn, request);
-    }),
-  );
-  setHandler(agentEndedSignal, (request?) =>
-    signalled(() => {
-      const { agentId, result } = checked(agentEndedSchema, 'The end of a sub-agent', request);
-      agents.ended(agentId, result as AgentResult);
-    }),
-  );
+  listener.update(MESSAGES.waitForAgents, async (request) => {
+    try {
+      return await agents.wait(request);
+    } catch (err) {
+      throw err instanceof HoldfastError ? toFailure(err) : err;
+    }
+  });
+  listener.signal(MESSAGES.awaitAgents, (request) => void agents.answerTurn(request));
+  listener.signal(MESSAGES.questions, (request) => {
+    if (!request || !conversation.questions.take(request, conversation.state().agent)) return;
+    conversation.tell();
+    conversation.questions.tellTurn(conversation.state().currentTurn, request);
+  });
+  listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
 
   listenToAnswers(conversation);
 
-  setHandler(stateQuery, () => conversation.state(), {
-    description: 'What it is doing: status, turn, sessions, sub-agents, refused signals; no data',
-  });
-  setHandler(transcriptQuery, (request?) => transcript.page(request), {
-    description: 'The messages of the turns that have ended, in pages: {} or {"from":0,"limit":100}',
-  });
+  listener.query(MESSAGES.state, () => conversation.state());
+  listener.query(MESSAGES.transcript, (request) => transcript.page(request));
   conversation.show();
 }

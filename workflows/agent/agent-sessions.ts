@@ -1,16 +1,62 @@
-// What an agent does to all of its sessions at once.
-import { proxyActivities } from '@temporalio/workflow';
-import type { AgentActivities, CloseSessionsInput } from '../../contracts/activities';
+// The sessions that an agent owns: those opened ahead, and those that its turns opened.
+import { patched } from '@temporalio/workflow';
+import type { AgentInput, TurnResult } from '../../contracts/agents/agent';
+import { hostNameOf, shellOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
+import { closeSessions, resetSessions } from './between-turns';
+import type { ConversationRecord } from './conversation-record';
 
-const activities = proxyActivities<AgentActivities>({
-  startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10s',
-  retry: { maximumAttempts: 5 },
-});
+export class AgentSessions {
+  private readonly known: Set<number>;
+  /** Whether any may be open: tools and scripts open more than turns can name. */
+  private mayBeOpen: boolean;
+  private readonly host: string;
 
-export const closeSessions = (of: CloseSessionsInput): Promise<void> =>
-  activities.closeSessions.executeWithOptions({ summary: label(`close the sessions: ${of.reason}`) }, [of]);
+  constructor(
+    private readonly agent: string,
+    private readonly input: AgentInput,
+    carried: ConversationRecord | undefined,
+  ) {
+    this.host = hostNameOf(input);
+    this.known = new Set([...(input.openSessions ?? []), ...(carried?.sessions ?? [])]);
+    this.mayBeOpen = this.known.size > 0 || (carried !== undefined && !carried.isWithoutSessions);
+  }
 
-export const resetSessions = (of: CloseSessionsInput): Promise<void> =>
-  activities.resetSessions.executeWithOptions({ summary: label(`reset the sessions: ${of.reason}`) }, [of]);
+  get numbers(): number[] {
+    return [...this.known];
+  }
+
+  get shells(): ReturnType<typeof shellOf>[] {
+    return this.numbers.map((session) => shellOf({ agent: this.agent, host: this.host, session }));
+  }
+
+  get record(): Pick<ConversationRecord, 'sessions' | 'isWithoutSessions'> {
+    return { sessions: this.numbers, ...(!this.mayBeOpen && { isWithoutSessions: true }) };
+  }
+
+  /** @param turn null: it was lost, and nobody knows what it opened */
+  opened(turn: Pick<TurnResult, 'sessions' | 'calls'> | null): void {
+    for (const session of turn?.sessions ?? []) this.known.add(session);
+    if (turn?.calls !== 0) this.mayBeOpen = true;
+  }
+
+  reset(reason: string): Promise<void> {
+    return resetSessions.executeWithOptions({ summary: label(`reset the sessions: ${reason}`) }, [
+      this.all(reason),
+    ]);
+  }
+
+  /** @param turns how many turns have begun */
+  async close(reason: string, turns: number): Promise<void> {
+    if (this.input.keep || !this.mayBeOpen) return;
+    // In earlier releases, sessions that were opened ahead of a turn that never began stayed open.
+    if (turns === 0 && !patched('closes-sessions-opened-ahead')) return;
+    await closeSessions.executeWithOptions({ summary: label(`close the sessions: ${reason}`) }, [
+      this.all(reason),
+    ]);
+  }
+
+  private all(reason: string): { agent: string; host: string; sessions: number[]; reason: string } {
+    return { agent: this.agent, host: this.host, sessions: this.numbers, reason };
+  }
+}

@@ -1,17 +1,11 @@
 // What an agent's next run is given of the conversation: what the model still sees, or a summary if that is too large.
-import { isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { AgentActivities } from '../../contracts/activities';
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, Message, Usage } from '../../contracts/agents/agent';
 import { label } from '../../contracts/text/labels';
 import { jsonBytes } from '../../contracts/payload-size';
 import { carriedMessages } from '../../contracts/agents/visible-messages';
+import { compact } from './between-turns';
 import { MAX_CARRIED_BYTES } from './conversation-record';
-
-const { compact } = proxyActivities<AgentActivities>({
-  startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10s',
-  retry: { maximumAttempts: 5 },
-});
 
 interface Carried {
   messages: Message[];

@@ -27,6 +27,8 @@ export interface ConversationRecord {
   taken?: TakenMessage[];
   /** Questions of sessions, which may outlast a turn; absent in records before 0.3. */
   questions?: Record<string, Approval[]>;
+  /** Nothing of it can have opened a session so far; absent in records of earlier releases. */
+  isWithoutSessions?: boolean;
 }
 
 export const newConversation = (): ConversationRecord => ({

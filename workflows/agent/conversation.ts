@@ -20,14 +20,14 @@ import type {
 } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
-import { agentWorkflowId, hostNameOf, shellOf, turnWorkflowId } from '../../contracts/ids';
+import { agentWorkflowId, hostNameOf, turnWorkflowId } from '../../contracts/ids';
 import { addUsage } from '../../contracts/agents/usage';
 import type { Wait } from '../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../contracts/agents/work-state';
 import { agentDetails } from './agent-labels';
-import { closeSessions, resetSessions } from './agent-sessions';
+import { AgentSessions } from './agent-sessions';
 import { carriedConversation } from './carried-conversation';
-import { continuedInput, runTurn, settingsOf } from '../turn/agent-turn';
+import { continuedInput, settingsOf } from '../turn/agent-turn';
 import {
   carriedResult,
   fits,
@@ -36,6 +36,7 @@ import {
   STOPPED,
   type ConversationRecord,
 } from './conversation-record';
+import { CurrentTurn } from './current-turn';
 import { firstMessages } from './first-messages';
 import { OpenQuestions } from '../messages/open-questions';
 import { refuse } from '../messages/refusal';
@@ -43,7 +44,7 @@ import { SubAgents } from './sub-agents';
 import { TakenMessages } from './taken-messages';
 import { tellParent } from './tell-parent';
 import { ToldState } from '../messages/told-state';
-import { Transcript } from '../turn/transcript';
+import { recordedTranscript } from '../turn/recorded-transcript';
 
 const DAY_MS = 24 * 3_600_000;
 /** Callers that wait by update are sent to the next run after this long. */
@@ -59,14 +60,14 @@ interface Queued {
 }
 
 export class Conversation {
-  readonly transcript = new Transcript();
+  readonly transcript = recordedTranscript();
   readonly agents: SubAgents;
   readonly taken: TakenMessages;
   readonly questions: OpenQuestions;
   /** Accepts no messages for a moment: it is about to continue as new. */
   isDraining = false;
   private readonly queue: Queued[] = [];
-  private readonly sessions: Set<number>;
+  private readonly sessions: AgentSessions;
   private readonly refused: string[];
   private readonly mode: 'task' | 'conversation';
   private turns: number;
@@ -80,10 +81,7 @@ export class Conversation {
   private lastResult: AgentResult | null;
   private usage: Usage | null;
   private readonly scope = new CancellationScope();
-  private turnScope: CancellationScope | null = null;
-  /** Ends the running turn before its next step; null until it runs. */
-  private interruptTurn: (() => Promise<void>) | null = null;
-  private isInterrupted = false;
+  private readonly turn = new CurrentTurn();
   private readonly isFresh: boolean;
   private readonly settings: AgentSettings;
   private readonly told: ToldState;
@@ -98,13 +96,13 @@ export class Conversation {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
-    const { messages, turns, sessions, agents, queue, lastResult, usage, refused, taken, questions } =
+    const { messages, turns, agents, queue, lastResult, usage, refused, taken, questions } =
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
     this.transcript.push(...messages);
     this.turns = turns;
-    this.sessions = new Set([...(input.openSessions ?? []), ...sessions]);
+    this.sessions = new AgentSessions(id, input, carried);
     this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
     this.taken = new TakenMessages(taken);
     this.lastResult = lastResult;
@@ -157,14 +155,14 @@ export class Conversation {
     const place = isUrgent ? this.queue.findIndex((other) => !other.isUrgent) : -1;
     // After messages that interrupted before it.
     this.queue.splice(place < 0 ? this.queue.length : place, 0, queued);
-    if (mode === 'interrupt' && this.working) void this.interrupt();
+    if (isUrgent && this.working) void this.turn.interrupt();
   }
 
   /** Ends the running turn before its next step; resolves when it has ended, at once if none is running. */
   async interruptTurnAtWork(): Promise<void> {
     if (!this.working) return;
     const { turns } = this;
-    void this.interrupt();
+    void this.turn.interrupt();
     await condition(() => !this.working || this.turns !== turns);
   }
 
@@ -177,7 +175,7 @@ export class Conversation {
   /** Ends the turn and resets the sessions; resolves when that is done. */
   async recover(reason: string): Promise<void> {
     this.recoverReason ??= reason;
-    this.turnScope?.cancel();
+    this.turn.cancel();
     const isOver = (): boolean => this.recoverReason === null || this.isEnding;
     // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
@@ -228,46 +226,32 @@ export class Conversation {
     this.show();
     try {
       const full = await this.turnOf(number, message);
-      const { messages, sessions, ...result } = full;
+      const { messages, sessions, calls, ...result } = full;
       this.transcript.push(...messages);
-      for (const session of sessions) this.sessions.add(session);
+      this.sessions.opened({ sessions, calls });
       if (result.usage) this.usage = addUsage(this.usage, result.usage);
       this.lastResult = result;
       return result;
     } catch (err) {
       done?.(STOPPED); // Cancelled before it had a result.
+      this.sessions.opened(null);
       throw err;
     } finally {
       this.working = false;
       this.message = null;
-      this.interruptTurn = null;
-      this.isInterrupted = false;
       this.show();
     }
   }
 
   private async turnOf(number: number, message: string): Promise<TurnResult> {
-    const { id, settings } = this;
-    this.turnScope = new CancellationScope();
-    const messages = this.transcript.messages.length;
-    const started = (interrupt: () => Promise<void>): void => {
-      this.interruptTurn = interrupt;
-      if (this.isInterrupted) void this.interrupt();
-    };
-    const result = await this.turnScope.run(() =>
-      runTurn({ agent: id, number, message, settings, messages, started, tells: this.told.isTelling }),
-    );
+    const { id, settings, transcript, told } = this;
+    const result = await this.turn.run({
+      ...{ agent: id, number, message, settings },
+      extent: transcript.extent,
+      tells: told.isTelling,
+    });
     const isRecovered = result.reason === 'stopped' && this.recoverReason !== null && !this.isEnding;
     return isRecovered ? { ...result, reason: 'recovered' } : result;
-  }
-
-  private async interrupt(): Promise<void> {
-    this.isInterrupted = true;
-    try {
-      await this.interruptTurn?.();
-    } catch {
-      // It has just ended: the message is next anyway.
-    }
   }
 
   /** Starts draining if the history is long. True if no caller's message would be cut off. */
@@ -296,11 +280,11 @@ export class Conversation {
   }
 
   private record(messages: ConversationRecord['messages']): ConversationRecord {
-    const { turns, sessions, agents, queue, lastResult, usage, refused } = this;
+    const { turns, agents, queue, lastResult, usage, refused } = this;
     return {
       messages,
       turns,
-      sessions: [...sessions],
+      ...this.sessions.record,
       agents: agents.record,
       taken: this.taken.record,
       queue: queue.map(({ message }) => message),
@@ -312,10 +296,8 @@ export class Conversation {
   }
 
   private async resetSessions(reason: string): Promise<void> {
-    const { id, sessions } = this;
-    const host = hostNameOf(this.input);
     try {
-      if (this.turns > 0) await resetSessions({ agent: id, host, sessions: [...sessions], reason });
+      if (this.turns > 0) await this.sessions.reset(reason);
     } catch (err) {
       if (isCancellation(err)) throw err;
       this.refuse(err);
@@ -328,9 +310,7 @@ export class Conversation {
   private async end(): Promise<void> {
     const reason = this.stopReason ?? 'its agent ended';
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
-    if (this.input.keep || this.turns === 0) return;
-    const host = hostNameOf(this.input);
-    await closeSessions({ agent: this.id, host, sessions: [...this.sessions], reason });
+    await this.sessions.close(reason, this.turns);
   }
 
   /** Updates the search attributes; to be called where the state will last. A command. */
@@ -352,18 +332,17 @@ export class Conversation {
 
   state(): AgentState {
     const { id, mode, turns, queue, lastResult, sessions, refused, input, settings, usage } = this;
-    const host = hostNameOf(input);
     return {
       agent: id,
       mode,
       status: this.status,
       model: input.model,
-      host,
+      host: hostNameOf(input),
       turns,
       currentTurn: this.working ? turnWorkflowId(id, turns) : null,
       queued: queue.length,
       lastResult,
-      sessions: [...sessions],
+      sessions: sessions.numbers,
       agents: this.agents.views(),
       usage,
       runId: workflowInfo().runId,
@@ -373,7 +352,7 @@ export class Conversation {
       approvals: this.questions.open,
       since: this.shown.since.toISOString(),
       waits: this.waits,
-      shells: [...sessions].map((session) => shellOf({ agent: id, host, session })),
+      shells: sessions.shells,
     };
   }
 

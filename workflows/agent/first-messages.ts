@@ -1,18 +1,12 @@
 // What a conversation starts with: another one's messages, files of the host, and sessions opened ahead.
-import { proxyActivities } from '@temporalio/workflow';
-import type { AgentActivities } from '../../contracts/activities';
 import type { AgentInput, Message } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
+import { openSessions, readTranscript } from './between-turns';
 import { hostFailure } from '../host/host-activities';
 import { toolsOn } from '../turn/tool-activities';
-
-const { readTranscript, openSessions } = proxyActivities<AgentActivities>({
-  startToCloseTimeout: '1 minute',
-  retry: { maximumAttempts: 5 },
-});
 
 /** Opens the requested sessions ahead, in the background. */
 export async function firstMessages(agent: string, input: AgentInput): Promise<Message[]> {

@@ -34,7 +34,8 @@ import type {
 } from '../../contracts/agents/sub-agents';
 import { addUsage } from '../../contracts/agents/usage';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
-import { agentsEndedSignal, stopSignal } from './agent-definitions';
+import { AGENT_MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
+import { signalOf } from '../messages/definitions';
 import { refuse } from '../messages/refusal';
 import { conflict, type AskedBy } from '../messages/id-conflict';
 
@@ -165,13 +166,15 @@ export class SubAgents {
   async answerTurn({ key, turn, ...request }: AwaitAgentsSignal): Promise<void> {
     const told = getExternalWorkflowHandle(turn);
     try {
-      await told.signal(agentsEndedSignal, { key, result: await this.wait(request) });
+      await told.signal(signalOf(TURN_MESSAGES.agentsEnded), { key, result: await this.wait(request) });
     } catch (err) {
       const known = err instanceof HoldfastError ? err : fromFailure(err);
       // The turn is over: nobody is waiting any longer.
       if (!known) return;
       const { code, message } = known;
-      await told.signal(agentsEndedSignal, { key, fault: { code, message } }).catch(() => undefined);
+      await told
+        .signal(signalOf(TURN_MESSAGES.agentsEnded), { key, fault: { code, message } })
+        .catch(() => undefined);
     }
   }
 
@@ -183,7 +186,10 @@ export class SubAgents {
     await Promise.all(
       running.map(async (agent) => {
         try {
-          await getExternalWorkflowHandle(agentWorkflowId(agent.agentId)).signal(stopSignal, { reason });
+          await getExternalWorkflowHandle(agentWorkflowId(agent.agentId)).signal(
+            signalOf(AGENT_MESSAGES.stop),
+            { reason },
+          );
         } catch {
           // It no longer exists.
           agent.status = 'ended';

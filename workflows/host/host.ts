@@ -4,12 +4,9 @@ import {
   ActivityFailure,
   condition,
   continueAsNew,
-  defineQuery,
-  defineSignal,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
-  setHandler,
   TimeoutFailure,
   upsertSearchAttributes,
   workflowInfo,
@@ -18,15 +15,17 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostTaskQueue, ID_PATTERN } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
-import { HOST_MESSAGES, SEARCH_ATTRIBUTES } from '../../contracts/messages';
+import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
+import { HOST_MESSAGES as MESSAGES } from '../../contracts/messages/to-hosts';
 import type {
   HostFacts,
   HostInput,
   HostState,
   PresenceActivities,
 } from '../../contracts/sessions/remote-hosts';
-import { hostFactsSchema, hostInputSchema } from '../../contracts/schemas/remote-hosts';
+import { hostInputSchema } from '../../contracts/schemas/remote-hosts';
 import { hostDetails } from './host-labels';
+import { Listener } from '../messages/listener';
 import { messageGuard } from '../messages/message-guard';
 import { checked, refuse } from '../messages/refusal';
 
@@ -37,10 +36,6 @@ const DELIVERY_MS = 10_000;
 const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
 const CONTINUE_AT_EVENTS = 2_000;
 const REMEMBERED_REFUSALS = 5;
-
-const announceSignal = defineSignal<[HostFacts?]>(HOST_MESSAGES.announce);
-const forgetSignal = defineSignal(HOST_MESSAGES.forget);
-const stateQuery = defineQuery<HostState>(HOST_MESSAGES.state);
 
 /** Ends when it is told that the host will not come back, or 30 days after the host was last seen. */
 export async function host(input?: HostInput, carried?: HostState): Promise<HostState> {
@@ -67,28 +62,23 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     Object.assign(state, { status, reason });
     show();
   };
-  setHandler(stateQuery, () => state, {
-    description: 'Whether the host is online, and what it can do; no data',
+  const signalled = (take: () => unknown): void => {
+    try {
+      take();
+    } catch (err) {
+      refused(err);
+    }
+  };
+  const listener = new Listener({ admit: (parse) => parse(), signalled });
+  listener.query(MESSAGES.state, () => state);
+  listener.signal(MESSAGES.forget, () => (isForgotten = true));
+  listener.signal(MESSAGES.announce, (facts) => {
+    // The same process again: something about it has changed; its lease continues.
+    const isKnown = state.status === 'online' && state.facts?.instance === facts.instance;
+    state.facts = facts;
+    if (!isKnown) announced = facts;
+    show();
   });
-  setHandler(forgetSignal, () => void (isForgotten = true), {
-    description: 'The host will not come back; no data',
-  });
-  setHandler(
-    announceSignal,
-    (facts?: HostFacts) => {
-      try {
-        const news = checked(hostFactsSchema, 'The announcement of the host', facts);
-        // The same process again: something about it has changed; its lease continues.
-        const isKnown = state.status === 'online' && state.facts?.instance === news.instance;
-        state.facts = news;
-        if (!isKnown) announced = news;
-        show();
-      } catch (err) {
-        refused(err);
-      }
-    },
-    { description: 'Internal, from the host itself: it is online' },
-  );
   upsertSearchAttributes([{ key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.host, 'KEYWORD'), value: name }]);
   show();
 

@@ -1,6 +1,6 @@
 // Pending approvals of a session or a turn: asked once, answered by signal or update, across continue-as-new and
 // worker deaths.
-import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type {
   Approval,
   ApprovalsRecord,
@@ -10,19 +10,13 @@ import type {
   Hold,
   ShownValue,
 } from '../../contracts/tools/approvals';
-import { APPROVAL_MESSAGES } from '../../contracts/messages';
+import { APPROVAL_MESSAGES } from '../../contracts/messages/to-askers';
 import { ownValue, setOwn } from '../../contracts/own';
-import { approveSchema, denySchema } from '../../contracts/schemas/approvals';
 import { cutValues } from '../../contracts/tools/shown-values';
 import { approvalDetails } from './approval-labels';
 import { messageGuard } from './message-guard';
-import { checked, refuse } from './refusal';
-
-export const approveUpdate = defineUpdate<Approval, [ApproveRequest?]>(APPROVAL_MESSAGES.approve);
-export const denyUpdate = defineUpdate<Approval, [DenyRequest?]>(APPROVAL_MESSAGES.deny);
-export const approveSignal = defineSignal<[ApproveRequest?]>(APPROVAL_MESSAGES.approve);
-export const denySignal = defineSignal<[DenyRequest?]>(APPROVAL_MESSAGES.deny);
-export const approvalsQuery = defineQuery<Approval[], [ApprovalsRequest?]>(APPROVAL_MESSAGES.approvals);
+import { Listener } from './listener';
+import { refuse } from './refusal';
 
 export interface Question extends Hold {
   /** Asking again with the same id is the same question. */
@@ -124,8 +118,8 @@ export class Approvals {
     return found;
   }
 
-  approve(request: ApproveRequest | undefined): Approval {
-    const { scope = 'once', by = null, ...which } = checked(approveSchema, 'The approval', request);
+  approve(request: ApproveRequest): Approval {
+    const { scope = 'once', by = null, ...which } = request;
     const found = this.checkApproval(which);
     setOwn(this.record.answers, found.id, { approved: true, by, reason: null });
     if (scope === 'session') {
@@ -139,8 +133,8 @@ export class Approvals {
     return found;
   }
 
-  deny(request: DenyRequest | undefined): Approval {
-    const { by = null, reason = null, ...which } = checked(denySchema, 'The refusal', request);
+  deny(request: DenyRequest): Approval {
+    const { by = null, reason = null, ...which } = request;
     const found = this.check(which);
     setOwn(this.record.answers, found.id, { approved: false, by, reason });
     return found;
@@ -176,29 +170,19 @@ export function listenToApprovals(approvals: Approvals, refused: (err: unknown) 
       refused(err);
     }
   };
-  setHandler(approveUpdate, (request?: ApproveRequest) => approvals.approve(request), {
-    validator: (request?: ApproveRequest) => {
-      const { id, hash } = checked(approveSchema, 'The approval', request);
-      approvals.checkApproval({ ...(id !== undefined && { id }), ...(hash !== undefined && { hash }) });
-    },
-    description:
-      'Approve what is waiting: {"id":"…","hash":"…"}, with "scope":"session" for all of this kind',
-  });
-  setHandler(denyUpdate, (request?: DenyRequest) => approvals.deny(request), {
-    validator: (request?: DenyRequest) => {
-      const { id } = checked(denySchema, 'The refusal', request);
-      approvals.check({ ...(id !== undefined && { id }) });
-    },
-    description: 'Deny what is waiting: {} or {"id":"…","reason":"not here"}',
-  });
-  setHandler(approveSignal, (request?: ApproveRequest) => signalled(() => approvals.approve(request)), {
-    description:
-      'Approve what is waiting: {"id":"…","hash":"…"}, with "scope":"session" for all of this kind',
-  });
-  setHandler(denySignal, (request?: DenyRequest) => signalled(() => approvals.deny(request)), {
-    description: 'Deny what is waiting: {} or {"id":"…","reason":"not here"}',
-  });
-  setHandler(approvalsQuery, (request?: ApprovalsRequest) => approvals.show(request ?? {}), {
-    description: 'What is waiting for approval: {}, or {"id":"…"} for one in full, however long it is',
-  });
+  const listener = new Listener({ admit: (parse) => parse(), signalled });
+  const { approve, deny } = APPROVAL_MESSAGES;
+  listener.update(
+    approve,
+    (request) => approvals.approve(request),
+    (request) => approvals.checkApproval(request),
+  );
+  listener.update(
+    deny,
+    (request) => approvals.deny(request),
+    (request) => approvals.check(request),
+  );
+  listener.signal(approve, (request) => approvals.approve(request));
+  listener.signal(deny, (request) => approvals.deny(request));
+  listener.query(APPROVAL_MESSAGES.approvals, (request) => approvals.show(request ?? {}));
 }

@@ -5,7 +5,8 @@ import type { Approval } from '../../contracts/tools/approvals';
 import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
 import type { OpenQuestion, QuestionsSignal } from '../../contracts/agents/questions';
 import { cutValues } from '../../contracts/tools/shown-values';
-import { questionsSignal } from '../agent/agent-definitions';
+import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
+import { signalOf } from './definitions';
 
 /** Limit for one value in messages between workflows. */
 const TOLD_CHARACTERS = 4_000;
@@ -34,7 +35,7 @@ export class QuestionsForAgent {
 /** Independent of the asker, which may be cancelled. A command-line session has no agent, so a failure is ignored. */
 function send(workflowId: string, signal: QuestionsSignal): void {
   CancellationScope.nonCancellable(() =>
-    getExternalWorkflowHandle(workflowId).signal(questionsSignal, signal),
+    getExternalWorkflowHandle(workflowId).signal(signalOf(AGENT_MESSAGES.questions), signal),
   ).catch(() => undefined);
 }
 

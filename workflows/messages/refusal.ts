@@ -7,12 +7,21 @@ import {
   type ErrorFacts,
 } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
+import type { Message } from '../../contracts/messages/message';
 import { parseWith } from '../../contracts/schemas/parse';
+import { parseRequest } from '../../contracts/schemas/parse-request';
 
-/** The checked value; a fault fails the update or the workflow with `invalid_input`, which never shows a `secret`. */
-export function checked<T>(schema: z.ZodMiniType<T>, what: string, value: unknown, secret = false): T {
+/** The checked value; a fault fails the update or the workflow with `invalid_input`. */
+export const checked = <T>(schema: z.ZodMiniType<T>, what: string, value: unknown): T =>
+  asFailure(() => parseWith(schema, what, value));
+
+/** What a message carries, checked as its table says. */
+export const checkedRequest = <Request>(message: Message<Request, unknown, never>, value: unknown): Request =>
+  asFailure(() => parseRequest(message, value));
+
+function asFailure<T>(work: () => T): T {
   try {
-    return parseWith(schema, what, value, secret);
+    return work();
   } catch (err) {
     throw err instanceof HoldfastError ? toFailure(err) : err;
   }

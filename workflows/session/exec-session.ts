@@ -19,7 +19,13 @@ import { hostFailure, repeatable } from '../host/host-activities';
 import { checked, refuse } from '../messages/refusal';
 import { SessionActor } from './session-actor';
 import { listen } from './session-messages';
-import { newSessionRecord, workStateOf, type SessionRecord } from './session-record';
+import {
+  newSessionRecord,
+  readSession,
+  workStateOf,
+  type CarriedSession,
+  type SessionRecord,
+} from './session-record';
 import { ToldState } from '../messages/told-state';
 
 /** Replaying an event costs about half a millisecond: this keeps a replay below one or two seconds. */
@@ -33,8 +39,8 @@ const DRAIN_MS = 5_000;
 const HANDLERS_MS = 15_000;
 
 /** Starts from `input`, or continues from `carried` after continue-as-new. */
-export async function execSession(input?: SessionInput, carried?: SessionRecord): Promise<void> {
-  const record = carried ?? openSession(input);
+export async function execSession(input?: SessionInput, carried?: CarriedSession): Promise<void> {
+  const record = carried ? readSession(carried) : openSession(input);
   // A carried session has its ids: the server copies attributes to the next run.
   const told = ToldState.open(carried ? [] : attributesOfSession(record.ref), workStateOf(record));
   const session = new SessionActor(record, told);
@@ -102,8 +108,8 @@ async function moveOn(session: SessionActor): Promise<void> {
   await condition(() => isDrained() || session.closing !== null, DRAIN_MS);
   const mayLeave = tools.oldestRunning === null || workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
   if (session.closing === null && mayLeave) {
-    tools.fitCarried();
-    await continueAsNew<typeof execSession>(undefined, record);
+    const { calls, ...rest } = record;
+    await continueAsNew<typeof execSession>(undefined, { ...rest, ...(calls && { calls: tools.carried() }) });
   }
   session.isHandingOver = false;
   session.phase = 'open';

@@ -12,13 +12,7 @@ import {
 import type { Yielded } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
 import { ownValue } from '../../contracts/own';
-import {
-  execSchema,
-  inputSchema,
-  outputSchema,
-  resetSchema,
-  waitRequestSchema,
-} from '../../contracts/schemas/session';
+import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import type {
   CommandView,
   ExecRequest,
@@ -33,7 +27,8 @@ import { Approvals, newApprovals } from '../messages/approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from '../host/host-activities';
 import { QuestionsForAgent } from '../messages/open-questions';
-import { checked, refuse, refuseAs } from '../messages/refusal';
+import { checkedRequest, refuse, refuseAs } from '../messages/refusal';
+import { MAX_QUEUED_INPUT_BYTES, QueuedInputs } from './queued-inputs';
 import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from '../messages/id-conflict';
 import { SessionIds } from './session-ids';
@@ -44,10 +39,6 @@ import {
   idOnHost,
   isYielded,
   newCommand,
-  MAX_QUEUED_INPUT_BYTES,
-  nextInputs,
-  queueInput,
-  recordRefusal,
   showView,
   workStateOf,
   type RunningCommand,
@@ -67,7 +58,6 @@ export class SessionActor {
   isHandingOver = false;
   /** Waits for other sessions, which must not delay the end of this one. */
   private readonly waits = new Set<CancellationScope>();
-  private isTyping = false;
   /** When the last message came, in workflow time. */
   usedAt = Date.now();
   /** Handlers that may wait long: continue-as-new lets them finish first. */
@@ -78,6 +68,7 @@ export class SessionActor {
   readonly tools: SessionTools;
   readonly approvals: Approvals;
   private readonly ids: SessionIds;
+  private readonly typing: QueuedInputs;
   private readonly questions: QuestionsForAgent;
 
   constructor(
@@ -85,6 +76,7 @@ export class SessionActor {
     private readonly told: ToldState,
   ) {
     this.ids = new SessionIds(record);
+    this.typing = new QueuedInputs(record, this.ids, (view) => this.show(view));
     this.questions = new QuestionsForAgent(record.ref.agent);
     this.approvals = new Approvals((record.approvals ??= newApprovals()), () => {
       this.questions.tell(this.approvals.waiting);
@@ -107,45 +99,39 @@ export class SessionActor {
     const { command } = this.record;
     this.approvals.keepOnly((id) => this.tools.isRunning(id) || (command && idOnHost(command)) === id);
     if (command) this.track(command, true);
-    if (this.record.queuedInputs?.length) void this.typeQueued();
+    this.typing.resume();
     this.tools.reattach();
   }
 
-  checkExec(request: ExecRequest | undefined, by: AskedBy = 'validator'): ExecRequest {
-    const exec = checked(execSchema, 'The command', request);
+  checkExec(exec: ExecRequest, by: AskedBy = 'validator'): void {
     const { command } = this.record;
     const id = exec.id ?? currentUpdateInfo()?.id;
     this.ids.checkCommand(id, exec, by);
     if (command?.trouble && !exec.reset) refuseAs(command.trouble);
     if (command && !exec.reset && command.id !== id) refuse('busy', factsOfBusy(this.record, command));
-    return exec;
   }
 
-  checkInput(request: InputRequest | undefined, by: AskedBy = 'validator'): InputRequest {
-    const input = checked(inputSchema, 'The input', request, true);
+  checkInput(input: InputRequest, by: AskedBy = 'validator'): void {
     const id = input.id ?? currentUpdateInfo()?.id;
     this.ids.checkInput(id, input, by);
     if (!this.record.command && !this.ids.isKnownInput(id))
       refuse('no_running_process', { session: this.record.ref.session });
-    return input;
   }
 
-  checkReset(request: ResetRequest | undefined, by: AskedBy = 'validator'): ResetRequest {
-    const reset = checked(resetSchema, 'The reset request', request);
+  checkReset(reset: ResetRequest, by: AskedBy = 'validator'): void {
     this.ids.checkReset(reset.id ?? currentUpdateInfo()?.id, reset, by);
-    return reset;
   }
 
   /** Answers at the command's end, or at its yield. */
-  async exec(request: ExecRequest | undefined): Promise<CommandView> {
+  async exec(request: ExecRequest): Promise<CommandView> {
     // Checked again: another command may have been accepted since the validator ran.
-    const checkedExec = this.checkExec(request, 'handler');
-    const { id = this.nextId(), reader, reset = false } = checkedExec;
+    this.checkExec(request, 'handler');
+    const { id = this.nextId(), reader, reset = false } = request;
     this.usedAt = Date.now();
-    this.ids.rememberCommand(id, checkedExec);
+    this.ids.rememberCommand(id, request);
     if (this.record.command?.id !== id) {
-      this.record.command = newCommand(this.record, id, checkedExec);
-      this.tools.grant(id, checkedExec.tools);
+      this.record.command = newCommand(this.record, id, request);
+      this.tools.grant(id, request.tools);
       // Without a reset, only background scripts' calls can be waiting here, no command.
       if (reset) this.approvals.denyAll(REPLACED);
       this.tell();
@@ -188,65 +174,39 @@ export class SessionActor {
   }
 
   /** Accepts an input from a signal: inputs are typed in order, many per activity. */
-  signalInput(request: InputRequest | undefined): Promise<unknown> | void {
+  signalInput(request: unknown): Promise<unknown> | void {
+    const check = (): InputRequest => checkedRequest(SESSION_MESSAGES.input, request);
     // Since 0.2.0. Before, each was a separate activity: they overtook each other, and 2,000 pending ones were the
-    // most that a workflow may have. Remove the old path when no session of 0.1.0 is open.
-    if (!patched('inputs-in-order')) return this.input(request, false);
-    const input = this.checkInput(request, 'handler');
+    // most that a workflow may have. Remove the old path when no session of 0.1.0 is open. Asked before the input is
+    // checked, as released histories have it.
+    if (!patched('inputs-in-order')) return this.input(check(), false);
+    const input = check();
+    this.checkInput(input, 'handler');
     const { id: inputId = this.nextId(), keyboard, enter, keys = [] } = input;
     this.usedAt = Date.now();
     if (!this.ids.rememberInput(inputId, input)) return;
     const text = keyboard ?? (keys.length > 0 ? null : '');
-    if (!queueInput(this.record, { inputId, text, ...(enter === false && { enter }), keys })) {
+    if (!this.typing.add({ inputId, text, ...(enter === false && { enter }), keys })) {
       this.ids.forgetInput(inputId);
       refuse('input_queue_full', { session: this.record.ref.session, allowed: MAX_QUEUED_INPUT_BYTES });
     }
-    void this.typeQueued();
+    this.typing.resume();
   }
 
   /** A script calls a tool. */
-  callTool(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
+  callTool(request: ToolCallRequest): Promise<ToolCallAnswer> {
     this.usedAt = Date.now();
     return this.tools.call(request);
   }
 
-  /** Not part of any handler. Inputs not typed before a continue-as-new are sent again: the host knows the ids. */
-  private async typeQueued(): Promise<void> {
-    if (this.isTyping) return;
-    this.isTyping = true;
-    const { record } = this;
-    for (let inputs = nextInputs(record); inputs.length > 0; inputs = nextInputs(record)) {
-      const [first] = inputs;
-      const summary =
-        inputs.length > 1
-          ? `type ${inputs.length} inputs`
-          : summaryOfInput(first?.text ?? null, first?.keys ?? []);
-      try {
-        const { view, refused } = await repeatable(record.ref.host).sendInputs.executeWithOptions(
-          { summary },
-          [{ ref: record.ref, inputs }],
-        );
-        for (const message of refused) recordRefusal(record, message);
-        this.show(bindToFolder(record.ref, view));
-      } catch (err) {
-        if (isCancellation(err)) break;
-        for (const { inputId } of inputs) this.ids.forgetInput(inputId);
-        const failure = hostFailure(err, record.ref.host);
-        recordRefusal(record, failure instanceof Error ? failure.message : String(failure));
-      }
-      record.queuedInputs = record.queuedInputs?.slice(inputs.length) ?? [];
-    }
-    this.isTyping = false;
-  }
-
   /** With `answer` it waits for the program's reaction; without, only until the input is typed. */
-  async input(request: InputRequest | undefined, answer = true): Promise<CommandView> {
-    const checkedInput = this.checkInput(request, 'handler');
-    const { id = this.nextId(), keyboard, enter, keys = [], reader, yield: yielding } = checkedInput;
+  async input(request: InputRequest, answer = true): Promise<CommandView> {
+    this.checkInput(request, 'handler');
+    const { id = this.nextId(), keyboard, enter, keys = [], reader, yield: yielding } = request;
     this.usedAt = Date.now();
-    if (!this.ids.rememberInput(id, checkedInput)) return this.output(reader ? { reader } : {});
+    if (!this.ids.rememberInput(id, request)) return this.output(reader ? { reader } : {});
     // After earlier signalled input; a key without text, which may be meant to interrupt, goes at once.
-    if (keyboard !== undefined && this.isTyping) await condition(() => !this.isTyping);
+    if (keyboard !== undefined && this.typing.isTyping) await condition(() => !this.typing.isTyping);
     const { ref, readers } = this.record;
     const text = keyboard ?? (keys.length > 0 ? null : '');
     const from = ownValue(readers, reader) ?? null;
@@ -263,14 +223,8 @@ export class SessionActor {
     }
   }
 
-  output(request: OutputRequest | undefined): Promise<CommandView> {
-    const {
-      from,
-      maxBytes = null,
-      wait = null,
-      waitMs = DEFAULT_WAIT_MS,
-      reader,
-    } = checked(outputSchema, 'The output request', request);
+  output(request: OutputRequest): Promise<CommandView> {
+    const { from, maxBytes = null, wait = null, waitMs = DEFAULT_WAIT_MS, reader } = request;
     this.usedAt = Date.now();
     const { ref, readers } = this.record;
     const start = from ?? ownValue(readers, reader) ?? null;
@@ -280,9 +234,9 @@ export class SessionActor {
   }
 
   /** One activity for all: waiting for many costs no more history than for one. */
-  async wait(request: WaitRequest | undefined): Promise<WaitResult> {
+  async wait(request: WaitRequest): Promise<WaitResult> {
     const { ref } = this.record;
-    const { input, summary } = waitOf(ref, checked(waitRequestSchema, 'The wait request', request));
+    const { input, summary } = waitOf(ref, request);
     this.usedAt = Date.now();
     const scope = new CancellationScope();
     this.waits.add(scope);
@@ -305,16 +259,16 @@ export class SessionActor {
     return this.onHost((host) => host.openSession.executeWithOptions({ summary: 'open' }, [{ ref, cwd }]));
   }
 
-  reset(request: ResetRequest | undefined): Promise<CommandView> {
-    const checkedReset = this.checkReset(request, 'handler');
-    const { id = this.nextId(), reason = null } = checkedReset;
+  reset(request: ResetRequest): Promise<CommandView> {
+    this.checkReset(request, 'handler');
+    const { id = this.nextId(), reason = null } = request;
     this.usedAt = Date.now();
     this.approvals.denyAll(`the session was reset${reason === null ? '' : `: ${reason}`}`);
     const input = { ref: this.record.ref, resetId: id, reason };
     const done = this.onHost((host) =>
       host.resetSession.executeWithOptions({ summary: label(reason ?? 'reset') }, [input]),
     );
-    return this.ids.rememberedReset(done, id, checkedReset);
+    return this.ids.rememberedReset(done, id, request);
   }
 
   private track(command: RunningCommand, attached: boolean): void {

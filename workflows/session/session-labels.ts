@@ -2,6 +2,7 @@
 import { atTime, fenced, inMarkdown, messageList } from '../../contracts/text/labels';
 import { ownValue } from '../../contracts/own';
 import type { CommandView } from '../../contracts/sessions/session';
+import { wantedInput } from '../../contracts/sessions/session-facts';
 import { approvalDetails } from '../messages/approval-labels';
 import { firstLineOf, idOnHost, type RunningCommand, type SessionRecord } from './session-record';
 
@@ -86,7 +87,7 @@ function troublesOf({ degraded, survivors }: Partial<CommandView>): string[] {
 function stateOf(view: CommandView): string {
   switch (view.state) {
     case 'waiting_input':
-      return `Waiting for ${view.waiting?.echo === false ? 'a password' : 'input'}${certaintyOf(view)}`;
+      return `Waiting for ${wantedInput(view.waiting)}${certaintyOf(view)}`;
     case 'running':
       return 'Still running';
     case 'lost':

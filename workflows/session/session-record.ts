@@ -14,12 +14,12 @@ import type {
 } from '../../contracts/sessions/session';
 import { label } from '../../contracts/text/labels';
 import { recentOutput } from '../../contracts/sessions/recent-output';
-import { utf8Length } from '../../contracts/schemas/session';
 import { DEFAULT_YIELD } from '../../contracts/sessions/session';
 import type { WorkState } from '../../contracts/agents/work-state';
 import type { KnownId } from '../messages/known-ids';
 import type { ToolGrant } from '../../contracts/tools/tool-grant';
-import type { ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
+import { isOpen } from '../../contracts/tools/call-state';
+import { readCalls, type CallRecords, type SessionCalls } from './call-record';
 
 const REMEMBERED_READERS = 16;
 const REMEMBERED_REFUSALS = 5;
@@ -73,15 +73,6 @@ export interface CommandGrant extends ToolGrant {
   used: number;
 }
 
-export interface CallRecord {
-  request: Omit<ToolCallRequest, 'answered'>;
-  outcome: ToolOutcome | null;
-  /** Hash of the call's content; absent in records of 0.2.0. */
-  hash?: string;
-  /** Someone was asked about it and approved it. */
-  isApproved?: boolean;
-}
-
 export interface SessionRecord {
   ref: SessionRef;
   cwd: string | null;
@@ -100,7 +91,7 @@ export interface SessionRecord {
   /** What the scripts of the last commands may call; absent in records of 0.1.0, like the next. */
   grants?: CommandGrant[];
   /** Scripts' calls, by id, until the scripts have their answers. */
-  calls?: Record<string, CallRecord>;
+  calls?: SessionCalls;
   /** Pending approvals; absent in records of 0.1.0. */
   approvals?: ApprovalsRecord;
   /** Numbers messages that came without an id. */
@@ -108,7 +99,16 @@ export interface SessionRecord {
   refused: string[];
 }
 
+/** The same as continue-as-new carries it. */
+export interface CarriedSession extends Omit<SessionRecord, 'calls'> {
+  calls?: CallRecords;
+}
+
 const DAY_MS = 24 * 3_600_000;
+
+export function readSession({ calls, ...rest }: CarriedSession): SessionRecord {
+  return { ...rest, ...(calls && { calls: readCalls(calls) }) };
+}
 
 export function newSessionRecord(ref: SessionRef, input: SessionInput): SessionRecord {
   return {
@@ -178,34 +178,6 @@ export function showView(record: SessionRecord, view: CommandView, reader?: stri
   if (names.length > REMEMBERED_READERS) delete record.readers[names[0] ?? ''];
 }
 
-/** Continue-as-new carries the queue in one payload of at most 2 MB. */
-export const MAX_QUEUED_INPUT_BYTES = 1_000_000;
-const MAX_BATCH = 100;
-const MAX_BATCH_BYTES = 300_000;
-
-/** False if the queue is full. */
-export function queueInput(record: SessionRecord, input: SignalledInput): boolean {
-  const queue = (record.queuedInputs ??= []);
-  const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(input));
-  if (bytes > MAX_QUEUED_INPUT_BYTES) return false;
-  queue.push(input);
-  return true;
-}
-
-/** The head of the queue, as many inputs as one activity types. They stay queued until they are typed. */
-export function nextInputs({ queuedInputs = [] }: SessionRecord): SignalledInput[] {
-  let bytes = 0;
-  const end = queuedInputs.findIndex((input, index) => {
-    bytes += bytesOf(input);
-    return index > 0 && (index >= MAX_BATCH || bytes > MAX_BATCH_BYTES);
-  });
-  return queuedInputs.slice(0, end < 0 ? undefined : end);
-}
-
-/** Size as JSON in the worst case: each character of a text may take six bytes. */
-const bytesOf = ({ inputId, text, keys }: SignalledInput): number =>
-  100 + inputId.length + utf8Length(text ?? '') + 12 * keys.length;
-
 export function recordRefusal(record: SessionRecord, message: string): void {
   record.refused.push(message);
   if (record.refused.length > REMEMBERED_REFUSALS) record.refused.shift();
@@ -251,8 +223,8 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
     approvals: waiting,
     toolCalls: {
       made: record.grants?.at(-1)?.used ?? 0,
-      open: Object.values(record.calls ?? {}).flatMap(({ request: { id, tool }, outcome }) =>
-        outcome ? [] : [{ id, tool }],
+      open: Object.values(record.calls ?? {}).flatMap(({ request: { id, tool }, state }) =>
+        isOpen(state) ? [{ id, tool }] : [],
       ),
     },
   };

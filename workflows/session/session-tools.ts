@@ -14,8 +14,16 @@ import { fromFailure } from '../../contracts/errors/failure';
 import { label } from '../../contracts/text/labels';
 import { callContent, contentHash } from '../../contracts/message-content';
 import { ownValue, setOwn } from '../../contracts/own';
-import { jsonBytes } from '../../contracts/payload-size';
-import { cancelToolsSchema, toolCallSchema, toolResultsSchema } from '../../contracts/schemas/tools';
+import {
+  advance,
+  ASKED,
+  isOpen,
+  isSlow,
+  mayStart,
+  nextCallState,
+  outcomeOf,
+  type CallEvent,
+} from '../../contracts/tools/call-state';
 import { argumentsOf } from '../../contracts/tools/shown-values';
 import { DEFAULT_TOOL_CALLS, type ToolGrant } from '../../contracts/tools/tool-grant';
 import {
@@ -31,10 +39,11 @@ import {
 import type { Approvals } from '../messages/approvals';
 import { idAgain } from './command-run';
 import { hostFailure } from '../host/host-activities';
-import { checked, refuse } from '../messages/refusal';
+import { refuse } from '../messages/refusal';
 import { conflict, type AskedBy } from '../messages/id-conflict';
-import type { CallRecord, CommandGrant, SessionRecord } from './session-record';
-import { toolsOn } from '../turn/tool-activities';
+import { carriedCalls, withoutArgs, type CallRecords, type SessionCall } from './call-record';
+import type { CommandGrant, SessionRecord } from './session-record';
+import { RETRY, toolsOn } from '../turn/tool-activities';
 
 /** Commands whose scripts may still call: background jobs outlive their command. The holder keeps as many tokens. */
 const REMEMBERED_GRANTS = 32;
@@ -42,9 +51,6 @@ const REMEMBERED_GRANTS = 32;
 const SLOW_MS = 3_000;
 const RESULTS_WAIT_MS = 30_000;
 const LATE_MS = 10_000;
-const RETRY = { initialInterval: '500ms', maximumInterval: '30s' } as const;
-/** Continue-as-new carries calls in one payload of at most 2 MB, with queued inputs and a command's code. */
-const MAX_CARRIED_BYTES = 400_000;
 
 export class SessionTools {
   private readonly scopes = new Map<string, CancellationScope>();
@@ -53,8 +59,7 @@ export class SessionTools {
   private beats = 0;
   private isBeating = false;
   private waiting = 0;
-  /** Long-running calls whose callers wait for results, and how many of those have ended. */
-  private readonly slow = new Set<string>();
+  /** How many calls have ended whose callers wait for results. */
   private slowEnds = 0;
 
   constructor(
@@ -73,7 +78,8 @@ export class SessionTools {
   }
 
   isRunning(id: string): boolean {
-    return this.known(id)?.outcome === null;
+    const known = this.known(id);
+    return known !== undefined && isOpen(known.state);
   }
 
   /** From now on this command's scripts may call what `grant` allows. */
@@ -84,14 +90,13 @@ export class SessionTools {
     if (grants.length > REMEMBERED_GRANTS) grants.shift();
   }
 
-  checkCall(request: ToolCallRequest | undefined, by: AskedBy = 'validator'): ToolCallRequest {
-    const call = checked(toolCallSchema, 'The tool call', request, true);
+  checkCall(call: ToolCallRequest, by: AskedBy = 'validator'): void {
     const known = this.known(call.id);
     if (known) {
       // Old records have no hash, and neither has a call that was cancelled before it arrived: these match any content.
       const isOther = known.hash !== undefined && known.hash !== contentHash(call.id, callContent(call));
       if (isOther) conflict(call.id, by);
-      return call;
+      return;
     }
     const grant = this.grantOf(call.commandId);
     if (!grant) return refuse('script_ended', { reason: 'its command is too old' });
@@ -99,35 +104,35 @@ export class SessionTools {
     if (allowed && !allowed.includes(call.tool))
       refuse('tool_not_allowed', { got: call.tool, allowed: allowed.join(', ') || 'none' });
     if (used >= calls) refuse('budget_exceeded', { what: 'tool calls', got: used + 1, allowed: calls });
-    return call;
   }
 
   /** Answers with the outcome, or after a moment with `pending`. Repeating the same id runs nothing. */
-  async call(request: ToolCallRequest | undefined): Promise<ToolCallAnswer> {
-    const { answered = [], ...call } = this.checkCall(request, 'handler');
+  async call({ answered = [], ...call }: ToolCallRequest): Promise<ToolCallAnswer> {
+    this.checkCall(call, 'handler');
     this.forget(answered);
     const known = this.known(call.id) ?? this.start(call);
     const since = this.beats;
     this.waiting += 1;
     this.beat();
     // Interleaves with its activity and with cancellation, which both set its outcome.
-    await condition(() => known.outcome !== null || this.beats > since + 1);
+    await condition(() => !isOpen(known.state) || this.beats > since + 1);
     this.waiting -= 1;
-    if (!known.outcome) this.slow.add(call.id);
-    return known.outcome ? { pending: false, outcome: known.outcome } : { pending: true };
+    advance(known, { type: 'slow' });
+    const outcome = outcomeIn(known);
+    return outcome ? { pending: false, outcome } : { pending: true };
   }
 
   /** Answers when one of the calls has ended, or after a while. */
-  async results(request: ToolResultsRequest | undefined): Promise<ToolResults> {
-    const { ids, answered = [] } = checked(toolResultsSchema, 'The request for results', request);
+  async results({ ids, answered = [] }: ToolResultsRequest): Promise<ToolResults> {
     this.forget(answered);
     const unknown = ids.filter((id) => !this.known(id));
     const ended = (): [string, ToolOutcome][] =>
       ids.flatMap((id) => {
-        const outcome = this.known(id)?.outcome;
+        const known = this.known(id);
+        const outcome = known && outcomeIn(known);
         return outcome ? [[id, outcome]] : [];
       });
-    for (const id of ids) if (this.isRunning(id)) this.slow.add(id);
+    for (const id of ids) this.tell(id, { type: 'slow' });
     const before = this.slowEnds;
     // The end of a call outside `ids`, which came later, ends the wait too: the caller then asks for that one.
     if (unknown.length === 0 && ended().length === 0)
@@ -135,11 +140,10 @@ export class SessionTools {
     return { outcomes: Object.fromEntries(ended()), unknown };
   }
 
-  cancel(request: CancelToolsRequest | undefined): void {
-    const { ids, reason } = checked(cancelToolsSchema, 'The cancellation', request);
+  cancel({ ids, reason }: CancelToolsRequest): void {
     for (const id of ids) {
       // The cancellation may arrive before its call, perhaps in an earlier run: the call is then not run.
-      if (!this.known(id)) this.keep({ request: { ...NO_CALL, id }, outcome: cancelledOutcome(id, reason) });
+      if (!this.known(id)) this.keep({ ...NO_CALL, id });
       this.end(id, reason);
     }
   }
@@ -151,58 +155,53 @@ export class SessionTools {
   /** After continue-as-new: runs unfinished calls again under their keys, except those that may run only once. */
   reattach(): void {
     for (const call of Object.values(this.record.calls ?? {})) {
-      if (call.outcome) continue;
-      const { tool, effects, hold } = call.request;
-      const hasBegun = !hold || call.isApproved === true;
-      if (effects === 'once' && hasBegun)
-        this.settle(call, unknownOutcome(tool, 'its session continued as new in the meantime'));
-      else this.run(call);
+      const { tool, effects } = call.request;
+      if (mayStart(call.state, effects)) this.run(call);
+      else this.settle(call, unknownOutcome(tool, 'its session continued as new in the meantime'));
     }
   }
 
-  /** Drops the oldest calls that do not fit into the next run; their outcome is then unknown to callers. */
-  fitCarried(): void {
-    let bytes = 0;
-    for (const call of Object.values(this.record.calls ?? {}).reverse()) {
-      bytes += jsonBytes(call);
-      if (bytes <= MAX_CARRIED_BYTES) continue;
-      call.outcome = null;
-      this.settle(
-        call,
-        unknownOutcome(call.request.tool, 'it could not be kept when its session continued as new'),
-      );
-    }
-  }
-
-  private get calls(): Record<string, CallRecord> {
-    return (this.record.calls ??= {});
+  /** For the next run. The outcome of the oldest calls is unknown to their callers if not all fit. */
+  carried(): CallRecords {
+    return carriedCalls(this.record.calls ?? {}, (call) => {
+      const reason = 'it could not be kept when its session continued as new';
+      const outcome = unknownOutcome(call.request.tool, reason);
+      this.settle(call, outcome);
+      return outcome;
+    });
   }
 
   /** Ids come from outside, and the record is a plain object: `constructor` is not a call. */
-  private known(id: string): CallRecord | undefined {
+  private known(id: string): SessionCall | undefined {
     return ownValue(this.record.calls, id);
   }
 
-  private keep(call: CallRecord): void {
-    setOwn(this.calls, call.request.id, call);
+  private keep(request: SessionCall['request'], hash?: string): SessionCall {
+    const call: SessionCall = { request, state: nextCallState(ASKED, { type: 'recorded' }), hash };
+    setOwn((this.record.calls ??= {}), request.id, call);
+    return call;
+  }
+
+  /** False if there is no such call, or nothing changes. */
+  private tell(id: string, event: CallEvent): boolean {
+    const known = this.known(id);
+    return known !== undefined && advance(known, event);
   }
 
   private grantOf(commandId: string): CommandGrant | undefined {
     return this.record.grants?.find(({ commandId: id }) => id === commandId || idAgain(id) === commandId);
   }
 
-  private start(request: CallRecord['request']): CallRecord {
+  private start(request: SessionCall['request']): SessionCall {
     const grant = this.grantOf(request.commandId);
     if (grant) grant.used += 1;
-    const hash = contentHash(request.id, callContent(request));
-    const call: CallRecord = { request, outcome: null, hash };
-    this.keep(call);
+    const call = this.keep(request, contentHash(request.id, callContent(request)));
     this.run(call);
     return call;
   }
 
   /** Not part of any handler: it continues after its update has been answered. */
-  private run(call: CallRecord): void {
+  private run(call: SessionCall): void {
     const { id, tool } = call.request;
     const scope = new CancellationScope();
     this.scopes.set(id, scope);
@@ -223,23 +222,25 @@ export class SessionTools {
    * A call that waits for an approval has not begun; after continue-as-new the approval is asked for again. The tool's
    * worker may hold what the script's host does not.
    */
-  private async invokeApproved(call: CallRecord): Promise<ToolOutcome> {
+  private async invokeApproved(call: SessionCall): Promise<ToolOutcome> {
     for (;;) {
       const { id, hold, tool: runs, args } = call.request;
-      if (hold && !call.isApproved) {
+      // One that was approved before continue-as-new runs already.
+      if (hold && call.state.is !== 'running') {
+        advance(call, { type: 'held' });
         const values = hold.values ?? argumentsOf(args, hold.secret);
         const asked = { ...hold, id, agent: this.record.ref.agent, runs, values };
         await this.approvals.ask({ ...asked, what: `script: ${hold.what}` });
-        call.isApproved = true;
       }
+      advance(call, { type: 'begun' });
       const answer = await this.invoke(call);
       if (!('held' in answer)) return answer;
       call.request = { ...call.request, hold: answer.held };
-      call.isApproved = false;
+      advance(call, { type: 'held' });
     }
   }
 
-  private invoke({ request }: CallRecord): Promise<ToolOutcome | HeldCall> {
+  private invoke({ request }: SessionCall): Promise<ToolOutcome | HeldCall> {
     const { id, commandId, tool, args, blob, cwd, effects, runsOn, timeoutMs, secret, hold } = request;
     const { ref } = this.record;
     const { allowed, calls = DEFAULT_TOOL_CALLS, used = 0, within = [] } = this.grantOf(commandId) ?? {};
@@ -273,21 +274,24 @@ export class SessionTools {
 
   private end(id: string, reason: string): void {
     const call = this.known(id);
-    if (!call || call.outcome) return;
-    this.settle(call, cancelledOutcome(call.request.tool, reason));
-    this.scopes.get(id)?.cancel();
+    if (call && this.over(call, { type: 'cancelled', reason })) this.scopes.get(id)?.cancel();
   }
 
-  /** The first outcome counts. Drops the arguments, so that continue-as-new need not carry them. */
-  private settle(call: CallRecord, outcome: ToolOutcome): void {
-    if (call.outcome) return;
-    call.outcome = outcome;
-    call.request = { ...call.request, args: {} };
-    if (this.slow.delete(call.request.id)) this.slowEnds += 1;
+  private settle(call: SessionCall, outcome: ToolOutcome): void {
+    this.over(call, { type: 'ended', outcome });
+  }
+
+  /** False if it was over before. */
+  private over(call: SessionCall, event: CallEvent): boolean {
+    const wasSlow = isSlow(call.state);
+    if (!advance(call, event)) return false;
+    call.request = withoutArgs(call);
+    if (wasSlow) this.slowEnds += 1;
+    return true;
   }
 
   private forget(ids: readonly string[]): void {
-    for (const id of ids) if (this.known(id)?.outcome) delete this.calls[id];
+    for (const id of ids) if (this.tell(id, { type: 'delivered' })) delete this.record.calls?.[id];
   }
 
   /** One timer for all awaited calls, so that a quick one needs no timer. */
@@ -307,7 +311,7 @@ export class SessionTools {
 }
 
 /** Placeholder for a call that was cancelled before it arrived. */
-const NO_CALL: Omit<CallRecord['request'], 'id'> = {
+const NO_CALL: Omit<SessionCall['request'], 'id'> = {
   commandId: '',
   tool: '',
   args: {},
@@ -317,8 +321,8 @@ const NO_CALL: Omit<CallRecord['request'], 'id'> = {
   timeoutMs: 0,
 };
 
-const cancelledOutcome = (tool: string, reason: string): ToolOutcome =>
-  new HoldfastError('call_cancelled', { tool, reason }).toOutcome();
+const outcomeIn = ({ request, state }: SessionCall): ToolOutcome | null =>
+  outcomeOf(state, request.tool || request.id);
 
 const unknownOutcome = (tool: string, reason: string): ToolOutcome =>
   new HoldfastError('unknown_outcome', { what: `the call to ${tool}`, reason }).toOutcome();

@@ -12,7 +12,9 @@ import { turnWorkflowId } from '../../contracts/ids';
 import { asSummary, inMarkdown } from '../../contracts/text/labels';
 import { WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
 import { attributesOfAgent, attributesOfState, TURN_STATE } from '../../contracts/agents/work-state';
-import { interruptSignal } from '../agent/agent-definitions';
+import { TURN_MESSAGES } from '../../contracts/messages/to-agents';
+import { signalOf } from '../messages/definitions';
+import type { Transcript } from './transcript';
 import { turn } from './turn';
 
 export interface TurnOfAgent {
@@ -20,8 +22,8 @@ export interface TurnOfAgent {
   number: number;
   message: string;
   settings: AgentSettings;
-  /** Messages that the agent holds. */
-  messages: number;
+  /** Of the messages that the agent holds. */
+  extent: Transcript['extent'];
   /** Whether its search attributes say what it is doing. */
   tells: boolean;
   /** Called once it runs, with a function that interrupts it. */
@@ -30,13 +32,13 @@ export interface TurnOfAgent {
 
 /** A cancelled turn still returns what it has: a stop loses nothing of the conversation. */
 export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
-  const { agent, number, message, settings, messages, tells, started } = of;
+  const { agent, number, message, settings, extent, tells, started } = of;
   const { runId, firstExecutionRunId: born } = workflowInfo();
-  const earlier = { count: messages, runId };
+  const earlier = { ...extent, runId };
   try {
     const child = await startChild(turn, {
       workflowId: turnWorkflowId(agent, number),
-      args: [{ agent, born, turn: number, message, settings, earlier }],
+      args: [{ agent, born, turn: number, message, settings, earlier, timer: 'with-tools' }],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       staticSummary: asSummary(message),
@@ -44,13 +46,14 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
       // So that the list of an agent's workflows includes its turns.
       typedSearchAttributes: [...attributesOfAgent(agent), ...(tells ? attributesOfState(TURN_STATE) : [])],
     });
-    started(() => child.signal(interruptSignal));
+    started(() => child.signal(signalOf(TURN_MESSAGES.interrupt)));
     return await child.result();
   } catch (err) {
     if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
     const failed = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
     const lost: Message[] = [{ role: 'user', text: message }];
     const error = failed.toData();
+    // Without a number of calls: nobody knows.
     return { answer: null, reason: 'model_error', error, steps: 0, messages: lost, sessions: [] };
   }
 }

@@ -8,7 +8,8 @@ import { agentWorkflowId } from '../../contracts/ids';
 import { agentsEndedSchema, agentsWaitCallSchema } from '../../contracts/schemas/agent';
 import type { JsonValue } from '../../contracts/tools/tools';
 import { agentsText, type AgentsEndedSignal } from '../../contracts/agents/sub-agents';
-import { awaitAgentsSignal } from '../agent/agent-definitions';
+import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
+import { signalOf } from '../messages/definitions';
 import { checked } from '../messages/refusal';
 
 interface Waited {
@@ -40,7 +41,7 @@ export class AgentsWait {
         timeout_ms: timeoutMs,
       } = checked(agentsWaitCallSchema, `The call to ${tool}`, call.args);
       const turn = workflowInfo().workflowId;
-      await getExternalWorkflowHandle(agentWorkflowId(agent)).signal(awaitAgentsSignal, {
+      await getExternalWorkflowHandle(agentWorkflowId(agent)).signal(signalOf(AGENT_MESSAGES.awaitAgents), {
         key,
         turn,
         agentIds,

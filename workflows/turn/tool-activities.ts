@@ -8,10 +8,12 @@ import { hostTaskQueue, LOCAL_HOST } from '../../contracts/ids';
 import type { ToolInvocation } from '../../contracts/tools/tools';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
 
-const OPTIONS: ActivityOptions = {
+export const RETRY = { initialInterval: '500ms', maximumInterval: '30s' } as const;
+/** For model calls and tools, whose own limits are in their input. */
+export const LASTING: ActivityOptions = {
   startToCloseTimeout: '31 days',
   heartbeatTimeout: '10s',
-  retry: { initialInterval: '500ms', maximumInterval: '30s' },
+  retry: RETRY,
 };
 
 /** Where tools run: on a host, or, without one, beside the agents. */
@@ -28,13 +30,15 @@ export const toolsAt = (
   taskQueue: string | undefined,
   options: ActivityOptions,
 ): ActivityInterfaceFor<ToolActivities> =>
-  proxyActivities<ToolActivities>({ ...OPTIONS, ...(taskQueue !== undefined && { taskQueue }), ...options });
+  proxyActivities<ToolActivities>({ ...LASTING, ...(taskQueue !== undefined && { taskQueue }), ...options });
 
 /** One call of the model. If the host is offline, the model is told. */
 export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {
   const host = hostOf(input.call, input.settings.host);
   try {
-    return await toolsOn(host).callTool.executeWithOptions({ summary }, [input]);
+    // Without the facts, which the tool itself declares: history is paid for.
+    const call = { ...input.call, facts: undefined };
+    return await toolsOn(host).callTool.executeWithOptions({ summary }, [{ ...input, call }]);
   } catch (err) {
     const known = host === null ? undefined : fromFailure(hostFailure(err, host));
     if (!known) throw err;

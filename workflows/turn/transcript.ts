@@ -1,6 +1,7 @@
 // The messages of an agent or a turn, and their size in bytes, which limits pages and turns.
 import type { Message, TranscriptPage, TranscriptRequest } from '../../contracts/agents/agent';
-import { jsonBytes, MAX_TRANSCRIPT_PAGE_BYTES } from '../../contracts/payload-size';
+import { messageBytes, MAX_TRANSCRIPT_PAGE_BYTES } from '../../contracts/payload-size';
+import type { RECORDED_MESSAGES, RecordedMessagesSinks } from '../../contracts/agents/recorded-messages';
 
 const DEFAULT_LIMIT = 100;
 
@@ -10,13 +11,21 @@ export class Transcript {
   bytes = 0;
   private readonly sizes: number[] = [];
 
+  /** @param told hears of each addition, and of what was there before it */
+  constructor(private readonly told: RecordedMessagesSinks[typeof RECORDED_MESSAGES]['add']) {}
+
+  /** What identifies its messages in the run that holds them. */
+  get extent(): { count: number; bytes: number } {
+    return { count: this.messages.length, bytes: this.bytes };
+  }
+
   push(...messages: Message[]): void {
-    for (const message of messages) {
-      const size = jsonBytes(message) + 1;
-      this.messages.push(message);
-      this.sizes.push(size);
-      this.bytes += size;
-    }
+    if (messages.length === 0) return;
+    const sizes = messages.map(messageBytes);
+    this.told(this.extent, messages, sizes);
+    this.messages.push(...messages);
+    this.sizes.push(...sizes);
+    for (const size of sizes) this.bytes += size;
   }
 
   /**

@@ -9,33 +9,25 @@ import type {
   TurnState,
   Usage,
 } from '../../contracts/agents/agent';
-import { isSessionNumber, hostNameOf, shellOf } from '../../contracts/ids';
+import { hostNameOf, shellOf } from '../../contracts/ids';
 import type { Wait } from '../../contracts/agents/waits';
 import { TURN_STATE } from '../../contracts/agents/work-state';
-import { scriptSessions } from '../../contracts/agents/script-sessions';
+import { factsOfEarlierCall, textOfEarlierResult } from '../../contracts/agents/earlier-replies';
+import { stateText } from '../../contracts/sessions/session-facts';
+import type { CallFacts } from '../../contracts/tools/call-facts';
 import { questionDetails } from '../messages/approval-labels';
 import type { Approvals } from '../messages/approvals';
 import type { OpenQuestions } from '../messages/open-questions';
-import { endedTurnDetails, factOf, turnDetails, type SeenSession } from '../agent/agent-labels';
+import { endedTurnDetails, turnDetails, type SeenSession } from '../agent/agent-labels';
 import { ToldState } from '../messages/told-state';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
 /** The idempotency key of a call in the current step. */
 type KeyOf = (call: ToolCall) => string;
 
-/** Tools whose calls mean session 0 if they name none. */
-const OF_SESSION_ZERO: readonly string[] = ['code_execution_tool', 'input'];
-
-/** The session that a call is for; `key` is the call's. */
-export function sessionOf({ tool, args }: ToolCall, key: string): number | null {
-  // These sessions are on another host; the agent's end finds them by itself.
-  if (tool === 'code_execution_remote' || args.host !== undefined) return null;
-  const { session } = args;
-  if (isSessionNumber(session)) return session;
-  if (session !== undefined) return null;
-  if (tool === 'execute_python_code') return scriptSessions(key)[0] ?? null;
-  return OF_SESSION_ZERO.includes(tool) ? 0 : null;
-}
+/** What a call's tool declares about it; `key` is the call's. */
+export const factsOf = (call: ToolCall, key: string): CallFacts =>
+  call.facts ?? factsOfEarlierCall(call, key);
 
 export class TurnProgress {
   private readonly sessions = new Map<number, SeenSession>();
@@ -73,22 +65,24 @@ export class TurnProgress {
     this.headline = headline;
     this.thoughts = thoughts;
     this.forPeople = [];
-    for (const call of calls) {
-      const session = sessionOf(call, keyOf(call));
-      if (session === null) continue;
-      if (call.args.interactive === true) this.forPeople.push(session);
-      const { seenAt = null, fact = '' } = this.sessions.get(session) ?? {};
-      this.sessions.set(session, { calledAt: this.step, seenAt, fact });
+    const running = calls.map((call) => ({ call, facts: factsOf(call, keyOf(call)) }));
+    for (const { session, forPerson } of running.map(({ facts }) => facts)) {
+      if (session === undefined) continue;
+      if (forPerson) this.forPeople.push(session);
+      const { seenAt = null, fact = '', isWaiting = false } = this.sessions.get(session) ?? {};
+      this.sessions.set(session, { calledAt: this.step, seenAt, fact, isWaiting });
     }
-    this.begin(
-      'tools',
-      `Running ${calls.map((call) => describe(call, sessionOf(call, keyOf(call)))).join(', ')}`,
-    );
+    this.begin('tools', `Running ${running.map(({ call, facts }) => describe(call, facts)).join(', ')}`);
   }
 
-  saw(session: number | null, result: ToolResult): void {
-    const fact = factOf(result) ?? (result.isError ? 'an error' : 'done');
-    if (session !== null) this.sessions.set(session, { calledAt: this.step, seenAt: this.step, fact });
+  /** The result of a call that uses `session`, as far as that was known before. */
+  saw(call: ToolCall, session: number | undefined, result: ToolResult): void {
+    const used = result.session?.session ?? session;
+    if (used === undefined) return;
+    // The expected session was taken, and the call went to the next one.
+    if (session !== undefined && session !== used && this.sessions.get(session)?.seenAt === null)
+      this.sessions.delete(session);
+    this.sessions.set(used, { calledAt: this.step, seenAt: this.step, ...stateAfter(call, result) });
   }
 
   /** Its own pending approvals, shown above what it is doing. */
@@ -197,8 +191,18 @@ export class TurnProgress {
   }
 }
 
-function describe({ tool, args: { runtime } }: ToolCall, session: number | null): string {
-  return [tool, typeof runtime === 'string' && runtime, session !== null && `in session ${session}`]
+/** What a session is doing after a call. */
+function stateAfter({ facts }: ToolCall, result: ToolResult): Pick<SeenSession, 'fact' | 'isWaiting'> {
+  const { session, isError } = result;
+  if (session) return { fact: stateText(session), isWaiting: session.state === 'waiting_input' };
+  const earlier = facts ? undefined : textOfEarlierResult(result);
+  if (earlier) return { fact: earlier.text, isWaiting: earlier.isWaiting };
+  return { fact: isError ? 'an error' : 'done', isWaiting: false };
+}
+
+function describe({ tool, args }: ToolCall, { session, roles }: CallFacts): string {
+  const runtime = roles?.runtime === undefined ? undefined : args[roles.runtime];
+  return [tool, typeof runtime === 'string' && runtime, session !== undefined && `in session ${session}`]
     .filter((part) => part !== false)
     .join(' ');
 }

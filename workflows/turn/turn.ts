@@ -5,7 +5,6 @@ import {
   isCancellation,
   patched,
   proxyActivities,
-  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AgentActivities } from '../../contracts/activities';
@@ -32,45 +31,34 @@ import { argumentsOf } from '../../contracts/tools/shown-values';
 import type { ToolSettings } from '../../contracts/tools/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../../contracts/payload-size';
 import { addUsage, tokensOf } from '../../contracts/agents/usage';
-import {
-  agentsEndedSignal,
-  interruptSignal,
-  questionsSignal,
-  transcriptQuery,
-  turnStateQuery,
-} from '../agent/agent-definitions';
+import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { AgentsWait } from './agents-wait';
 import { Approvals, listenToApprovals, newApprovals } from '../messages/approvals';
+import { Listener } from '../messages/listener';
 import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
 import { outOfTime } from './out-of-time';
 import { runCalls } from './step-calls';
-import { callTool } from './tool-activities';
-import { Transcript } from './transcript';
+import { recordedTranscript } from './recorded-transcript';
+import { callTool, LASTING } from './tool-activities';
 import { errorOf, SHOWN_BYTES } from './turn-error';
-import { sessionOf, TurnProgress } from './turn-progress';
+import { factsOf, TurnProgress } from './turn-progress';
 import { lastProse, repairText } from './turn-texts';
+import { WallTime } from './wall-time';
 
-const { callModel, compact } = proxyActivities<AgentActivities>({
-  startToCloseTimeout: '31 days',
-  heartbeatTimeout: '10s',
-  retry: { initialInterval: '500ms', maximumInterval: '30s' },
-});
+const { callModel, compact } = proxyActivities<AgentActivities>(LASTING);
 
 export async function turn(input: TurnInput, carried?: TurnRecord): Promise<TurnResult> {
   const current = new Turn(input, carried);
-  setHandler(transcriptQuery, (request) => current.transcript.page(request), {
-    description: 'The messages so far, in pages: {} or {"from":0,"limit":100}',
-  });
-  setHandler(turnStateQuery, () => current.state(), {
-    description: 'What it is doing: step, since when, what it waits for, sessions, approvals; no data',
-  });
-  setHandler(interruptSignal, () => current.interrupt());
-  setHandler(agentsEndedSignal, (signal) => current.agentsWait.answer(signal));
-  setHandler(questionsSignal, (signal) => current.elsewhere(signal));
+  const listener = new Listener({ admit: (parse) => parse(), signalled: (take) => void take() });
+  listener.query(MESSAGES.transcript, (request) => current.transcript.page(request));
+  listener.query(MESSAGES.state, () => current.state());
+  listener.signal(MESSAGES.interrupt, () => current.interrupt());
+  listener.signal(MESSAGES.agentsEnded, (signal) => current.agentsWait.answer(signal));
+  listener.signal(MESSAGES.questions, (signal) => current.elsewhere(signal));
   // The page then shows that it is still waiting.
   listenToApprovals(current.approvals, () => undefined);
   try {
-    return await CancellationScope.withTimeout(current.wallMsLeft, () => current.run());
+    return await current.wallTime.during(() => current.run());
   } catch (err) {
     if (!isCancellation(err)) throw err;
     const stopped = CancellationScope.current().consideredCancelled;
@@ -84,7 +72,8 @@ const CONTINUE_AT_EVENTS = 2_000;
 const FULL_WINDOW = 0.8;
 
 class Turn {
-  readonly transcript = new Transcript();
+  readonly transcript = recordedTranscript();
+  readonly wallTime = new WallTime(() => this.wallMsLeft);
   readonly agentsWait = new AgentsWait();
   private readonly limits: typeof DEFAULT_LIMITS;
   private steps: number;
@@ -125,7 +114,7 @@ class Turn {
     });
   }
 
-  get wallMsLeft(): number {
+  private get wallMsLeft(): number {
     return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
   }
 
@@ -143,6 +132,7 @@ class Turn {
   }
 
   async run(): Promise<TurnResult> {
+    if (this.input.timer !== 'with-tools') this.wallTime.start();
     for (;;) {
       const over = this.over();
       if (over) return this.result(over);
@@ -175,7 +165,7 @@ class Turn {
       if (parsed.kind === 'answer') return this.result('answered', parsed.answer);
       if (parsed.kind === 'calls') {
         this.repairs = 0;
-        this.progress.runs(parsed, (call) => this.keyOf(call));
+        this.progress.runs(parsed, this.keyOf);
         await this.callTools(parsed.calls, parsed.headline);
         continue;
       }
@@ -195,7 +185,7 @@ class Turn {
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
-    const { steps, usage } = this;
+    const { steps, usage, calls } = this;
     const { messages } = this.transcript;
     const sessions = [...this.sessions];
     const last = messages.at(-1);
@@ -210,6 +200,7 @@ class Turn {
       ...(usage && { usage }),
       messages,
       sessions,
+      calls,
     };
     this.progress.ended(result);
     return result;
@@ -260,8 +251,9 @@ class Turn {
     const { workflowId, runId } = workflowInfo();
     const { agent, settings, earlier } = this.input;
     const { model, tools, dialect, instructions, outputSchema, host, cwd } = settings;
-    const turn = { workflowId, runId, count: this.transcript.messages.length };
-    return { agent, model, tools, dialect, instructions, outputSchema, host, cwd, turn, earlier };
+    const turn = { workflowId, runId, ...this.transcript.extent };
+    const key = this.stepKey;
+    return { agent, model, tools, dialect, instructions, outputSchema, host, cwd, turn, earlier, key };
   }
 
   /** A separate step: a summary replaces the conversation. */
@@ -293,27 +285,31 @@ class Turn {
   }
 
   private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
+    this.wallTime.start();
     const results = await runCalls(calls, (call, isReferredTo) => this.runCall(call, headline, isReferredTo));
     for (const [index, result] of results.entries()) {
       // When little room is left, the remaining results share it; the calls have run, so each is recorded.
       const room = (MAX_TURN_BYTES - this.transcript.bytes) / (results.length - index);
-      const { callId, tool, isError } = result;
+      const { callId, tool, isError, session } = result;
       const content = fitText(result.content, Math.max(0, room - MESSAGE_OVERHEAD_BYTES));
-      this.transcript.push({ role: 'tool', callId, tool, content, isError });
+      this.transcript.push({ role: 'tool', callId, tool, content, isError, ...(session && { session }) });
     }
   }
 
   private async runCall(call: ToolCall, headline: string | null, isReferredTo: boolean): Promise<ToolResult> {
-    const session = sessionOf(call, this.keyOf(call));
-    if (session !== null) this.sessions.add(session);
+    const { session } = factsOf(call, this.keyOf(call));
+    if (session !== undefined) this.sessions.add(session);
     const result = await this.outcomeOf(call, headline, isReferredTo);
-    this.progress.saw(session, result);
+    // It was not known before if the call refers to another's result, or if the first session of several was taken.
+    if (result.session) this.sessions.add(result.session.session);
+    this.progress.saw(call, session, result);
     return result;
   }
 
-  private keyOf({ callId }: ToolCall): string {
-    const { born, turn: number } = this.input;
-    return `${born}/turn/${number}/${this.steps}/${callId}`;
+  private keyOf = ({ callId }: ToolCall): string => `${this.stepKey}/${callId}`;
+
+  private get stepKey(): string {
+    return `${this.input.born}/turn/${this.input.turn}/${this.steps}`;
   }
 
   private async outcomeOf(
@@ -342,18 +338,8 @@ class Turn {
     if (refused) return failedCall(call, refused);
     if (call.runsOn === 'turn') return this.waitForAgents(call, key);
     const { budgetLeft } = this;
-    return callTool(
-      {
-        agent,
-        key,
-        call,
-        settings,
-        callsLeft,
-        ...(budgetLeft && { budgetLeft }),
-        ...(isReferredTo && { wantsValue: true }),
-      },
-      summary,
-    );
+    const more = { ...(budgetLeft && { budgetLeft }), ...(isReferredTo && { wantsValue: true }) };
+    return callTool({ agent, key, call, settings, callsLeft, ...more }, summary);
   }
 
   /** Undefined if the policy or a person allows it. */

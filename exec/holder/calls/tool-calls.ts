@@ -2,6 +2,7 @@
 // workers come and go in between. A call whose connection closes is cancelled.
 import { randomBytes } from 'node:crypto';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { advance, ASKED, isOpen, type CallState } from '../../../contracts/tools/call-state';
 import {
   MAX_VALUE_BYTES,
   type CancelledCall,
@@ -25,8 +26,7 @@ interface OpenCall {
   bytes: number;
   /** Increases with every change of any call, so that a worker can ask for news. */
   changedAt: number;
-  /** Why nobody waits for it any more; null while somebody does. */
-  cancelled: string | null;
+  state: CallState;
   settle: (answer: ScriptAnswer) => void;
 }
 
@@ -103,7 +103,7 @@ export class ToolCalls {
       };
       const leave = (): void => this.cancel(id, 'the script that made it has ended');
       const call = { id, commandId, ...request };
-      this.open.set(id, { call, bytes, changedAt: ++this.changes, cancelled: null, settle });
+      this.open.set(id, { call, bytes, changedAt: ++this.changes, state: ASKED, settle });
       gone.addEventListener('abort', leave, { once: true });
       this.notify();
     });
@@ -119,7 +119,7 @@ export class ToolCalls {
         over.removeEventListener('abort', check);
         resolve({
           version: changed.at(-1)?.changedAt ?? seen,
-          calls: changed.filter(({ cancelled }) => cancelled === null).map(({ call }) => call),
+          calls: changed.filter(({ state }) => isOpen(state)).map(({ call }) => call),
           cancelled: changed.flatMap(cancellation),
         });
       };
@@ -135,8 +135,11 @@ export class ToolCalls {
    */
   answer({ id, answer }: Verbs['answer']['request']): Verbs['answer']['answer'] {
     const known = this.open.get(id);
+    if (!known) return {};
+    advance(known, { type: 'ended', outcome: answer });
+    advance(known, { type: 'delivered' });
     this.open.delete(id);
-    known?.settle(answer);
+    known.settle(answer);
     return {};
   }
 
@@ -160,8 +163,7 @@ export class ToolCalls {
 
   private cancel(id: string, reason: string): void {
     const known = this.open.get(id);
-    if (!known || known.cancelled !== null) return;
-    known.cancelled = reason;
+    if (!known || !advance(known, { type: 'cancelled', reason })) return;
     known.changedAt = ++this.changes;
     // Not kept for a worker that may take long to arrive: only the name and the id.
     known.call = { ...known.call, args: {} };
@@ -177,8 +179,8 @@ export class ToolCalls {
   }
 }
 
-const cancellation = ({ call, cancelled }: OpenCall): CancelledCall[] =>
-  cancelled === null ? [] : [{ id: call.id, reason: cancelled }];
+const cancellation = ({ call, state }: OpenCall): CancelledCall[] =>
+  state.is === 'cancelled' ? [{ id: call.id, reason: state.reason }] : [];
 
 function checkedBody(body: unknown): Pick<ScriptCall, 'tool' | 'args' | 'cwd'> | undefined {
   const { tool, args, cwd } = (body ?? {}) as Partial<ScriptCall>;

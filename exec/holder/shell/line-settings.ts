@@ -9,6 +9,8 @@ export interface LineSettings {
   canonical: boolean;
   /** Ctrl-C and Ctrl-Z raise signals. */
   signals: boolean;
+  /** A read lasts until something is typed: it has no time limit of its own. */
+  blocks: boolean;
 }
 
 const FILE_FLAG = process.platform === 'linux' ? '-F' : '-f';
@@ -23,7 +25,10 @@ export function lineSettings(tty: string): Promise<LineSettings> {
     execFile(outsideProgram('stty'), [FILE_FLAG, tty, '-a'], (error, stdout) => {
       const has = (name: string): boolean =>
         error !== null || !new RegExp(`(^|\\s)-${name}(\\s|;|$)`).test(stdout);
-      resolve({ echo: has('echo'), canonical: has('icanon'), signals: has('isig') });
+      const canonical = has('icanon');
+      // VMIN and VTIME (termios(3)), which matter only outside of lines.
+      const blocks = canonical || /\bmin = [1-9]\d*; time = 0;/.test(stdout);
+      resolve({ echo: has('echo'), canonical, signals: has('isig'), blocks });
     });
   });
 }

@@ -1,9 +1,15 @@
 // Watches, while a command runs, whether its foreground waits for typing.
-import type { Waiting } from '../../../contracts/sessions/session';
+import type { Waiting, WaitingCertainty } from '../../../contracts/sessions/session';
 import { lineSettings } from '../shell/line-settings';
 import type { Shell } from '../shell/shell';
-import { sampleWaiting } from './waiting';
+import { sampleWaiting, type WaitingSample } from './waiting';
 
+/** Silence before a program that is alone and blocks in a read is taken for one that waits: it cannot go on. */
+const QUICK_MS = 5;
+/** The same after a quick look of a moment ago: a program that prints all the time is not looked at each time. */
+const AGAIN_MS = 20;
+const MOMENT_MS = 100;
+/** Silence before the first of two looks at any other, which may be about to do something else. */
 const FIRST_MS = 50;
 const CONFIRM_MS = 100;
 const SLOWEST_MS = 1_000;
@@ -16,6 +22,10 @@ export class WaitingWatch {
   private delayMs = FIRST_MS;
   private fingerprint: string | undefined;
   private round = 0;
+  private isQuick = false;
+  private lookedAt = 0;
+  /** What the look had shown that was told last. */
+  private told: WaitingCertainty | undefined;
 
   constructor(
     private readonly shell: Shell,
@@ -26,9 +36,11 @@ export class WaitingWatch {
   touch(): void {
     this.round += 1;
     this.fingerprint = undefined;
+    this.told = undefined;
     this.delayMs = FIRST_MS;
     this.set(null);
-    this.schedule(FIRST_MS);
+    this.isQuick = true;
+    this.schedule(Date.now() - this.lookedAt < MOMENT_MS ? AGAIN_MS : QUICK_MS);
   }
 
   stop(): void {
@@ -43,22 +55,50 @@ export class WaitingWatch {
   }
 
   private async check(round: number): Promise<void> {
-    const tty = this.shell.ttyPath;
-    const sample = tty ? sampleWaiting(this.shell.leader, tty) : undefined;
+    const sample = this.look();
+    if (this.isQuick) {
+      this.isQuick = false;
+      this.lookedAt = Date.now();
+      const isWaiting = sample?.isAlone === true && (await this.tell(round, sample, true));
+      if (round !== this.round) return;
+      if (!isWaiting) return this.schedule(FIRST_MS);
+    }
     const isSteady = sample !== undefined && sample.fingerprint === this.fingerprint;
     this.fingerprint = sample?.fingerprint;
-    if (isSteady && tty && this.current?.certainty !== sample.certainty) {
-      const { echo, canonical } = await lineSettings(tty);
-      if (round !== this.round) return;
-      this.since = Date.now();
-      // A program that edits lines itself (readline) also echoes them: only a line without echo is a password prompt.
-      const since = new Date(this.since).toISOString();
-      this.set({ echo: echo || !canonical, certainty: sample.certainty, since });
-    } else if (!sample) {
+    if (!sample) {
+      this.told = undefined;
       this.set(null);
+    } else if (isSteady && this.told !== sample.certainty) {
+      await this.tell(round, sample, false);
+      if (round !== this.round) return;
     }
     this.schedule(sample && !isSteady ? CONFIRM_MS : this.delayMs);
     this.delayMs = Math.min(this.delayMs * 2, SLOWEST_MS);
+  }
+
+  private look(): WaitingSample | undefined {
+    const { leader, ttyPath } = this.shell;
+    return ttyPath ? sampleWaiting(leader, ttyPath) : undefined;
+  }
+
+  /**
+   * Tells that it waits; false if something happened meanwhile.
+   * @param isOnlyLook only if its read has no time limit, and if nothing has run while that was found out
+   */
+  private async tell(round: number, sample: WaitingSample, isOnlyLook: boolean): Promise<boolean> {
+    const { ttyPath } = this.shell;
+    if (!ttyPath) return false;
+    const { echo, canonical, blocks } = await lineSettings(ttyPath);
+    if (round !== this.round) return false;
+    if (isOnlyLook && !(blocks && this.look()?.fingerprint === sample.fingerprint)) return false;
+    this.since = Date.now();
+    // A program that edits lines itself (readline) also echoes them: only a line without echo is a password prompt.
+    const since = new Date(this.since).toISOString();
+    this.told = sample.certainty;
+    // A read that ends by itself is like a poll that does: it may be anything.
+    const certainty = sample.certainty === 'certain' && !blocks ? 'hint' : sample.certainty;
+    this.set({ echo: echo || !canonical, certainty, since });
+    return true;
   }
 
   private set(waiting: Waiting | null): void {

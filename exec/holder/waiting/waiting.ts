@@ -26,6 +26,8 @@ export interface WaitingSample {
   certainty: WaitingCertainty;
   /** Changes when any waiting thread has run in between: two equal samples mean a steady wait. */
   fingerprint: string;
+  /** It blocks in a read of the terminal, and nothing else is in the foreground: no other thread and no other process. */
+  isAlone: boolean;
 }
 
 /**
@@ -37,9 +39,11 @@ export function sampleWaiting(leader: number, tty: string): WaitingSample | unde
   const group = processStat(leader)?.foregroundGroup;
   if (group === undefined || group <= 0) return undefined;
   const found: { certainty: WaitingCertainty; thread: string }[] = [];
+  let threads = 0;
   for (const pid of [leader, ...descendantsOf(leader)]) {
     if (processStat(pid)?.group !== group) continue;
     for (const tid of listNumeric(`/proc/${pid}/task`)) {
+      threads += 1;
       const certainty = threadWaits(pid, tid, tty);
       if (certainty) found.push({ certainty, thread: `${tid}:${switches(pid, tid)}` });
     }
@@ -51,6 +55,7 @@ export function sampleWaiting(leader: number, tty: string): WaitingSample | unde
   return {
     certainty: certainty ?? 'hint',
     fingerprint: `${certainty} ${found.map((f) => f.thread).join(' ')}`,
+    isAlone: certainty === 'certain' && threads === 1,
   };
 }
 

@@ -1,4 +1,5 @@
 // Conversations that outgrow a model, a turn or a history.
+import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { ModelProvider, ModelRequest, RawReply } from '../../../models/provider';
 import { defineTool } from '../../../tools/tool';
@@ -156,7 +157,7 @@ test('a turn of many steps continues as new: every step is run once, and nothing
 test('an agent with a long history continues as new between turns, summarises the excess, and keeps its sub-agents until its stop', async () => {
   const id = 'moves-on';
   let last: ModelRequest | undefined;
-  const child = model(() => ({ text: toolCall('wait', { sessions: [1], timeout_ms: 600_000 }) }));
+  const child = env.model({ reply: ({ signal }) => delay(600_000, { text: 'late' }, { signal }) });
   const name = model((request, n) => {
     last = request;
     if (isSummary(request)) return { text: 'What came before.' };

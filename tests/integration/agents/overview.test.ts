@@ -1,7 +1,8 @@
 // What `state` says: an agent with its turn and its sessions, a turn by itself, and a session before its first look.
 import type { AgentState, TurnState } from '../../../contracts/agents/agent';
 import type { HoldfastClient } from '../../../client/holdfast-client';
-import { AGENT_MESSAGES, SESSION_MESSAGES } from '../../../contracts/messages';
+import { AGENT_MESSAGES, TURN_MESSAGES } from '../../../contracts/messages/to-agents';
+import { SESSION_MESSAGES } from '../../../contracts/messages/to-sessions';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -58,14 +59,14 @@ test('an agent’s state names its turn, step and sessions, and who waits for wh
   });
   expect(Date.parse(state.waits?.since ?? '')).toBeGreaterThanOrEqual(Date.parse(state.since ?? ''));
 
-  const raw = await query<AgentState>(`agent/${id}`, AGENT_MESSAGES.state);
+  const raw = await query<AgentState>(`agent/${id}`, AGENT_MESSAGES.state.name);
   expect(raw).toMatchObject({ waits: { for: 'turn', workflowId: `agent/${id}/turn/1` }, shells: [] });
 
   await client.session({ agent: id, session: 1 }).input({ keyboard: 'yes' });
   await answered;
-  const turn = await query<TurnState>(`agent/${id}/turn/1`, AGENT_MESSAGES.state);
+  const turn = await query<TurnState>(`agent/${id}/turn/1`, TURN_MESSAGES.state.name);
   expect(turn).toMatchObject({ step: 3, doing: 'Ended as answered', waits: null });
-  expect(await query<AgentState>(`agent/${id}`, AGENT_MESSAGES.state)).toMatchObject({
+  expect(await query<AgentState>(`agent/${id}`, AGENT_MESSAGES.state.name)).toMatchObject({
     shells: [{ host: 'local', session: 1, workflowId: session }],
   });
   await agent.stop();
@@ -77,7 +78,7 @@ test('the query output says that a command runs before its host has reported on 
     code: 'sleep 1000',
     yield: { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 },
   });
-  const output = (): Promise<CommandView | null> => query(session.workflowId, SESSION_MESSAGES.output);
+  const output = (): Promise<CommandView | null> => query(session.workflowId, SESSION_MESSAGES.lastView.name);
   await until(async () => (await output().catch(() => null)) !== null);
   expect(await output()).toMatchObject({ state: 'running', exitCode: null, output: '', unseen: true });
   await session.output();
@@ -89,6 +90,8 @@ test('the query output says that a command runs before its host has reported on 
 
   const held = client.session({ agent: uniqueId('state'), session: 0 });
   await held.exec({ code: 'true', yield: QUICK_YIELD });
-  expect(await query<CommandView>(held.workflowId, SESSION_MESSAGES.output)).toMatchObject({ exitCode: 0 });
+  expect(await query<CommandView>(held.workflowId, SESSION_MESSAGES.lastView.name)).toMatchObject({
+    exitCode: 0,
+  });
   await held.close('seen');
 });

@@ -92,6 +92,23 @@ test('a reference is the value of an earlier call, its parts by path, nested in 
   expect(ran).toContainEqual(['$one', '$HOME/x', 'costs $5']);
 });
 
+test('a session whose number comes from another call is the turn’s from the result on, with its state', async () => {
+  await ask('session', [
+    toolBlock([
+      call('number', 'record', { value: 4 }),
+      call('runs', 'code_execution_tool', { runtime: 'terminal', session: '$number', code: 'true' }),
+    ]),
+  ]);
+  const { messages } = await env.agent('session').transcript();
+  const reply = messages.find((message) => message.role === 'assistant');
+  const roles = { runtime: 'runtime', session: 'session', code: 'code' };
+  expect(reply?.parsed).toMatchObject({ calls: [{ facts: {} }, { facts: { roles } }] });
+  expect(messages.find((message) => message.role === 'tool' && message.callId === 'runs')).toMatchObject({
+    session: { session: 4, state: 'exited', exitCode: 0 },
+  });
+  expect((await env.agent('session').ownState()).sessions).toEqual([4]);
+});
+
 test.each([
   ['unknown', [call('a', 'record', { value: 1 }), call('b', 'record', { value: '$c' })]],
   ['forward', [call('a', 'record', { value: '$b' }), call('b', 'record', { value: 1 })]],

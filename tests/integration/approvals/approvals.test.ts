@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
-import { AGENT_MESSAGES } from '../../../contracts/messages';
+import { TURN_MESSAGES } from '../../../contracts/messages/to-agents';
 import { toolBlock } from '../../../testing/scripted-model';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { writePackage } from '../../helpers/python-packages';
@@ -363,7 +363,7 @@ describe('of an agent', () => {
     await until(async () => (await session.state().catch(() => null))?.status === 'running');
     const turn = engine.client.temporal.workflow.getHandle(turnWorkflowId(id, 1));
     // As the agent does, without waiting for the turn's end.
-    await turn.signal(AGENT_MESSAGES.interrupt);
+    await turn.signal(TURN_MESSAGES.interrupt.name);
     writeFileSync(go, '');
     const { reason, messages } = (await turn.result()) as TurnResult;
     expect(reason).toBe('interrupted');

@@ -56,8 +56,8 @@ const PAGES: Record<string, (text: string) => string> = {
       headline: text,
       thoughts: [text],
       sessions: new Map([
-        [0, { calledAt: 1, seenAt: 1, fact: text }],
-        [1, { calledAt: 1, seenAt: 0, fact: `waiting for ${text}` }],
+        [0, { calledAt: 1, seenAt: 1, fact: text, isWaiting: false }],
+        [1, { calledAt: 1, seenAt: 0, fact: `waiting for ${text}`, isWaiting: true }],
       ]),
       forPeople: [1],
     }),

@@ -3,7 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { fromFailure } from '../../../contracts/errors/failure';
-import { AGENT_MESSAGES, APPROVAL_MESSAGES, SESSION_MESSAGES } from '../../../contracts/messages';
+import { AGENT_MESSAGES, TURN_MESSAGES } from '../../../contracts/messages/to-agents';
+import { APPROVAL_MESSAGES } from '../../../contracts/messages/to-askers';
+import { SESSION_MESSAGES } from '../../../contracts/messages/to-sessions';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { jsonSchemaOf, SCHEMAS } from '../../helpers/schemas';
 import { call, QUICK_YIELD, scratch } from '../../helpers/temporal';
@@ -63,16 +65,16 @@ test('an agent with a session, an approval and a sub-agent answers as its schema
   const answered = agent.send(message.message, { id: message.id });
   const turn = handleOf('agent/shapes/turn/1');
   await until(
-    async () => (await turn.query<unknown[]>(APPROVAL_MESSAGES.approvals).catch(() => [])).length > 0,
+    async () => (await turn.query<unknown[]>(APPROVAL_MESSAGES.approvals.name).catch(() => [])).length > 0,
   );
   await until(async () => ((await agent.ownState()).approvals ?? []).length > 0);
-  const state = await handleOf('agent/shapes').query<object>(AGENT_MESSAGES.state);
+  const state = await handleOf('agent/shapes').query<object>(AGENT_MESSAGES.state.name);
   expect(state).toMatchObject({ approvals: [{}], agents: [{ status: 'ended' }], waits: { for: 'approval' } });
   expectShape('agent.state.answer', state);
-  const turnState = await turn.query<object>(AGENT_MESSAGES.state);
+  const turnState = await turn.query<object>(TURN_MESSAGES.state.name);
   expect(turnState).toMatchObject({ sessions: [{ session: 0 }], approvals: [{}] });
   expectShape('turn.state.answer', turnState);
-  const waiting = await turn.query<{ id: string; hash: string }[]>(APPROVAL_MESSAGES.approvals);
+  const waiting = await turn.query<{ id: string; hash: string }[]>(APPROVAL_MESSAGES.approvals.name);
   expectShape('approvals.approvals.answer', waiting);
   const [asked] = waiting;
   const approve = { id: asked?.id, hash: asked?.hash, by: 'a test' };
@@ -82,7 +84,7 @@ test('an agent with a session, an approval and a sub-agent answers as its schema
   const result: unknown = await turn.result();
   expect(JSON.stringify(result)).toContain('planned');
   expectShape('turn.result', result);
-  const page = await handleOf('agent/shapes').query<{ messages: unknown[] }>(AGENT_MESSAGES.transcript);
+  const page = await handleOf('agent/shapes').query<{ messages: unknown[] }>(AGENT_MESSAGES.transcript.name);
   expect(page.messages.length).toBeGreaterThan(10);
   expectShape('agent.transcript.answer', page);
   const spawn = { key: 'k', role: 'other', prompt: 'plan', model: child };
@@ -105,7 +107,10 @@ test('a session that runs, waits, ends and is held answers as its schemas say', 
   const output = { wait: 'pattern:hi' as const, waitMs: 1_000 };
   expectShape('execSession.output', output);
   expectShape('execSession.view.answer', await session.output(output));
-  expectShape('execSession.output.answer', await handleOf(session.workflowId).query(SESSION_MESSAGES.output));
+  expectShape(
+    'execSession.output.answer',
+    await handleOf(session.workflowId).query(SESSION_MESSAGES.lastView.name),
+  );
   const wait = { sessions: [7], for: 'needs_input' as const };
   expectShape('execSession.wait', wait);
   expectShape('execSession.wait.answer', await session.wait(wait));
@@ -122,7 +127,10 @@ test('a session that runs, waits, ends and is held answers as its schemas say', 
   const refused = expect(running).rejects.toMatchObject({ code: 'approval_denied' });
   await until(async () => (await held.state().catch(() => null))?.status === 'waiting_approval');
   expectShape('execSession.state.answer', await held.state());
-  expectShape('execSession.output.answer', await handleOf(held.workflowId).query(SESSION_MESSAGES.output));
+  expectShape(
+    'execSession.output.answer',
+    await handleOf(held.workflowId).query(SESSION_MESSAGES.lastView.name),
+  );
   const deny = { reason: 'not here' };
   expectShape('approvals.deny', deny);
   expectShape('approvals.answer', await engine.client.approvals.deny(held.workflowId, deny));

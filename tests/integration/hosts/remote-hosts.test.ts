@@ -5,7 +5,7 @@ import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentInput, ToolResult } from '../../../contracts/agents/agent';
 import { hostWorkflowId, turnWorkflowId } from '../../../contracts/ids';
-import { HOST_MESSAGES } from '../../../contracts/messages';
+import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import type { TurnResult } from '../../../contracts/agents/agent';
 import type { HostState } from '../../../contracts/sessions/remote-hosts';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
@@ -236,11 +236,11 @@ describe('with one host', () => {
     const { facts } = await stateOf('pi');
     if (!facts) throw new Error('no facts');
     const handle = engine.client.temporal.workflow.getHandle(hostWorkflowId('pi'));
-    await handle.signal(HOST_MESSAGES.announce, { ...facts, protocol: 99 });
+    await handle.signal(HOST_MESSAGES.announce.name, { ...facts, protocol: 99 });
     const { file, args } = touch();
     expect(await remote(args, { remoteHost: 'pi' })).toEqual(error('protocol_mismatch'));
     expect(existsSync(file)).toBe(false);
-    await handle.signal(HOST_MESSAGES.announce, facts);
+    await handle.signal(HOST_MESSAGES.announce.name, facts);
   });
 
   test('a machine with the name of an online host does not take its place', async () => {

@@ -1,12 +1,13 @@
 // Where findings are, and that nothing in hostile code stops or fools the checks.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CheckReport, Verdict } from '../../../contracts/tools/checks';
 import { MAX_CODE_BYTES, type Runtime } from '../../../contracts/sessions/session';
 import { CodeChecks } from '../../../checks/code-checks';
 import { childrenOf, readText } from '../../../system/proc';
+import { until } from '../../helpers/until';
 
 const checks = new CodeChecks();
 afterAll(() => checks.close());
@@ -89,9 +90,22 @@ test('without python3 the report says so, and the other languages are checked', 
   without.close();
 });
 
+test('a Python that never answers is ended, and the other languages are checked', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-checks-'));
+  const python = join(folder, 'python3');
+  writeFileSync(python, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
+  const stuck = new CodeChecks({ python });
+  const code = "rm -rf /\npython3 -c 'x = 1'";
+  const { verdicts, unparsed } = await stuck.check({ runtime: 'terminal', code });
+  expect(verdicts).toHaveLength(1);
+  expect(unparsed).toContain('took too long');
+  stuck.close();
+  rmSync(folder, { recursive: true });
+});
+
 test('a Python process that dies is restarted', async () => {
   await check('python', 'x = 1');
-  const pids = childrenOf(process.pid).filter((pid) => commandLine(pid).includes('parse-python.py'));
+  const pids = pythonParsers();
   expect(pids).toHaveLength(1);
   process.kill(pids[0] as number, 'SIGKILL');
   const report = await check('python', 'import os; os.system("rm -rf /")').then(async (once) =>
@@ -102,8 +116,12 @@ test('a Python process that dies is restarted', async () => {
 
 test('close ends the process, and a later check starts a new one', async () => {
   const own = new CodeChecks();
+  const before = pythonParsers();
   await own.check({ runtime: 'python', code: 'x = 1' });
+  const [started] = pythonParsers().filter((pid) => !before.includes(pid));
+  expect(started).toBeDefined();
   own.close();
+  await until(() => !pythonParsers().includes(started as number));
   expect(await own.check({ runtime: 'python', code: 'x = 1' })).toEqual({ verdicts: [], unparsed: null });
   own.close();
 });
@@ -150,6 +168,16 @@ describe.each(LANGUAGES)('hostile code of %s is answered', (runtime) => {
 });
 
 test.each([
+  ['names to fill in without end', 'nodejs', 'YOUR_KEY;'.repeat(25_000), 'YOUR_KEY'],
+  ['options without end', 'terminal', `tar ${'-C a '.repeat(40_000)}; rm -rf /`, 'rm -rf /'],
+  ['patterns of arguments', 'terminal', `wipefs ${'x '.repeat(100_000)}; rm -rf /`, 'rm -rf /'],
+] as const)('%s hide nothing', async (_what, runtime, code, found) => {
+  const report = await check(runtime, code);
+  expect(report.unparsed).toBeNull();
+  expect(report.verdicts.at(-1)?.found).toBe(found);
+});
+
+test.each([
   ['a variable that doubles', 'terminal', `x=aaaaaaaa\n${'x=$x$x\n'.repeat(200)}rm -rf $x`],
   ['a function that calls itself', 'terminal', 'f() { f "$1$1"; f "$1"; }; f a; rm -rf /'],
   ['braces in braces', 'terminal', `echo ${'{a,b}'.repeat(200)}`],
@@ -185,6 +213,8 @@ test('simultaneous checks are all answered', async () => {
   expect(reports).toEqual(Array.from({ length: 12 }, () => ({ verdicts: [], unparsed: null })));
 });
 
-function commandLine(pid: number): string {
-  return readText(`/proc/${pid}/cmdline`) ?? '';
+function pythonParsers(): number[] {
+  return childrenOf(process.pid).filter((pid) =>
+    readText(`/proc/${pid}/cmdline`)?.includes('parse-python.py'),
+  );
 }

@@ -1,6 +1,7 @@
 import * as mini from 'zod/mini';
 import { z } from 'zod';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import type { CommandView } from '../../../contracts/sessions/session';
 import { createToolRegistry } from '../../../tools/registry';
 import { defineTool, type Tool, type ToolContext } from '../../../tools/tool';
 
@@ -68,6 +69,37 @@ test('an invalid tool is refused at registration with every fault', () => {
   expect(() => createToolRegistry([faulty])).toThrow(
     /tool_invalid|got two words, allowed name: .*description.*args.*effects.*run/,
   );
+});
+
+test.each<[string, object]>([
+  ['argumentRoles', { argumentRoles: { typed: 1 } }],
+  ['argumentRoles', { argumentRoles: { password: 'chars' } }],
+  ['codeLanguage', { codeLanguage: 'lua' }],
+  ['session', { session: 0 }],
+  ['forPerson', { forPerson: true }],
+])('an invalid declaration of %s is refused at registration: %j', (fault, declared) => {
+  const faulty = { ...named('faulty'), ...declared } as unknown as Tool;
+  expect(() => createToolRegistry([faulty])).toThrow(`got faulty, allowed ${fault}: `);
+});
+
+test('a result holds how the call left the session that its tool saw last; that of a failed call does not', async () => {
+  const view = (session: number): CommandView =>
+    ({ session, state: 'exited', exitCode: 3, signal: null, output: 'long' }) as CommandView;
+  const tool = defineTool({
+    ...named('looks'),
+    args: z.object({ fails: z.boolean() }),
+    run: async ({ fails }, { sawSession }) => {
+      for (const session of [1, 2]) sawSession?.(view(session));
+      if (fails) throw new HoldfastError('internal', { reason: 'it was gone' });
+      return 'looked';
+    },
+  });
+  const registry = createToolRegistry([tool]);
+  expect(await registry.call(call('looks', { fails: false }), context())).toEqual({
+    ...{ callId: 'c', tool: 'looks', content: 'looked', isError: false },
+    session: { session: 2, state: 'exited', exitCode: 3 },
+  });
+  expect(await registry.call(call('looks', { fails: true }), context())).not.toHaveProperty('session');
 });
 
 test('a registry knows its own tools and no other registry’s', async () => {

@@ -1,5 +1,8 @@
 import * as workflow from '@temporalio/workflow';
-import { executeAgent } from '../../../workflows/children';
+import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import type { AgentResult, SendRequest } from '../../../contracts/agents/agent';
+import type { CommandView, InputRequest } from '../../../contracts/sessions/session';
+import { agentMessages, executeAgent, sessionMessages } from '../../../workflows/children';
 
 jest.mock('@temporalio/workflow', () => ({
   ...jest.requireActual<typeof workflow>('@temporalio/workflow'),
@@ -16,4 +19,68 @@ test.each([
   ['cuts no character in half', '😀'.repeat(200), `${'😀'.repeat(95)}…`],
 ])('the summary of an agent as a child %s', async (_what, task, staticSummary) => {
   expect(await summaryOf(task)).toMatchObject({ staticSummary });
+});
+
+/** As the package has exported them: other workflows depend on them. */
+test.each([
+  [
+    'agents and turns',
+    agentMessages,
+    [
+      ...[
+        'agentEndedSignal',
+        'agentsEndedSignal',
+        'approveAgentSignal',
+        'approveAgentUpdate',
+        'awaitAgentsSignal',
+      ],
+      ...[
+        'denyAgentSignal',
+        'denyAgentUpdate',
+        'interruptAgentSignal',
+        'interruptAgentUpdate',
+        'interruptSignal',
+      ],
+      ...['questionsSignal', 'recoverSignal', 'recoverUpdate', 'sendSignal', 'sendUpdate', 'spawnUpdate'],
+      ...['stateQuery', 'stopSignal', 'transcriptQuery', 'turnStateQuery', 'waitForAgentsUpdate'],
+    ],
+  ],
+  [
+    'sessions',
+    sessionMessages,
+    [
+      ...[
+        'cancelToolsSignal',
+        'closeSignal',
+        'execUpdate',
+        'inputSignal',
+        'inputUpdate',
+        'openUpdate',
+        'outputQuery',
+      ],
+      ...['outputUpdate', 'pollSignal', 'resetSignal', 'resetUpdate', 'stateQuery', 'toolCallUpdate'],
+      ...['toolResultsUpdate', 'waitUpdate', 'yieldedSignal'],
+    ],
+  ],
+])(
+  'the definitions of messages to %s keep their names, and those of their messages',
+  (_to, messages, names) => {
+    expect(names.filter((name) => !(name in messages))).toEqual([]);
+    for (const [key, { type, name }] of Object.entries<{ type: string; name: string }>(messages)) {
+      const of = key.replace(/Agent(?=Signal|Update)/, '').replace('turnState', 'state');
+      expect(`${name}.${type}`).toBe(
+        of.replace(/(Signal|Update|Query)$/, (kind) => `.${kind.toLowerCase()}`),
+      );
+    }
+  },
+);
+
+test('a definition has the types of its message', () => {
+  const send: UpdateDefinition<AgentResult, [SendRequest?]> = agentMessages.sendUpdate;
+  const open: UpdateDefinition<CommandView> = sessionMessages.openUpdate;
+  const input: SignalDefinition<[InputRequest?]> = sessionMessages.inputSignal;
+  const output: QueryDefinition<CommandView | null> = sessionMessages.outputQuery;
+  // @ts-expect-error Its text is missing.
+  const wrong: SignalDefinition<[{ mode: 'queue' }]> = agentMessages.sendSignal;
+  expect([send, open, input, output, wrong].map(({ type }) => type)).toHaveLength(5);
 });

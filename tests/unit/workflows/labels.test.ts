@@ -1,7 +1,9 @@
 // What the pages of sessions, agents and turns say; how they look is for tests/browser.
 import type { AgentState } from '../../../contracts/agents/agent';
+import { textOfEarlierResult } from '../../../contracts/agents/earlier-replies';
 import type { CommandView } from '../../../contracts/sessions/session';
-import { agentDetails, factOf, turnDetails, type TurnFacts } from '../../../workflows/agent/agent-labels';
+import { sessionFacts, stateText } from '../../../contracts/sessions/session-facts';
+import { agentDetails, turnDetails, type TurnFacts } from '../../../workflows/agent/agent-labels';
 import { detailsOf, summaryOfInput } from '../../../workflows/session/session-labels';
 import { viewText } from '../../../tools/sessions/view-text';
 
@@ -130,9 +132,9 @@ describe('the details of a turn', () => {
     thoughts: ['first', 'then'],
     forPeople: [],
     sessions: new Map([
-      [0, { calledAt: 1, seenAt: 1, fact: 'exit code 0' }],
-      [1, { calledAt: 3, seenAt: 2, fact: 'waiting for input' }],
-      [2, { calledAt: 3, seenAt: null, fact: '' }],
+      [0, { calledAt: 1, seenAt: 1, fact: 'exit code 0', isWaiting: false }],
+      [1, { calledAt: 3, seenAt: 2, fact: 'waiting for input', isWaiting: true }],
+      [2, { calledAt: 3, seenAt: null, fact: '', isWaiting: false }],
     ]),
   };
 
@@ -150,13 +152,34 @@ describe('the details of a turn', () => {
     expect(turnDetails({ ...facts, sessions: new Map() })).not.toContain('To answer');
   });
 
-  test.each<[Partial<CommandView>, string | undefined]>([
-    [{ state: 'waiting_input', waiting: { echo: true, certainty: 'certain' } }, 'waiting for input'],
-    [{ state: 'running', yielded: 'max' }, 'still running: it takes long'],
-    [{ state: 'exited', exitCode: 0 }, 'exit code 0'],
-    [{ state: 'exited', exitCode: 0, output: '[fake; session 9, offset 1]\n' }, 'exit code 0'],
-  ])('take the fact from the last line of a tool’s answer: %j', (changes, fact) => {
-    const content = viewText(view(changes));
-    expect(factOf({ callId: 'c', tool: 't', content, isError: false })).toBe(fact);
+  test.each<[Partial<CommandView>, string, number]>([
+    [{ state: 'waiting_input', waiting: { echo: true, certainty: 'certain' } }, 'waiting for input', 70],
+    [{ state: 'waiting_input', waiting: { echo: false, certainty: 'hint' } }, 'waiting for a password', 70],
+    [{ state: 'running', yielded: 'max' }, 'still running: it takes long', 70],
+    [{ state: 'running' }, 'still running', 70],
+    [{ state: 'exited', exitCode: 0 }, 'exit code 0', 50],
+    [{ state: 'exited', exitCode: 0, output: '[fake; session 9, offset 1]\n' }, 'exit code 0', 50],
+    [{ state: 'exited', signal: 'SIGKILL' }, 'exit code none, signal SIGKILL', 60],
+    [{ state: 'exited', commandId: null }, 'nothing was run yet', 60],
+    [{ state: 'exited', killedBy: { by: 'reset', reason: 'it hangs' } }, 'ended by reset: it hangs', 90],
+    [
+      { state: 'lost', killedBy: { by: 'host_lost', reason: 'gone' } },
+      'lost: gone; whether the command finished is unknown',
+      90,
+    ],
+  ])(
+    'say of a session what its tool reported, as results of earlier releases say it: %j',
+    (changes, text, bytes) => {
+      const facts = sessionFacts(view(changes));
+      expect(stateText(facts)).toBe(text);
+      expect(JSON.stringify(facts).length).toBeLessThan(bytes);
+      const isWaiting = facts.state === 'waiting_input';
+      expect(textOfEarlierResult({ content: viewText(view(changes)) })).toEqual({ text, isWaiting });
+    },
+  );
+
+  test('hold of a long reason only the beginning', () => {
+    const killedBy = { by: 'reset', reason: 'why '.repeat(250) } as const;
+    expect(stateText(sessionFacts(view({ state: 'exited', killedBy }))).length).toBeLessThan(220);
   });
 });

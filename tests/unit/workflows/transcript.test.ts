@@ -5,7 +5,7 @@ import { Transcript } from '../../../workflows/turn/transcript';
 const user = (text: string): Message => ({ role: 'user', text });
 
 function transcript(...texts: string[]): Transcript {
-  const all = new Transcript();
+  const all = new Transcript(() => undefined);
   all.push(...texts.map(user));
   return all;
 }

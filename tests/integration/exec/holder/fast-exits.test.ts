@@ -1,4 +1,5 @@
 // S13: the log has all output of a program that exits fast, whether only the program ends or the shell with it.
+import { count } from '../../../helpers/long-run';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { endWithoutTrace, logOf, otherSession } from '../session-processes';
 
@@ -24,10 +25,10 @@ async function exits(times: number, bytes: number, isLast: (n: number) => boolea
   return wrong;
 }
 
-test('no byte of a thousand fast exits of 20 KB is missing, every tenth of them the shell’s own', async () => {
-  expect(await exits(1_000, 20_000, (n) => n % 10 === 9)).toEqual([]);
+test('no byte of hundreds of fast exits of 20 KB is missing, every tenth of them the shell’s own', async () => {
+  expect(await exits(count(300, 3_000), 20_000, (n) => n % 10 === 9)).toEqual([]);
 }, 120_000);
 
-test('no byte of a hundred fast exits of 1 MB is missing, every fifth of them the shell’s own', async () => {
-  expect(await exits(100, 1_048_576, (n) => n % 5 === 4)).toEqual([]);
+test('no byte of dozens of fast exits of 1 MB is missing, every fifth of them the shell’s own', async () => {
+  expect(await exits(count(40, 300), 1_048_576, (n) => n % 5 === 4)).toEqual([]);
 }, 120_000);

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testHost, type TestHost } from '../../../helpers/session-host';
+import { until } from '../../../helpers/until';
 import { ESCAPEES, newMark } from '../sandbox/escapees';
 import {
   endWithoutTrace,
@@ -61,6 +62,7 @@ test('a program may end cleanly: TERM comes before KILL', async () => {
       yield: { betweenOutputMs: 50 },
     },
   );
+  await until(() => logOf(t).toString().includes('ready'));
   await reset(t);
   expect(readFileSync(join(t.cwd, 'clean'), 'utf8')).toBe('saved\n');
 });

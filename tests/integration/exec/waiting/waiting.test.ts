@@ -84,6 +84,33 @@ test.each([
   expect([certainty, ...(code.startsWith('read') ? ['certain'] : [])]).toContain(view.waiting?.certainty);
 });
 
+const HOURS = { firstOutputMs: 3_600_000, betweenOutputMs: 3_600_000, maxMs: 3_600_000, promptMs: 3_600_000 };
+
+test('a read that ends by itself after a time is not taken for a wait', async () => {
+  const lines = [
+    'import os, sys, termios, tty',
+    'tty.setraw(0)',
+    'now = termios.tcgetattr(0)',
+    'now[6][termios.VMIN], now[6][termios.VTIME] = 0, 3',
+    'termios.tcsetattr(0, termios.TCSANOW, now)',
+    'seen = [os.read(0, 1) for _ in range(4)]',
+    'print(seen)',
+  ];
+  const view = await t.run(lines.join('\n'), { runtime: 'python', yield: HOURS });
+  expect(view).toMatchObject({ state: 'exited', exitCode: 0 });
+});
+
+test('a program that works beside a thread which reads the terminal is not taken for one that waits', async () => {
+  const lines = [
+    'import os, sys, threading, time',
+    'threading.Thread(target=sys.stdin.readline, daemon=True).start()',
+    'for n in range(12): time.sleep(0.08); print(n, flush=True)',
+    'os._exit(0)',
+  ];
+  const view = await t.run(lines.join('\n'), { runtime: 'python', yield: HOURS });
+  expect(view).toMatchObject({ state: 'exited', exitCode: 0 });
+});
+
 test('a prompt of >>> is reported as a wait, and what is typed there is answered there', async () => {
   const view = await t.run('python3 -q', { yield: { promptMs: 200 } });
   expect(view).toMatchObject({ state: 'waiting_input', waiting: { echo: true } });

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { withMendedCode } from '../../../../models/dialects/escaped-code';
+import { withMendedCode, type DeclaredCode } from '../../../../models/dialects/escaped-code';
 
+const ROLES = { runtime: 'runtime', code: 'code' };
 const mended = (
   code: string,
   args: object = { runtime: 'python' },
-  tool = 'code_execution_tool',
+  declared: DeclaredCode = { argumentRoles: ROLES },
 ): unknown => {
-  const call = withMendedCode({ callId: 'call_1', tool, args: { ...args, code } });
+  const call = withMendedCode({ callId: 'call_1', tool: 'x', args: { ...args, code } }, declared);
   if (call.args.code === code) expect(call.repaired).toBeUndefined();
   else expect(call.repaired).toMatch(/escaped twice/);
   return call.args.code;
@@ -76,15 +77,32 @@ test.each([
   expect(mended(code, { runtime })).toBe(code);
 });
 
-test('only a text named code is looked at, and only at the top', () => {
+test('only a text is looked at, in the argument that the tool declares to be code', () => {
   for (const args of [{ text: 'a\\nb' }, { code: 5 }, { in: { code: 'a\\nb' } }]) {
     const call = { callId: 'c', tool: 'x', args };
-    expect(withMendedCode(call)).toBe(call);
+    expect(withMendedCode(call, { argumentRoles: ROLES })).toBe(call);
   }
+  const call = { callId: 'c', tool: 'run_python', args: { code: 'import os\\nprint(1)' } };
+  expect(withMendedCode(call, {})).toBe(call);
+  expect(withMendedCode(call, { argumentRoles: { runtime: 'code' } })).toBe(call);
 });
 
-test('a tool whose name says Python gets Python', () => {
-  expect(mended('print(1)\\n', {}, 'execute_python_code')).toBe('print(1)\n');
+test('an argument of another name is repaired, and the model is told its name', () => {
+  const call = { callId: 'c', tool: 'x', args: { program: 'import os\\nprint(1)' } };
+  expect(withMendedCode(call, { argumentRoles: { code: 'program' }, codeLanguage: 'python' })).toMatchObject({
+    args: { program: 'import os\nprint(1)' },
+    repaired: expect.stringContaining('The argument "program" was escaped twice') as string,
+  });
+});
+
+test('the declared language counts; without one that of the runtime, otherwise it is a shell', () => {
+  // In a shell this \n may be the letter n.
+  expect(mended('print(1)\\n', {}, { argumentRoles: ROLES, codeLanguage: 'python' })).toBe('print(1)\n');
+  expect(mended('print(1)\\n', { runtime: 'python' })).toBe('print(1)\n');
+  expect(mended('print(1)\\n', { runtime: 'terminal' })).toBe('print(1)\\n');
+  expect(mended('print(1)\\n', { runtime: 'python' }, { argumentRoles: { code: 'code' } })).toBe(
+    'print(1)\\n',
+  );
 });
 
 test('long code is unescaped', () => {

@@ -1,12 +1,15 @@
-// Raw replies and how they are parsed: tests/fixtures/dialects/NAME.replies.yaml, with the examples of the tools'
-// documentation letter by letter. UPDATE_GOLDEN=1 writes the current results; read the diff before you commit it.
+// Raw replies and how they are parsed, with code that was escaped twice repaired: tests/fixtures/dialects/
+// NAME.replies.yaml, with the examples of the tools' documentation letter by letter. UPDATE_GOLDEN=1 writes the current
+// results; read the diff before you commit it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { DIALECTS, type DialectName, type ParsedReply } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
+import { withMendedCode } from '../../../../models/dialects/escaped-code';
 import type { RawReply } from '../../../../models/provider';
+import { createToolRegistry } from '../../../../tools/registry';
 
 interface Golden extends RawReply {
   name: string;
@@ -18,15 +21,27 @@ const fileOf = (dialect: DialectName): string =>
   join(__dirname, '..', '..', '..', 'fixtures', 'dialects', `${dialect}.replies.yaml`);
 const goldens = (dialect: DialectName): Golden[] => parse(readFileSync(fileOf(dialect), 'utf8')) as Golden[];
 
+const registry = createToolRegistry();
+const names = registry.describe().map(({ name }) => name);
+/** As it is run. */
+function read(dialect: DialectName, reply: RawReply): ParsedReply {
+  const parsed = find(dialect).parse(reply);
+  if (parsed.kind !== 'calls') return parsed;
+  const calls = parsed.calls.map((call) =>
+    names.includes(call.tool) ? withMendedCode(call, registry.find(call.tool)) : call,
+  );
+  return { ...parsed, calls };
+}
+
 if (process.env.UPDATE_GOLDEN)
   for (const dialect of DIALECTS) {
-    const now = goldens(dialect).map((golden) => ({ ...golden, parsed: find(dialect).parse(golden) }));
+    const now = goldens(dialect).map((golden) => ({ ...golden, parsed: read(dialect, golden) }));
     writeFileSync(fileOf(dialect), stringify(now, { lineWidth: 0 }));
   }
 
 describe.each(DIALECTS)('%s', (dialect) => {
   test.each(goldens(dialect))('reads $name as its golden file says', (golden) => {
-    expect(find(dialect).parse(golden)).toEqual(golden.parsed);
+    expect(read(dialect, golden)).toEqual(golden.parsed);
   });
 });
 

@@ -42,13 +42,6 @@ describe('a reply', () => {
     expect(parse('', ['a', 'x', '{"dir": "$HOME"}'])).toMatchObject({ calls: [{ args: { dir: '$HOME' } }] });
   });
 
-  test('with double-escaped code gets it unescaped', () => {
-    const reply = parse('', ['a', 'execute_python_code', '{"code": "a = 1\\\\nprint(a)"}']);
-    expect(reply).toMatchObject({
-      calls: [{ args: { code: 'a = 1\nprint(a)' }, repaired: like(/escaped twice/) }],
-    });
-  });
-
   test.each([
     ['no JSON', '{"a": ', /The arguments of call 2, of "y", cannot be used\. The JSON is invalid/],
     ['a list', '[]', /call 2, of "y".*Got \[\], allowed a JSON object/],

@@ -5,8 +5,8 @@ const like = (text: RegExp): string => expect.stringMatching(text) as string;
 const tagged = createDialects()('tagged');
 const parse = (text: string): ParsedReply => tagged.parse({ text });
 const block = (json: string): string => `<tool>${json}</tool>`;
-const item = (id: string, args = '{}', tool = 'x'): string =>
-  `{"call_id": "${id}", "tool_name": "${tool}", "arguments": ${args}}`;
+const item = (id: string, args = '{}'): string =>
+  `{"call_id": "${id}", "tool_name": "x", "arguments": ${args}}`;
 const ONE = block(`[${item('a')}]`);
 const A = { callId: 'a', tool: 'x', args: {}, needs: [] };
 const calls = (list: object[], prose = ''): object => ({
@@ -66,18 +66,6 @@ describe('a block', () => {
       calls([A, { callId: 'b', tool: 'x', args, needs: ['a'] }]),
     );
   });
-
-  test('with double-escaped code gets it unescaped, and says so', () => {
-    const reply = parse(block(`[${item('a', '{"code": "import os\\\\nprint(1)"}', 'execute_python_code')}]`));
-    expect(reply).toMatchObject({
-      calls: [
-        {
-          args: { code: 'import os\nprint(1)' },
-          repaired: expect.stringContaining('escaped twice') as string,
-        },
-      ],
-    });
-  });
 });
 
 describe('an answer', () => {
@@ -126,7 +114,7 @@ describe('what cannot be used is neither run nor an answer', () => {
       block('[{"name": "x", "arguments": {}}]'),
       /"tool_name" must be a name, got undefined; its keys are "name", "arguments"/,
     ],
-    ['an empty tool_name', block(`[${item('a', '{}', '')}]`), /"tool_name" must be a name, got ""/],
+    ['an empty tool_name', ONE.replace('"x"', '""'), /"tool_name" must be a name, got ""/],
     [
       'missing arguments',
       block('[{"tool_name": "x", "args": {}}]'),

@@ -1,0 +1,44 @@
+// Messages to workflows, typed by their entries in the tables of messages.
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { contentOf, type Message } from '../../contracts/messages/message';
+import { updateIdOf } from './update-id';
+
+const argsOf = (request: unknown): [unknown?] => (request === undefined ? [] : [request]);
+
+export const sendSignal = <Request>(
+  handle: WorkflowHandle,
+  message: Message<Request, unknown, 'signal'>,
+  request?: Request,
+): Promise<void> => handle.signal(message.name, ...argsOf(request));
+
+export const sendQuery = <Request, Answer>(
+  handle: WorkflowHandle,
+  message: Message<Request, Answer, 'query'>,
+  request?: Request,
+): Promise<Answer> => handle.query<Answer, [unknown?]>(message.name, ...argsOf(request));
+
+/** An update, and the id under which the same again gets the recorded answer. */
+export interface Update<Request, Answer> {
+  message: Message<Request, Answer, 'update'>;
+  request: Request;
+  id: string;
+}
+
+/** As Temporal's client takes it. */
+export function updateOptions<Request, Answer>(
+  client: Client,
+  { message, request, id }: Update<Request, Answer>,
+): { args: [unknown?]; updateId: string } {
+  return { args: argsOf(request), updateId: updateIdOf(client, id, contentOf(message, request)) };
+}
+
+export function sendUpdate<Request, Answer>(
+  client: Client,
+  workflowId: string,
+  update: Update<Request, Answer>,
+): Promise<Answer> {
+  const { args, updateId } = updateOptions(client, update);
+  const handle = client.workflow.getHandle(workflowId);
+  // The SDK's types want to know how many arguments there are.
+  return handle.executeUpdate<Answer, [unknown]>(update.message.name, { args: args as [unknown], updateId });
+}

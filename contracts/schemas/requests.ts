@@ -1,0 +1,6 @@
+// The schemas that tables of messages name.
+export * from './agent';
+export * from './approvals';
+export { hostFactsSchema } from './remote-hosts';
+export * from './session';
+export * from './tools';

@@ -1,0 +1,79 @@
+// What continue-as-new carries of scripts' calls: the form is that of all releases.
+import type { CallState } from '../../../contracts/tools/call-state';
+import { setOwn } from '../../../contracts/own';
+import {
+  carriedCalls,
+  readCalls,
+  type CallRecord,
+  type SessionCall,
+  type SessionCalls,
+} from '../../../workflows/session/call-record';
+
+const request: SessionCall['request'] = {
+  id: 'e1c1',
+  commandId: 'c',
+  tool: 'fire',
+  args: { a: 1 },
+  cwd: '/',
+  effects: 'once',
+  runsOn: 'anywhere',
+  timeoutMs: 1,
+};
+const asking = { ...request, hold: { hash: 'h', reasons: [], expiresMs: 1, what: 'fire' } };
+const outcome = { ok: true as const, value: 1 };
+const lost = { ok: false as const, error: { code: 'unknown_outcome', message: 'x', retryable: false } };
+const notLost = (): never => {
+  throw new Error('it fits');
+};
+
+test.each<[string, CallState, CallRecord]>([
+  ['recorded', { is: 'recorded', slow: false }, { request, outcome: null }],
+  ['running', { is: 'running', slow: false }, { request, outcome: null }],
+  ['held', { is: 'held', slow: false }, { request: asking, outcome: null }],
+  ['approved', { is: 'running', slow: false }, { request: asking, outcome: null, isApproved: true }],
+  ['slow', { is: 'running', slow: true }, { request, outcome: null }],
+  ['ended', { is: 'ended', outcome, recorded: true }, { request, outcome }],
+])('a call that is %s is carried as earlier releases carry it, and read as such', (_, state, record) => {
+  const calls = { e1c1: { request: record.request, state, hash: 'h' } };
+  const carried = carriedCalls(calls, notLost);
+  expect(carried).toEqual({ e1c1: { ...record, hash: 'h' } });
+  // A new run has told no caller anything, and does not know whether a call that is not held has begun.
+  const read = state.is === 'ended' ? state : { is: state.is === 'held' ? 'held' : 'running', slow: false };
+  expect(readCalls(carried)).toEqual({ e1c1: { ...calls.e1c1, state: read } });
+});
+
+test('a cancelled call is carried with the outcome that its script is told', () => {
+  const state: CallState = { is: 'cancelled', reason: 'nobody waits' };
+  const { e1c1 } = carriedCalls({ e1c1: { request, state, hash: undefined } }, notLost);
+  expect(e1c1?.outcome).toMatchObject({ ok: false, error: { code: 'call_cancelled' } });
+});
+
+test('a record of 0.2.0, without a hash, and one of a call that was held again are read', () => {
+  const old: Record<string, CallRecord> = {
+    e1c1: { request: asking, outcome: null, isApproved: false },
+    e1c2: { request, outcome: lost },
+  };
+  expect(Object.values(readCalls(old)).map(({ state, hash }) => [state.is, hash])).toEqual([
+    ['held', undefined],
+    ['ended', undefined],
+  ]);
+});
+
+test('the latest calls are carried whole, and earlier ones that do not fit with an unknown outcome, in their order', () => {
+  const calls: SessionCalls = {};
+  const asked: string[] = [];
+  for (const id of ['__proto__', 'e1c2', 'e1c3'])
+    setOwn<SessionCall>(calls, id, {
+      request: { ...request, id, args: { text: 'x'.repeat(150_000) } },
+      state: { is: 'running', slow: false },
+      hash: undefined,
+    });
+  const carried = carriedCalls(calls, (call) => (asked.push(call.request.id), lost));
+  expect(Object.keys(carried)).toEqual(['__proto__', 'e1c2', 'e1c3']);
+  expect(Object.values(carried).map((call) => [call.outcome, 'text' in call.request.args])).toEqual([
+    [lost, false],
+    [null, true],
+    [null, true],
+  ]);
+  expect(asked).toEqual(['__proto__']);
+});

@@ -1,0 +1,77 @@
+// A script's call as its session keeps it, and as the next run of the session receives it. The carried form is the one
+// of all releases: they read each other's records.
+import { outcomeOf, type CallState } from '../../contracts/tools/call-state';
+import { ownValue, setOwn } from '../../contracts/own';
+import { jsonBytes } from '../../contracts/payload-size';
+import type { ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
+
+/** Continue-as-new carries calls in one payload of at most 2 MB, with queued inputs and a command's code. */
+const MAX_CARRIED_BYTES = 400_000;
+
+export interface SessionCall {
+  request: Omit<ToolCallRequest, 'answered'>;
+  state: CallState;
+  /** Hash of the call's content; undefined if it is not known, as in records of 0.2.0. */
+  hash: string | undefined;
+}
+
+export type SessionCalls = Record<string, SessionCall>;
+
+export interface CallRecord {
+  request: SessionCall['request'];
+  /** Null while it is open. */
+  outcome: ToolOutcome | null;
+  hash?: string | undefined;
+  /** Someone was asked about it and approved it. */
+  isApproved?: boolean;
+}
+
+export type CallRecords = Record<string, CallRecord>;
+
+/** What a call is recorded as if it does not fit. */
+type Lost = (call: SessionCall) => ToolOutcome;
+
+export function readCalls(records: CallRecords): SessionCalls {
+  const calls: SessionCalls = {};
+  for (const [id, { request, outcome, hash, isApproved }] of Object.entries(records))
+    setOwn(calls, id, { request, state: stateOf(request, outcome, isApproved === true), hash });
+  return calls;
+}
+
+function stateOf(
+  { hold }: CallRecord['request'],
+  outcome: ToolOutcome | null,
+  isApproved: boolean,
+): CallState {
+  if (outcome) return { is: 'ended', outcome, recorded: true };
+  return { is: hold && !isApproved ? 'held' : 'running', slow: false };
+}
+
+/** The oldest calls are recorded as lost if not all fit. */
+export function carriedCalls(calls: SessionCalls, lost: Lost): CallRecords {
+  let bytes = 0;
+  const fitting: CallRecords = {};
+  for (const [id, call] of Object.entries(calls).reverse()) {
+    const record = recordOf(call);
+    bytes += jsonBytes(record);
+    if (bytes <= MAX_CARRIED_BYTES) setOwn(fitting, id, record);
+  }
+  const carried: CallRecords = {};
+  for (const [id, call] of Object.entries(calls))
+    setOwn(
+      carried,
+      id,
+      ownValue(fitting, id) ?? { ...recordOf(call), outcome: lost(call), request: withoutArgs(call) },
+    );
+  return carried;
+}
+
+function recordOf({ request, state, hash }: SessionCall): CallRecord {
+  const isApproved = state.is === 'running' && request.hold !== undefined;
+  // A call that was cancelled before it came has only an id.
+  const outcome = outcomeOf(state, request.tool || request.id);
+  return { request, outcome, ...(hash !== undefined && { hash }), ...(isApproved && { isApproved }) };
+}
+
+/** Of a call that has ended, so that continue-as-new need not carry them. */
+export const withoutArgs = ({ request }: SessionCall): SessionCall['request'] => ({ ...request, args: {} });
