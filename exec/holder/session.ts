@@ -147,6 +147,7 @@ export class Session {
         throw new HoldfastError('no_running_process', { session: this.config.session });
       this.flush = true;
       this.prompts.answered(this.waiting !== null);
+      life.watch.typing();
       await life.input.type(text && this.secrets.fill(text), keys, enter);
     } catch (err) {
       this.inputs.remove(id);
@@ -161,9 +162,10 @@ export class Session {
     if (!this.running || !this.life) return false;
     this.flush = true;
     this.prompts.answered(this.waiting !== null);
-    const { input, shell } = this.life;
+    const { input, shell, watch } = this.life;
+    watch.typing();
     void shell.untilTaken().then(() => this.running && input.raw(bytes));
-    this.life.watch.touch();
+    watch.touch();
     return true;
   }
 
@@ -322,6 +324,7 @@ export class Session {
   /** Types the answer to a script's call. */
   private answer(bytes: Buffer): void {
     this.flush = true;
+    this.life?.watch.typing();
     this.life?.input.answer(bytes);
     this.life?.watch.touch();
   }

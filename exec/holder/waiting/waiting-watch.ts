@@ -26,6 +26,9 @@ export class WaitingWatch {
   private lookedAt = 0;
   /** What the look had shown that was told last. */
   private told: WaitingCertainty | undefined;
+  /** The look before something was typed: as long as nothing has run since, its reader may not have been woken yet. */
+  private beforeTyping: string | undefined;
+  private isTyped = false;
 
   constructor(
     private readonly shell: Shell,
@@ -43,10 +46,20 @@ export class WaitingWatch {
     this.schedule(Date.now() - this.lookedAt < MOMENT_MS ? AGAIN_MS : QUICK_MS);
   }
 
+  /**
+   * Something is about to be typed. The kernel hands it to the reader a moment later, on a busy machine much later: until
+   * then the program looks like one that waits again.
+   */
+  typing(): void {
+    this.beforeTyping = this.current ? this.look()?.fingerprint : undefined;
+    this.isTyped = true;
+  }
+
   stop(): void {
     this.round += 1;
     clearTimeout(this.timer);
     this.current = null;
+    this.isTyped = false;
   }
 
   private schedule(ms: number): void {
@@ -59,7 +72,8 @@ export class WaitingWatch {
     if (this.isQuick) {
       this.isQuick = false;
       this.lookedAt = Date.now();
-      const isWaiting = sample?.isAlone === true && (await this.tell(round, sample, true));
+      const isWaiting =
+        sample?.isAlone === true && this.hasTaken(sample) && (await this.tell(round, sample, true));
       if (round !== this.round) return;
       if (!isWaiting) return this.schedule(FIRST_MS);
     }
@@ -74,6 +88,12 @@ export class WaitingWatch {
     }
     this.schedule(sample && !isSteady ? CONFIRM_MS : this.delayMs);
     this.delayMs = Math.min(this.delayMs * 2, SLOWEST_MS);
+  }
+
+  /** What was typed has woken the program that waited for it. Of one that did not wait nothing can be said. */
+  private hasTaken(sample: WaitingSample): boolean {
+    if (!this.isTyped) return true;
+    return this.beforeTyping !== undefined && this.beforeTyping !== sample.fingerprint;
   }
 
   private look(): WaitingSample | undefined {
@@ -95,6 +115,7 @@ export class WaitingWatch {
     // A program that edits lines itself (readline) also echoes them: only a line without echo is a password prompt.
     const since = new Date(this.since).toISOString();
     this.told = sample.certainty;
+    this.isTyped = false;
     // A read that ends by itself is like a poll that does: it may be anything.
     const certainty = sample.certainty === 'certain' && !blocks ? 'hint' : sample.certainty;
     this.set({ echo: echo || !canonical, certainty, since });

@@ -1,5 +1,9 @@
 // S20: a program that waits for typing is told from one that works, by facts of the operating system.
 import type { Runtime } from '../../../../contracts/sessions/session';
+import { readTree } from '../../../../exec/tree-record';
+import { sessionPaths } from '../../../../exec/session-paths';
+import type { Shell } from '../../../../exec/holder/shell/shell';
+import { WaitingWatch } from '../../../../exec/holder/waiting/waiting-watch';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { endWithoutTrace, reset } from '../session-processes';
 
@@ -163,6 +167,32 @@ test('a program that works after an answered question is not reported until it a
   expect((await t.until({ kind: 'idle', from: 0, timeoutMs: 5_000 })).output).toBe(
     'go? y\nBuilding: again? ',
   );
+});
+
+test('a program that the kernel has not yet woken for what was typed is not taken, at one look, for one that waits again', async () => {
+  const { output } = await t.run('tty; read x');
+  const shell = { leader: readTree(sessionPaths(t.dataDir, t.ref))?.leader.pid, ttyPath: output.trim() };
+  let onTold = (): void => {};
+  // What is typed never arrives here: as on a machine that has no time yet to hand it on.
+  const watch = new WaitingWatch(shell as Shell, () => {
+    if (watch.current) onTold();
+  });
+  const msUntilTold = async (isTyped: boolean): Promise<number> => {
+    const startedAt = Date.now();
+    const told = new Promise<void>((resolve) => (onTold = resolve));
+    if (isTyped) watch.typing();
+    watch.touch();
+    await told;
+    return Date.now() - startedAt;
+  };
+  try {
+    // The pauses before one look take 5 to 20 ms, those before two 155 ms and more.
+    expect(await msUntilTold(true)).toBeGreaterThanOrEqual(150);
+    expect(Math.min(await msUntilTold(false), await msUntilTold(false))).toBeLessThan(150);
+    expect(await msUntilTold(true)).toBeGreaterThanOrEqual(150);
+  } finally {
+    watch.stop();
+  }
 });
 
 test('polling the terminal with a timeout is no reason to say that input is needed', async () => {
