@@ -57,8 +57,8 @@ module.exports = {
     {
       name: 'only-workers-and-cli-compose',
       severity: 'error',
-      from: { pathNot: '^(workers|cli|testing|bench|examples|tests)/' },
-      to: { path: '^(workers|cli)/' },
+      from: { pathNot: '^(workers|cli|gateway|testing|bench|examples|tests)/' },
+      to: { path: '^(workers|cli|gateway)/' },
     },
     {
       name: 'holders-load-nothing-of-the-host',
@@ -86,6 +86,15 @@ module.exports = {
       'node_modules/@modelcontextprotocol/',
     ]),
     only('checks', ['checks/', 'contracts/', 'system/', 'node_modules/']),
+    only('gateway', [
+      'gateway/',
+      'client/',
+      'contracts/',
+      'exec/(attach|client|output|protocol|session-paths)',
+      'system/',
+      'node_modules/(hono|@hono|ws|@types/ws)/',
+      'node_modules/zod/',
+    ]),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),
     only('activities', [
       'activities/',

@@ -15,6 +15,11 @@ export const EXAMPLES = {
     'holdfast host access laptop off                               on that machine: run nothing any more',
     'holdfast host ls',
   ),
+  serve: below(
+    'holdfast serve                                        on this machine; prints a link that logs in',
+    'holdfast serve --listen 0.0.0.0:7280 --name agents.example.org',
+    'holdfast token create ci --role operator --agents "ci-*" --valid 30d',
+  ),
   chat: below(
     'holdfast chat --model openai:gpt-5                  a new conversation in this folder',
     'holdfast chat --agent review                        join the running conversation with this id',

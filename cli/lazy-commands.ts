@@ -44,3 +44,8 @@ export const tools = lazy(() => import('./commands/tools'), 'tools');
 export const down = lazy(() => import('./commands/down'), 'down');
 export const up = lazy(() => import('./commands/up'), 'up');
 export const wait = lazy(() => import('./commands/wait'), 'wait');
+export const serve = lazy(() => import('./gateway/serve'), 'serve');
+export const createToken = lazy(() => import('./gateway/token'), 'createToken');
+export const listTokens = lazy(() => import('./gateway/token'), 'listTokens');
+export const revokeToken = lazy(() => import('./gateway/token'), 'revokeToken');
+export const openPage = lazy(() => import('./gateway/ui'), 'openPage');

@@ -10,6 +10,7 @@ import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
 import type { GlobalOptions } from './context';
 import { EXAMPLES } from './examples';
+import { addGatewayCommands } from './gateway/gateway-commands';
 import { addHostCommands } from './host-commands';
 import {
   approve,
@@ -262,6 +263,7 @@ export function program(): Command {
     .action(
       action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
     );
+  addGatewayCommands(command, action);
   addHostCommands(command('host', 'machines whose shells agents use: serve this one, list all'), action);
   root
     .command('check <file>')

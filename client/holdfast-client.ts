@@ -11,6 +11,7 @@ import type { ServerFacts } from './delivery/deliver';
 import { HostDirectory } from './hosts/host-directory';
 import { HostNamespaces } from './hosts/host-namespaces';
 import { QueueClaims } from './hosts/queue-claims';
+import { SessionDirectory } from './session-directory';
 import { SessionHandle } from './session-handle';
 
 export interface ConnectChoice extends ServerChoice {
@@ -68,6 +69,11 @@ export class HoldfastClient {
     const { host = LOCAL_HOST } = ref;
     const home = (): Promise<Client> => this.namespaces.clientOf(host);
     return new SessionHandle(home, { ...ref, host }, settings, this.server);
+  }
+
+  /** Which sessions are open, on any host, and what each is doing. */
+  get sessions(): SessionDirectory {
+    return new SessionDirectory(this.namespaces, this.server);
   }
 
   /** Machines that serve shells, other than the local one. */

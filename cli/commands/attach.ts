@@ -18,7 +18,7 @@ import { showTerminal, sizeOf, type Left, type Person } from '../terminal/person
 import { showThroughTemporal } from '../terminal/person-through-temporal';
 import { sameSession } from '../print/next-step';
 import { note } from '../terminal/terminal-style';
-import { wayTo, type WayOptions } from '../terminal/way-to-host';
+import { wayTo, type WayOptions } from '../terminal/host-token';
 import { allWork } from '../print/work';
 import { exitCodeOf } from './exec';
 

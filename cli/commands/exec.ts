@@ -18,7 +18,7 @@ import { sameSession } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { requireHost } from '../require-host';
 import { note } from '../terminal/terminal-style';
-import { wayTo, type WayOptions } from '../terminal/way-to-host';
+import { wayTo, type WayOptions } from '../terminal/host-token';
 
 export interface ExecOptions extends WayOptions {
   runtime: Runtime;

@@ -6,7 +6,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
 import { packageVersion } from '../../system/package-root';
 import type { CliContext } from '../context';
-import { knownError } from '../print/report-error';
+import { knownError } from '../../system/known-error';
 import { AGENT_OPERATIONS } from './agent-operations';
 import type { Operation } from './operation';
 import { SESSION_OPERATIONS } from './session-operations';

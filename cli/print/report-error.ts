@@ -1,17 +1,9 @@
 // The only place where errors leave the command line: code, message and next step to stderr, exit code above 64.
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { inertText } from '../../contracts/text/inert';
-import { fromFailure } from '../../contracts/errors/failure';
-import { asStorageFailure } from '../../system/storage-failure';
+import { knownError } from '../../system/known-error';
 import { nextStep, type GivenOptions } from './next-step';
 import { visibleJson } from './print-json';
 import { continued, styled } from '../terminal/terminal-style';
-
-/** The catalogue's error for any thrown value. */
-export function knownError(err: unknown): HoldfastError {
-  const known = fromFailure(err) ?? asStorageFailure(err);
-  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
-}
 
 /** @param given options of the command line, for a next step that can be pasted */
 export function reportError(err: unknown, json: boolean, given: GivenOptions = {}): number {

@@ -1,12 +1,14 @@
 // Lists agents from the server's visibility store: no worker has to answer, and what happened a second ago may be missing.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+// The client's own reading of a raw entry: its iterator has no cursors.
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers';
 import type { AgentState } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { listAgentsSchema } from '../../contracts/schemas/agent-list';
 import { parseWith } from '../../contracts/schemas/parse';
 import type { WaitsFor } from '../../contracts/agents/waits';
-import { lacksAttribute } from '../delivery/with-attributes';
+import { invalidArgument, lacksAttribute } from '../delivery/with-attributes';
 
 export interface ListAgentsRequest {
   /** `ended` lists those that have ended, however; the others list open agents. Default: every state. */
@@ -33,21 +35,65 @@ export interface AgentEntry {
   end: { at: string | null; how: string } | null;
 }
 
+export interface AgentPageRequest extends ListAgentsRequest {
+  /** Most agents to return, 1 to 1,000. Default 100. */
+  limit?: number | undefined;
+  /** `next` of the page before. */
+  cursor?: string | undefined;
+}
+
+const DEFAULT_PAGE = 100;
+const MAX_PAGE = 1_000;
+
 export class AgentDirectory {
   constructor(private readonly client: Client) {}
 
   /** Pages are read as the iteration needs them. Throws `invalid_input`. */
   async *list(request: ListAgentsRequest = {}): AsyncGenerator<AgentEntry> {
+    for (let cursor: string | undefined; ;) {
+      const page = await this.page({ ...request, limit: MAX_PAGE, cursor });
+      yield* page.items;
+      if (page.next === null) return;
+      cursor = page.next;
+    }
+  }
+
+  /**
+   * One page, newest first. It may be short, even empty, and still have a next one: `text` is looked for here. Throws
+   * `invalid_input`, also for a cursor that is not of such a list.
+   */
+  async page({ limit = DEFAULT_PAGE, cursor, ...request }: AgentPageRequest = {}): Promise<{
+    items: AgentEntry[];
+    next: string | null;
+  }> {
     const { text, ...filter } = parseWith(listAgentsSchema, 'The filter of agents', request);
     const sought = text?.toLowerCase();
+    const { workflowService, options } = this.client;
+    const { namespace, loadedDataConverter } = options;
     try {
-      for await (const info of this.client.workflow.list({ query: queryOf(filter) })) {
-        const entry = entryOf(info);
-        const said = `${entry.id}\n${entry.message ?? ''}`.toLowerCase();
-        if (sought === undefined || said.includes(sought)) yield entry;
-      }
+      const { executions, nextPageToken } = await workflowService.listWorkflowExecutions({
+        namespace,
+        query: queryOf(filter),
+        pageSize: limit,
+        nextPageToken: Buffer.from(cursor ?? '', 'base64url'),
+      });
+      const infos = await Promise.all(
+        executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace)),
+      );
+      const items = infos
+        .map(entryOf)
+        .filter(({ id, message }) => !sought || `${id}\n${message ?? ''}`.toLowerCase().includes(sought));
+      const next = nextPageToken.length > 0 ? Buffer.from(nextPageToken).toString('base64url') : null;
+      return { items, next };
     } catch (err) {
-      throw lacksAttribute(err) ? missingAttributes(request) : err;
+      if (lacksAttribute(err)) throw missingAttributes(request);
+      throw cursor !== undefined && invalidArgument(err)
+        ? new HoldfastError('invalid_input', {
+            what: 'The cursor',
+            got: JSON.stringify(cursor),
+            allowed: '"next" of the page before, with the same filter',
+          })
+        : err;
     }
   }
 }

@@ -87,11 +87,12 @@ export class AgentHandle {
     this.delivery = { client, server, workflowId: this.workflowId, needsWorker: true, what: 'The agent' };
   }
 
-  /** Throws `invalid_input`, or `id_conflict` if an agent with this id is running. */
-  async start(input: AgentInput): Promise<void> {
+  /**
+   * Throws `invalid_input`, or `id_conflict` if an agent with this id is running.
+   * @param startId tells the same start, whose answer was lost, from another agent with this id
+   */
+  async start(input: AgentInput, startId: string = randomUUID()): Promise<void> {
     const checked = parseWith(agentInputSchema, 'The input of agent', input);
-    // Tells our own first attempt, whose answer was lost, from another agent with this id.
-    const startId = randomUUID();
     await deliver(this.delivery, async () => {
       try {
         await withAttributes(attributesOfNewAgent(this.id, input.task !== undefined), (attributes) =>
@@ -134,9 +135,9 @@ export class AgentHandle {
   }
 
   /** One more message, without waiting for the result. */
-  async post(message: string, { mode }: Pick<SendOptions, 'mode'> = {}): Promise<void> {
+  async post(message: string, { mode, id = randomUUID() }: SendOptions = {}): Promise<void> {
     // With an id, because a signal whose acknowledgement is lost is sent again.
-    const request = sendRequest(message, mode, randomUUID());
+    const request = sendRequest(message, mode, id);
     await deliver(this.delivery, () => sendSignal(this.handle, MESSAGES.send, request));
   }
 
@@ -158,12 +159,12 @@ export class AgentHandle {
    * Starts the agent `id` with the first `at` messages of this conversation, by default all of them, and with its
    * settings, unless others are given. Throws `invalid_input` if `at` is not the beginning of a turn.
    */
-  async fork(id: string, { at, ...own }: ForkOptions = {}): Promise<AgentHandle> {
+  async fork(id: string, { at, ...own }: ForkOptions = {}, startId?: string): Promise<AgentHandle> {
     const { runId, messages, settings } = await this.ownState();
     const count = at ?? messages;
     await this.checkBeginning(count, messages);
     const fork = new AgentHandle(this.namespaces, id, this.server);
-    await fork.start({ ...settings, ...own, from: { agent: this.id, runId, count } });
+    await fork.start({ ...settings, ...own, from: { agent: this.id, runId, count } }, startId);
     return fork;
   }
 
@@ -188,6 +189,11 @@ export class AgentHandle {
   async state(): Promise<AgentOverview> {
     const { client, namespaces, server } = this;
     return overviewOf({ client, namespaces, server }, await this.ownState());
+  }
+
+  /** Throws `not_found` for an agent that the server does not know, or no longer. Needs no worker. */
+  async requireKnown(): Promise<void> {
+    await deliver({ ...this.delivery, needsWorker: false }, () => this.handle.describe());
   }
 
   /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */
@@ -223,7 +229,7 @@ export class AgentHandle {
       onState?.(state);
       const { turns, currentTurn, status } = state;
       const isOver = turn < turns || (turn === turns && currentTurn === null);
-      const page = turn <= turns ? await this.turnMessages(turn, index) : undefined;
+      const page = turn <= turns ? await this.turnPage(turn, index) : undefined;
       for (const message of page?.messages ?? []) yield { turn, index: index++, message };
       if (isOver && page && index >= page.total) {
         onTurnEnd?.(turn, turn === lastEnded(state) ? state.lastResult : null);
@@ -266,7 +272,8 @@ export class AgentHandle {
     return deliver(this.delivery, () => sendUpdate(client, workflowId, { message, request, id }));
   }
 
-  private async turnMessages(turn: number, from: number): Promise<TranscriptPage | undefined> {
+  /** One page of a turn's messages; undefined if the turn is only about to start. */
+  async turnPage(turn: number, from: number): Promise<TranscriptPage | undefined> {
     const workflowId = turnWorkflowId(this.id, turn);
     const handle = this.client.workflow.getHandle(workflowId);
     try {

@@ -79,7 +79,7 @@ async function shellState(asking: Asking, shell: Shell): Promise<ShellState> {
   return { ...known, status, command, waits: waitOf(told, workflowId) };
 }
 
-function waitOf({ approvals, status, view, command }: SessionState, workflowId: string): Wait | null {
+export function waitOf({ approvals, status, view, command }: SessionState, workflowId: string): Wait | null {
   const [asked] = approvals ?? [];
   if (asked) return { for: 'approval', since: asked.askedAt, workflowId };
   if (status !== 'waiting_input' || !command) return null;
@@ -92,7 +92,8 @@ interface Question<Answer> extends Asking {
   what: string;
 }
 
-async function ask<Answer>({
+/** Null for what does not answer within three seconds, or no longer exists. */
+export async function ask<Answer>({
   client,
   server,
   workflowId,

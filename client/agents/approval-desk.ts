@@ -1,6 +1,6 @@
 // Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
-import type { WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
@@ -11,9 +11,12 @@ import { parseRequest } from '../../contracts/schemas/parse-request';
 import { deliver, type ServerFacts } from '../delivery/deliver';
 import { sendQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
+import { openWorkflows, toldToWait } from './open-workflows';
 
 /** A pending approval, and the session or the turn that waits for it. */
 export type WaitingApproval = OpenQuestion;
+
+const ASKERS = [WORKFLOWS.execSession, WORKFLOWS.turn];
 
 export class ApprovalDesk {
   constructor(
@@ -21,15 +24,26 @@ export class ApprovalDesk {
     private readonly server: ServerFacts,
   ) {}
 
-  /** The pending approvals of all agents or of one, oldest first. */
-  async list(agent?: string): Promise<WaitingApproval[]> {
+  /** The pending approvals of all agents or of one, oldest first. Asks every open session and turn. */
+  list(agent?: string): Promise<WaitingApproval[]> {
     const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-    const query =
-      `WorkflowType IN ("${WORKFLOWS.execSession}", "${WORKFLOWS.turn}") ` +
-      `AND ExecutionStatus = "Running"${own}`;
+    return this.askAll(async (client) => openWorkflows(client, ASKERS, own));
+  }
+
+  /**
+   * The same of all agents, but asks only those that have told the server that they wait: one that began to wait less
+   * than a second ago may be missing.
+   */
+  listTold(): Promise<WaitingApproval[]> {
+    return this.askAll((client) => toldToWait(client, ASKERS, 'approval'));
+  }
+
+  private async askAll(
+    list: (client: Client) => Promise<WorkflowExecutionInfo[]>,
+  ): Promise<WaitingApproval[]> {
     const asked: Promise<WaitingApproval[]>[] = [];
     for (const client of await this.namespaces.all())
-      for await (const { workflowId } of client.workflow.list({ query }))
+      for (const { workflowId } of await list(client))
         if (await this.namespaces.isHome(client, workflowId)) asked.push(this.of(workflowId));
     const found = (await Promise.allSettled(asked)).flatMap((one) =>
       // A workflow that has ended in the meantime, or of a release without approvals.
@@ -39,7 +53,10 @@ export class ApprovalDesk {
   }
 
   /** One approval in full, however long its code or its arguments are. */
-  async whole({ workflowId, id }: WaitingApproval): Promise<WaitingApproval | undefined> {
+  async whole({
+    workflowId,
+    id,
+  }: Pick<WaitingApproval, 'workflowId' | 'id'>): Promise<WaitingApproval | undefined> {
     const [one] = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals, { id }));
     return one?.id === id ? { ...one, workflowId } : undefined;
   }

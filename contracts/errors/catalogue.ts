@@ -1,6 +1,7 @@
 // The catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step. Pure.
 import { ENCRYPTION_ERRORS } from './encryption-errors';
 import { entry, sentence, type ErrorEntry, type With } from './error-entry';
+import { GATEWAY_ERRORS } from './gateway-errors';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
 import { POLICY_ERRORS } from './policy-errors';
@@ -12,6 +13,7 @@ export const CATALOGUE = {
   ...TOOL_ERRORS,
   ...MODEL_ERRORS,
   ...HOST_ERRORS,
+  ...GATEWAY_ERRORS,
   ...POLICY_ERRORS,
   ...ENCRYPTION_ERRORS,
   ...SECRET_ERRORS,
@@ -293,7 +295,7 @@ export const CATALOGUE = {
     true,
     'none',
     (f: With<'got'>) => `The port is taken: got ${f.got}, allowed a free port.`,
-    () => 'Omit --port to use any free port, or name another.',
+    (f) => String(f.next ?? 'Omit --port to use any free port, or name another.'),
   ),
   worker_failed: entry(
     70,

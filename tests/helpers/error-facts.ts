@@ -5,6 +5,10 @@ import type { ErrorCode, ErrorFacts } from '../../contracts/errors/holdfast-erro
 export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   invalid_input: { what: 'The session', got: '-1', allowed: 'a whole number' },
   unknown_tool: { got: 'x', allowed: 'input' },
+  access_needed: { reason: 'the token has expired' },
+  access_denied: { what: 'POST /v1/agents', got: 'a viewer', allowed: 'an operator' },
+  request_refused: { reason: 'this gateway is not served under the name evil.example' },
+  too_many_requests: { what: 'A failed log-in', allowed: '10 a minute', seconds: 60 },
   tool_invalid: { got: 'x y', allowed: 'name: a-z' },
   tool_name_taken: { got: 'My-Tool', before: 'my_tool' },
   tools_not_loaded: { got: '/tools.mjs', reason: 'no such file' },

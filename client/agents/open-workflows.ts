@@ -1,0 +1,34 @@
+// Lists open workflows from the server's visibility store.
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { WaitsFor } from '../../contracts/agents/waits';
+import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
+import { lacksAttribute } from '../delivery/with-attributes';
+
+/** @param and a further condition, ` AND ...` */
+export async function openWorkflows(
+  client: Client,
+  types: readonly string[],
+  and = '',
+): Promise<WorkflowExecutionInfo[]> {
+  const names = types.map((type) => `"${type}"`).join(', ');
+  const query = `WorkflowType IN (${names}) AND ExecutionStatus = "Running"${and}`;
+  const found: WorkflowExecutionInfo[] = [];
+  for await (const info of client.workflow.list({ query })) found.push(info);
+  return found;
+}
+
+/** Those that have told the server what they wait for, and those that tell it nothing: of releases before 0.3. */
+export async function toldToWait(
+  client: Client,
+  types: readonly string[],
+  waitsFor: WaitsFor,
+): Promise<WorkflowExecutionInfo[]> {
+  const { waitsFor: attribute } = SEARCH_ATTRIBUTES;
+  try {
+    return await openWorkflows(client, types, ` AND (${attribute} = "${waitsFor}" OR ${attribute} IS NULL)`);
+  } catch (err) {
+    // The server lacks the attribute.
+    if (lacksAttribute(err)) return openWorkflows(client, types);
+    throw err;
+  }
+}

@@ -1,0 +1,87 @@
+// What the API of `holdfast serve` answers beyond what workflows and the client say. Plain JSON, no I/O.
+import type { EndReason, Usage } from '../agents/agent';
+import type { OpenQuestion } from '../agents/questions';
+import type { Wait } from '../agents/waits';
+import type { SessionState } from '../sessions/session';
+
+export interface Listed<Item> {
+  items: Item[];
+  /** The cursor of the next page; null at the end. */
+  next: string | null;
+}
+
+/** An open session; `state` is null if it does not answer. */
+export interface SessionEntry {
+  agent: string;
+  host: string;
+  session: number;
+  workflowId: string;
+  /** ISO 8601. */
+  since: string;
+  state: SessionState | null;
+  waits: Wait | null;
+}
+
+/** A pending approval; `key` names it in paths. */
+export interface KeyedApproval extends OpenQuestion {
+  key: string;
+}
+
+/** An agent with those below it. */
+export interface AgentTree {
+  agent: string;
+  /** Null for the topmost. */
+  role: string | null;
+  status: 'running' | 'ended';
+  /** ISO 8601. */
+  since: string | null;
+  reason: EndReason | null;
+  usage: Usage | null;
+  agents: AgentTree[];
+}
+
+/** Something that waits for a person, or that has failed. */
+export interface InboxItem {
+  kind: 'approval' | 'input' | 'failed';
+  agent: string;
+  /** ISO 8601. */
+  since: string;
+  /** One line for people. */
+  text: string;
+  approval?: KeyedApproval;
+  session?: {
+    host: string;
+    session: number;
+    workflowId: string;
+    /** The last lines of the screen. */
+    screen: string;
+    /** False for a password. */
+    echo: boolean;
+  };
+  failure?: { code: string; message: string; next: string };
+}
+
+export interface UsageLine extends Usage {
+  /** An agent's id, a model's name, or a day (UTC, `2026-11-23`). */
+  key: string;
+}
+
+export interface UsageReport {
+  total: Usage;
+  byAgent: UsageLine[];
+  byTree: UsageLine[];
+  byModel: UsageLine[];
+  byDay: UsageLine[];
+}
+
+export interface Me {
+  name: string;
+  role: 'viewer' | 'operator' | 'admin';
+  agents: string[];
+  /** ISO 8601; null: never. */
+  expiresAt: string | null;
+  release: { version: string };
+  namespace: string;
+  /** Where Temporal's web UI shows a workflow, with `{workflowId}` in place of its id; null if none is known. */
+  temporalUi: string | null;
+}

@@ -1,0 +1,158 @@
+// Shapes of the API's own requests and answers; those of agents and sessions have schemas already.
+import { AGENT_STATES } from '../agents/work-state';
+import { WAITS_FOR } from '../agents/waits';
+import type { AgentTree, InboxItem, KeyedApproval, Me, SessionEntry, UsageReport } from '../gateway/api';
+import type { RegistryRecord } from '../tools/registry-record';
+import { agentInputSchema, sendSchema } from './agent';
+import { listAgentsSchema } from './agent-list';
+import * as answers from './answers';
+import { execSchema, idSchema, inputSchema, outputSchema, resetSchema, waitRequestSchema } from './session';
+import { z } from './zod';
+
+const text = z.string();
+const orNull = <T extends z.core.SomeType>(schema: T): z.ZodMiniNullable<T> => z.nullable(schema);
+const items = <T extends z.core.SomeType>(
+  item: T,
+): z.ZodMiniObject<{ items: z.ZodMiniArray<T>; next: z.ZodMiniNullable<z.ZodMiniString> }> =>
+  z.object({ items: z.array(item), next: orNull(text) });
+
+const whole = (from: number, to: number): z.ZodMiniNumber => z.int().check(z.minimum(from), z.maximum(to));
+
+export const agentsQuery = z.extend(listAgentsSchema, {
+  limit: z.optional(whole(1, 1_000)),
+  cursor: z.optional(text.check(z.maxLength(10_000))),
+});
+export const ofAgentQuery = z.strictObject({ agent: z.optional(idSchema) });
+export const transcriptQuery = z.strictObject({
+  from: z.optional(whole(0, 1_000_000_000)),
+  limit: z.optional(whole(1, 1_000)),
+});
+export const eventsQuery = z.strictObject({ after: z.optional(text.check(z.maxLength(100))) });
+export const outputQuery = z.omit(outputSchema, { reader: true, wait: true, waitMs: true });
+export const logQuery = z.strictObject({
+  from: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+  bytes: z.optional(whole(1, 8 * 1024 * 1024)),
+});
+
+export const startBody = z.extend(agentInputSchema, { id: z.optional(idSchema) });
+export const forkBody = z.extend(z.partial(z.omit(agentInputSchema, { from: true })), {
+  id: z.optional(idSchema),
+  at: z.optional(whole(0, 1_000_000)),
+});
+/** Ids are the header `Idempotency-Key`. */
+export const messageBody = z.omit(sendSchema, { id: true });
+export const reasonBody = z.omit(resetSchema, { id: true });
+export const execBody = z.omit(execSchema, { id: true });
+export const inputBody = z.omit(inputSchema, { id: true });
+export const waitBody = waitRequestSchema;
+export const approveBody = z.strictObject({
+  hash: text.check(z.minLength(1), z.maxLength(1_000)),
+  scope: z.optional(z.enum(['once', 'session'])),
+});
+export const denyBody = z.strictObject({ reason: z.optional(text.check(z.maxLength(1_000))) });
+export const loginBody = z.strictObject({ token: text.check(z.minLength(1), z.maxLength(1_000)) });
+
+export const loggedIn = z.object({ name: text, role: z.enum(['viewer', 'operator', 'admin']) });
+export const started = z.object({ agent: text });
+export const accepted = z.object({ id: text });
+
+const agentEntry = z.object({
+  id: text,
+  workflowId: text,
+  runId: text,
+  state: orNull(z.enum(AGENT_STATES)),
+  waitsFor: orNull(z.enum(WAITS_FOR)),
+  message: orNull(text),
+  startedAt: text,
+  end: orNull(z.object({ at: orNull(text), how: text })),
+});
+export const agentList = items(agentEntry);
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number(),
+  costUsd: orNull(z.number()),
+});
+const wait = z.object({ for: text, since: text, workflowId: text });
+const shellState = z.object({
+  ...{ host: text, session: z.number(), workflowId: text },
+  status: orNull(text),
+  command: orNull(z.looseObject({ id: text })),
+  waits: orNull(wait),
+});
+export const agentOverview = z.extend(answers.agentState, {
+  waits: orNull(wait),
+  turn: orNull(answers.turnState),
+  shells: z.array(shellState),
+});
+
+export const agentTree = z.object({
+  agent: text,
+  role: orNull(text),
+  status: z.enum(['running', 'ended']),
+  since: orNull(text),
+  reason: orNull(text),
+  usage: orNull(usage),
+  get agents(): z.ZodMiniArray<z.ZodMiniType<AgentTree>> {
+    return z.array(agentTree);
+  },
+}) as unknown as z.ZodMiniType<AgentTree>;
+
+const sessionEntry = z.object({
+  ...{ agent: text, host: text, session: z.number(), workflowId: text, since: text },
+  state: orNull(answers.sessionState),
+  waits: orNull(wait),
+});
+export const sessionList = items(sessionEntry as unknown as z.ZodMiniType<SessionEntry>);
+
+export const keyedApproval = z.extend(answers.approval, {
+  workflowId: text,
+  key: text,
+}) as unknown as z.ZodMiniType<KeyedApproval>;
+export const approvalPage = items(keyedApproval);
+
+export const inbox = items(
+  z.object({
+    kind: z.enum(['approval', 'input', 'failed']),
+    ...{ agent: text, since: text, text },
+    approval: z.optional(keyedApproval),
+    session: z.optional(
+      z.object({ host: text, session: z.number(), workflowId: text, screen: text, echo: z.boolean() }),
+    ),
+    failure: z.optional(z.object({ code: text, message: text, next: text })),
+  }) as unknown as z.ZodMiniType<InboxItem>,
+);
+
+const usageLine = z.extend(usage, { key: text });
+export const usageReport = z.object({
+  total: usage,
+  byAgent: z.array(usageLine),
+  byTree: z.array(usageLine),
+  byModel: z.array(usageLine),
+  byDay: z.array(usageLine),
+}) as unknown as z.ZodMiniType<UsageReport>;
+
+export const hostList = items(answers.hostState);
+export const registry = z.object({
+  tools: z.array(z.looseObject({ name: text })),
+  servers: z.array(z.looseObject({ name: text, state: text })),
+  faults: z.array(text),
+}) as unknown as z.ZodMiniType<RegistryRecord>;
+
+export const me = z.object({
+  name: text,
+  role: z.enum(['viewer', 'operator', 'admin']),
+  agents: z.array(text),
+  expiresAt: orNull(text),
+  release: z.object({ version: text }),
+  namespace: text,
+  temporalUi: orNull(text),
+}) as unknown as z.ZodMiniType<Me>;
+
+export const problem = z.extend(z.omit(answers.errorAnswer, { message: true, docs: true }), {
+  type: text,
+  title: text,
+  status: z.int(),
+  detail: text,
+});

@@ -1,0 +1,30 @@
+// Shapes of what a terminal's client sends.
+import type { FromClient } from '../gateway/terminal';
+import { z } from './zod';
+
+const size = {
+  cols: z.int().check(z.minimum(1), z.maximum(1_000)),
+  rows: z.int().check(z.minimum(1), z.maximum(1_000)),
+};
+const offset = z.int().check(z.minimum(0));
+
+export const helloSchema = z.strictObject({
+  kind: z.literal('hello'),
+  from: z.nullable(offset),
+  ...size,
+  types: z.boolean(),
+  take: z.optional(z.boolean()),
+});
+
+const MAX_INPUT_CHARS = 64 * 1024;
+
+export const fromClientSchema = z.union([
+  helloSchema,
+  z.strictObject({
+    kind: z.literal('input'),
+    id: z.string().check(z.minLength(1), z.maxLength(100)),
+    data: z.string().check(z.maxLength(MAX_INPUT_CHARS), z.regex(/^[A-Za-z0-9+/]*={0,2}$/)),
+  }),
+  z.strictObject({ kind: z.literal('resize'), ...size }),
+  z.strictObject({ kind: z.literal('ack'), to: offset }),
+]) satisfies z.ZodMiniType<FromClient>;

@@ -1,0 +1,185 @@
+// The tokens of the gateway: hashes in one private file of the data folder, which every gateway of the folder reads, so
+// that a revoked token is refused at once.
+import { createHash, randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { readJson, writeJson } from '../../system/json-file';
+import { withLock } from '../../system/lock';
+import { makeFolder } from '../../system/make-folder';
+import { AGENT_PATTERN, type Caller, type Grant } from './roles';
+
+/** `login`: for one log-in by a link. `browser`: what that log-in gives to the browser, as a cookie. */
+type Kind = 'token' | 'login' | 'browser';
+
+export interface StoredToken extends Grant {
+  id: string;
+  kind: Kind;
+  name: string;
+  createdAt: string;
+  /** ISO 8601; null: never. */
+  expiresAt: string | null;
+  /** Of a browser: the token that it logged in with. */
+  from?: string;
+  /** SHA-256 in hexadecimal: the token has 256 random bits, so nothing slower is needed. */
+  hash: string;
+}
+
+export type ListedToken = Omit<StoredToken, 'from' | 'hash' | 'kind'>;
+
+const PREFIX = 'hf_';
+const LOGIN_MS = 10 * 60_000;
+const BROWSER_MS = 12 * 3_600_000;
+const MAX_TOKENS = 1_000;
+
+export interface NewToken extends Grant {
+  name: string;
+  /** How long it is valid, in milliseconds; null: until it is revoked. */
+  validMs: number | null;
+}
+
+export class TokenStore {
+  private readonly file: string;
+  private read: { tokens: StoredToken[]; stamp: string } = { tokens: [], stamp: '' };
+
+  constructor(private readonly dataDir: string) {
+    this.file = join(dataDir, 'gateway', 'tokens.json');
+  }
+
+  /** Returns the token, which is shown once and stored nowhere. Throws `invalid_input`. */
+  create(request: NewToken): Promise<{ token: string; stored: ListedToken }> {
+    for (const pattern of request.agents)
+      if (!AGENT_PATTERN.test(pattern))
+        throw new HoldfastError('invalid_input', {
+          what: 'The pattern of agents',
+          got: JSON.stringify(pattern),
+          allowed: 'an id, in which * stands for any characters',
+        });
+    return this.add('token', request);
+  }
+
+  /** A token for one log-in within ten minutes. */
+  async createLogin(grant: Grant & { name: string }): Promise<string> {
+    return (await this.add('login', { ...grant, validMs: LOGIN_MS })).token;
+  }
+
+  /**
+   * Exchanges a token for that of a browser; one for a log-in is used up. Throws `access_needed`.
+   */
+  async logIn(given: string): Promise<{ token: string; caller: Caller; validMs: number }> {
+    const hash = hashOf(given);
+    const found = await this.change((tokens) => {
+      const one = tokens.find((each) => each.hash === hash && isValid(each) && each.kind !== 'browser');
+      const rest = one?.kind === 'login' ? tokens.filter((each) => each !== one) : tokens;
+      return { tokens: rest, result: one };
+    });
+    if (!found)
+      throw new HoldfastError('access_needed', { reason: 'this token is unknown, used up, or expired' });
+    // It ends with the token that it came from.
+    const left =
+      found.kind === 'token' && found.expiresAt !== null
+        ? Date.parse(found.expiresAt) - Date.now()
+        : BROWSER_MS;
+    const validMs = Math.min(BROWSER_MS, left);
+    const { token, stored } = await this.add('browser', { ...found, validMs, from: found.id });
+    return { token, caller: callerOf(stored), validMs };
+  }
+
+  /** Who has this token; undefined for one that is unknown, revoked or expired. */
+  callerWith(given: string, kinds: readonly Kind[]): Caller | undefined {
+    const hash = hashOf(given);
+    const found = this.all().find((each) => each.hash === hash && kinds.includes(each.kind) && isValid(each));
+    return found && callerOf(found);
+  }
+
+  list(): ListedToken[] {
+    return this.all()
+      .filter((each) => each.kind === 'token')
+      .map(listed);
+  }
+
+  /** Revokes tokens by id or name, and the log-ins that were made with them. Throws `not_found`. */
+  async revoke(named: string): Promise<ListedToken[]> {
+    const gone = await this.change((tokens) => {
+      const isMeant = ({ id, name, from }: StoredToken): boolean => [id, name, from].includes(named);
+      return { tokens: tokens.filter((each) => !isMeant(each)), result: tokens.filter(isMeant) };
+    });
+    if (gone.length > 0) return gone.map(listed);
+    const allowed = this.list()
+      .map(({ id, name }) => `${name} (${id})`)
+      .join(', ');
+    throw new HoldfastError('not_found', {
+      what: 'The token',
+      got: named,
+      allowed: allowed || 'none: there are no tokens',
+      next: 'List them with `holdfast token list`.',
+    });
+  }
+
+  /** Ends a browser's log-in. */
+  async logOut(given: string): Promise<void> {
+    const hash = hashOf(given);
+    await this.change((tokens) => ({
+      tokens: tokens.filter((each) => each.hash !== hash),
+      result: undefined,
+    }));
+  }
+
+  private async add(
+    kind: Kind,
+    { name, role, agents, validMs, from }: NewToken & { from?: string },
+  ): Promise<{ token: string; stored: ListedToken }> {
+    const token = PREFIX + randomBytes(32).toString('base64url');
+    const expiresAt = validMs === null ? null : new Date(Date.now() + validMs).toISOString();
+    const createdAt = new Date().toISOString();
+    const id = randomBytes(6).toString('hex');
+    const grant = { role, agents: [...agents], ...(from !== undefined && { from }) };
+    const stored = { id, kind, name, ...grant, createdAt, expiresAt, hash: hashOf(token) };
+    await this.change((tokens) => {
+      if (tokens.length >= MAX_TOKENS)
+        throw new HoldfastError('resources_exhausted', {
+          resource: 'tokens',
+          reason: `there are ${MAX_TOKENS}, log-ins included`,
+        });
+      return { tokens: [...tokens, stored], result: undefined };
+    });
+    return { token, stored: listed(stored) };
+  }
+
+  private async change<T>(work: (tokens: StoredToken[]) => { tokens: StoredToken[]; result: T }): Promise<T> {
+    makeFolder(join(this.dataDir, 'gateway'));
+    return withLock(`${this.file}.lock`, async () => {
+      const { tokens, result } = work((readJson<StoredToken[]>(this.file) ?? []).filter(isValid));
+      writeJson(this.file, tokens);
+      return result;
+    });
+  }
+
+  /** Read again when the file has changed. */
+  private all(): StoredToken[] {
+    const stamp = stampOf(this.file);
+    if (stamp !== this.read.stamp) this.read = { tokens: readJson<StoredToken[]>(this.file) ?? [], stamp };
+    return this.read.tokens;
+  }
+}
+
+/** Each write makes another file. */
+function stampOf(path: string): string {
+  const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return facts ? `${facts.ino} ${facts.mtimeNs} ${facts.size}` : 'absent';
+}
+
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+const isValid = ({ expiresAt }: StoredToken): boolean =>
+  expiresAt === null || Date.parse(expiresAt) > Date.now();
+
+const listed = ({ id, name, role, agents, createdAt, expiresAt }: StoredToken): ListedToken => ({
+  ...{ id, name, role, agents },
+  ...{ createdAt, expiresAt },
+});
+
+const callerOf = ({ id, name, role, agents, expiresAt }: ListedToken): Caller => ({
+  ...{ id, name, role, agents },
+  expiresAt,
+});

@@ -1,0 +1,148 @@
+// Watches one agent for all who follow it: looks at the size of its history, which costs the server little, and asks its
+// workflows only when that has changed.
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentHandle } from '../../client/agents/agent-handle';
+import type { AgentOverview, Message } from '../../contracts/agents/agent';
+import { knownError } from '../../system/known-error';
+import type { GatewayContext } from '../gateway-context';
+
+/** While its turn runs, and while it does not. */
+const WORKING_MS = 200;
+const IDLE_MS = 1_000;
+/** Its sessions are asked again this often while a turn runs: what they wait for is in no other history. */
+const REFRESH_MS = 1_000;
+
+export class AgentFeed {
+  /** Undefined until the first answer. */
+  state: AgentOverview | undefined;
+  /** The server no longer has it. */
+  isGone = false;
+  /** Grows with each change. */
+  version = 0;
+  private followers = 0;
+  private readonly changes = new EventEmitter().setMaxListeners(0);
+  private watching: AbortController | undefined;
+  private pages = new Map<number, Promise<Message[]>>();
+  private readonly agent: AgentHandle;
+
+  constructor(
+    private readonly context: GatewayContext,
+    readonly id: string,
+    private readonly onUnused: () => void,
+  ) {
+    this.agent = context.client.agent(id);
+  }
+
+  /** Watches until the returned function is called. */
+  follow(): () => void {
+    this.followers += 1;
+    if (!this.watching) {
+      this.watching = new AbortController();
+      void this.watch(this.watching.signal);
+    }
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.followers -= 1;
+      if (this.followers > 0) return;
+      this.watching?.abort();
+      this.onUnused();
+    };
+  }
+
+  /** Resolves when there is a version after `seen`, or `signal` aborts. */
+  async changed(seen: number, signal: AbortSignal): Promise<void> {
+    while (this.version === seen && !signal.aborted)
+      await once(this.changes, 'change', { signal }).catch(() => undefined);
+  }
+
+  /**
+   * The messages from place `from` of the conversation on, as many as one page has; those of the running turn, too.
+   * Followers at the same place share one request.
+   */
+  messages(from: number): Promise<Message[]> {
+    const known = this.pages.get(from);
+    if (known) return known;
+    const page = this.readMessages(from).catch((err: unknown) => {
+      this.pages.delete(from);
+      throw err;
+    });
+    this.pages.set(from, page);
+    return page;
+  }
+
+  private async readMessages(from: number): Promise<Message[]> {
+    const { state } = this;
+    if (!state) return [];
+    if (from < state.messages) return (await this.agent.page({ from })).messages;
+    if (state.currentTurn === null) return [];
+    return (await this.agent.turnPage(state.turns, from - state.messages))?.messages ?? [];
+  }
+
+  private async watch(signal: AbortSignal): Promise<void> {
+    let before = '';
+    let refreshedAt = 0;
+    while (!signal.aborted) {
+      try {
+        const now = await this.fingerprint();
+        const isDue = this.state?.currentTurn && Date.now() - refreshedAt > REFRESH_MS;
+        if (now !== before || isDue) {
+          const state = await this.agent.state();
+          before = now;
+          refreshedAt = Date.now();
+          this.set(state);
+        }
+      } catch (err) {
+        // Its worker or the server is away: it says so by nothing else than silence, and goes on when it is back.
+        if (knownError(err).code === 'not_found') return this.fail();
+      }
+      await delay(this.state?.currentTurn === null ? IDLE_MS : WORKING_MS, undefined, { signal }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  private set(state: AgentOverview): void {
+    const isSame = JSON.stringify(state) === JSON.stringify(this.state);
+    // What is refreshed on time has changed only if it differs; messages of a turn are counted in its state.
+    if (isSame) return;
+    this.state = state;
+    this.pages = new Map();
+    this.version += 1;
+    this.changes.emit('change');
+  }
+
+  /** No longer kept by the server. */
+  private fail(): void {
+    this.isGone = true;
+    this.version += 1;
+    this.changes.emit('change');
+  }
+
+  /** Changes when the agent's or its turn's history has grown. */
+  private async fingerprint(): Promise<string> {
+    const { temporal } = this.context.client;
+    const of = async (workflowId: string): Promise<string> => {
+      const { runId, historyLength, status } = await temporal.workflow.getHandle(workflowId).describe();
+      return `${runId} ${historyLength} ${status.name}`;
+    };
+    const turn = this.state?.currentTurn;
+    const parts = [of(this.agent.workflowId), ...(turn ? [of(turn)] : [])];
+    return (await Promise.all(parts)).join(' ');
+  }
+}
+
+/** One feed for all who follow the same agent. */
+export class AgentFeeds {
+  private readonly feeds = new Map<string, AgentFeed>();
+
+  of(context: GatewayContext, agent: string): AgentFeed {
+    const known = this.feeds.get(agent);
+    if (known) return known;
+    const feed = new AgentFeed(context, agent, () => this.feeds.delete(agent));
+    this.feeds.set(agent, feed);
+    return feed;
+  }
+}

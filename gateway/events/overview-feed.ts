@@ -1,0 +1,74 @@
+// What waits for a person and which agents are open, watched once for all who follow it, while anybody does.
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentEntry } from '../../client/agents/agent-directory';
+import type { InboxItem } from '../../contracts/gateway/api';
+import { mayUse, type Caller } from '../access/roles';
+import type { GatewayContext } from '../gateway-context';
+import { readInbox } from '../inbox/inbox';
+import type { Event } from './event';
+
+const LOOK_MS = 1_000;
+const AGENTS_SHOWN = 100;
+
+export class OverviewFeed {
+  private inbox: InboxItem[] | undefined;
+  private agents: AgentEntry[] | undefined;
+  private version = 0;
+  private followers = 0;
+  private watching: AbortController | undefined;
+  private readonly changes = new EventEmitter().setMaxListeners(0);
+
+  async *follow(context: GatewayContext, caller: Caller, signal: AbortSignal): AsyncGenerator<Event, void> {
+    this.followers += 1;
+    this.start(context);
+    const mine = (agent: string): boolean => mayUse(caller, agent);
+    const told: Record<string, string> = {};
+    try {
+      while (!signal.aborted) {
+        const { version } = this;
+        for (const event of [
+          { event: 'inbox', data: { items: this.inbox?.filter(({ agent }) => mine(agent)) } },
+          { event: 'agents', data: { items: this.agents?.filter(({ id }) => mine(id)) } },
+        ]) {
+          const text = JSON.stringify(event.data);
+          if (event.data.items === undefined || told[event.event] === text) continue;
+          told[event.event] = text;
+          yield event;
+        }
+        while (this.version === version && !signal.aborted)
+          await once(this.changes, 'change', { signal }).catch(() => undefined);
+      }
+    } finally {
+      this.followers -= 1;
+      if (this.followers === 0) this.watching?.abort();
+    }
+  }
+
+  private start(context: GatewayContext): void {
+    if (this.watching && !this.watching.signal.aborted) return;
+    this.watching = new AbortController();
+    void this.watch(context, this.watching.signal);
+  }
+
+  private async watch(context: GatewayContext, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const [inbox, page] = await Promise.all([
+          readInbox(context),
+          context.client.agents.page({ limit: AGENTS_SHOWN }),
+        ]);
+        const isSame = JSON.stringify([inbox, page.items]) === JSON.stringify([this.inbox, this.agents]);
+        if (!isSame) {
+          this.inbox = inbox;
+          this.agents = page.items;
+          this.version += 1;
+          this.changes.emit('change');
+        }
+      } catch {
+        // The server is away: what was said last stays until it is back.
+      }
+      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

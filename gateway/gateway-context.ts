@@ -1,0 +1,31 @@
+// What the routes work with: one client for everything, and facts about this gateway.
+import type { HoldfastClient } from '../client/holdfast-client';
+import type { SessionRef } from '../contracts/ids';
+import type { RegistryRecord } from '../contracts/tools/registry-record';
+import type { AuditLog } from './access/audit-log';
+import type { FailedLogins } from './access/failed-logins';
+import type { TokenStore } from './access/token-store';
+import type { AgentFeeds } from './events/agent-feed';
+import type { OverviewFeed } from './events/overview-feed';
+
+export interface GatewayContext {
+  client: HoldfastClient;
+  dataDir: string;
+  namespace: string;
+  /** The address of a workflow's page in Temporal's web UI, without a token; null if none is known. */
+  workflowAddress: (workflowId: string) => string | null;
+  /** Whether this machine has the shells of a host: then terminals and logs are read directly. */
+  isLocal: (host: SessionRef['host']) => boolean;
+  /** For hosts that listen. */
+  hostToken: string | undefined;
+  /** The tools of the data folder's worker; undefined if none runs. */
+  registry: () => RegistryRecord | undefined;
+  tokens: TokenStore;
+  /** What is watched for those who follow events. */
+  feeds: AgentFeeds;
+  overview: OverviewFeed;
+  failedLogins: FailedLogins;
+  /** Aborts when the gateway ends: streams end by themselves. */
+  over: AbortSignal;
+  audit: AuditLog;
+}

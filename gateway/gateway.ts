@@ -1,0 +1,119 @@
+// The gateway of `holdfast serve`: an HTTP API, and the page that is its first client. It holds no state of its own: what
+// it says comes from the workflows, the hosts' logs and the holders, so several may run side by side.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { packageVersion } from '../system/package-root';
+import { AuditLog } from './access/audit-log';
+import { FailedLogins } from './access/failed-logins';
+import { TokenStore } from './access/token-store';
+import { AgentFeeds } from './events/agent-feed';
+import { OverviewFeed } from './events/overview-feed';
+import type { GatewayContext } from './gateway-context';
+import { createApp, serveRoutes } from './http/serve-routes';
+import { openApi } from './http/open-api';
+import { servePage } from './page';
+import { ALL_ROUTES } from './routes/all-routes';
+import { serveTerminals } from './terminals/terminal-server';
+
+export interface GatewayOptions extends Omit<
+  GatewayContext,
+  'tokens' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview'
+> {
+  /** `ADDRESS:PORT`; port 0 picks a free one. */
+  listen: string;
+  /** Further names, with or without a port, under which it is reached: by a proxy, or by another machine. */
+  names?: readonly string[];
+  warn: (text: string) => void;
+}
+
+export interface Gateway {
+  /** `http://127.0.0.1:7280` */
+  url: string;
+  tokens: TokenStore;
+  /** Ends all connections: clients resume elsewhere, or later. */
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 2_000;
+const HEADERS_MS = 10_000;
+/** A request is small; answers may last for hours. */
+const REQUEST_MS = 60_000;
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+const WILDCARDS = ['0.0.0.0', '[::]'];
+
+/** Throws `invalid_input` and `listen_failed`. */
+export async function startGateway({ listen, names = [], warn, ...facts }: GatewayOptions): Promise<Gateway> {
+  const [address, port] = placeToListen(listen);
+  const tokens = new TokenStore(facts.dataDir);
+  const over = new AbortController();
+  const context: GatewayContext = {
+    ...facts,
+    tokens,
+    feeds: new AgentFeeds(),
+    overview: new OverviewFeed(),
+    failedLogins: new FailedLogins(),
+    audit: new AuditLog(facts.dataDir, warn),
+    over: over.signal,
+  };
+  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
+  server.maxConnections = MAX_CONNECTIONS;
+  await opened(server, address, port, listen);
+  const { port: served } = server.address() as AddressInfo;
+  const door = { hosts: hostsOf(address, served, names) };
+  const app = createApp(door);
+  app.get('/openapi.json', (c) => c.json(openApi(ALL_ROUTES, packageVersion())));
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  serveRoutes(app, ALL_ROUTES, context);
+  servePage(app);
+  const answer = getRequestListener(app.fetch);
+  server.on('request', (request, response) => void answer(request, response));
+  const closeTerminals = serveTerminals(server, context, door);
+  return {
+    url: `http://${WILDCARDS.includes(address) ? 'localhost' : address}:${served}`,
+    tokens,
+    close: async () => {
+      over.abort();
+      closeTerminals();
+      server.closeIdleConnections();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        // Streams of events end by themselves now; whoever does not read must not keep us.
+        setTimeout(() => server.closeAllConnections(), 1_000).unref();
+      });
+    },
+  };
+}
+
+function placeToListen(listen: string): [address: string, port: number] {
+  const [, address = '', port] = /^(\[[0-9a-f:]+\]|[\w.-]+):(\d{1,5})$/i.exec(listen) ?? [];
+  if (address !== '' && Number(port) <= 65_535) return [address, Number(port)];
+  throw new HoldfastError('invalid_input', {
+    what: '--listen',
+    got: listen,
+    allowed: 'ADDRESS:PORT, for example 127.0.0.1:7280',
+  });
+}
+
+async function opened(server: Server, address: string, port: number, listen: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (err: NodeJS.ErrnoException) =>
+      reject(
+        err.code === 'EADDRINUSE'
+          ? new HoldfastError('port_in_use', { got: listen, next: 'Name another address with --listen.' })
+          : new HoldfastError('invalid_input', { what: '--listen', got: listen, allowed: reasonOf(err) }),
+      ),
+    );
+    server.listen(port, address.replaceAll(/[[\]]/g, ''), resolve);
+  });
+}
+
+/** Of a gateway on all addresses, only this machine's own names and those that were given. */
+function hostsOf(address: string, port: number, names: readonly string[]): string[] {
+  const own = [...LOOPBACK, ...WILDCARDS].includes(address) ? LOOPBACK : [address];
+  const withPort = [...own, ...names].map((name) => (/:\d+$/.test(name) ? name : `${name}:${port}`));
+  // Browsers leave out port 80, and 443 of a proxy that ends TLS.
+  const without = port === 80 ? [...own, ...names] : names;
+  return [...withPort, ...without].map((name) => name.toLowerCase());
+}

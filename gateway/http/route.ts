@@ -1,0 +1,79 @@
+// An entry in the table of routes: all that is known about one. The server, the OpenAPI document and the tests read it.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from '../../contracts/schemas/zod';
+import type { Caller, Role } from '../access/roles';
+import type { GatewayContext } from '../gateway-context';
+
+export type Schema<T = unknown> = z.core.$ZodType<T>;
+
+/** The names in the braces of a path. */
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never;
+export type Params<Path extends string> = Record<ParamNames<Path>, string>;
+
+export interface Asked<Path extends string, Query, Body> {
+  /** Ids and numbers in them are checked. */
+  params: Params<Path>;
+  query: Query;
+  body: Body;
+  /** The header `Idempotency-Key`: the same again is the same request. */
+  key: string | undefined;
+  caller: Caller;
+  context: GatewayContext;
+  /** Aborts when the client has gone away. */
+  signal: AbortSignal;
+  connection: Connection;
+}
+
+/** Where a request came from, and how. */
+export interface Connection {
+  /** Of the other end; behind a proxy, the proxy's. */
+  address: string;
+  headers: IncomingHttpHeaders;
+}
+
+interface Fields<Path extends string, Query, Body, Answer> {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** As OpenAPI writes it: `/v1/agents/{agent}`. */
+  path: Path;
+  /** The group in the document. */
+  tag: string;
+  /** One line. */
+  summary: string;
+  /** More, where one line is not enough. */
+  description?: string;
+  /** `none`: a request needs no token. */
+  role: Role | 'none';
+  /** The header Idempotency-Key makes a second request the same as the first. */
+  takesKey?: true;
+  query?: Schema<Query>;
+  body?: Schema<Body>;
+  /** Errors show only the body's keys. */
+  isSecret?: boolean;
+  /** Default 200. */
+  status?: 200 | 201 | 202 | 204;
+  /** The answer is a stream of events. */
+  events?: true;
+  /** Absent: no JSON. */
+  answer?: Schema<Answer>;
+  /** A body that is accepted; the tests send it. */
+  example?: Body;
+}
+
+export interface Route<
+  Path extends string = string,
+  Query = unknown,
+  Body = unknown,
+  Answer = unknown,
+> extends Fields<Path, Query, Body, Answer> {
+  run(asked: Asked<Path, Query, Body>): Promise<Answer>;
+}
+
+/** Any route of the table. */
+export type AnyRoute = Route<string, never, never>;
+
+export const route = <Path extends string, Query = undefined, Body = undefined, Answer = unknown>(
+  fields: Fields<Path, Query, Body, Answer>,
+  run: (asked: Asked<Path, Query, Body>) => Promise<Answer | Response>,
+): AnyRoute => ({ ...fields, run }) as unknown as AnyRoute;

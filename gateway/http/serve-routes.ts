@@ -1,0 +1,153 @@
+// Serves the table of routes: who may, what was given, what came of it. The only place where errors leave the gateway.
+import type { HttpBindings } from '@hono/node-server';
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { requireAgent, requireRole, type Caller } from '../access/roles';
+import { callerOf } from '../access/who';
+import type { GatewayContext } from '../gateway-context';
+import { refusalOf, SECURITY_HEADERS, type FrontDoor } from './front-door';
+import { PROBLEM_TYPE, problemOf, type Problem } from './problem';
+import { checkedBody, checkedKey, checkedParams, checkedQuery } from './read-request';
+import type { AnyRoute, Asked, Route } from './route';
+
+export type App = Hono<{ Bindings: HttpBindings }>;
+type AppContext = Context<{ Bindings: HttpBindings }>;
+
+/** A message may have 1 MiB as JSON. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+export function createApp(door: FrontDoor): App {
+  const app: App = new Hono();
+  app.use(async (c, next) => {
+    const { method, headers } = c.env.incoming;
+    const reason = refusalOf({ ...door, method: method ?? '', headers });
+    if (reason === undefined) await next();
+    else c.res = answerProblem(c, problemOf(new HoldfastError('request_refused', { reason })));
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
+  });
+  app.use(
+    bodyLimit({
+      maxSize: MAX_BODY_BYTES,
+      onError: (c) => answerProblem(c as AppContext, { ...tooLarge(), status: 413 }),
+    }),
+  );
+  app.onError((err, c) => answerProblem(c, problemOf(err)));
+  app.notFound((c) => answerProblem(c, problemOf(unknownPath(c.req.path))));
+  return app;
+}
+
+/** `/v1/agents/{agent}` as Hono writes it. */
+export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+export function serveRoutes(app: App, routes: readonly AnyRoute[], context: GatewayContext): void {
+  for (const route of routes) app.on(route.method, honoPath(route.path), (c) => serve(c, route, context));
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const methods = routes.filter((route) => route.path === path).map((route) => route.method);
+    app.all(honoPath(path), (c) => {
+      const problem = { ...problemOf(wrongMethod(c.req.method, path, methods)), status: 405 };
+      const answer = answerProblem(c, problem);
+      answer.headers.set('Allow', methods.join(', '));
+      return answer;
+    });
+  }
+}
+
+async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): Promise<Response> {
+  const what = `${route.method} ${route.path}`;
+  let caller: Caller | undefined;
+  let answer: Response;
+  let problem: Problem | undefined;
+  try {
+    if (route.role !== 'none') {
+      caller = callerOf(c.env.incoming.headers, context.tokens);
+      requireRole(caller, route.role, what);
+    }
+    const asked = await read(c, route, { caller: caller ?? NOBODY, context });
+    const given = await (route as unknown as Route).run(asked);
+    answer = given === undefined ? c.body(null, 204) : answerWith(c, given, route.status ?? 200);
+  } catch (err) {
+    problem = problemOf(err);
+    answer = answerProblem(c, problem);
+  }
+  if (route.method !== 'GET')
+    context.audit.write({
+      who: caller?.id ?? null,
+      name: caller?.name ?? null,
+      from: addressOf(c),
+      what,
+      path: c.req.path,
+      status: answer.status,
+      ...(problem && { code: problem.code }),
+    });
+  return answer;
+}
+
+/** A route may make the whole answer itself: bytes, a stream of events. */
+const answerWith = (c: AppContext, given: unknown, status: number): Response =>
+  given instanceof Response ? given : c.json(given as object, status as ContentfulStatusCode, NOT_STORED);
+
+/** Somebody without a token covers no agent. */
+const NOBODY: Caller = { id: '', name: 'nobody', role: 'viewer', agents: [], expiresAt: null };
+
+const NOT_STORED = { 'Cache-Control': 'no-store' };
+
+async function read(
+  c: AppContext,
+  route: AnyRoute,
+  { caller, context }: { caller: Caller; context: GatewayContext },
+): Promise<Asked<string, unknown, unknown>> {
+  const params = checkedParams(c.req.param());
+  if (params.agent !== undefined) requireAgent(caller, params.agent);
+  const query = checkedQuery(route, c.req.query());
+  const text = route.method === 'GET' ? '' : await c.req.text();
+  const type = c.req.header('Content-Type') ?? '';
+  if (text.trim() !== '' && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
+    throw new HoldfastError('invalid_input', {
+      what: 'The header Content-Type',
+      got: JSON.stringify(type),
+      allowed: 'application/json',
+    });
+  const body = checkedBody(route, text);
+  const key = checkedKey(c.req.header('Idempotency-Key'));
+  const connection = { address: addressOf(c), headers: c.env.incoming.headers };
+  return { params, query, body, key, caller, context, signal: c.req.raw.signal, connection };
+}
+
+/** Of the connection: what a proxy in front of us says is not to be trusted. */
+const addressOf = (c: AppContext): string => c.env.incoming.socket.remoteAddress ?? 'unknown';
+
+function answerProblem(c: AppContext, problem: Problem): Response {
+  const { status } = problem;
+  const headers: Record<string, string> = { 'Content-Type': PROBLEM_TYPE, ...NOT_STORED };
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer realm="holdfast"';
+  if (problem.code === 'too_many_requests') headers['Retry-After'] = String(problem.facts.seconds);
+  return c.body(JSON.stringify(problem), status as ContentfulStatusCode, headers);
+}
+
+const tooLarge = (): Problem =>
+  problemOf(
+    new HoldfastError('invalid_input', {
+      what: 'The body',
+      got: `more than ${MAX_BODY_BYTES} bytes`,
+      allowed: `${MAX_BODY_BYTES} bytes`,
+      next: 'Write it to a file on the host, and name the file.',
+    }),
+  );
+
+const unknownPath = (path: string): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: 'This path',
+    got: path,
+    allowed: 'the paths of /openapi.json',
+    next: 'See docs/api.md.',
+  });
+
+const wrongMethod = (method: string, path: string, allowed: string[]): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: `The method for ${path}`,
+    got: method,
+    allowed: allowed.join(', '),
+    next: 'See docs/api.md.',
+  });

@@ -1,0 +1,184 @@
+// Agents: start, list, look, send, end.
+import { createHash, randomUUID } from 'node:crypto';
+import type { AgentInput, SubAgent } from '../../contracts/agents/agent';
+import type { AgentTree } from '../../contracts/gateway/api';
+import { agentState, transcriptPage } from '../../contracts/schemas/answers';
+import * as shapes from '../../contracts/schemas/gateway';
+import { mayUse, requireAgent } from '../access/roles';
+import type { GatewayContext } from '../gateway-context';
+import { route } from '../http/route';
+
+const tag = 'agents';
+
+/** The same start gets the same id: one that is lost on its way back can be sent again. */
+const newId = (key: string | undefined): string =>
+  `agent-${key === undefined ? randomUUID().slice(0, 13) : createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
+
+const list = route(
+  {
+    ...{ method: 'GET', path: '/v1/agents', tag, role: 'viewer' },
+    summary: 'List agents, newest first',
+    description:
+      'A page may be short, even empty, and still have a next one. It may miss what began a second ago.',
+    query: shapes.agentsQuery,
+    answer: shapes.agentList,
+  },
+  async ({ query, context, caller }) => {
+    const page = await context.client.agents.page(query);
+    return { ...page, items: page.items.filter(({ id }) => mayUse(caller, id)) };
+  },
+);
+
+const start = route(
+  {
+    ...{ method: 'POST', path: '/v1/agents', tag, role: 'operator', status: 201, takesKey: true },
+    summary: 'Start an agent',
+    description: 'The header Idempotency-Key makes it the same start when it is sent again.',
+    body: shapes.startBody,
+    answer: shapes.started,
+    example: { id: 'builder', task: 'Say hello.', model: 'scripted:replies.yaml' },
+  },
+  async ({ body: { id, ...input }, key, caller, context }) => {
+    const agent = id ?? newId(key);
+    requireAgent(caller, agent);
+    await context.client.agent(agent).start(input, key);
+    return { agent };
+  },
+);
+
+const look = route(
+  {
+    ...{ method: 'GET', path: '/v1/agents/{agent}', tag, role: 'viewer' },
+    summary: 'What an agent is doing, with its turn and its sessions',
+    answer: shapes.agentOverview,
+  },
+  ({ params, context }) => context.client.agent(params.agent).state(),
+);
+
+const tree = route(
+  {
+    ...{ method: 'GET', path: '/v1/agents/{agent}/tree', tag, role: 'viewer' },
+    summary: 'An agent with those below it',
+    answer: shapes.agentTree,
+  },
+  async ({ params: { agent }, context }) => {
+    const state = await context.client.agent(agent).ownState();
+    const { status, since = null, lastResult, usage, agents } = state;
+    const isOver = status === 'ended';
+    return {
+      ...{ agent, role: null, status: isOver ? 'ended' : 'running', since },
+      reason: isOver ? (lastResult?.reason ?? null) : null,
+      usage,
+      agents: await Promise.all(agents.map((one) => below(context, one))),
+    } satisfies AgentTree;
+  },
+);
+
+/** One that no longer answers is told as its parent knows it. */
+async function below(context: GatewayContext, known: SubAgent): Promise<AgentTree> {
+  const { agentId, role, status, since, result } = known;
+  const state = await context.client
+    .agent(agentId)
+    .ownState()
+    .catch(() => undefined);
+  return {
+    ...{ agent: agentId, role, status, since },
+    reason: result?.reason ?? null,
+    usage: state?.usage ?? result?.usage ?? null,
+    agents: await Promise.all((state?.agents ?? []).map((one) => below(context, one))),
+  };
+}
+
+const send = route(
+  {
+    ...{
+      method: 'POST',
+      path: '/v1/agents/{agent}/messages',
+      tag,
+      role: 'operator',
+      status: 202,
+      takesKey: true,
+    },
+    summary: 'Send a message; the answer comes as an event',
+    description: '`queue` waits for the running turn, `interrupt` replaces it.',
+    body: shapes.messageBody,
+    answer: shapes.accepted,
+    example: { message: 'and now?', mode: 'queue' as const },
+  },
+  async ({ params, body: { message, mode }, key, context }) => {
+    const id = key ?? randomUUID();
+    const agent = context.client.agent(params.agent);
+    // A signal to an agent that does not exist would be an error of the server's; to one that has ended, too.
+    await agent.post(message, { mode, id });
+    return { id };
+  },
+);
+
+const interrupt = route(
+  {
+    ...{ method: 'POST', path: '/v1/agents/{agent}/interrupt', tag, role: 'operator', takesKey: true },
+    summary: 'End the turn before its next step; the conversation continues',
+    answer: agentState,
+  },
+  ({ params, key, context }) => context.client.agent(params.agent).interrupt(key),
+);
+
+const recover = route(
+  {
+    ...{ method: 'POST', path: '/v1/agents/{agent}/recover', tag, role: 'operator', takesKey: true },
+    summary: 'End the turn and all that runs in the sessions; the conversation continues',
+    body: shapes.reasonBody,
+    answer: agentState,
+    example: { reason: 'stuck' },
+  },
+  ({ params, body, key, context }) => context.client.agent(params.agent).recover(body.reason, key),
+);
+
+const stop = route(
+  {
+    ...{ method: 'POST', path: '/v1/agents/{agent}/stop', tag, role: 'operator', status: 202 },
+    summary: 'End the turn, close the sessions, end the agent',
+    body: shapes.reasonBody,
+    answer: shapes.accepted,
+    example: { reason: 'enough' },
+  },
+  async ({ params: { agent }, body, context }) => {
+    await context.client.agent(agent).stop(body.reason);
+    return { id: agent };
+  },
+);
+
+const fork = route(
+  {
+    ...{
+      method: 'POST',
+      path: '/v1/agents/{agent}/fork',
+      tag,
+      role: 'operator',
+      status: 201,
+      takesKey: true,
+    },
+    summary: 'Start another agent with the beginning of this conversation',
+    body: shapes.forkBody,
+    answer: shapes.started,
+    example: { at: 0 },
+  },
+  async ({ params, body: { id, at, ...own }, key, caller, context }) => {
+    const agent = id ?? newId(key);
+    requireAgent(caller, agent);
+    await context.client.agent(params.agent).fork(agent, { at, ...(own as Partial<AgentInput>) }, key);
+    return { agent };
+  },
+);
+
+const transcript = route(
+  {
+    ...{ method: 'GET', path: '/v1/agents/{agent}/transcript', tag, role: 'viewer' },
+    summary: 'The messages of the turns that have ended, in pages',
+    query: shapes.transcriptQuery,
+    answer: transcriptPage,
+  },
+  ({ params, query: { from, limit }, context }) => context.client.agent(params.agent).transcript(from, limit),
+);
+
+export const AGENT_ROUTES = [list, start, look, tree, send, interrupt, recover, stop, fork, transcript];

@@ -1,0 +1,63 @@
+// Streams of events.
+import * as shapes from '../../contracts/schemas/gateway';
+import { callerOf } from '../access/who';
+import { agentEvents, positionAfter } from '../events/agent-events';
+import { eventStream } from '../events/event';
+import { route, type Asked } from '../http/route';
+
+const tag = 'events';
+/** A token may be revoked while a stream is open. */
+const LOOK_MS = 1_000;
+
+const ofAll = route(
+  {
+    ...{ method: 'GET', path: '/v1/events', tag, role: 'viewer', events: true },
+    summary: 'What waits for a person, and the open agents: now, and after each change',
+    description: 'Events `inbox` and `agents`, each with {items}. They have no ids: the first ones say all.',
+  },
+  async (asked) => {
+    const { context, caller } = asked;
+    return eventStream(context.overview.follow(context, caller, whileAllowed(asked)));
+  },
+);
+
+const ofAgent = route(
+  {
+    ...{ method: 'GET', path: '/v1/agents/{agent}/events', tag, role: 'viewer', events: true },
+    summary: 'What happens in an agent: recorded events in order, and what is of the moment',
+    description:
+      'With an id, and after Last-Event-ID (or the query `after`) each exactly once: `message` {index, message}, ' +
+      '`turn_ended` {after, result}, `ended` {how}. Without an id: `state`, `token` (text that is not recorded yet), ' +
+      '`output` {host, session, end}.',
+    query: shapes.eventsQuery,
+  },
+  async (asked) => {
+    const { params, query, context, connection } = asked;
+    const after = connection.headers['last-event-id'];
+    const position = positionAfter(typeof after === 'string' ? after : query.after);
+    // EventSource comes back until it is told that nothing follows.
+    if (!position) return new Response(null, { status: 204 });
+    await context.client.agent(params.agent).requireKnown();
+    const feed = context.feeds.of(context, params.agent);
+    return eventStream(agentEvents(context, feed, position, whileAllowed(asked)));
+  },
+);
+
+/** Aborts when the client is gone, its token no longer holds, or the gateway ends. */
+function whileAllowed({ context, connection, signal }: Asked<string, unknown, unknown>): AbortSignal {
+  const refused = new AbortController();
+  const timer = setInterval(() => {
+    try {
+      callerOf(connection.headers, context.tokens);
+    } catch {
+      refused.abort();
+    }
+  }, LOOK_MS);
+  const over = AbortSignal.any([signal, refused.signal, context.over]);
+  const stop = (): void => clearInterval(timer);
+  if (over.aborted) stop();
+  over.addEventListener('abort', stop, { once: true });
+  return over;
+}
+
+export const EVENT_ROUTES = [ofAll, ofAgent];

@@ -1,0 +1,54 @@
+// Hosts, tools and usage.
+import { hostState } from '../../contracts/schemas/answers';
+import * as shapes from '../../contracts/schemas/gateway';
+import type { RegistryRecord } from '../../contracts/tools/registry-record';
+import { route } from '../http/route';
+import { usageReport } from '../usage/usage-report';
+
+const tag = 'facts';
+
+const hosts = route(
+  {
+    ...{ method: 'GET', path: '/v1/hosts', tag, role: 'viewer' },
+    summary: 'Hosts that have connected, online or not; without the machine of the agents',
+    answer: shapes.hostList,
+  },
+  async ({ context }) => ({ items: await context.client.hosts.list(), next: null }),
+);
+
+const host = route(
+  {
+    ...{ method: 'GET', path: '/v1/hosts/{host}', tag, role: 'viewer' },
+    summary: 'One host',
+    answer: hostState,
+  },
+  ({ params, context }) => context.client.hosts.state(params.host),
+);
+
+const tools = route(
+  {
+    ...{ method: 'GET', path: '/v1/tools', tag, role: 'viewer' },
+    summary: 'The tools of the data folder’s worker, its MCP servers, and what is wrong with them',
+    answer: shapes.registry,
+  },
+  async ({ context }) => context.registry() ?? NO_WORKER,
+);
+
+const NO_WORKER: RegistryRecord = {
+  tools: [],
+  servers: [],
+  faults: ['No worker of this data folder is running.'],
+};
+
+const usage = route(
+  {
+    ...{ method: 'GET', path: '/v1/usage', tag, role: 'viewer' },
+    summary: 'Tokens and dollars, by agent, tree, model and day',
+    description:
+      'Of the latest 1,000 agents that the server still has. Days are those on which an agent began (UTC).',
+    answer: shapes.usageReport,
+  },
+  ({ context, caller }) => usageReport(context, caller),
+);
+
+export const FACT_ROUTES = [hosts, host, tools, usage];

@@ -1,0 +1,19 @@
+// What waits for a person.
+import * as shapes from '../../contracts/schemas/gateway';
+import { mayUse } from '../access/roles';
+import { route } from '../http/route';
+import { readInbox } from '../inbox/inbox';
+
+const inbox = route(
+  {
+    ...{ method: 'GET', path: '/v1/inbox', tag: 'inbox', role: 'viewer' },
+    summary: 'All that waits for a person, and what has failed in the last day, oldest first',
+    answer: shapes.inbox,
+  },
+  async ({ context, caller }) => {
+    const items = await readInbox(context);
+    return { items: items.filter(({ agent }) => mayUse(caller, agent)), next: null };
+  },
+);
+
+export const INBOX_ROUTES = [inbox];

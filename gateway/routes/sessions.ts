@@ -1,0 +1,151 @@
+// Sessions: run code, type, read, wait, end.
+import { commandView, sessionState, waitResult } from '../../contracts/schemas/answers';
+import * as shapes from '../../contracts/schemas/gateway';
+import type { InputRequest } from '../../contracts/sessions/session';
+import type { SessionHandle } from '../../client/session-handle';
+import { mayUse, requireAgent } from '../access/roles';
+import type { GatewayContext } from '../gateway-context';
+import { route, type Params } from '../http/route';
+import { placeOf } from '../terminals/session-place';
+
+const tag = 'sessions';
+const PATH = '/v1/sessions/{agent}/{host}/{session}';
+const LOG_BYTES = 1024 * 1024;
+
+const handleOf = (context: GatewayContext, { agent, host, session }: Params<typeof PATH>): SessionHandle =>
+  context.client.session({ agent, host, session: Number(session) });
+
+const list = route(
+  {
+    ...{ method: 'GET', path: '/v1/sessions', tag, role: 'viewer' },
+    summary: 'Open sessions, on any host, and what each is doing',
+    query: shapes.ofAgentQuery,
+    answer: shapes.sessionList,
+  },
+  async ({ query, caller, context }) => {
+    if (query.agent !== undefined) requireAgent(caller, query.agent);
+    const all = await context.client.sessions.list(query);
+    return { items: all.filter(({ agent }) => mayUse(caller, agent)), next: null };
+  },
+);
+
+const look = route(
+  {
+    ...{ method: 'GET', path: PATH, tag, role: 'viewer' },
+    summary: 'What a session is doing; of a closed one, what it did last',
+    answer: sessionState,
+  },
+  ({ params, context }) => handleOf(context, params).state(),
+);
+
+const exec = route(
+  {
+    ...{ method: 'POST', path: `${PATH}/exec`, tag, role: 'operator', takesKey: true },
+    summary: 'Run code, opening the session if needed; answers at its end or its yield',
+    description:
+      'The header Idempotency-Key is the command’s id: the same again answers the same and runs nothing.',
+    body: shapes.execBody,
+    answer: commandView,
+    example: { code: 'ls -la' },
+  },
+  async ({ params, body, key, context }) => {
+    const session = handleOf(context, params);
+    try {
+      return await session.exec(body, key);
+    } catch (err) {
+      throw await session.withRecent(err);
+    }
+  },
+);
+
+const input = route(
+  {
+    ...{ method: 'POST', path: `${PATH}/input`, tag, role: 'operator', takesKey: true },
+    summary: 'Type into the running process; answers when it has reacted',
+    body: shapes.inputBody,
+    isSecret: true,
+    answer: commandView,
+    example: { keyboard: 'Y' },
+  },
+  ({ params, body, key, context }) => handleOf(context, params).input(body as InputRequest, key),
+);
+
+const output = route(
+  {
+    ...{ method: 'GET', path: `${PATH}/output`, tag, role: 'viewer' },
+    summary: 'The output as a model reads it: rendered, at most as long as asked',
+    description: 'Each request is one message of the session’s history; `log` is for those who read a lot.',
+    query: shapes.outputQuery,
+    answer: commandView,
+  },
+  ({ params, query, context }) => handleOf(context, params).output(query),
+);
+
+const log = route(
+  {
+    ...{ method: 'GET', path: `${PATH}/log`, tag, role: 'viewer' },
+    summary: 'Raw bytes of the output from an offset on; nothing of it is recorded',
+    description:
+      'The headers Holdfast-From, Holdfast-To and Holdfast-End say which part this is, and where the log ends now. ' +
+      'Holdfast-Missing says why a part between From and To is missing: then there are no bytes.',
+    query: shapes.logQuery,
+  },
+  async ({ params, query: { from = 0, bytes = LOG_BYTES }, context }) => {
+    const place = await placeOf(context, { ...params, session: Number(params.session) });
+    try {
+      const piece = await place.read(from, from + bytes);
+      return new Response(new Uint8Array(piece.data), {
+        headers: {
+          'Content-Type': 'application/octet-stream',
+          'Content-Disposition': 'attachment',
+          'Cache-Control': 'no-store',
+          'Holdfast-From': String(from),
+          'Holdfast-To': String(piece.to),
+          'Holdfast-End': String(await place.end()),
+          ...(piece.missing && { 'Holdfast-Missing': piece.missing.cause }),
+        },
+      });
+    } finally {
+      place.close();
+    }
+  },
+);
+
+const wait = route(
+  {
+    ...{ method: 'POST', path: `${PATH}/wait`, tag, role: 'viewer', takesKey: true },
+    summary: 'Wait for this and other sessions of the same agent and host',
+    body: shapes.waitBody,
+    answer: waitResult,
+    example: { for: 'exit' as const, waitMs: 10_000 },
+  },
+  ({ params, body, key, context }) => handleOf(context, params).wait(body, key),
+);
+
+const reset = route(
+  {
+    ...{ method: 'POST', path: `${PATH}/reset`, tag, role: 'operator', takesKey: true },
+    summary: 'End everything that runs here; the next command gets a fresh shell',
+    body: shapes.reasonBody,
+    answer: commandView,
+    example: { reason: 'it hangs' },
+  },
+  ({ params, body, key, context }) => handleOf(context, params).reset(body, key),
+);
+
+const close = route(
+  {
+    ...{ method: 'POST', path: `${PATH}/close`, tag, role: 'operator', status: 202 },
+    summary: 'End everything that runs here and the session itself',
+    body: shapes.reasonBody,
+    answer: shapes.accepted,
+    example: { reason: 'done' },
+  },
+  async ({ params, body, context }) => {
+    const session = handleOf(context, params);
+    await session.close(body.reason ?? 'closed by request');
+    return { id: session.workflowId };
+  },
+);
+
+export const SESSION_ROUTES = [list, look, exec, input, output, log, wait, reset, close];

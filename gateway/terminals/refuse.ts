@@ -1,0 +1,13 @@
+// Ends a terminal's connection with a reason that its client can read: a browser shows of a refusal only a number.
+import type { WebSocket } from 'ws';
+import type { FromServer } from '../../contracts/gateway/terminal';
+import { problemOf } from '../http/problem';
+
+/** RFC 6455, 7.4.1: what it asks for is against a policy. */
+const POLICY = 1008;
+
+export function refuse(client: WebSocket, err: unknown): void {
+  const { code, detail, next } = problemOf(err);
+  const said: FromServer = { kind: 'refused', problem: { code, detail, next } };
+  client.send(JSON.stringify(said), () => client.close(POLICY, code));
+}

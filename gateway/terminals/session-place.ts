@@ -1,0 +1,52 @@
+// Where a session's terminal and log are: on this machine, or on a host that listens.
+import { existsSync } from 'node:fs';
+import type { SessionRef } from '../../contracts/ids';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { Attachment } from '../../exec/attach/attachment';
+import { logEnd, nextPiece, type Piece } from '../../exec/output/log-reader';
+import type { Verbs } from '../../exec/protocol';
+import { sessionPaths } from '../../exec/session-paths';
+import type { GatewayContext } from '../gateway-context';
+import { wayToHost } from './way-to-host';
+
+export interface SessionPlace {
+  /** Throws like `Attachment.open`. */
+  attach(request: Verbs['attach']['request']): Promise<Attachment>;
+  /** A piece of the log, like `nextPiece`. */
+  read(from: number, to: number): Promise<Piece>;
+  /** Offset of the log's end. */
+  end(): Promise<number>;
+  close(): void;
+}
+
+/** Throws `not_found` for a session that this gateway cannot reach, and `unknown_host`. */
+export async function placeOf(context: GatewayContext, ref: SessionRef): Promise<SessionPlace> {
+  const { dataDir, isLocal, client, hostToken } = context;
+  const paths = sessionPaths(dataDir, ref);
+  // A host served by this machine keeps its sessions in the data folder, too.
+  if (isLocal(ref.host) || existsSync(paths.directory)) {
+    if (!existsSync(paths.directory)) throw noTerminal(ref, 'it has none');
+    return {
+      attach: (request) => Attachment.open(dataDir, ref, request),
+      read: (from, to) => Promise.resolve(nextPiece(paths.log, from, to)),
+      end: () => Promise.resolve(logEnd(paths.log)),
+      close: () => undefined,
+    };
+  }
+  const way = await wayToHost(client, ref, hostToken);
+  if (!way.terminal) throw noTerminal(ref, `host ${ref.host}: ${way.why}`);
+  const { terminal } = way;
+  return {
+    attach: (request) => Attachment.openRemote(terminal, request),
+    read: (from) => terminal.read(from),
+    end: () => terminal.end(),
+    close: () => terminal.close(),
+  };
+}
+
+const noTerminal = ({ agent, session }: SessionRef, why: string): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: `The terminal of session ${session} of agent ${agent}`,
+    got: why,
+    next: 'Run something in the session first; start the host with --listen and the gateway with HOLDFAST_HOST_TOKEN.',
+  });

@@ -1,0 +1,202 @@
+// One client at one terminal: bytes from an offset on, keys back. The log is the buffer: a client that does not
+// acknowledge makes this side stop reading it, so nothing is kept for it here.
+import { randomUUID } from 'node:crypto';
+import type { RawData, WebSocket } from 'ws';
+import {
+  OFFSET_BYTES,
+  WINDOW_BYTES,
+  type FromClient,
+  type FromServer,
+  type Hello,
+} from '../../contracts/gateway/terminal';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { SessionRef } from '../../contracts/ids';
+import { parseWith } from '../../contracts/schemas/parse';
+import { fromClientSchema } from '../../contracts/schemas/terminal';
+import type { Attachment } from '../../exec/attach/attachment';
+import { repaint } from '../../exec/attach/repaint';
+import type { AttachedState, TerminalSize } from '../../exec/protocol';
+import { requireRole, type Caller } from '../access/roles';
+import type { GatewayContext } from '../gateway-context';
+import { placeOf, type SessionPlace } from './session-place';
+import { refuse } from './refuse';
+
+/** What a snapshot is drawn from. */
+const SNAPSHOT_BYTES = 512 * 1024;
+/** A client that lacks more gets a snapshot. */
+const CATCH_UP_BYTES = 8 * 1024 * 1024;
+const REMEMBERED_INPUTS = 1_000;
+
+export class TerminalConnection {
+  private place: SessionPlace | undefined;
+  private attachment: Attachment | undefined;
+  private hello: Hello | undefined;
+  private isOver = false;
+  private acked = 0;
+  private onAck: (() => void) | undefined;
+  private readonly inputs = new Set<string>();
+  /** Keys are typed in the order in which they came. */
+  private typing: Promise<void> = Promise.resolve();
+  private readonly who: string;
+
+  constructor(
+    private readonly client: WebSocket,
+    private readonly ref: SessionRef,
+    { context, caller }: { context: GatewayContext; caller: Caller },
+  ) {
+    this.who = `${caller.name}, ${randomUUID().slice(0, 8)}`;
+    client.on('message', (data, isBinary) => {
+      try {
+        this.take(read(data, isBinary), context, caller);
+      } catch (err) {
+        this.refuse(err);
+      }
+    });
+  }
+
+  refuse(err: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    refuse(this.client, err);
+  }
+
+  close(): void {
+    this.isOver = true;
+    this.onAck?.();
+    this.attachment?.close();
+    this.place?.close();
+  }
+
+  private take(said: FromClient, context: GatewayContext, caller: Caller): void {
+    if (said.kind === 'hello') {
+      if (this.hello) throw unexpected('a second hello');
+      if (said.types) requireRole(caller, 'operator', 'Typing into a terminal');
+      this.hello = said;
+      this.serve(said, context).catch((err: unknown) => this.refuse(err));
+    } else if (!this.hello) {
+      throw unexpected(`${said.kind} before hello`);
+    } else if (said.kind === 'ack') {
+      this.acked = Math.max(this.acked, said.to);
+      this.onAck?.();
+    } else {
+      this.act(said);
+    }
+  }
+
+  private act(said: Extract<FromClient, { kind: 'input' | 'resize' }>): void {
+    this.typing = this.typing
+      .then(async () => {
+        if (!this.hello?.types || !this.attachment) return;
+        if (said.kind === 'resize') return this.attachment.resize(said);
+        const { id } = said;
+        if (this.inputs.has(id)) return this.send({ kind: 'typed', id, typed: true });
+        const typed = await this.attachment.type(Buffer.from(said.data, 'base64'));
+        this.remember(id);
+        this.send({ kind: 'typed', id, typed });
+      })
+      .catch((err: unknown) => this.refuse(err));
+  }
+
+  private remember(id: string): void {
+    const [oldest] = this.inputs;
+    if (this.inputs.size >= REMEMBERED_INPUTS && oldest !== undefined) this.inputs.delete(oldest);
+    this.inputs.add(id);
+  }
+
+  private async serve(hello: Hello, context: GatewayContext): Promise<void> {
+    const { cols, rows, types, take = false } = hello;
+    const place = await placeOf(context, this.ref);
+    this.place = place;
+    const request = { typist: types ? { who: this.who, take } : null, size: types ? { cols, rows } : null };
+    const attachment = await place.attach(request).catch((err: unknown) => {
+      if (types || !isGone(err)) throw err;
+    });
+    if (!attachment) return this.showLog(place, hello);
+    this.attachment = attachment;
+    if (this.isOver) return this.close();
+    this.tell(attachment.state);
+    const from = await this.begin(attachment, hello);
+    for await (const change of attachment.changes(from)) {
+      if (this.isOver) return;
+      if (change.kind === 'state') this.tell(change.state);
+      else if (change.kind === 'missing')
+        this.send({
+          kind: 'missing',
+          from: change.from,
+          to: change.to,
+          cause: change.missing?.cause ?? 'unknown',
+        });
+      else await this.output(change.from, change.data);
+    }
+    this.end();
+  }
+
+  /** Where bytes begin: after what the client has, if that is near; else after a snapshot. */
+  private async begin(attachment: Attachment, { from, cols, rows, types }: Hello): Promise<number> {
+    const { end, size } = attachment.state;
+    if (from !== null && from <= end && end - from <= CATCH_UP_BYTES) {
+      this.acked = from;
+      return from;
+    }
+    const shown = types ? { cols, rows } : size;
+    await this.draw(await attachment.read(Math.max(0, end - SNAPSHOT_BYTES), end), end, shown);
+    return end;
+  }
+
+  /** What a terminal that is gone has shown last. */
+  private async showLog(place: SessionPlace, size: TerminalSize): Promise<void> {
+    const end = await place.end();
+    const { data } = await place.read(Math.max(0, end - SNAPSHOT_BYTES), end);
+    await this.draw(data, end, size);
+    this.end();
+  }
+
+  private async draw(data: Buffer, at: number, { cols, rows }: TerminalSize): Promise<void> {
+    this.send({ kind: 'snapshot', at, cols, rows, data: await repaint(data, { cols, rows }) });
+    this.acked = at;
+  }
+
+  private end(): void {
+    this.send({ kind: 'ended' });
+    this.client.close(1000);
+  }
+
+  private async output(from: number, data: Buffer): Promise<void> {
+    const frame = Buffer.allocUnsafe(OFFSET_BYTES + data.length);
+    frame.writeBigUInt64BE(BigInt(from));
+    data.copy(frame, OFFSET_BYTES);
+    await new Promise<void>((resolve) => this.client.send(frame, () => resolve()));
+    const to = from + data.length;
+    while (to - this.acked > WINDOW_BYTES && !this.isOver)
+      await new Promise<void>((resolve) => (this.onAck = resolve));
+  }
+
+  private tell({ running, typist, size, end }: AttachedState): void {
+    const isTypist = this.hello?.types === true && typist === this.who;
+    this.send({ kind: 'state', running, typist, isTypist, ...size, end });
+  }
+
+  private send(said: FromServer): void {
+    this.client.send(JSON.stringify(said), () => undefined);
+  }
+}
+
+function read(data: RawData, isBinary: boolean): FromClient {
+  if (isBinary) throw unexpected('a binary message');
+  let said: unknown;
+  try {
+    said = JSON.parse((data as Buffer).toString('utf8'));
+  } catch {
+    throw unexpected('a text that is no JSON');
+  }
+  return parseWith(fromClientSchema, 'The message to a terminal', said, true);
+}
+
+const isGone = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';
+
+const unexpected = (got: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The message to a terminal',
+    got,
+    allowed: 'hello first, then input, resize and ack, as JSON texts (docs/api.md)',
+  });

@@ -1,0 +1,96 @@
+// Takes WebSocket upgrades for terminals: judged like requests, and refused in-band, because a browser shows of a refused
+// upgrade only the number 1006.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { TERMINAL_PROTOCOL } from '../../contracts/gateway/terminal';
+import type { SessionRef } from '../../contracts/ids';
+import { requireAgent } from '../access/roles';
+import { callerOf } from '../access/who';
+import type { GatewayContext } from '../gateway-context';
+import { refusalOf, type FrontDoor } from '../http/front-door';
+import { checkedParams } from '../http/read-request';
+import { refuse } from './refuse';
+import { TerminalConnection } from './terminal-connection';
+
+const PATH = /^\/v1\/sessions\/([^/]+)\/([^/]+)\/([^/]+)\/terminal$/;
+const MAX_MESSAGE_BYTES = 128 * 1024;
+const MAX_TERMINALS = 1_000;
+/** A token may be revoked while a terminal is open. */
+const LOOK_MS = 1_000;
+/** A browser that is gone without a word is noticed by its missing pong. */
+const PING_MS = 20_000;
+
+/** Returns the function that ends all connections. */
+export function serveTerminals(server: Server, context: GatewayContext, door: FrontDoor): () => void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: (offered) => (offered.has(TERMINAL_PROTOCOL) ? TERMINAL_PROTOCOL : false),
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    // A page of another site must not even get a connection.
+    const reason = refusalOf({ ...door, method: 'GET', headers: request.headers });
+    if (reason === undefined)
+      sockets.handleUpgrade(request, socket, head, (client) => welcome(client, request));
+    else socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+  });
+  const welcome = (client: WebSocket, request: IncomingMessage): void => {
+    client.on('error', () => client.terminate());
+    try {
+      if (sockets.clients.size > MAX_TERMINALS)
+        throw new HoldfastError('resources_exhausted', {
+          resource: 'terminals',
+          reason: `this gateway serves ${MAX_TERMINALS} at a time`,
+        });
+      const caller = callerOf(request.headers, context.tokens);
+      const ref = sessionOf(request);
+      requireAgent(caller, ref.agent);
+      const connection = new TerminalConnection(client, ref, { context, caller });
+      const look = setInterval(() => {
+        try {
+          callerOf(request.headers, context.tokens);
+        } catch (err) {
+          connection.refuse(err);
+        }
+      }, LOOK_MS);
+      keepAlive(client);
+      client.once('close', () => (clearInterval(look), connection.close()));
+    } catch (err) {
+      refuse(client, err);
+    }
+  };
+  return () => {
+    for (const client of sockets.clients) client.close(GOING_AWAY);
+    sockets.close();
+  };
+}
+
+/** RFC 6455, 7.4.1: the client may come again. */
+const GOING_AWAY = 1001;
+
+function sessionOf({ url = '' }: IncomingMessage): SessionRef {
+  const [, agent, host, session] = PATH.exec(url.split('?', 1)[0] ?? '') ?? [];
+  if (!agent || !host || !session)
+    throw new HoldfastError('not_found', {
+      what: 'A terminal under this path',
+      got: url,
+      allowed: '/v1/sessions/AGENT/HOST/SESSION/terminal',
+      next: 'See docs/api.md.',
+    });
+  checkedParams({ agent, host, session });
+  return { agent, host, session: Number(session) };
+}
+
+function keepAlive(client: WebSocket): void {
+  let isAlive = true;
+  client.on('pong', () => (isAlive = true));
+  const timer = setInterval(() => {
+    if (!isAlive) return client.terminate();
+    isAlive = false;
+    client.ping();
+  }, PING_MS);
+  client.once('close', () => clearInterval(timer));
+}
