@@ -37,6 +37,7 @@ export class TerminalConnection {
   private readonly inputs = new Set<string>();
   /** Keys are typed in the order in which they came. */
   private typing: Promise<void> = Promise.resolve();
+  private onAttached: (() => void) | undefined;
   private readonly who: string;
 
   constructor(
@@ -63,6 +64,7 @@ export class TerminalConnection {
   close(): void {
     this.isOver = true;
     this.onAck?.();
+    this.onAttached?.();
     this.attachment?.close();
     this.place?.close();
   }
@@ -72,6 +74,8 @@ export class TerminalConnection {
       if (this.hello) throw unexpected('a second hello');
       if (said.types) requireRole(caller, 'operator', 'Typing into a terminal');
       this.hello = said;
+      // What is typed before the terminal is reached waits for it.
+      this.typing = new Promise((resolve) => (this.onAttached = resolve));
       this.serve(said, context).catch((err: unknown) => this.refuse(err));
     } else if (!this.hello) {
       throw unexpected(`${said.kind} before hello`);
@@ -113,6 +117,7 @@ export class TerminalConnection {
     });
     if (!attachment) return this.showLog(place, hello);
     this.attachment = attachment;
+    this.onAttached?.();
     if (this.isOver) return this.close();
     this.tell(attachment.state);
     const from = await this.begin(attachment, hello);

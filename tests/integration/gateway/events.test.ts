@@ -1,0 +1,197 @@
+// Events over SSE: each recorded one exactly once, whatever ends in between.
+import { stringify } from 'yaml';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Gateway } from '../../../gateway/gateway';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway';
+import { ModelSimulator } from '../../helpers/model-simulator';
+import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+let gateway: Gateway;
+let operator: ApiClient;
+let simulator: ModelSimulator;
+beforeAll(async () => {
+  simulator = await ModelSimulator.start();
+  writeFileSync(
+    join(engine.dataDir, 'holdfast.toml'),
+    `[model_providers.sim]\nbase_url = "${simulator.url}/v1"\nwire_api = "chat"\n`,
+  );
+  await engine.start();
+  gateway = await gatewayOn(engine);
+  operator = await ApiClient.of(gateway, 'operator');
+}, 60_000);
+afterAll(async () => {
+  await gateway.close();
+  files.remove();
+  await simulator.stop();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+const token = (): string => operator.token ?? '';
+const recorded = (events: SeenEvent[]): SeenEvent[] => events.filter(({ id }) => id !== undefined);
+
+async function start(replies: Reply[], mode: 'task' | 'conversation' = 'conversation'): Promise<string> {
+  const agent = uniqueId('e');
+  await operator.post('/v1/agents', { id: agent, task: 'first', mode, ...files.settings(replies) });
+  return `/v1/agents/${agent}`;
+}
+
+const isEndOfTurn = ({ event }: SeenEvent): boolean => event === 'turn_ended';
+
+test('a follower gets the state, each message once, in order, and the end of each turn', async () => {
+  const path = await start([
+    { text: call('code_execution_tool', { runtime: 'terminal', code: 'echo 1' }) },
+    { text: 'one' },
+    { text: 'two' },
+  ]);
+  const { events } = await readEvents(`${gateway.url}${path}/events`, {
+    token: token(),
+    enough: isEndOfTurn,
+  });
+  expect(events.find(({ event }) => event === 'state')).toBeDefined();
+  expect(recorded(events).map(({ id }) => id)).toEqual(['0', '1', '2', '3', '3.end']);
+  expect(recorded(events).at(-1)?.data).toMatchObject({ result: { answer: 'one' } });
+  await operator.post(`${path}/messages`, { message: 'second' }, 'k');
+  await operator.post(`${path}/messages`, { message: 'second' }, 'k');
+  const next = await readEvents(`${gateway.url}${path}/events`, {
+    token: token(),
+    after: '3.end',
+    enough: isEndOfTurn,
+  });
+  expect(recorded(next.events).map(({ id }) => id)).toEqual(['4', '5', '5.end']);
+  await operator.post(`${path}/stop`, { reason: 'done' });
+  const last = await readEvents(`${gateway.url}${path}/events`, {
+    token: token(),
+    after: '5.end',
+    enough: () => false,
+  });
+  expect(recorded(last.events).map(({ id }) => id)).toEqual(['ended']);
+  expect(last.ended).toBe(true);
+  const after = await fetch(`${gateway.url}${path}/events`, {
+    headers: { Authorization: `Bearer ${token()}`, 'Last-Event-ID': 'ended' },
+  });
+  expect(after.status).toBe(204);
+});
+
+test('whoever comes back gets what was missed exactly once, though gateway and worker were ended meanwhile', async () => {
+  const steps = Array.from({ length: 6 }, (_, n) => ({
+    text: call('code_execution_tool', { runtime: 'terminal', code: `sleep 0.3; echo ${n}` }),
+  }));
+  const path = await start([...steps, { text: 'over' }]);
+  const whole = readEvents(`${gateway.url}${path}/events`, { token: token(), enough: isEndOfTurn });
+  const pieces: SeenEvent[] = [];
+  for (let round = 0; pieces.at(-1)?.event !== 'turn_ended'; round++) {
+    const other = await gatewayOn(engine);
+    const after = pieces.at(-1)?.id;
+    let seen = 0;
+    const { events } = await readEvents(`${other.url}${path}/events`, {
+      token: token(),
+      ...(after !== undefined && { after }),
+      enough: (event) => event.id !== undefined && (isEndOfTurn(event) || ++seen === 3),
+    });
+    pieces.push(...recorded(events));
+    await other.close();
+    if (round === 0) {
+      await engine.killWorker();
+      await engine.startWorker();
+    }
+  }
+  const all = recorded((await whole).events);
+  expect(pieces).toEqual(all);
+  expect(all).toHaveLength(1 + 6 * 2 + 1 + 1);
+}, 60_000);
+
+test('tokens come as the model writes them, and how far the output has grown, without ids', async () => {
+  const answer = 'a longer answer that is written piece by piece';
+  simulator.mock.on({ userMessage: 'how is it?' }, { content: answer }, { chunkSize: 5, latency: 100 });
+  const agent = uniqueId('e');
+  await operator.post('/v1/agents', {
+    id: agent,
+    mode: 'conversation',
+    model: 'sim:any',
+    cwd: files.directory,
+  });
+  await operator.post(`/v1/sessions/${agent}/local/0/exec`, { code: 'echo grown' });
+  const reading = readEvents(`${gateway.url}/v1/agents/${agent}/events`, {
+    token: token(),
+    enough: isEndOfTurn,
+    onFirst: () => operator.post(`/v1/agents/${agent}/messages`, { message: 'how is it?' }),
+  });
+  const { events } = await reading;
+  const live = events.filter(({ id }) => id === undefined);
+  const texts = live.filter(({ event, data }) => event === 'token' && data.kind === 'text');
+  expect(texts.length).toBeGreaterThan(2);
+  expect(texts.map(({ data }) => data.text).join('')).toBe(answer);
+  expect(live).toContainEqual({ event: 'output', data: { host: 'local', session: 0, end: 7 } });
+});
+
+test('the stream of all says what waits for a person, and that it no longer does', async () => {
+  const path = await start([
+    {
+      text: call('code_execution_tool', { runtime: 'terminal', code: 'read -s -p "Password: " x; echo ok' }),
+    },
+    { text: 'asked' },
+  ]);
+  const agent = path.split('/').at(-1) ?? '';
+  const items = ({ event, data }: SeenEvent): { agent: string; kind: string; session?: object }[] =>
+    event === 'inbox' ? (data.items as []) : [];
+  const { events } = await readEvents(`${gateway.url}/v1/events`, {
+    token: token(),
+    enough: (event) => items(event).some((one) => one.agent === agent),
+  });
+  const [one] = items(events.at(-1) as SeenEvent).filter((each) => each.agent === agent);
+  expect(one).toMatchObject({
+    kind: 'input',
+    session: { host: 'local', session: 0, echo: false, screen: 'Password: ' },
+  });
+  await operator.post(`/v1/sessions/${agent}/local/0/input`, { keyboard: 'secret' });
+  await readEvents(`${gateway.url}/v1/events`, {
+    token: token(),
+    enough: (event) => event.event === 'inbox' && !items(event).some((each) => each.agent === agent),
+  });
+});
+
+test('a failed agent is in the inbox with why and what can be done', async () => {
+  const broken = join(files.directory, 'broken.yaml');
+  writeFileSync(broken, stringify([{ fail: 'model_auth' }]));
+  const agent = uniqueId('f');
+  await operator.post('/v1/agents', { id: agent, task: 'x', model: `scripted:${broken}` });
+  const { events } = await readEvents(`${gateway.url}/v1/events`, {
+    token: token(),
+    enough: ({ event, data }) =>
+      event === 'inbox' && (data.items as { agent: string }[]).some((each) => each.agent === agent),
+  });
+  const items = events.at(-1)?.data.items as { agent: string }[];
+  expect(items.find((each) => each.agent === agent)).toMatchObject({
+    kind: 'failed',
+    failure: { code: expect.any(String) as string, next: expect.any(String) as string },
+  });
+});
+
+test('a stream ends at once when its token is revoked', async () => {
+  const path = await start([{ text: 'x' }]);
+  const { token: own, stored } = await gateway.tokens.create({
+    name: 'brief',
+    role: 'viewer',
+    agents: ['*'],
+    validMs: null,
+  });
+  const { events, ended } = await readEvents(`${gateway.url}${path}/events`, {
+    token: own,
+    enough: () => false,
+    onFirst: () => gateway.tokens.revoke(stored.id),
+  });
+  expect(events.length).toBeGreaterThan(0);
+  expect(ended).toBe(true);
+});
+
+test.each([
+  ['an unknown agent', '/v1/agents/nobody/events', {}, 404],
+  ['an id that is of no event', '', { 'Last-Event-ID': 'x' }, 400],
+])('a stream of %s is refused', async (_what, given, headers, status) => {
+  const path = given || `${await start([{ text: 'x' }])}/events`;
+  expect(await operator.ask('GET', path, undefined, headers)).toMatchObject({ status });
+});
