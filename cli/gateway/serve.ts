@@ -30,10 +30,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     workflowAddress: (workflowId) => workflowAddress(context, workflowId),
     isLocal: (host) => isLocal(context, host),
     hostToken: process.env.HOLDFAST_HOST_TOKEN?.trim() || undefined,
-    registry: () => {
-      const { tools, servers, faults } = publishedRegistry(dataDir) ?? {};
-      return tools && servers && faults && { tools, servers, faults };
-    },
+    registry: () => publishedRegistry(dataDir),
     warn: note,
   });
   const forget = recordGateway(dataDir, gateway.url);

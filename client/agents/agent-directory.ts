@@ -1,4 +1,5 @@
 // Lists agents from the server's visibility store: no worker has to answer, and what happened a second ago may be missing.
+import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 // The client's own reading of a raw entry: its iterator has no cursors.
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers';
@@ -8,7 +9,7 @@ import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/mess
 import { listAgentsSchema } from '../../contracts/schemas/agent-list';
 import { parseWith } from '../../contracts/schemas/parse';
 import type { WaitsFor } from '../../contracts/agents/waits';
-import { invalidArgument, lacksAttribute } from '../delivery/with-attributes';
+import { lacksAttribute } from '../delivery/with-attributes';
 
 export interface ListAgentsRequest {
   /** `ended` lists those that have ended, however; the others list open agents. Default: every state. */
@@ -70,32 +71,41 @@ export class AgentDirectory {
     const sought = text?.toLowerCase();
     const { workflowService, options } = this.client;
     const { namespace, loadedDataConverter } = options;
+    const query = queryOf(filter);
+    const nextPageToken = cursor === undefined ? undefined : readCursor(cursor, query);
     try {
-      const { executions, nextPageToken } = await workflowService.listWorkflowExecutions({
-        namespace,
-        query: queryOf(filter),
-        pageSize: limit,
-        nextPageToken: Buffer.from(cursor ?? '', 'base64url'),
+      const listed = await workflowService.listWorkflowExecutions({
+        ...{ namespace, query, pageSize: limit },
+        ...(nextPageToken && { nextPageToken }),
       });
       const infos = await Promise.all(
-        executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace)),
+        listed.executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace)),
       );
       const items = infos
         .map(entryOf)
         .filter(({ id, message }) => !sought || `${id}\n${message ?? ''}`.toLowerCase().includes(sought));
-      const next = nextPageToken.length > 0 ? Buffer.from(nextPageToken).toString('base64url') : null;
-      return { items, next };
+      const { length } = listed.nextPageToken;
+      return { items, next: length > 0 ? cursorOf(listed.nextPageToken, query) : null };
     } catch (err) {
-      if (lacksAttribute(err)) throw missingAttributes(request);
-      throw cursor !== undefined && invalidArgument(err)
-        ? new HoldfastError('invalid_input', {
-            what: 'The cursor',
-            got: JSON.stringify(cursor),
-            allowed: '"next" of the page before, with the same filter',
-          })
-        : err;
+      throw lacksAttribute(err) ? missingAttributes(request) : err;
     }
   }
+}
+
+/** The server's own, which holds for the same query only: the server does not say what is wrong with another. */
+const cursorOf = (token: Uint8Array, query: string): string =>
+  `${markOf(query)}.${Buffer.from(token).toString('base64url')}`;
+
+const markOf = (query: string): string => createHash('sha256').update(query).digest('hex').slice(0, 8);
+
+function readCursor(cursor: string, query: string): Buffer {
+  const [, mark, token] = /^([0-9a-f]{8})\.([\w-]+)$/.exec(cursor) ?? [];
+  if (mark === markOf(query) && token) return Buffer.from(token, 'base64url');
+  throw new HoldfastError('invalid_input', {
+    what: 'The cursor',
+    got: JSON.stringify(cursor),
+    allowed: '"next" of the page before, with the same filter',
+  });
 }
 
 function queryOf({ state, waitsFor, ended = false }: ListAgentsRequest): string {

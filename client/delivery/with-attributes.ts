@@ -25,12 +25,6 @@ export async function withAttributes<T>(
 }
 
 export function lacksAttribute(err: unknown): boolean {
-  const cause = invalidArgument(err);
-  return cause !== undefined && NAMES_IT.test(cause.details);
-}
-
-/** The server's own words for a request that it does not understand; undefined for any other error. */
-export function invalidArgument(err: unknown): { details: string } | undefined {
   const cause = err instanceof Error && err.cause ? err.cause : err;
-  return isGrpcServiceError(cause) && Number(cause.code) === INVALID_ARGUMENT ? cause : undefined;
+  return isGrpcServiceError(cause) && Number(cause.code) === INVALID_ARGUMENT && NAMES_IT.test(cause.details);
 }

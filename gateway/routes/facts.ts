@@ -31,7 +31,10 @@ const tools = route(
     summary: 'The tools of the data folder’s worker, its MCP servers, and what is wrong with them',
     answer: shapes.registry,
   },
-  async ({ context }) => context.registry() ?? NO_WORKER,
+  async ({ context }) => {
+    const { tools: all, servers, faults } = context.registry() ?? NO_WORKER;
+    return { tools: all, servers, faults };
+  },
 );
 
 const NO_WORKER: RegistryRecord = {

@@ -1,0 +1,241 @@
+// Who may ask the gateway for what: tokens, roles, patterns of agents; and what a page of another site can make of it.
+import { readFileSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import WebSocket from 'ws';
+import type { Gateway } from '../../../gateway/gateway';
+import type { Route } from '../../../gateway/http/route';
+import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn, type Json } from '../../helpers/gateway';
+import { scratch, uniqueId } from '../../helpers/temporal';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+let gateway: Gateway;
+let admin: ApiClient;
+beforeAll(async () => {
+  await engine.start();
+  gateway = await gatewayOn(engine, '127.0.0.1:0', ['agents.example.org']);
+  admin = await ApiClient.of(gateway, 'admin');
+}, 60_000);
+afterAll(async () => {
+  await gateway.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+const routes = ALL_ROUTES as unknown as Route[];
+const guarded = routes.filter(({ role }) => role !== 'none');
+const pathOf = ({ path }: Route): string =>
+  path
+    .replace('{agent}', 'a')
+    .replace('{host}', 'local')
+    .replace('{session}', '0')
+    .replaceAll(/\{\w+\}/g, 'x');
+const named = (some: Route[]): [string, Route][] => some.map((one) => [`${one.method} ${one.path}`, one]);
+
+test.each(named(guarded))('%s answers nothing without a good token', async (_name, route) => {
+  const { method, example } = route;
+  for (const token of [null, 'hf_wrong', '']) {
+    const { status, body, headers } = await new ApiClient(gateway.url, token).ask(
+      method,
+      pathOf(route),
+      example,
+    );
+    expect({ status, code: (body as Json).code }).toEqual({ status: 401, code: 'access_needed' });
+    expect(headers.get('WWW-Authenticate')).toMatch(/^Bearer/);
+  }
+});
+
+test.each(named(guarded.filter(({ role }) => role !== 'viewer')))(
+  '%s refuses a viewer, and changes nothing',
+  async (_name, route) => {
+    const viewer = await ApiClient.of(gateway, 'viewer');
+    const before = gateway.tokens.list().length;
+    const { status, body } = await viewer.ask(route.method, pathOf(route), route.example);
+    expect({ status, code: (body as Json).code }).toEqual({ status: 403, code: 'access_denied' });
+    expect(gateway.tokens.list()).toHaveLength(before);
+  },
+);
+
+test('a token for some agents reaches those, and neither sees nor changes the others', async () => {
+  const [mine, other] = [uniqueId('mine'), uniqueId('other')];
+  for (const id of [mine, other])
+    await admin.post('/v1/agents', { id, mode: 'conversation', ...files.settings([{ text: 'x' }]) });
+  await admin.post(`/v1/sessions/${other}/local/0/exec`, { code: 'echo secret' });
+  const limited = await ApiClient.of(gateway, 'operator', ['mine-*']);
+  expect(await limited.ask('GET', `/v1/agents/${mine}`)).toMatchObject({ status: 200 });
+  for (const [method, path, body] of [
+    ['GET', `/v1/agents/${other}`],
+    ['GET', `/v1/agents/${other}/events`],
+    ['POST', `/v1/agents/${other}/stop`, {}],
+    ['POST', '/v1/agents', { id: 'other-new', mode: 'conversation', model: 'scripted:x' }],
+    ['POST', `/v1/agents/${mine}/fork`, { id: 'other-fork' }],
+    ['GET', `/v1/sessions/${other}/local/0/log`],
+    ['GET', `/v1/sessions?agent=${other}`],
+    ['GET', `/v1/approvals?agent=${other}`],
+    ['POST', `/v1/approvals/${Buffer.from(`exec/${other}/local/0\nx`).toString('base64url')}/deny`, {}],
+  ] as const)
+    expect(await limited.ask(method, path, body)).toMatchObject({
+      status: 403,
+      body: { code: 'access_denied' },
+    });
+  const { items } = await limited.get<{ items: { id: string }[] }>('/v1/agents?limit=1000');
+  expect(items.map(({ id }) => id)).toContain(mine);
+  expect(items.map(({ id }) => id)).not.toContain(other);
+  expect(JSON.stringify(await limited.get('/v1/sessions'))).not.toContain(other);
+});
+
+test('a revoked token is refused at once, and an expired one', async () => {
+  const brief = await gateway.tokens.create({ name: 'brief', role: 'viewer', agents: ['*'], validMs: 0 });
+  expect(await new ApiClient(gateway.url, brief.token).ask('GET', '/v1/me')).toMatchObject({ status: 401 });
+  const { token, id } = await admin.post<{ token: string; id: string }>('/v1/tokens', {
+    name: 'ci',
+    role: 'viewer',
+  });
+  const ci = new ApiClient(gateway.url, token);
+  expect(await ci.get('/v1/me')).toMatchObject({ name: 'ci', role: 'viewer', agents: ['*'] });
+  expect(await admin.ask('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 204 });
+  expect(await ci.ask('GET', '/v1/me')).toMatchObject({ status: 401 });
+  expect(await admin.ask('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 404 });
+});
+
+test('tokens are stored as hashes, in a file for this user only', () => {
+  const file = join(engine.dataDir, 'gateway', 'tokens.json');
+  expect(readFileSync(file, 'utf8')).not.toContain(admin.token);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+const login = (token: string): Promise<Response> =>
+  fetch(`${gateway.url}/v1/login`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+const cookieOf = (answer: Response): string => (answer.headers.get('Set-Cookie') ?? '').split(';')[0] ?? '';
+
+test('a link logs in once; the cookie is for this gateway alone, and ends with the log-out', async () => {
+  const token = await gateway.tokens.createLogin({ name: 'me', role: 'operator', agents: ['*'] });
+  // It is for logging in, and for nothing else.
+  expect(await new ApiClient(gateway.url, token).ask('GET', '/v1/me')).toMatchObject({ status: 401 });
+  const answer = await login(token);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('Set-Cookie')).toMatch(/; HttpOnly; SameSite=Strict; /);
+  const Cookie = cookieOf(answer);
+  const me = (): Promise<Response> => fetch(`${gateway.url}/v1/me`, { headers: { Cookie } });
+  expect(await (await me()).json()).toMatchObject({ name: 'me', role: 'operator' });
+  expect((await login(token)).status).toBe(401);
+  const asBearer = new ApiClient(gateway.url, Cookie.split('=')[1] ?? '');
+  expect(await asBearer.ask('GET', '/v1/me')).toMatchObject({ status: 401 });
+  await fetch(`${gateway.url}/v1/logout`, { method: 'POST', headers: { Cookie } });
+  expect((await me()).status).toBe(401);
+});
+
+test('a log-in made with a token ends with the token', async () => {
+  const { token, stored } = await gateway.tokens.create({
+    name: 'p',
+    role: 'viewer',
+    agents: ['*'],
+    validMs: null,
+  });
+  const Cookie = cookieOf(await login(token));
+  const status = async (): Promise<number> =>
+    (await fetch(`${gateway.url}/v1/me`, { headers: { Cookie } })).status;
+  expect(await status()).toBe(200);
+  await gateway.tokens.revoke(stored.id);
+  expect(await status()).toBe(401);
+});
+
+test('who guesses tokens is soon told to wait, and others are not', async () => {
+  const other = await gatewayOn(engine);
+  try {
+    const guess = (token: string): Promise<Response> =>
+      fetch(`${other.url}/v1/login`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ token }),
+      });
+    for (let n = 0; n < 10; n++) expect((await guess(`hf_${n}`)).status).toBe(401);
+    const refused = await guess(await other.tokens.createLogin({ name: 'x', role: 'viewer', agents: ['*'] }));
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(await new ApiClient(other.url, admin.token).ask('GET', '/v1/me')).toMatchObject({ status: 200 });
+  } finally {
+    await other.close();
+  }
+});
+
+/** As a browser sends it: fetch chooses some headers itself. */
+function raw(headers: Record<string, string>, { method = 'GET', path = '/v1/me' } = {}): Promise<number> {
+  const { hostname, port } = new URL(gateway.url);
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, method, headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+test.each([
+  ['under a name that was rebound to this machine', { Host: 'evil.example:7280' }],
+  ['from a page of another origin', { Origin: 'http://evil.example' }],
+  ['from a page of another port of this machine', { Origin: 'http://127.0.0.1:1' }],
+  ['from a page without an origin', { Origin: 'null' }],
+  ['from a page of another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }],
+  [
+    'from a form of another site',
+    { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' },
+  ],
+])('a request %s is refused, whatever token it has', async (_what, headers) => {
+  const good = { Host: new URL(gateway.url).host, Authorization: `Bearer ${admin.token}` };
+  expect(await raw(good)).toBe(200);
+  expect(await raw({ ...good, ...headers })).toBe(403);
+});
+
+test('a terminal is refused to a page of another site', async () => {
+  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/sessions/a/local/0/terminal`, {
+    headers: { Authorization: `Bearer ${admin.token}`, Origin: 'http://evil.example' },
+  });
+  const error = await new Promise<Error>((resolve) => socket.once('error', resolve));
+  expect(error.message).toContain('403');
+});
+
+test('a name that was given is served', async () => {
+  expect(await raw({ Host: 'agents.example.org', Authorization: `Bearer ${admin.token}` })).toBe(200);
+});
+
+test('no answer may be framed, sniffed, stored, or read by another page', async () => {
+  const { headers } = await admin.ask('GET', '/v1/me');
+  expect(headers.get('Content-Security-Policy')).toMatch(
+    /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/,
+  );
+  expect(headers.get('Content-Security-Policy')).not.toContain("script-src 'self' 'unsafe");
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+  expect(headers.get('Cache-Control')).toBe('no-store');
+  expect(headers.get('Access-Control-Allow-Origin')).toBeNull();
+});
+
+test('every change is in the audit log, with who and without what was sent', async () => {
+  const agent = uniqueId('audited');
+  await admin.post(`/v1/sessions/${agent}/local/0/exec`, { code: 'echo "not in the audit log"' });
+  await new ApiClient(gateway.url, null).ask('POST', `/v1/agents/${agent}/stop`, {});
+  const log = readFileSync(join(engine.dataDir, 'gateway', 'audit.jsonl'), 'utf8');
+  const lines = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Json)
+    .filter(({ path }) => String(path).includes(agent));
+  expect(lines).toMatchObject([
+    {
+      name: 'admin',
+      what: 'POST /v1/sessions/{agent}/{host}/{session}/exec',
+      status: 200,
+      from: '127.0.0.1',
+    },
+    { name: null, what: 'POST /v1/agents/{agent}/stop', status: 401, code: 'access_needed' },
+  ]);
+  expect(log).not.toContain('not in the audit log');
+  expect(log).not.toContain(admin.token);
+});

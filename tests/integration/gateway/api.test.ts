@@ -1,0 +1,337 @@
+// The HTTP API: each route does what it says, says what its schema says, and tells bad input what is wrong.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv2020 from 'ajv/dist/2020';
+import type { Gateway } from '../../../gateway/gateway';
+import type { Route } from '../../../gateway/http/route';
+import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn, type Answer, type Json } from '../../helpers/gateway';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+let gateway: Gateway;
+let api: ApiClient;
+beforeAll(async () => {
+  mkdirSync(engine.dataDir, { recursive: true });
+  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\nasked = "ask"\n');
+  await engine.start();
+  gateway = await gatewayOn(engine);
+  api = new Checked(gateway.url, (await ApiClient.of(gateway, 'admin')).token);
+}, 60_000);
+afterAll(async () => {
+  await gateway.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+const routes = ALL_ROUTES as unknown as Route[];
+const asked = new Set<string>();
+
+/** Compares each answer with what the document says of it. */
+class Checked extends ApiClient {
+  private document: Promise<Json> | undefined;
+  private readonly ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+  override async ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer> {
+    const answer = await super.ask(method, path, body, headers);
+    const operation = await this.operationOf(method, path.split('?')[0] ?? '');
+    if (operation && answer.status < 300) {
+      asked.add(String(operation.operationId));
+      this.check(answer, operation);
+    }
+    return answer;
+  }
+
+  private check({ status, body }: Answer, operation: Json): void {
+    const responses = operation.responses as Record<string, { content?: Record<string, { schema: Json }> }>;
+    expect(Object.keys(responses)).toContain(String(status));
+    const schema = responses[status]?.content?.['application/json']?.schema;
+    if (!schema) return;
+    const isValid = this.ajv.compile(schema);
+    if (!isValid(body))
+      throw new Error(`${String(operation.operationId)}: ${this.ajv.errorsText(isValid.errors)}`);
+  }
+
+  private async operationOf(method: string, path: string): Promise<Json | undefined> {
+    this.document ??= super.ask('GET', '/openapi.json').then(({ body }) => body as Json);
+    const paths = (await this.document).paths as Record<string, Record<string, Json>>;
+    const found = Object.entries(paths)
+      .filter(([template]) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
+      .sort(([a], [b]) => a.split('{').length - b.split('{').length)[0];
+    return found?.[1][method.toLowerCase()];
+  }
+}
+
+async function start(replies: Parameters<typeof files.settings>[0], more: object = {}): Promise<string> {
+  const id = uniqueId('api');
+  await api.post('/v1/agents', {
+    id,
+    task: 'first',
+    mode: 'conversation',
+    ...files.settings(replies),
+    ...more,
+  });
+  return id;
+}
+
+const isIdle = (agent: string) => async (): Promise<boolean> =>
+  (await api.get<{ status: string }>(`/v1/agents/${agent}`)).status === 'idle';
+
+test('an agent is started, followed, sent to, forked and stopped', async () => {
+  const agent = await start([{ text: 'one' }, { text: 'two' }]);
+  await until(isIdle(agent));
+  expect(await api.post(`/v1/agents/${agent}/messages`, { message: 'second' }, 'm1')).toEqual({ id: 'm1' });
+  await until(async () => (await api.get<{ total: number }>(`/v1/agents/${agent}/transcript`)).total === 4);
+  expect(await api.get(`/v1/agents/${agent}/transcript?from=2&limit=1`)).toMatchObject({
+    messages: [{ role: 'user', text: 'second' }],
+    total: 4,
+  });
+  const { agent: fork } = await api.post<{ agent: string }>(`/v1/agents/${agent}/fork`, { at: 2 }, 'f');
+  expect(await api.post(`/v1/agents/${agent}/fork`, { at: 2 }, 'f')).toEqual({ agent: fork });
+  expect(await api.get(`/v1/agents/${fork}/transcript`)).toMatchObject({ total: 2 });
+  await api.post(`/v1/agents/${agent}/interrupt`);
+  await api.post(`/v1/agents/${agent}/recover`, { reason: 'just so' });
+  expect(await api.get(`/v1/agents/${agent}/tree`)).toMatchObject({ agent, status: 'running', agents: [] });
+  await api.post(`/v1/agents/${agent}/stop`, { reason: 'enough' });
+  const state = async (): Promise<unknown> =>
+    (await api.get<{ items: Json[] }>(`/v1/agents?ended=true&text=${agent}`)).items[0]?.state;
+  await until(async () => (await state()) === 'ended');
+});
+
+test('the same Idempotency-Key starts one agent, sends one message and runs one command', async () => {
+  const body = { mode: 'conversation', ...files.settings([{ text: 'one' }]) };
+  const key = uniqueId('key');
+  const first = await api.post<{ agent: string }>('/v1/agents', body, key);
+  expect(await api.post('/v1/agents', body, key)).toEqual(first);
+  expect(
+    await api.ask('POST', '/v1/agents', { ...body, id: first.agent }, { 'Idempotency-Key': 'another' }),
+  ).toMatchObject({
+    status: 409,
+    body: { code: 'id_conflict' },
+  });
+  const exec = `/v1/sessions/${first.agent}/local/0/exec`;
+  const runs = [1, 2].map(() =>
+    api.post(exec, { code: 'echo x >> ran; wc -l < ran', yield: QUICK_YIELD }, 'c'),
+  );
+  for (const view of await Promise.all(runs)) expect(view).toMatchObject({ output: '1\n', exitCode: 0 });
+  expect(await api.ask('POST', exec, { code: 'other' }, { 'Idempotency-Key': 'c' })).toMatchObject({
+    status: 409,
+  });
+});
+
+test('lists of agents have pages, filters and texts', async () => {
+  const [a, b] = [await start([{ text: 'x' }]), await start([{ text: 'x' }])];
+  await until(isIdle(a));
+  await until(isIdle(b));
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: { items: { id: string }[]; next: string | null } = await api.get(
+      `/v1/agents?limit=1${cursor && `&cursor=${cursor}`}`,
+    );
+    expect(page.items.length).toBeLessThanOrEqual(1);
+    ids.push(...page.items.map(({ id }) => id));
+    cursor = page.next;
+  }
+  expect(ids).toEqual(expect.arrayContaining([a, b]));
+  expect(new Set(ids).size).toBe(ids.length);
+  const { items } = await api.get<{ items: Json[] }>(
+    `/v1/agents?state=idle&waitsFor=message&text=${a.toUpperCase()}`,
+  );
+  expect(items).toMatchObject([{ id: a, state: 'idle', waitsFor: 'message', message: 'first' }]);
+});
+
+test('a session runs code, is typed into, read, waited for, reset and closed', async () => {
+  const session = `/v1/sessions/${uniqueId('api')}/local/3`;
+  const view = await api.post(`${session}/exec`, {
+    code: 'read -p "name? " x; echo hi $x; sleep 60',
+    yield: QUICK_YIELD,
+  });
+  expect(view).toMatchObject({ state: 'waiting_input', waiting: { echo: true } });
+  expect(await api.ask('POST', `${session}/exec`, { code: 'echo other' })).toMatchObject({
+    status: 409,
+    body: { code: 'busy', effect: 'none' },
+  });
+  expect(await api.post(`${session}/input`, { keyboard: 'Bob', yield: QUICK_YIELD })).toMatchObject({
+    output: expect.stringContaining('hi Bob') as string,
+  });
+  expect(await api.get(`${session}/output?from=0`)).toMatchObject({
+    output: expect.stringMatching(/^name\?/) as string,
+  });
+  const { body, headers } = await api.ask('GET', `${session}/log?from=0&bytes=5`);
+  expect(body).toBe('name?');
+  expect(headers.get('Holdfast-To')).toBe('5');
+  expect(await api.post(`${session}/wait`, { for: 'exit', waitMs: 10 })).toMatchObject({ met: false });
+  expect(await api.post(`${session}/reset`, { reason: 'enough' })).toMatchObject({
+    killedBy: { by: 'reset' },
+  });
+  const list = await api.get<{ items: Json[] }>('/v1/sessions');
+  expect(list.items).toContainEqual(expect.objectContaining({ session: 3, host: 'local' }));
+  await api.post(`${session}/close`, { reason: 'done' });
+  await until(async () => (await api.get<{ status: string }>(session)).status === 'closed');
+});
+
+test('an approval is answered by its key and its hash, and shows who answered', async () => {
+  const session = '/v1/sessions/asked/local/0';
+  const running = api.post(`${session}/exec`, {
+    code: 'echo approved',
+    yield: { maxMs: 40_000, firstOutputMs: 40_000 },
+  });
+  type Item = { key: string; hash: string; what: string };
+  let item: Item | undefined;
+  await until(async () => {
+    [item] = (await api.get<{ items: Item[] }>('/v1/approvals?agent=asked')).items;
+    return item !== undefined;
+  });
+  const { key, hash } = item as Item;
+  expect(await api.get(`/v1/approvals/${key}`)).toMatchObject({
+    hash,
+    what: expect.stringContaining('echo approved') as string,
+  });
+  await until(async () => JSON.stringify(await api.get('/v1/inbox')).includes(key));
+  expect(await api.ask('POST', `/v1/approvals/${key}/approve`, { hash: 'other' })).toMatchObject({
+    status: 409,
+    body: { code: 'approval_changed' },
+  });
+  await api.post(`/v1/approvals/${key}/approve`, { hash });
+  expect(await running).toMatchObject({ output: 'approved\n' });
+  expect(await api.ask('POST', `/v1/approvals/${key}/deny`, {})).toMatchObject({ status: 404 });
+  const second = api.ask('POST', `${session}/exec`, { code: 'echo never' });
+  await until(async () => {
+    [item] = (await api.get<{ items: Item[] }>('/v1/approvals?agent=asked')).items;
+    return item !== undefined;
+  });
+  await api.post(`/v1/approvals/${(item as Item).key}/deny`, { reason: 'not here' });
+  expect(await second).toMatchObject({ status: 403, body: { code: 'approval_denied' } });
+});
+
+test('usage is summed by agent, tree, model and day', async () => {
+  const usage = { inputTokens: 100, outputTokens: 10, costUsd: 0.5 };
+  const agent = await start([
+    { text: call('code_execution_tool', { runtime: 'terminal', code: 'true' }), usage },
+    { text: 'x', usage },
+  ]);
+  await until(isIdle(agent));
+  type Line = { key: string; inputTokens: number; costUsd: number };
+  const report = await api.get<Record<'byAgent' | 'byDay' | 'byTree', Line[]>>('/v1/usage');
+  expect(report.byAgent).toContainEqual(
+    expect.objectContaining({ key: agent, inputTokens: 200, costUsd: 1 }),
+  );
+  expect(report.byDay.map(({ key }) => key)).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d$/)]);
+});
+
+test('hosts, tools, the token and its list answer', async () => {
+  expect(await api.get('/v1/hosts')).toEqual({ items: [], next: null });
+  expect(await api.ask('GET', '/v1/hosts/nowhere')).toMatchObject({
+    status: 404,
+    body: { code: 'unknown_host' },
+  });
+  expect((await api.get<{ tools: { name: string }[] }>('/v1/tools')).tools.map(({ name }) => name)).toContain(
+    'code_execution_tool',
+  );
+  expect(await api.get('/v1/me')).toMatchObject({ role: 'admin', namespace: engine.namespace });
+  expect(JSON.stringify(await api.get('/v1/tokens'))).not.toContain(api.token);
+});
+
+test('the document has every route, and every route of the document was asked here', async () => {
+  const { body } = await api.ask('GET', '/openapi.json');
+  const paths = (body as { paths: Record<string, Record<string, Json>> }).paths;
+  for (const { path, method } of routes) expect(paths[path]?.[method.toLowerCase()]).toBeDefined();
+  // Streams, terminals and log-ins have files of their own; the rest is above.
+  const elsewhere = [
+    'getEvents',
+    'getAgentsEvents',
+    'postLogin',
+    'postLogout',
+    'postTokens',
+    'deleteTokensOne',
+    'getHostsOne',
+  ];
+  const known = Object.values(paths).flatMap((path) =>
+    Object.values(path).map((one) => String(one.operationId)),
+  );
+  expect(new Set(known).size).toBe(known.length);
+  expect(known.filter((id) => !asked.has(id) && !elsewhere.includes(id))).toEqual([]);
+});
+
+describe('bad input gets a problem that says what is allowed, and does nothing', () => {
+  const A = '/v1/agents';
+  const S = '/v1/sessions/s/local/0';
+  test.each([
+    ['no JSON', 'POST', A, '{', 400, 'invalid_input'],
+    ['an array', 'POST', A, '[]', 400, 'invalid_input'],
+    ['no model', 'POST', A, { task: 'x' }, 400, 'invalid_input'],
+    ['an unknown key', 'POST', A, { model: 'scripted:x', colour: 'red' }, 400, 'invalid_input'],
+    ['an id with a slash', 'POST', A, { id: 'a/b', model: 'scripted:x' }, 400, 'invalid_input'],
+    ['an id in upper case', 'GET', '/v1/agents/ABC', undefined, 400, 'invalid_input'],
+    ['an id of dots', 'GET', '/v1/agents/%2e%2e%2fx', undefined, 400, 'invalid_input'],
+    ['an agent that is none', 'GET', '/v1/agents/nobody', undefined, 404, 'not_found'],
+    ['a message to nobody', 'POST', '/v1/agents/nobody/messages', { message: 'x' }, 404, 'not_found'],
+    ['an empty message', 'POST', '/v1/agents/nobody/messages', { message: ' ' }, 400, 'invalid_input'],
+    [
+      'an unknown mode',
+      'POST',
+      '/v1/agents/nobody/messages',
+      { message: 'x', mode: 'shout' },
+      400,
+      'invalid_input',
+    ],
+    ['a fork of nobody', 'POST', '/v1/agents/nobody/fork', {}, 404, 'not_found'],
+    ['a limit of 0', 'GET', `${A}?limit=0`, undefined, 400, 'invalid_input'],
+    ['a limit in words', 'GET', `${A}?limit=ten`, undefined, 400, 'invalid_input'],
+    ['an unknown filter', 'GET', `${A}?colour=red`, undefined, 400, 'invalid_input'],
+    ['an unknown state', 'GET', `${A}?state=happy`, undefined, 400, 'invalid_input'],
+    ['a cursor of somebody else', 'GET', `${A}?cursor=AAAA`, undefined, 400, 'invalid_input'],
+    ['a session of words', 'GET', '/v1/sessions/s/local/one', undefined, 400, 'invalid_input'],
+    ['a session below 0', 'GET', '/v1/sessions/s/local/-1', undefined, 400, 'invalid_input'],
+    ['a session that is none', 'GET', '/v1/sessions/s/local/7', undefined, 404, 'not_found'],
+    ['empty code', 'POST', `${S}/exec`, { code: ' ' }, 400, 'invalid_input'],
+    ['an unknown runtime', 'POST', `${S}/exec`, { code: 'x', runtime: 'cobol' }, 400, 'invalid_input'],
+    ['input to nothing', 'POST', `${S}/input`, { keyboard: 'x' }, 404, 'not_found'],
+    ['an unknown key to press', 'POST', `${S}/input`, { keys: ['any'] }, 400, 'invalid_input'],
+    ['a log of nothing', 'GET', '/v1/sessions/none/local/0/log', undefined, 404, 'not_found'],
+    ['a body where none is taken', 'POST', '/v1/agents/nobody/interrupt', { a: 1 }, 400, 'invalid_input'],
+    ['a key of no approval', 'GET', '/v1/approvals/x', undefined, 400, 'invalid_input'],
+    ['an approval without a hash', 'POST', '/v1/approvals/x/approve', {}, 400, 'invalid_input'],
+    ['a role that is none', 'POST', '/v1/tokens', { name: 'x', role: 'king' }, 400, 'invalid_input'],
+    [
+      'a pattern with a slash',
+      'POST',
+      '/v1/tokens',
+      { name: 'x', role: 'viewer', agents: ['a/*'] },
+      400,
+      'invalid_input',
+    ],
+    ['a method that it does not have', 'PUT', A, {}, 405, 'invalid_input'],
+    ['a path that it does not have', 'GET', '/v1/nothing', undefined, 404, 'not_found'],
+  ] as const)('%s', async (_what, method, path, body, status, code) => {
+    const answer = await api.ask(method, path, body);
+    expect(answer.headers.get('Content-Type')).toBe('application/problem+json');
+    expect(answer).toMatchObject({
+      status,
+      body: {
+        ...{ status, code, type: `docs/errors.md#${code}`, title: code.replaceAll('_', ' ') },
+        detail: expect.stringContaining('got') as string,
+        next: expect.any(String) as string,
+      },
+    });
+  });
+
+  test('a body that is not told to be JSON, and one that is too large', async () => {
+    expect(await api.ask('POST', A, '{}', { 'Content-Type': 'text/plain' })).toMatchObject({ status: 400 });
+    expect(await api.ask('POST', A, `"${'x'.repeat(5_000_000)}"`)).toMatchObject({ status: 413 });
+    expect(await api.ask('POST', A, {}, { 'Idempotency-Key': 'with spaces' })).toMatchObject({ status: 400 });
+  });
+
+  test('what was typed is in no problem', async () => {
+    const { body } = await api.ask('POST', `${S}/input`, { keyboard: 'my password', colour: 'red' });
+    expect(JSON.stringify(body)).not.toContain('my password');
+  });
+});
