@@ -1,0 +1,72 @@
+// The examples of docs/api.md, as a reader runs them.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Gateway } from '../../../gateway/gateway';
+import { findOnPath } from '../../../system/executable';
+import { docBlocks, type DocBlock } from '../../helpers/doc-blocks';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { isLongRun } from '../../helpers/long-run';
+import { scratch } from '../../helpers/temporal';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-api-page-'));
+let gateway: Gateway;
+let token: string;
+beforeAll(async () => {
+  await engine.start();
+  gateway = await gatewayOn(engine);
+  token = (await ApiClient.of(gateway, 'operator')).token ?? '';
+}, 60_000);
+afterAll(async () => {
+  await gateway.close();
+  files.remove();
+  rmSync(folder, { recursive: true });
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+const blocks = docBlocks('api.md');
+const block = (language: string): DocBlock => {
+  const found = blocks.find((one) => one.language === language);
+  if (!found) throw new Error(`no example in ${language}`);
+  return found;
+};
+
+function run(program: string, args: string[]): Promise<string> {
+  const env = {
+    ...process.env,
+    HOLDFAST_URL: gateway.url,
+    HOLDFAST_TOKEN: token,
+    MODEL: files.model([{ text: '12 lines' }, { text: '40 words' }]),
+  };
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { env, cwd: folder }, (err, stdout, stderr) =>
+      err ? reject(new Error(`${err.message}\n${stdout}\n${stderr}`)) : resolve(stdout),
+    );
+  });
+}
+
+test('the example with curl starts an agent, reads its messages, and stops it', async () => {
+  const printed = await run('bash', ['-eu', '-c', block('bash').code]);
+  expect(printed).toContain('{"agent":"ci-release-7"}');
+  expect(printed).toContain('12 lines');
+});
+
+test('the example with Python runs a command and answers its question', async () => {
+  expect(await run('python3', ['-c', block('python').code])).toBe(block('python').output);
+});
+
+// Go compiles its standard library first, which takes minutes of a small machine.
+const hasGo = isLongRun && findOnPath('go', process.env.PATH) !== undefined;
+(hasGo ? test : test.skip)(
+  `the example with Go reads what waits${hasGo ? '' : ' (not checked: it is in the long run, where Go is installed)'}`,
+  async () => {
+    const file = join(folder, 'main.go');
+    writeFileSync(file, block('go').code);
+    expect(await run('go', ['run', file])).toMatch(/^200 OK \d+ waiting\n$/);
+  },
+  600_000,
+);
