@@ -4,12 +4,6 @@ import type { OpenQuestion } from '../agents/questions';
 import type { Wait } from '../agents/waits';
 import type { SessionState } from '../sessions/session';
 
-export interface Listed<Item> {
-  items: Item[];
-  /** The cursor of the next page; null at the end. */
-  next: string | null;
-}
-
 /** An open session; `state` is null if it does not answer. */
 export interface SessionEntry {
   agent: string;

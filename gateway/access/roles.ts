@@ -26,8 +26,6 @@ export const ALL_AGENTS = '*';
 export const mayUse = ({ agents }: Grant, agent: string): boolean =>
   agents.some((pattern) => isMatch(pattern, agent));
 
-export const coversAll = ({ agents }: Grant): boolean => agents.includes(ALL_AGENTS);
-
 function isMatch(pattern: string, agent: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return pattern === agent;

@@ -5,7 +5,6 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { followTokens } from '../../client/agents/live-tokens';
 import { logEnd } from '../../exec/output/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
-import type { GatewayContext } from '../gateway-context';
 import type { AgentFeed } from './agent-feed';
 import type { Event } from './event';
 
@@ -30,13 +29,13 @@ export function positionAfter(id: string | undefined): Position | undefined {
 
 /** Never ends before the agent does, or `signal` aborts. */
 export async function* agentEvents(
-  context: GatewayContext,
+  dataDir: string,
   feed: AgentFeed,
   position: Position,
   signal: AbortSignal,
 ): AsyncGenerator<Event, void> {
   const stop = feed.follow();
-  const live = new LiveEvents(context, feed, signal);
+  const live = new LiveEvents(dataDir, feed, signal);
   try {
     let { next, isEndTold } = position;
     let told = -1;
@@ -94,7 +93,7 @@ class LiveEvents {
   private readonly timer: NodeJS.Timeout;
 
   constructor(
-    private readonly context: GatewayContext,
+    private readonly dataDir: string,
     private readonly feed: AgentFeed,
     signal: AbortSignal,
   ) {
@@ -128,13 +127,13 @@ class LiveEvents {
   }
 
   private async tokens(): Promise<void> {
-    const { dataDir } = this.context;
+    const { dataDir } = this;
     for await (const data of followTokens({ dataDir, agent: this.feed.id, signal: this.ended.signal }))
       this.put({ event: 'token', data });
   }
 
   private look(): void {
-    const { dataDir } = this.context;
+    const { dataDir } = this;
     for (const { host, session } of this.feed.state?.shells ?? []) {
       const key = `${host} ${session}`;
       try {

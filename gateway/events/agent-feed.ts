@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
 import { knownError } from '../../system/known-error';
-import type { GatewayContext } from '../gateway-context';
+import type { HoldfastClient } from '../../client/holdfast-client';
 
 /** While its turn runs, and while it does not. */
 const WORKING_MS = 200;
@@ -27,11 +27,11 @@ export class AgentFeed {
   private readonly agent: AgentHandle;
 
   constructor(
-    private readonly context: GatewayContext,
+    private readonly client: HoldfastClient,
     readonly id: string,
     private readonly onUnused: () => void,
   ) {
-    this.agent = context.client.agent(id);
+    this.agent = client.agent(id);
   }
 
   /** Watches until the returned function is called. */
@@ -123,7 +123,7 @@ export class AgentFeed {
 
   /** Changes when the agent's or its turn's history has grown. */
   private async fingerprint(): Promise<string> {
-    const { temporal } = this.context.client;
+    const { temporal } = this.client;
     const of = async (workflowId: string): Promise<string> => {
       const { runId, historyLength, status } = await temporal.workflow.getHandle(workflowId).describe();
       return `${runId} ${historyLength} ${status.name}`;
@@ -138,10 +138,10 @@ export class AgentFeed {
 export class AgentFeeds {
   private readonly feeds = new Map<string, AgentFeed>();
 
-  of(context: GatewayContext, agent: string): AgentFeed {
+  of(client: HoldfastClient, agent: string): AgentFeed {
     const known = this.feeds.get(agent);
     if (known) return known;
-    const feed = new AgentFeed(context, agent, () => this.feeds.delete(agent));
+    const feed = new AgentFeed(client, agent, () => this.feeds.delete(agent));
     this.feeds.set(agent, feed);
     return feed;
   }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import type { InboxItem } from '../../contracts/gateway/api';
 import { mayUse, type Caller } from '../access/roles';
-import type { GatewayContext } from '../gateway-context';
+import type { HoldfastClient } from '../../client/holdfast-client';
 import { readInbox } from '../inbox/inbox';
 import type { Event } from './event';
 
@@ -19,9 +19,9 @@ export class OverviewFeed {
   private watching: AbortController | undefined;
   private readonly changes = new EventEmitter().setMaxListeners(0);
 
-  async *follow(context: GatewayContext, caller: Caller, signal: AbortSignal): AsyncGenerator<Event, void> {
+  async *follow(client: HoldfastClient, caller: Caller, signal: AbortSignal): AsyncGenerator<Event, void> {
     this.followers += 1;
-    this.start(context);
+    this.start(client);
     const mine = (agent: string): boolean => mayUse(caller, agent);
     const told: Record<string, string> = {};
     try {
@@ -45,18 +45,18 @@ export class OverviewFeed {
     }
   }
 
-  private start(context: GatewayContext): void {
+  private start(client: HoldfastClient): void {
     if (this.watching && !this.watching.signal.aborted) return;
     this.watching = new AbortController();
-    void this.watch(context, this.watching.signal);
+    void this.watch(client, this.watching.signal);
   }
 
-  private async watch(context: GatewayContext, signal: AbortSignal): Promise<void> {
+  private async watch(client: HoldfastClient, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         const [inbox, page] = await Promise.all([
-          readInbox(context),
-          context.client.agents.page({ limit: AGENTS_SHOWN }),
+          readInbox(client),
+          client.agents.page({ limit: AGENTS_SHOWN }),
         ]);
         const isSame = JSON.stringify([inbox, page.items]) === JSON.stringify([this.inbox, this.agents]);
         if (!isSame) {

@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { knownError } from '../../system/known-error';
 import { agentOf, keyed } from '../approval-keys';
 import { eachOf } from '../each-of';
-import type { GatewayContext } from '../gateway-context';
+import type { HoldfastClient } from '../../client/holdfast-client';
 
 const AT_ONCE = 8;
 const MAX_FAILED = 50;
@@ -14,12 +14,12 @@ const FAILED_MS = 24 * 3_600_000;
 const SCREEN_LINES = 12;
 
 /** Of all agents, oldest first. What began to wait less than a second ago may be missing. */
-export async function readInbox(context: GatewayContext): Promise<InboxItem[]> {
-  const parts = await Promise.all([approvals(context), inputs(context), failures(context)]);
+export async function readInbox(client: HoldfastClient): Promise<InboxItem[]> {
+  const parts = await Promise.all([approvals(client), inputs(client), failures(client)]);
   return parts.flat().sort((a, b) => a.since.localeCompare(b.since));
 }
 
-async function approvals({ client }: GatewayContext): Promise<InboxItem[]> {
+async function approvals(client: HoldfastClient): Promise<InboxItem[]> {
   const pending = await client.approvals.listTold();
   return pending.map((question) => ({
     kind: 'approval',
@@ -30,7 +30,7 @@ async function approvals({ client }: GatewayContext): Promise<InboxItem[]> {
   }));
 }
 
-async function inputs({ client }: GatewayContext): Promise<InboxItem[]> {
+async function inputs(client: HoldfastClient): Promise<InboxItem[]> {
   const sessions = await client.sessions.list({ isWaiting: true });
   return sessions.flatMap(({ agent, host, session, workflowId, state, waits }): InboxItem[] => {
     if (waits?.for !== 'input' || !state) return [];
@@ -46,7 +46,7 @@ async function inputs({ client }: GatewayContext): Promise<InboxItem[]> {
   });
 }
 
-async function failures({ client }: GatewayContext): Promise<InboxItem[]> {
+async function failures(client: HoldfastClient): Promise<InboxItem[]> {
   const failed: AgentEntry[] = [];
   for await (const entry of client.agents.list({ state: 'ended' })) {
     if (entry.end?.at && Date.now() - Date.parse(entry.end.at) > FAILED_MS) break;
@@ -67,7 +67,7 @@ async function failures({ client }: GatewayContext): Promise<InboxItem[]> {
 }
 
 /** The result of an ended agent is recorded: it answers at once. */
-async function failureOf(client: GatewayContext['client'], agent: string): Promise<HoldfastError> {
+async function failureOf(client: HoldfastClient, agent: string): Promise<HoldfastError> {
   try {
     const { error } = await client.agent(agent).result();
     return error

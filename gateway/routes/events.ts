@@ -17,7 +17,7 @@ const ofAll = route(
   },
   async (asked) => {
     const { context, caller } = asked;
-    return eventStream(context.overview.follow(context, caller, whileAllowed(asked)));
+    return eventStream(context.overview.follow(context.client, caller, whileAllowed(asked)));
   },
 );
 
@@ -38,8 +38,8 @@ const ofAgent = route(
     // EventSource comes back until it is told that nothing follows.
     if (!position) return new Response(null, { status: 204 });
     await context.client.agent(params.agent).requireKnown();
-    const feed = context.feeds.of(context, params.agent);
-    return eventStream(agentEvents(context, feed, position, whileAllowed(asked)));
+    const feed = context.feeds.of(context.client, params.agent);
+    return eventStream(agentEvents(context.dataDir, feed, position, whileAllowed(asked)));
   },
 );
 

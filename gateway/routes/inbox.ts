@@ -11,7 +11,7 @@ const inbox = route(
     answer: shapes.inbox,
   },
   async ({ context, caller }) => {
-    const items = await readInbox(context);
+    const items = await readInbox(context.client);
     return { items: items.filter(({ agent }) => mayUse(caller, agent)), next: null };
   },
 );
