@@ -5,7 +5,7 @@ import { parseSessionWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
 import { SESSION_MESSAGES } from '../contracts/messages/to-sessions';
 import { ask, waitOf } from './agents/agent-overview';
-import { openWorkflows, toldToWait } from './agents/open-workflows';
+import { openWorkflows, toldToWait } from './agents/list-open';
 import type { ServerFacts } from './delivery/deliver';
 import type { HostNamespaces } from './hosts/host-namespaces';
 

@@ -2,7 +2,7 @@
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionRef } from '../contracts/ids';
 import type { RegistryRecord } from '../contracts/tools/registry-record';
-import type { AuditLog } from './access/audit-log';
+import type { ChangeAudit } from './access/change-audit';
 import type { FailedLogins } from './access/failed-logins';
 import type { TokenStore } from './access/token-store';
 import type { AgentFeeds } from './events/agent-feed';
@@ -27,5 +27,5 @@ export interface GatewayContext {
   failedLogins: FailedLogins;
   /** Aborts when the gateway ends: streams end by themselves. */
   over: AbortSignal;
-  audit: AuditLog;
+  audit: ChangeAudit;
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { packageVersion } from '../system/package-root';
-import { AuditLog } from './access/audit-log';
+import { ChangeAudit } from './access/change-audit';
 import { FailedLogins } from './access/failed-logins';
 import { TokenStore } from './access/token-store';
 import { AgentFeeds } from './events/agent-feed';
@@ -54,7 +54,7 @@ export async function startGateway({ listen, names = [], warn, ...facts }: Gatew
     feeds: new AgentFeeds(),
     overview: new OverviewFeed(),
     failedLogins: new FailedLogins(),
-    audit: new AuditLog(facts.dataDir, warn),
+    audit: new ChangeAudit(facts.dataDir, warn),
     over: over.signal,
   };
   const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });

@@ -4,9 +4,9 @@ import type { GlobalOptions } from '../context';
 import { EXAMPLES } from '../examples';
 import { createToken, listTokens, openPage, revokeToken, serve } from '../lazy-commands';
 import { oneOf } from '../one-of';
-import type { ServeOptions } from './serve';
+import type { ServeOptions } from './serve-gateway';
 import type { CreateTokenOptions } from './token';
-import type { UiOptions } from './ui';
+import type { UiOptions } from './open-page';
 
 type Action = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
 

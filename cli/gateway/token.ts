@@ -1,6 +1,6 @@
 // `holdfast token`: who may use the API of `holdfast serve`. Works on the data folder; no gateway has to run.
 import { inertLine } from '../../contracts/text/inert';
-import { ALL_AGENTS, type Role } from '../../gateway/access/roles';
+import { ALL_AGENTS, type Role } from '../../gateway/access/grants';
 import { TokenStore, type ListedToken } from '../../gateway/access/token-store';
 import { dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';

@@ -11,7 +11,7 @@ import { parseRequest } from '../../contracts/schemas/parse-request';
 import { deliver, type ServerFacts } from '../delivery/deliver';
 import { sendQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
-import { openWorkflows, toldToWait } from './open-workflows';
+import { openWorkflows, toldToWait } from './list-open';
 
 /** A pending approval, and the session or the turn that waits for it. */
 export type WaitingApproval = OpenQuestion;

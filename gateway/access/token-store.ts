@@ -7,7 +7,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { readJson, writeJson } from '../../system/json-file';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
-import { AGENT_PATTERN, type Caller, type Grant } from './roles';
+import { AGENT_PATTERN, type Caller, type Grant } from './grants';
 
 /** `login`: for one log-in by a link. `browser`: what that log-in gives to the browser, as a cookie. */
 type Kind = 'token' | 'login' | 'browser';

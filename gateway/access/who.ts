@@ -1,7 +1,7 @@
 // Who makes a request: a program by its token, a person's browser by the cookie of its log-in.
 import type { IncomingHttpHeaders } from 'node:http';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import type { Caller } from './roles';
+import type { Caller } from './grants';
 import type { TokenStore } from './token-store';
 
 /** Different for each port: cookies know only hosts, and two data folders have two gateways. */

@@ -3,9 +3,9 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import type { InboxItem } from '../../contracts/gateway/api';
-import { mayUse, type Caller } from '../access/roles';
+import { mayUse, type Caller } from '../access/grants';
 import type { HoldfastClient } from '../../client/holdfast-client';
-import { readInbox } from '../inbox/inbox';
+import { readInbox } from '../inbox/read-inbox';
 import type { Event } from './event';
 
 const LOOK_MS = 1_000;

@@ -1,5 +1,5 @@
 // The OpenAPI document (3.1), made of the table of routes: its schemas are JSON Schema 2020-12, as zod writes them.
-import { problem } from '../../contracts/schemas/gateway';
+import { problem } from '../../contracts/schemas/http-api';
 import { z } from '../../contracts/schemas/zod';
 import type { AnyRoute, Schema } from './route';
 

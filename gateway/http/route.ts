@@ -1,7 +1,7 @@
 // An entry in the table of routes: all that is known about one. The server, the OpenAPI document and the tests read it.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from '../../contracts/schemas/zod';
-import type { Caller, Role } from '../access/roles';
+import type { Caller, Role } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 
 export type Schema<T = unknown> = z.core.$ZodType<T>;

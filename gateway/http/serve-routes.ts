@@ -4,7 +4,7 @@ import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { requireAgent, requireRole, type Caller } from '../access/roles';
+import { requireAgent, requireRole, type Caller } from '../access/grants';
 import { callerOf } from '../access/who';
 import type { GatewayContext } from '../gateway-context';
 import { refusalOf, SECURITY_HEADERS, type FrontDoor } from './front-door';

@@ -1,12 +1,12 @@
 // The table of routes. Those of the log-in and of the page, which need no token, are in gateway.ts.
 import type { AnyRoute } from '../http/route';
-import { ACCESS_ROUTES } from './access';
-import { AGENT_ROUTES } from './agents';
-import { APPROVAL_ROUTES } from './approvals';
-import { EVENT_ROUTES } from './events';
-import { FACT_ROUTES } from './facts';
-import { INBOX_ROUTES } from './inbox';
-import { SESSION_ROUTES } from './sessions';
+import { ACCESS_ROUTES } from './access-routes';
+import { AGENT_ROUTES } from './agent-routes';
+import { APPROVAL_ROUTES } from './approval-routes';
+import { EVENT_ROUTES } from './event-routes';
+import { FACT_ROUTES } from './fact-routes';
+import { INBOX_ROUTES } from './inbox-routes';
+import { SESSION_ROUTES } from './session-routes';
 
 export const ALL_ROUTES: readonly AnyRoute[] = [
   ...AGENT_ROUTES,

@@ -12,11 +12,11 @@ import {
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
-import { fromClientSchema } from '../../contracts/schemas/terminal';
+import { fromClientSchema } from '../../contracts/schemas/from-client';
 import type { Attachment } from '../../exec/attach/attachment';
 import { repaint } from '../../exec/attach/repaint';
 import type { AttachedState, TerminalSize } from '../../exec/protocol';
-import { requireRole, type Caller } from '../access/roles';
+import { requireRole, type Caller } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { placeOf, type SessionPlace } from './session-place';
 import { refuse } from './refuse';

@@ -6,7 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { TERMINAL_PROTOCOL } from '../../contracts/gateway/terminal';
 import type { SessionRef } from '../../contracts/ids';
-import { requireAgent } from '../access/roles';
+import { requireAgent } from '../access/grants';
 import { callerOf } from '../access/who';
 import type { GatewayContext } from '../gateway-context';
 import { refusalOf, type FrontDoor } from '../http/front-door';

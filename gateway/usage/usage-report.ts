@@ -3,7 +3,7 @@ import type { AgentState, Usage } from '../../contracts/agents/agent';
 import { addUsage } from '../../contracts/agents/usage';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import type { AgentEntry } from '../../client/agents/agent-directory';
-import { mayUse, type Caller } from '../access/roles';
+import { mayUse, type Caller } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { eachOf } from '../each-of';
 

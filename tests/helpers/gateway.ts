@@ -2,7 +2,7 @@
 import WebSocket from 'ws';
 import type { FromServer, Hello } from '../../contracts/gateway/terminal';
 import { OFFSET_BYTES, TERMINAL_PROTOCOL } from '../../contracts/gateway/terminal';
-import type { Role } from '../../gateway/access/roles';
+import type { Role } from '../../gateway/access/grants';
 import { startGateway, type Gateway } from '../../gateway/gateway';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
 import type { EngineOfItsOwn } from './engine-of-its-own';

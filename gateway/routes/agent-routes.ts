@@ -3,8 +3,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { AgentInput, SubAgent } from '../../contracts/agents/agent';
 import type { AgentTree } from '../../contracts/gateway/api';
 import { agentState, transcriptPage } from '../../contracts/schemas/answers';
-import * as shapes from '../../contracts/schemas/gateway';
-import { mayUse, requireAgent } from '../access/roles';
+import * as shapes from '../../contracts/schemas/http-api';
+import { mayUse, requireAgent } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { route } from '../http/route';
 

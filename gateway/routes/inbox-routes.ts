@@ -1,8 +1,8 @@
 // What waits for a person.
-import * as shapes from '../../contracts/schemas/gateway';
-import { mayUse } from '../access/roles';
+import * as shapes from '../../contracts/schemas/http-api';
+import { mayUse } from '../access/grants';
 import { route } from '../http/route';
-import { readInbox } from '../inbox/inbox';
+import { readInbox } from '../inbox/read-inbox';
 
 const inbox = route(
   {

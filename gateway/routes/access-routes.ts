@@ -1,8 +1,8 @@
 // Who one is, and the tokens of others.
-import * as shapes from '../../contracts/schemas/gateway';
+import * as shapes from '../../contracts/schemas/http-api';
 import { z } from '../../contracts/schemas/zod';
 import { ownRelease } from '../../system/package-root';
-import { ALL_AGENTS, ROLES } from '../access/roles';
+import { ALL_AGENTS, ROLES } from '../access/grants';
 import { cookieFor, cookieOf } from '../access/who';
 import { route } from '../http/route';
 

@@ -1,6 +1,6 @@
 // `holdfast serve`: the gateway, in the foreground.
 import { once } from 'node:events';
-import { ALL_AGENTS } from '../../gateway/access/roles';
+import { ALL_AGENTS } from '../../gateway/access/grants';
 import { startGateway } from '../../gateway/gateway';
 import { loginLink, recordGateway } from '../../gateway/gateway-record';
 import { publishedRegistry } from '../../workers/configuration/registry-record';

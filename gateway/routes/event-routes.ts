@@ -1,5 +1,5 @@
 // Streams of events.
-import * as shapes from '../../contracts/schemas/gateway';
+import * as shapes from '../../contracts/schemas/http-api';
 import { callerOf } from '../access/who';
 import { agentEvents, positionAfter } from '../events/agent-events';
 import { eventStream } from '../events/event';

@@ -1,6 +1,6 @@
 // `holdfast ui`: a link that opens the page of the running gateway, logged in.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { ALL_AGENTS, type Role } from '../../gateway/access/roles';
+import { ALL_AGENTS, type Role } from '../../gateway/access/grants';
 import { TokenStore } from '../../gateway/access/token-store';
 import { loginLink, runningGateway } from '../../gateway/gateway-record';
 import { dataDirOf, type GlobalOptions } from '../context';

@@ -1,6 +1,6 @@
 // Hosts, tools and usage.
 import { hostState } from '../../contracts/schemas/answers';
-import * as shapes from '../../contracts/schemas/gateway';
+import * as shapes from '../../contracts/schemas/http-api';
 import type { RegistryRecord } from '../../contracts/tools/registry-record';
 import { route } from '../http/route';
 import { usageReport } from '../usage/usage-report';

@@ -2,9 +2,9 @@
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { OpenQuestion } from '../../contracts/agents/questions';
 import { approval } from '../../contracts/schemas/answers';
-import * as shapes from '../../contracts/schemas/gateway';
+import * as shapes from '../../contracts/schemas/http-api';
 import { agentOf, keyed, readKey } from '../approval-keys';
-import { mayUse, requireAgent, type Caller } from '../access/roles';
+import { mayUse, requireAgent, type Caller } from '../access/grants';
 import { route } from '../http/route';
 
 const tag = 'approvals';

@@ -1,9 +1,9 @@
 // Sessions: run code, type, read, wait, end.
 import { commandView, sessionState, waitResult } from '../../contracts/schemas/answers';
-import * as shapes from '../../contracts/schemas/gateway';
+import * as shapes from '../../contracts/schemas/http-api';
 import type { InputRequest } from '../../contracts/sessions/session';
 import type { SessionHandle } from '../../client/session-handle';
-import { mayUse, requireAgent } from '../access/roles';
+import { mayUse, requireAgent } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { route, type Params } from '../http/route';
 import { placeOf } from '../terminals/session-place';

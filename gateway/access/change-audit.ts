@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../system/make-folder';
 
-export interface AuditEntry {
+export interface ChangeEntry {
   /** The token's id and name; null if nobody was let in. */
   who: string | null;
   name: string | null;
@@ -17,7 +17,7 @@ export interface AuditEntry {
   code?: string;
 }
 
-export class AuditLog {
+export class ChangeAudit {
   private readonly file: string;
   private hasFailed = false;
 
@@ -30,7 +30,7 @@ export class AuditLog {
   }
 
   /** A full disk is told once; it must not turn an answer into an error. */
-  write(entry: AuditEntry): void {
+  write(entry: ChangeEntry): void {
     try {
       appendFileSync(this.file, `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`, {
         mode: 0o600,
