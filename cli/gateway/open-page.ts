@@ -1,5 +1,6 @@
 // `holdfast ui`: a link that opens the page of the running gateway, logged in.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { inertLine } from '../../contracts/text/inert';
 import { ALL_AGENTS, type Role } from '../../gateway/access/grants';
 import { TokenStore } from '../../gateway/access/token-store';
 import { loginLink, runningGateway } from '../../gateway/gateway-record';
@@ -29,7 +30,7 @@ export async function openPage(options: UiOptions): Promise<number> {
   const link = loginLink(running.url, token);
   if (options.json) printJson({ url: running.url, link });
   else {
-    process.stdout.write(`${link}\n`);
+    process.stdout.write(`${inertLine(link)}\n`);
     note('It works once, for ten minutes.');
   }
   return 0;

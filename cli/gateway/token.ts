@@ -20,7 +20,7 @@ export async function createToken(name: string, options: CreateTokenOptions): Pr
   if (options.json) printJson({ ...stored, token });
   else {
     process.stdout.write(`${token}\n`);
-    note(`${about(stored)}; it is stored nowhere, so keep it now`);
+    note(`${inertLine(about(stored))}; it is stored nowhere, so keep it now`);
   }
   return 0;
 }
@@ -30,14 +30,15 @@ export function listTokens(options: GlobalOptions): Promise<number> {
   if (options.json) printJson(tokens);
   else if (tokens.length === 0)
     note('There are no tokens. Make one with `holdfast token create NAME --role viewer`.');
-  else for (const one of tokens) process.stdout.write(`${one.id}  ${inertLine(about(one))}\n`);
+  else for (const one of tokens) process.stdout.write(`${inertLine(one.id)}  ${inertLine(about(one))}\n`);
   return Promise.resolve(0);
 }
 
 export async function revokeToken(name: string, options: GlobalOptions): Promise<number> {
   const gone = await new TokenStore(dataDirOf(options)).revoke(name);
   if (options.json) printJson(gone);
-  else for (const one of gone) process.stdout.write(`revoked ${one.id}  ${inertLine(about(one))}\n`);
+  else
+    for (const one of gone) process.stdout.write(`revoked ${inertLine(one.id)}  ${inertLine(about(one))}\n`);
   return 0;
 }
 

@@ -123,6 +123,18 @@ const TABLE: Record<string, Line[]> = {
   mcp: [{ args: ['mcp'], input: MCP_INPUT, inputEnds: /"id":2/ }],
   codec: [{ args: ['codec', '--config', join(folder, 'none.toml')], isAlone: true }],
   'codec new-key': [{ args: ['codec', 'new-key', '--file', join(folder, 'new', 'KEY')], isAlone: true }],
+  serve: [wrong('serve'), { args: ['serve', '--listen', HOSTILE_NAME] }],
+  ui: [{ args: ['ui'], data: served, isAlone: true }],
+  token: [{ args: ['token', HOSTILE_NAME] }],
+  'token create': [
+    { args: ['token', 'create', HOSTILE_NAME, '--role', 'viewer'], isAlone: true },
+    { args: ['token', 'create', 'x', '--role', 'viewer', '--agents', HOSTILE_NAME], isAlone: true },
+  ],
+  'token list': [{ args: ['token', 'list'], data: served, isAlone: true }],
+  'token revoke': [
+    { args: ['token', 'revoke', 'hostile'], data: left, isAlone: true },
+    { args: ['token', 'revoke', HOSTILE_NAME], data: served, isAlone: true },
+  ],
   doctor: [{ args: ['doctor'], data: served, isAlone: true }],
   demo: [wrong('demo')],
 };
@@ -186,6 +198,25 @@ beforeAll(async () => {
     join(served, 'registry.json'),
     JSON.stringify({ ...hostile(REGISTRY, 'typed'), worker: identity }),
   );
+  for (const each of [served, left]) {
+    mkdirSync(join(each, 'gateway'));
+    writeFileSync(
+      join(each, 'gateway', 'gateway.json'),
+      JSON.stringify({ identity, url: `http://${HOSTILE}` }),
+    );
+    const token = {
+      id: 'hostile',
+      kind: 'token',
+      role: 'viewer',
+      agents: [HOSTILE],
+      hash: 'x',
+      expiresAt: null,
+    };
+    writeFileSync(
+      join(each, 'gateway', 'tokens.json'),
+      JSON.stringify([{ ...token, name: HOSTILE, createdAt: HOSTILE }]),
+    );
+  }
   const own = await testClient();
   const { connection, workflowService } = own.temporal;
   await workflowService.registerNamespace({
