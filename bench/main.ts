@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { checks } from './checks';
 import { firstCommand } from './first-command';
 import { flood } from './flood';
+import { gateway } from './gateway';
 import { history } from './history';
 import { idleSessions } from './idle-sessions';
 import { input } from './input';
@@ -33,6 +34,7 @@ const GROUPS: Record<string, Group> = {
   sandbox,
   history,
   'remote-host': remoteHost,
+  gateway,
   checks,
 };
 

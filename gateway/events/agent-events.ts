@@ -1,12 +1,10 @@
 // The events of one agent. Recorded ones are numbered by their place in the conversation, so an id is enough to go on
 // from anywhere, on any gateway: messages (`12`), ends of turns (`12.end`, after message 12), the agent's end (`ended`).
-import type { Message } from '../../contracts/agents/agent';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { followTokens } from '../../client/agents/live-tokens';
-import { logEnd } from '../../exec/output/log-reader';
-import { sessionPaths } from '../../exec/session-paths';
 import type { AgentFeed } from './agent-feed';
 import type { Event } from './event';
+import { LiveQueue } from './live-events';
 
 /** Where a client is: the next message, and whether the end of the turn before it was told. */
 export interface Position {
@@ -27,15 +25,19 @@ export function positionAfter(id: string | undefined): Position | undefined {
   });
 }
 
+const AGAIN_MS = 500;
+
 /** Never ends before the agent does, or `signal` aborts. */
 export async function* agentEvents(
-  dataDir: string,
   feed: AgentFeed,
   position: Position,
   signal: AbortSignal,
 ): AsyncGenerator<Event, void> {
   const stop = feed.follow();
-  const live = new LiveEvents(dataDir, feed, signal);
+  const live = new LiveQueue(feed.live);
+  const nudge = (): void => live.nudge();
+  const deaf = feed.onChange(nudge);
+  signal.addEventListener('abort', nudge, { once: true });
   try {
     let { next, isEndTold } = position;
     let told = -1;
@@ -47,7 +49,12 @@ export async function* agentEvents(
       }
       if (state && version !== told) yield { event: 'state', data: state };
       told = version;
-      const page: Message[] = state ? await feed.messages(next).catch(() => []) : [];
+      const page = state ? await feed.messages(next).catch(() => undefined) : [];
+      if (!page) {
+        // Its worker is away. Nothing says when it is back, and the state may then be the same.
+        await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        continue;
+      }
       for (const message of page) {
         // A user's message begins a turn: the one before has ended.
         if (message.role === 'user' && !isEndTold) yield turnEnd(next - 1, null);
@@ -65,9 +72,11 @@ export async function* agentEvents(
         }
       }
       yield* live.take();
-      await Promise.race([feed.changed(version, signal), live.filled()]);
+      await live.stirred();
     }
   } finally {
+    signal.removeEventListener('abort', nudge);
+    deaf();
     live.close();
     stop();
   }
@@ -80,70 +89,3 @@ const turnEnd = (after: number, result: unknown): Event => ({
   id: `${after}.end`,
   data: { after, result },
 });
-
-const LOOK_MS = 250;
-const MAX_KEPT = 2_000;
-
-/** What is of the moment: tokens as the model writes them, and how far the sessions' logs have grown. */
-class LiveEvents {
-  private events: Event[] = [];
-  private wake: (() => void) | undefined;
-  private readonly ended = new AbortController();
-  private readonly ends = new Map<string, number>();
-  private readonly timer: NodeJS.Timeout;
-
-  constructor(
-    private readonly dataDir: string,
-    private readonly feed: AgentFeed,
-    signal: AbortSignal,
-  ) {
-    signal.addEventListener('abort', () => this.close(), { once: true });
-    void this.tokens();
-    this.timer = setInterval(() => this.look(), LOOK_MS);
-  }
-
-  *take(): Generator<Event> {
-    const { events } = this;
-    this.events = [];
-    yield* events;
-  }
-
-  filled(): Promise<void> {
-    if (this.events.length > 0) return Promise.resolve();
-    return new Promise((resolve) => (this.wake = resolve));
-  }
-
-  close(): void {
-    this.ended.abort();
-    clearInterval(this.timer);
-    this.wake?.();
-  }
-
-  private put(event: Event): void {
-    // Of a client that does not read, nothing is kept that the recorded events do not tell.
-    if (this.events.length === MAX_KEPT) this.events = [];
-    this.events.push(event);
-    this.wake?.();
-  }
-
-  private async tokens(): Promise<void> {
-    const { dataDir } = this;
-    for await (const data of followTokens({ dataDir, agent: this.feed.id, signal: this.ended.signal }))
-      this.put({ event: 'token', data });
-  }
-
-  private look(): void {
-    const { dataDir } = this;
-    for (const { host, session } of this.feed.state?.shells ?? []) {
-      const key = `${host} ${session}`;
-      try {
-        const end = logEnd(sessionPaths(dataDir, { agent: this.feed.id, host, session }).log);
-        if (end === (this.ends.get(key) ?? 0)) continue;
-        this.ends.set(key, end);
-        this.put({ event: 'output', data: { host, session, end } });
-      } catch {
-        // Its log is just being made, or elsewhere.
-      }
-    }
-  }
-}

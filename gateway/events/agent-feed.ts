@@ -1,9 +1,10 @@
 // Watches one agent for all who follow it: looks at the size of its history, which costs the server little, and asks its
 // workflows only when that has changed.
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
+import { LiveEvents } from './live-events';
 import { knownError } from '../../system/known-error';
 import type { HoldfastClient } from '../../client/holdfast-client';
 
@@ -25,13 +26,16 @@ export class AgentFeed {
   private watching: AbortController | undefined;
   private pages = new Map<number, Promise<Message[]>>();
   private readonly agent: AgentHandle;
+  readonly live: LiveEvents;
 
   constructor(
     private readonly client: HoldfastClient,
-    readonly id: string,
+    dataDir: string,
+    id: string,
     private readonly onUnused: () => void,
   ) {
     this.agent = client.agent(id);
+    this.live = new LiveEvents(dataDir, id, () => this.state?.shells ?? []);
   }
 
   /** Watches until the returned function is called. */
@@ -40,6 +44,7 @@ export class AgentFeed {
     if (!this.watching) {
       this.watching = new AbortController();
       void this.watch(this.watching.signal);
+      this.live.watch(this.watching.signal);
     }
     let isOver = false;
     return () => {
@@ -52,10 +57,10 @@ export class AgentFeed {
     };
   }
 
-  /** Resolves when there is a version after `seen`, or `signal` aborts. */
-  async changed(seen: number, signal: AbortSignal): Promise<void> {
-    while (this.version === seen && !signal.aborted)
-      await once(this.changes, 'change', { signal }).catch(() => undefined);
+  /** Calls `listen` after each change, until the returned function is called. */
+  onChange(listen: () => void): () => void {
+    this.changes.on('change', listen);
+    return () => void this.changes.off('change', listen);
   }
 
   /**
@@ -138,10 +143,10 @@ export class AgentFeed {
 export class AgentFeeds {
   private readonly feeds = new Map<string, AgentFeed>();
 
-  of(client: HoldfastClient, agent: string): AgentFeed {
+  of(client: HoldfastClient, dataDir: string, agent: string): AgentFeed {
     const known = this.feeds.get(agent);
     if (known) return known;
-    const feed = new AgentFeed(client, agent, () => this.feeds.delete(agent));
+    const feed = new AgentFeed(client, dataDir, agent, () => this.feeds.delete(agent));
     this.feeds.set(agent, feed);
     return feed;
   }

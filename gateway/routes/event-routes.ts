@@ -38,8 +38,8 @@ const ofAgent = route(
     // EventSource comes back until it is told that nothing follows.
     if (!position) return new Response(null, { status: 204 });
     await context.client.agent(params.agent).requireKnown();
-    const feed = context.feeds.of(context.client, params.agent);
-    return eventStream(agentEvents(context.dataDir, feed, position, whileAllowed(asked)));
+    const feed = context.feeds.of(context.client, context.dataDir, params.agent);
+    return eventStream(agentEvents(feed, position, whileAllowed(asked)));
   },
 );
 
