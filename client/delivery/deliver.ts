@@ -19,10 +19,14 @@ const PAUSE_MS = 100;
 /** A call that waited this long was accepted: its patience starts again. */
 const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
+/** Between two looks at workflows that have nothing wrong with them: a client may wait for thousands, for hours. */
+const LONGEST_LOOK_MS = 30_000;
 /** Nobody likes to wait longer than this without a word. */
 const DELAY_MS = 2_000;
 /** A server that was just restarted knows no worker yet; whatever restarts it starts a worker next. */
 const RESTART_MS = 20_000;
+/** Timers may be that early. */
+const EARLY_MS = 50;
 /** Two requests to a server that is up take less. */
 const RESTARTED_MS = 500;
 const POLLER_SECONDS = 75;
@@ -158,31 +162,38 @@ async function unableToAnswer(
   let silentLooks = 0;
   let progress: string | undefined;
   let isTold = false;
+  let pauseMs = WORKER_CHECK_MS;
+  let lookAt = Date.now() + pauseMs;
   for (;;) {
     await delay(WORKER_CHECK_MS, undefined, { signal });
     const silent = needsWorker && server.findSilentWorker?.();
     if (silent) throw silent;
     const askedAt = Date.now();
+    if (askedAt < lookAt - EARLY_MS) continue;
     const found = await describe(client, workflowId);
     const taskQueue = (needsWorker && found?.taskQueue) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // The server was away in the meantime: it must learn about its workers again.
-    if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
+    const wasAway = Date.now() - askedAt > RESTARTED_MS;
+    if (wasAway) until = Date.now() + RESTART_MS;
     const isExpected = server.keepsWorker && taskQueue === server.queue;
     if (Date.now() >= until && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
     if (!isPolled && !isTold) server.onDelay?.(`a worker of task queue ${taskQueue}`);
     isTold ||= !isPolled;
     const stuck = found && (await findStuck(client, found));
-    if (stuck?.how === 'fails')
+    if (stuck?.how === 'fails' && stuck.attempts >= STUCK_ATTEMPTS)
       throw new HoldfastError('workflow_stuck', { got: stuck.got, attempts: stuck.attempts });
     // A worker that was just killed leaves its task like that, too: the next worker completes it between two checks.
     // Where workers are killed again and again, tasks are completed in between.
     if (stuck?.progress !== progress) silentLooks = 0;
     progress = stuck?.progress;
-    silentLooks = stuck && needsWorker ? silentLooks + 1 : 0;
+    silentLooks = stuck?.how === 'times out' && needsWorker ? silentLooks + 1 : 0;
     if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
+    const isSuspicious = stuck !== undefined || !isPolled || wasAway;
+    pauseMs = isSuspicious ? WORKER_CHECK_MS : Math.min(2 * pauseMs, LONGEST_LOOK_MS);
+    lookAt = Date.now() + pauseMs;
   }
 }
 
@@ -196,8 +207,8 @@ interface Stuck {
 }
 
 /**
- * The workflow, or one that it waits for, whose current task was tried too often. Its children count: an agent whose
- * turn is stuck is fine itself, but would never answer.
+ * The workflow, or one that it waits for, whose current task was tried before. Its children count: an agent whose turn is
+ * stuck is fine itself, but would never answer.
  */
 async function findStuck(
   client: Client,
@@ -207,8 +218,7 @@ async function findStuck(
   const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
   if (attempts > 1) {
     const last = await lastTask(client, { workflowId, runId });
-    if (last && (last.how === 'times out' || attempts >= STUCK_ATTEMPTS))
-      return { got: workflowId, attempts, ...last };
+    if (last) return { got: workflowId, attempts, ...last };
   }
   if (depth >= MAX_DEPTH) return undefined;
   for (const { workflowId: child } of raw.pendingChildren ?? []) {

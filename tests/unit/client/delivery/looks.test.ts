@@ -1,0 +1,83 @@
+// How often a caller that waits looks whether its answer can come at all. The clock is the test's: each pause is over at
+// once, and has taken what it should.
+import { temporal } from '@temporalio/proto';
+import type { Client } from '@temporalio/client';
+import { deliver } from '../../../../client/delivery/deliver';
+
+let now = 0;
+jest.mock('node:timers/promises', () => ({
+  setTimeout: async (ms: number, _value: unknown, { signal }: { signal?: AbortSignal } = {}) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+    now += ms;
+  },
+}));
+beforeEach(() => {
+  now = 0;
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+});
+afterEach(() => jest.restoreAllMocks());
+
+const HOUR_MS = 3_600_000;
+
+/** A workflow whose tasks fail from this time on; `looks` has the times at which it was described. */
+function workflowFailingFrom(failsAt: number): { client: Client; looks: number[] } {
+  const looks: number[] = [];
+  const describe = (): Promise<object> => {
+    looks.push(now);
+    const pendingWorkflowTask = now >= failsAt ? { attempt: 9 } : null;
+    return Promise.resolve({
+      workflowId: 'agent/a',
+      runId: 'r',
+      taskQueue: 'q',
+      raw: { pendingWorkflowTask },
+    });
+  };
+  const failed = temporal.api.history.v1.HistoryEvent.create({
+    workflowTaskFailedEventAttributes: {},
+  });
+  const client = {
+    withAbortSignal: (_: AbortSignal, send: () => unknown) => send(),
+    options: { namespace: 'default' },
+    workflow: { getHandle: () => ({ describe }) },
+    workflowService: {
+      getWorkflowExecutionHistoryReverse: () => Promise.resolve({ history: { events: [failed] } }),
+    },
+  };
+  return { client: client as unknown as Client, looks };
+}
+
+const waiting = (client: Client, answer: Promise<string>): Promise<string> =>
+  deliver(
+    {
+      client,
+      what: 'The agent',
+      workflowId: 'agent/a',
+      server: { address: 'nowhere', queue: 'q' },
+      needsWorker: false,
+    },
+    () => answer,
+  );
+
+test('a wait of an hour looks soon, and then twice a minute at most', async () => {
+  const { client, looks } = workflowFailingFrom(Infinity);
+  const answer = new Promise<string>((resolve) => {
+    const tick = (): unknown => (now >= HOUR_MS ? resolve('done') : setImmediate(tick));
+    tick();
+  });
+  expect(await waiting(client, answer)).toBe('done');
+  expect(looks[0]).toBeLessThanOrEqual(5_000);
+  expect(looks.length).toBeLessThan(2 * 60 + 5);
+  expect(looks.length).toBeGreaterThan(60);
+});
+
+test.each([0, 20_000, 600_000])(
+  'a workflow that fails after %d ms is told within half a minute of that',
+  async (failsAt) => {
+    const { client } = workflowFailingFrom(failsAt);
+    await expect(waiting(client, new Promise(() => undefined))).rejects.toMatchObject({
+      code: 'workflow_stuck',
+    });
+    expect(now - failsAt).toBeLessThanOrEqual(35_000);
+  },
+);
