@@ -18,26 +18,35 @@ warnings.simplefilter("ignore")
 gc.disable()
 
 
+encode = json.JSONEncoder(separators=(",", ":")).encode
+quoted = json.encoder.encode_basestring_ascii
+
+
 def main():
     for line in sys.stdin.buffer:
         signal.alarm(PARSE_SECONDS)
+        tree = None
         try:
-            text = json.dumps(answer(json.loads(line)), separators=(",", ":"), check_circular=False)
+            tree, text = answer(json.loads(line))
         except (RecursionError, MemoryError):
             text = '{"fault":"the code is nested too deeply"}'
         signal.alarm(0)
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+        # Freeing takes a while, too: nobody has to wait for it.
+        tree = None
 
 
 def answer(code):
+    """The tree, and the JSON text to answer with."""
     try:
         tree = Tree(code)
-        return {"body": tree.all(tree.module.body)}
+        return tree, tree.text()
     except SyntaxError as error:
-        return {"fault": f"line {error.lineno} is not Python: {error.msg}"}
+        fault = f"line {error.lineno} is not Python: {error.msg}"
     except ValueError as error:
-        return {"fault": f"it is not Python: {error}"}
+        fault = f"it is not Python: {error}"
+    return None, encode({"fault": fault})
 
 
 class Tree:
@@ -61,38 +70,71 @@ class Tree:
             column = units(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
         return self.starts[line - 1] + column
 
+    def text(self):
+        """As JSON, written piece by piece: trees of dicts, to be encoded, would take twice the time."""
+        pieces = []
+        self.put = pieces.append
+        self.put('{"body":')
+        self.all(self.module.body)
+        self.put("}")
+        return "".join(pieces)
+
     def node(self, node):
-        make = SPECIAL.get(type(node))
-        made = make(self, node) if make else self.plain(node)
-        if not hasattr(node, "lineno"):
-            made["start"] = made["end"] = 0
-        elif self.is_plain:
-            made["start"] = self.starts[node.lineno - 1] + node.col_offset
-            made["end"] = self.starts[node.end_lineno - 1] + node.end_col_offset
+        """What writes a node's fields leaves the object open for its place."""
+        write = SPECIAL.get(type(node))
+        if write:
+            write(self, node)
         else:
-            made["start"] = self.offset(node.lineno, node.col_offset)
-            made["end"] = self.offset(node.end_lineno, node.end_col_offset)
-        return made
+            self.plain(node)
+        if not hasattr(node, "lineno"):
+            start = end = 0
+        elif self.is_plain:
+            start = self.starts[node.lineno - 1] + node.col_offset
+            end = self.starts[node.end_lineno - 1] + node.end_col_offset
+        else:
+            start = self.offset(node.lineno, node.col_offset)
+            end = self.offset(node.end_lineno, node.end_col_offset)
+        self.put(f',"start":{start},"end":{end}}}')
 
     def plain(self, node):
-        kind, fields = KINDS[type(node)]
-        made = {"type": kind}
+        head, fields = KINDS[type(node)]
+        self.put(head)
         for field, name in fields:
             value = getattr(node, field, None)
-            if isinstance(value, ast.arguments):
-                value = value.posonlyargs + value.args + value.kwonlyargs + [value.vararg, value.kwarg]
-            if isinstance(value, list):
+            kind = type(value)
+            if value is None:
+                continue
+            if kind is str:
+                self.put(name + quoted(value))
+            elif kind is list:
                 if value:
-                    made[name] = self.all(value)
-            elif isinstance(value, ast.AST):
-                # Operators have no fields.
-                made[name] = self.node(value) if value._fields else OPERATORS.get(type(value), "")
-            elif value is not None:
-                made[name] = value
-        return made
+                    self.put(name)
+                    self.all(value)
+            elif kind is ast.arguments:
+                self.put(name)
+                self.all(value.posonlyargs + value.args + value.kwonlyargs + [value.vararg, value.kwarg])
+            elif not isinstance(value, ast.AST):
+                self.put(name + encode(value))
+            elif value._fields:
+                self.put(name)
+                self.node(value)
+            elif kind in OPERATORS:
+                self.put(name + quoted(OPERATORS[kind]))
 
     def all(self, nodes):
-        return [self.node(node) for node in nodes if isinstance(node, ast.AST) and node._fields]
+        self.put("[")
+        self.several(nodes)
+        self.put("]")
+
+    def several(self, nodes):
+        comma = False
+        for node in nodes:
+            # Operators have no fields.
+            if isinstance(node, ast.AST) and node._fields:
+                if comma:
+                    self.put(",")
+                comma = True
+                self.node(node)
 
     def constant(self, node):
         value = node.value
@@ -102,16 +144,17 @@ class Tree:
             value = value if abs(value) < 1e15 else 1e15
         elif not isinstance(value, str):
             value = None
-        return {"type": "Literal", "value": value}
+        self.put('{"type":"Literal","value":' + encode(value))
 
     def dictionary(self, node):
-        keys = [getattr(key, "value", "") for key in node.keys]
-        values = [self.node(value) for value in node.values]
-        properties = [
-            {"type": "Property", "key": {"name": key if isinstance(key, str) else ""}, "value": value}
-            for key, value in zip(keys, values)
-        ]
-        return {"type": "ObjectExpression", "properties": properties}
+        self.put('{"type":"ObjectExpression","properties":[')
+        for at, (key, value) in enumerate(zip(node.keys, node.values)):
+            name = getattr(key, "value", "")
+            self.put("," if at else "")
+            self.put(f'{{"type":"Property","key":{{"name":{quoted(name if isinstance(name, str) else "")}}},"value":')
+            self.node(value)
+            self.put("}")
+        self.put("]")
 
     def imports(self, node):
         specifiers = []
@@ -122,16 +165,25 @@ class Tree:
             imported = name.name if isinstance(node, ast.ImportFrom) else None
             local = name.asname or imported or module
             specifiers.append({"type": "ImportSpecifier", "module": module, "imported": imported, "local": local})
-        return {"type": "ImportDeclaration", "specifiers": specifiers}
+        self.put('{"type":"ImportDeclaration","specifiers":' + encode(specifiers))
 
     def generator(self, node):
-        body = self.all([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
-        for part in reversed(node.generators):
+        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self.put('{"type":"BlockStatement","body":[')
+        for part in node.generators:
+            self.put('{"type":"ForOfStatement","left":')
+            self.node(part.target)
+            self.put(',"right":')
+            self.node(part.iter)
+            self.put(',"body":[')
             if part.ifs:
-                body = [{"type": "IfStatement", "body": self.all(part.ifs) + body}]
-            over = {"left": self.node(part.target), "right": self.node(part.iter)}
-            body = [{"type": "ForOfStatement", **over, "body": body}]
-        return {"type": "BlockStatement", "body": body}
+                self.put('{"type":"IfStatement","body":[')
+                self.several(part.ifs)
+                self.put(",")
+        self.several(made)
+        for part in reversed(node.generators):
+            self.put("]}]}" if part.ifs else "]}")
+        self.put("]")
 
 
 SPECIAL = {ast.Constant: Tree.constant, ast.Dict: Tree.dictionary}
@@ -167,7 +219,7 @@ With,AsyncWith,Try,TryStar,ClassDef BlockStatement
 ExceptHandler CatchClause type:param
 withitem VariableDeclarator context_expr:init optional_vars:id
 """
-UNREAD = {"annotation", "conversion", "ctx", "level", "returns", "simple", "type_comment"}
+UNREAD = {"annotation", "conversion", "ctx", "level", "ops", "returns", "simple", "type_comment"}
 
 
 def kinds():
@@ -179,7 +231,8 @@ def kinds():
     for name, kind in vars(ast).items():
         if isinstance(kind, type) and issubclass(kind, ast.AST):
             new, fields = renamed.get(name, (name, {}))
-            yield kind, (new, [(field, fields.get(field, field)) for field in kind._fields if field not in UNREAD])
+            read = [field for field in kind._fields if field not in UNREAD]
+            yield kind, (f'{{"type":"{new}"', [(field, f',"{fields.get(field, field)}":') for field in read])
 
 
 KINDS = dict(kinds())
