@@ -59,7 +59,7 @@ export const COMMANDS: readonly ChatCommand[] = [
     takes: '',
     does: 'turns, sessions and sub-agents, and what each waits for',
     run: async (chat) => {
-      const all = family(await allWork(chat.context, false), chat.agent.id);
+      const all = family(await allWork(chat.context), chat.agent.id);
       chat.print(forest(all, chat.agent.id).trimEnd());
     },
   },

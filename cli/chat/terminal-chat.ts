@@ -264,7 +264,7 @@ export class TerminalChat implements CommandedChat {
         continue;
       }
       // The next look follows soon.
-      const all = await allWork(this.context, false, status.id).catch(() => null);
+      const all = await allWork(this.context, { agent: status.id }).catch(() => null);
       if (!all) continue;
       status.turn = all.find(({ workflowId }) => workflowId === status.state?.currentTurn) ?? null;
       status.running = all.flatMap(({ workflowId, waits, session }) => {

@@ -159,7 +159,7 @@ async function elsewhere(err: unknown, options: AttachOptions): Promise<Holdfast
   try {
     await using context = await openContext(options, { start: false });
     const { agent, host, session } = options;
-    const open = await allWork(context, false, agent);
+    const open = await allWork(context, { agent });
     const hosts = open
       .map(({ workflowId }) => parseSessionWorkflowId(workflowId))
       .filter((ref) => ref?.agent === agent && ref.session === session && ref.host !== host)

@@ -6,7 +6,7 @@ import { isOfThisRelease, releaseText } from '../../workers/process/worker-recor
 import { visibleJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { watch } from '../waiting/watch';
-import { allWork, type Work } from '../print/work';
+import { allWork, type Work, type WorkChoice } from '../print/work';
 import { family, forest, table } from '../print/work-lines';
 
 export interface PsOptions extends GlobalOptions {
@@ -14,7 +14,11 @@ export interface PsOptions extends GlobalOptions {
   watch?: boolean;
 }
 
-export const ps = (options: PsOptions): Promise<number> => show(options, (work) => work, table);
+/** A list of many is wanted now; `tree` has time for details. */
+const PATIENCE_MS = 500;
+
+export const ps = (options: PsOptions): Promise<number> =>
+  show({ ...options, patienceMs: PATIENCE_MS }, (work) => work, table);
 
 /** With `agent`, only that one and those below it. Throws `not_found` if that agent has nothing open. */
 export const tree = (agent: string | undefined, options: PsOptions): Promise<number> =>
@@ -28,7 +32,7 @@ export const tree = (agent: string | undefined, options: PsOptions): Promise<num
 async function ofAgent(all: Work[], agent: string, context: CliContext): Promise<Work[]> {
   const own = family(all, agent);
   if (own.length > 0) return own;
-  const ended = await allWork(context, true, agent);
+  const ended = await allWork(context, { ended: true, agent });
   if (ended.length > 0) return ended;
   throw new HoldfastError('not_found', {
     what: 'The agent',
@@ -39,15 +43,18 @@ async function ofAgent(all: Work[], agent: string, context: CliContext): Promise
 }
 
 async function show(
-  options: PsOptions,
+  options: PsOptions & Pick<WorkChoice, 'patienceMs'>,
   select: (work: Work[], context: CliContext) => Work[] | Promise<Work[]>,
   draw: (work: Work[]) => string,
 ): Promise<number> {
   await using context = await openContext(options, { start: false, staysOnFullDisk: true });
   const worker = workerFacts(context);
+  const { patienceMs } = options;
   const render = async (): Promise<string> => {
-    const work = await select(await allWork(context, options.all ?? false), context);
-    return options.json ? `${visibleJson(work.map((one) => ({ ...one, worker })))}\n` : draw(work);
+    const work = await select(await allWork(context, { ended: options.all ?? false, patienceMs }), context);
+    return options.json
+      ? `${visibleJson(work.map((one) => ({ ...one, worker })))}\n`
+      : `${draw(work)}${listedNote(work)}`;
   };
   if (context.worker && !options.json && !isOfThisRelease(context.worker))
     note(
@@ -56,6 +63,13 @@ async function show(
   if (options.watch) return await watch(render);
   process.stdout.write(await render());
   return 0;
+}
+
+/** Empty if all were asked. */
+function listedNote(work: Work[]): string {
+  const count = work.filter(({ listed }) => listed).length;
+  if (count === 0) return '';
+  return `${count} of these ${work.length} could not be asked in time, and are as the server lists them\n`;
 }
 
 /** The data folder's worker, the same for all rows: null if none runs. `release` is null if it does not say. */

@@ -120,6 +120,6 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     description: 'Lists the open agents, turns and sessions, and what each is doing and waiting for.',
     args: z.strictObject({ ended: z._default(z.boolean(), false) }),
     isReadOnly: true,
-    run: async ({ ended }, context) => asJson({ work: await allWork(context, ended) }),
+    run: async ({ ended }, context) => asJson({ work: await allWork(context, { ended }) }),
   }),
 ];

@@ -13,7 +13,7 @@ export async function tellWaits(context: CliContext, agent: string, signal: Abor
   for (;;) {
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    const all = await allWork(context, false, agent).catch(() => []);
+    const all = await allWork(context, { agent }).catch(() => []);
     for (const { workflowId, waits } of all) {
       // The same again after something else is news.
       const key = `${workflowId} ${waits?.for} ${waits?.since}`;

@@ -79,10 +79,10 @@ const endText = ({ at, ...end }: NonNullable<Work['killed']>): string =>
 
 const bold = (name: string, width = 0): string => styled('bold', inertLine(name).padEnd(width));
 
-function facts({ doing, waits, killed, end, usage }: Work): string {
+function facts({ doing, listed, waits, killed, end, usage }: Work): string {
   if (end) return styled('dim', inertLine(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
   const parts = [
-    inertLine(doing ?? 'no worker answers'),
+    inertLine(doing ?? (listed ? 'was not asked' : 'no worker answers')),
     waits && styled('yellow', inertLine(`waits for ${waits.for} since ${age(waits.since)}`)),
     waits?.trouble && styled('red', inertLine(waits.trouble)),
     killed && inertLine(endText(killed)),

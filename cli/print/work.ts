@@ -15,6 +15,7 @@ import { wantedInput } from '../../contracts/sessions/session-facts';
 import type { Snapshot } from '../../exec/protocol';
 import { isLocal, type CliContext } from '../context';
 import { withLocalHost } from '../local-host';
+import { ANSWER_MS, inTime, Questions } from './timed-questions';
 
 /** One workflow, as `ps` and `tree` show it. Times are ISO 8601. */
 export interface Work {
@@ -26,6 +27,8 @@ export interface Work {
   end: { at: string | null; how: string } | null;
   /** What it is doing; null if unknown, because no worker answers. */
   doing: string | null;
+  /** There was no time to ask it: this is what the server lists, without details. */
+  listed: boolean;
   /** What it waits for, and since when; `trouble`: why the last attempt failed, and when the next one begins. */
   waits: { for: string; since: string; trouble?: string } | null;
   /** How the last program in it was ended, if someone or something ended it. */
@@ -47,24 +50,43 @@ export interface SubAgentWork {
   usage: Usage | null;
 }
 
-type Told = Partial<Pick<Work, 'doing' | 'waits' | 'killed' | 'session' | 'subAgents' | 'usage'>>;
+type Told = Partial<Pick<Work, 'doing' | 'listed' | 'waits' | 'killed' | 'session' | 'subAgents' | 'usage'>>;
 
-const QUERY_MS = 3_000;
 const ENDED_SHOWN = 50;
+/** The embedded server does nothing else while it reads a page, and a row takes it half a millisecond. */
+const PAGE_ROWS = 100;
 const REASON_CHARACTERS = 200;
 
-/** Everything open, or all of one agent, sorted by id; with `ended` also the latest that have ended. */
-export async function allWork(context: CliContext, ended: boolean, agent?: string): Promise<Work[]> {
+export interface WorkChoice {
+  /** Also the latest that have ended. */
+  ended?: boolean;
+  /** Only what belongs to this agent. */
+  agent?: string | undefined;
+  /** How long many workflows are listed and asked; what has not answered by then is `listed`. */
+  patienceMs?: number;
+}
+
+const byId = new Intl.Collator('en', { numeric: true });
+
+/** Everything open, sorted by id. */
+export async function allWork(
+  context: CliContext,
+  { ended = false, agent, patienceMs = ANSWER_MS }: WorkChoice = {},
+): Promise<Work[]> {
+  const until = Date.now() + patienceMs;
   const { agent: agents, turn, execSession } = WORKFLOWS;
   const types = [agents, turn, execSession].map((type) => `"${type}"`);
   const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   const kind = `WorkflowType IN (${types.join(', ')})${own}`;
   const { namespaces } = context.client;
   const clients = await namespaces.all();
-  const pending: Promise<Work>[] = [];
+  const running = `${kind} AND ExecutionStatus = "Running"`;
+  const open: WorkflowExecutionInfo[] = [];
   for (const client of clients)
-    for await (const info of client.workflow.list({ query: `${kind} AND ExecutionStatus = "Running"` }))
-      if (await namespaces.isHome(client, info.workflowId)) pending.push(openWork(context, info));
+    for await (const info of client.workflow.list({ query: running, pageSize: PAGE_ROWS }))
+      if (await namespaces.isHome(client, info.workflowId)) open.push(info);
+  const questions = new Questions(open.length, until);
+  const pending = open.sort(byUrgency).map((info) => openWork({ context, questions }, info));
   if (ended) {
     const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
     for (const client of clients) {
@@ -77,8 +99,7 @@ export async function allWork(context: CliContext, ended: boolean, agent?: strin
     }
   }
   return waitingForAgents(await Promise.all(pending)).sort(
-    (a, b) =>
-      a.workflowId.localeCompare(b.workflowId, 'en', { numeric: true }) || a.since.localeCompare(b.since),
+    (a, b) => byId.compare(a.workflowId, b.workflowId) || a.since.localeCompare(b.since),
   );
 }
 
@@ -95,14 +116,44 @@ function waitingForAgents(all: Work[]): Work[] {
   });
 }
 
-async function openWork(context: CliContext, info: WorkflowExecutionInfo): Promise<Work> {
+/** Idle agents last: what the server lists of them is nearly all that there is to say. */
+const byUrgency = (a: WorkflowExecutionInfo, b: WorkflowExecutionInfo): number => urgency(a) - urgency(b);
+
+function urgency(info: WorkflowExecutionInfo): number {
+  if (info.type === WORKFLOWS.turn) return 0;
+  if (info.type === WORKFLOWS.execSession) return 1;
+  return attributeOf(info, SEARCH_ATTRIBUTES.state) === 'idle' ? 3 : 2;
+}
+
+interface Asking {
+  context: CliContext;
+  questions: Questions;
+}
+
+async function openWork(asking: Asking, info: WorkflowExecutionInfo): Promise<Work> {
+  const { context, questions } = asking;
+  const { client } = context;
   const ref = parseSessionWorkflowId(info.workflowId);
   const told = ref
-    ? sessionAt(context, ref)
-    : info.type === WORKFLOWS.turn
-      ? turnAt(context.client, info)
-      : agentAt(context.client, info);
-  return { ...workOf(info), ...(await inTime(told)) };
+    ? await sessionAt(asking, ref)
+    : await questions.ask(() =>
+        info.type === WORKFLOWS.turn ? turnAt(client, info) : agentAt(client, info),
+      );
+  return { ...workOf(info), ...(told ?? (questions.areAllAsked ? {} : listedWork(info))) };
+}
+
+/** What the server itself knows; nothing if it has no such search attributes. */
+function listedWork(info: WorkflowExecutionInfo): Told {
+  const state = attributeOf(info, SEARCH_ATTRIBUTES.state)?.replace('_', ' ');
+  const waitsFor = attributeOf(info, SEARCH_ATTRIBUTES.waitsFor);
+  const isWaiting = waitsFor !== undefined && waitsFor !== 'none' && state !== 'idle';
+  const doing = state === undefined ? null : isWaiting ? `${state}, waits for ${waitsFor}` : state;
+  return { doing, listed: true };
+}
+
+function attributeOf({ searchAttributes }: WorkflowExecutionInfo, name: string): string | undefined {
+  const [value] = searchAttributes[name] ?? [];
+  return typeof value === 'string' ? value : undefined;
 }
 
 async function endedWork(client: Client, info: WorkflowExecutionInfo): Promise<Work> {
@@ -113,7 +164,7 @@ async function endedWork(client: Client, info: WorkflowExecutionInfo): Promise<W
 
 function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
   const agent = parseSessionWorkflowId(workflowId)?.agent ?? workflowId.split('/')[1] ?? workflowId;
-  const nothing = { end: null, doing: null, waits: null, killed: null, session: null };
+  const nothing = { end: null, doing: null, listed: false, waits: null, killed: null, session: null };
   const below = { subAgents: [], usage: null };
   return { workflowId, type, agent, since: startTime.toISOString(), ...nothing, ...below };
 }
@@ -173,16 +224,17 @@ const approvalWait = ({ what, askedAt }: Approval): Work['waits'] => ({
   since: askedAt,
 });
 
-async function sessionAt(context: CliContext, ref: SessionRef): Promise<Told> {
+/** Undefined if nobody answers. */
+async function sessionAt({ context, questions }: Asking, ref: SessionRef): Promise<Told | undefined> {
   const [session, holder] = await Promise.all([
-    inTime(context.client.session(ref).state()),
+    questions.ask(() => context.client.session(ref).state()),
     isLocal(context, ref.host) ? inTime(look(context.dataDir, ref)) : undefined,
   ]);
   const held = session?.approvals?.[0];
   if (held) return { doing: 'waits', waits: approvalWait(held), session };
   const details = `${callsOf(session)}${lineOf(session)}`;
   if (holder) return { ...holder, doing: `${holder.doing}${details}`, session: session ?? null };
-  if (!session) return {};
+  if (!session) return undefined;
   const { command, view, status, epoch } = session;
   const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
   const doing = [status.replace('_', ' '), command?.runtime, `epoch ${epoch}`].filter(Boolean).join(', ');
@@ -230,9 +282,3 @@ const waitOf = ({ echo, certainty, since }: Waiting, startedAt: string): Work['w
   for: `${wantedInput({ echo })}${certainty === 'hint' ? ', perhaps' : ''}`,
   since: since ?? startedAt,
 });
-
-/** A table must not hang on one workflow whose worker is gone. */
-function inTime<T>(work: Promise<T>): Promise<T | undefined> {
-  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), QUERY_MS).unref());
-  return Promise.race([work, late]).catch(() => undefined);
-}
