@@ -174,8 +174,7 @@ async function unableToAnswer(
     const taskQueue = (needsWorker && found?.taskQueue) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // The server was away in the meantime: it must learn about its workers again.
-    const wasAway = Date.now() - askedAt > RESTARTED_MS;
-    if (wasAway) until = Date.now() + RESTART_MS;
+    if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
     const isExpected = server.keepsWorker && taskQueue === server.queue;
     if (Date.now() >= until && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
@@ -191,7 +190,7 @@ async function unableToAnswer(
     silentLooks = stuck?.how === 'times out' && needsWorker ? silentLooks + 1 : 0;
     if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
-    const isSuspicious = stuck !== undefined || !isPolled || wasAway;
+    const isSuspicious = stuck !== undefined || !isPolled;
     pauseMs = isSuspicious ? WORKER_CHECK_MS : Math.min(2 * pauseMs, LONGEST_LOOK_MS);
     lookAt = Date.now() + pauseMs;
   }
