@@ -128,7 +128,7 @@ inChromium('in the web UI', () => {
   test('a poll makes the query output and the details of a waiting session fresh', async () => {
     const session = await waitingSession('echo first; read -r x; echo "second $x"; read -r y');
     await ui.openWorkflow(session.workflowId);
-    await ui.signal('input', '{"keyboard":"go"}');
+    await session.input({ keyboard: 'go' });
     await session.output({ wait: 'pattern:second go' });
     await ui.signal('poll');
     await ui.seeDetails('second go');

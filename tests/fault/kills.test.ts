@@ -8,6 +8,7 @@ import { sessionPaths } from '../../exec/session-paths';
 import { stopWorker } from '../../workers/process/worker-process';
 import { runningWorker } from '../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { count, isLongRun } from '../helpers/long-run';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
@@ -43,19 +44,20 @@ async function untilLogHas(session: number, bytes: number): Promise<void> {
   while (logEnd(logOf(session)) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+const LINES = count(100_000, 400_000);
 const FLOOD = (name: string): string =>
-  `echo ran >> ${name}; for ((i = 1; i <= 400000; i++)); do echo "line $i"; done; (exit 7)`;
+  `echo ran >> ${name}; for ((i = 1; i <= ${LINES}; i++)); do echo "line $i"; done; (exit 7)`;
 
 function expectWholeFlood(session: number): void {
   const lines = readLog(logOf(session), 0, logEnd(logOf(session)))
     .toString('latin1')
     .split('\r\n');
   expect(lines.pop()).toBe('');
-  expect(lines).toHaveLength(400_000);
+  expect(lines).toHaveLength(LINES);
   expect(lines.findIndex((line, index) => line !== `line ${index + 1}`)).toBe(-1);
 }
 
-test('SIGKILL of the worker in a flood of 400,000 lines loses no line, repeats none, and the command runs once', async () => {
+test('SIGKILL of the worker in a flood of lines loses no line, repeats none, and the command runs once', async () => {
   const session = newSession();
   const running = session.exec({ code: FLOOD('flood-worker') });
   await untilLogHas(session.ref.session, 100_000);
@@ -177,7 +179,7 @@ test('an agent whose worker is killed in the middle of its steps answers all the
   const agent = engine.client.agent('killed-agent');
   const replies = [...Array.from({ length: 8 }, (_, n) => step(n)), { text: 'all done' }];
   await agent.start({ task: 'x', model: files.model(replies), cwd, yield: QUICK_YIELD });
-  for (const steps of ['1', '4']) {
+  for (const steps of isLongRun ? ['1', '4'] : ['4']) {
     while (
       !existsSync(join(cwd, 'agent-runs')) ||
       !readFileSync(join(cwd, 'agent-runs'), 'utf8').includes(steps)
@@ -240,7 +242,7 @@ test('SIGKILL of the worker while a parent waits for sub-agents at work: each is
     existsSync(join(cwd, 'children'))
       ? readFileSync(join(cwd, 'children'), 'utf8').trim().split('\n').sort()
       : [];
-  for (const seen of [1, 3]) {
+  for (const seen of isLongRun ? [1, 3] : [3]) {
     while (ran().length < seen) await new Promise((resolve) => setTimeout(resolve, 10));
     await engine.killWorker();
     await engine.startWorker();

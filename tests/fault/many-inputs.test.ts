@@ -6,7 +6,7 @@ import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { count } from '../helpers/long-run';
 import { until } from '../helpers/until';
 
-const INPUTS = count(400, 20_000);
+const INPUTS = count(160, 20_000);
 /** Sent at once, the next when these are typed. */
 const BURST = count(40, 200);
 /** Events at which a session continues as new. */

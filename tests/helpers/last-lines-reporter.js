@@ -5,6 +5,8 @@ const { relative } = require('node:path');
 const { longRunFiles } = require('./long-run-files');
 
 const SHOWN_FILES = 10;
+/** As in long-run.ts. */
+const LONG_RUN = ' [long run]';
 
 module.exports = class LastLinesReporter {
   constructor({ rootDir }) {
@@ -18,7 +20,11 @@ module.exports = class LastLinesReporter {
         'Run with small counts; `npm run test:long` has the full ones:',
         this.withSmallCounts(testResults),
       ),
-      section('Not checked in this run:', skipped(testResults)),
+      section('Only in `npm run test:long`:', this.leftToLongRun(testResults)),
+      section(
+        'Not checked in this run:',
+        skipped(testResults).filter((title) => !title.endsWith(LONG_RUN)),
+      ),
     ];
     const text = sections.filter(Boolean).join('\n');
     if (!text) return;
@@ -39,6 +45,14 @@ module.exports = class LastLinesReporter {
     if (process.env.HOLDFAST_TEST_LONG) return [];
     const long = longRunFiles(this.rootDir);
     return files.filter(({ testFilePath }) => long.includes(testFilePath)).map((file) => this.nameOf(file));
+  }
+
+  leftToLongRun(files) {
+    return files.flatMap((file) =>
+      skipped([file])
+        .filter((title) => title.endsWith(LONG_RUN))
+        .map((title) => `${this.nameOf(file)}: ${title.slice(0, -LONG_RUN.length)}`),
+    );
   }
 
   nameOf({ testFilePath }) {

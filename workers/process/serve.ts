@@ -6,20 +6,16 @@ import { parseArgs } from 'node:util';
 import { Runtime, makeTelemetryFilterString, DefaultLogger } from '@temporalio/worker';
 import { armCrashPoint } from '../../activities/crash-point';
 import { resolveServer } from '../../client/connect';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { removeQuietly, writeJson } from '../../system/json-file';
 import { outliveLog } from '../../system/outlive-log';
 import { ownRelease } from '../../system/package-root';
 import { identityOf } from '../../system/process-identity';
-import { asStorageFailure } from '../../system/storage-failure';
 import { usualWorkingFolder } from '../../exec/working-folder';
-import { createToolRegistry } from '../../tools/registry';
-import { builtInOptions, configurationSource, readConfiguration } from '../configuration/configuration';
 import { createWorkers } from '../create-workers';
-import { exposedNow, moduleFiles, refuseExposed, refuseExposedParts } from '../configuration/exposed';
+import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
 import { loadTools } from '../configuration/tool-modules';
-import type { StartFailure } from './worker-process';
+import { reportFailure } from './start-failure';
 import { startBeating, workerPaths, type WorkerRecord } from './worker-record';
 
 async function main(): Promise<void> {
@@ -37,22 +33,11 @@ async function main(): Promise<void> {
       workdir: { type: 'string' },
       tools: { type: 'string', multiple: true, default: [] },
       config: { type: 'string' },
-      check: { type: 'boolean', default: false },
     },
   });
   const { data: dataDir, tools: files, config } = values;
   const host = values['agents-only'] ? null : values.host;
   if (!dataDir) throw new Error('--data is missing');
-  if (values.check) {
-    // Only tests whether the tools load. Exits explicitly because a module may keep the process alive.
-    const configuration = readConfiguration(configurationSource({ dataDir, config }));
-    const exposed = exposedNow({ dataDir, config, workdir: values.workdir });
-    refuseExposedParts(configuration, exposed);
-    refuseExposed(moduleFiles(files), exposed);
-    const own = await loadTools([...configuration.modules, ...files]);
-    createToolRegistry(own, [], builtInOptions(configuration));
-    process.exit(0);
-  }
   armCrashPoint(process.env.HOLDFAST_CRASH_FILE);
   const log = new DefaultLogger('INFO');
   Runtime.install({
@@ -83,12 +68,4 @@ async function main(): Promise<void> {
   removeQuietly(paths.record);
 }
 
-main().catch((err: unknown) => {
-  const known = asStorageFailure(err);
-  // Reported to the starting process, if it still waits.
-  if (known instanceof HoldfastError && process.connected)
-    process.send?.({ code: known.code, facts: known.facts } satisfies StartFailure);
-  // One line: the starting process shows the last lines of this log.
-  console.error(known instanceof HoldfastError ? `${known.code}: ${known.message}` : err);
-  process.exit(1);
-});
+main().catch(reportFailure);

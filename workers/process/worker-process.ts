@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { connectTemporal, resolveServer } from '../../client/connect';
-import { HoldfastError, type ErrorCode, type ErrorFacts } from '../../contracts/errors/holdfast-error';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { withLock } from '../../system/lock';
@@ -27,6 +27,7 @@ import {
   recordedWorkdir,
 } from '../configuration/recorded-choice';
 import { resetStickyQueues } from '../agents/reset-sticky';
+import type { StartFailure } from './start-failure';
 import {
   findSilentWorker,
   isOfThisRelease,
@@ -41,12 +42,6 @@ const LOOK_EVERY_MS = 20;
 /** A module may fetch its settings from somewhere while it loads. */
 const LOAD_MS = 60_000;
 const AWAKE_MS = 2_000;
-
-/** The report of a worker that cannot start, for the process that starts it. */
-export interface StartFailure {
-  code: ErrorCode;
-  facts: ErrorFacts;
-}
 
 export interface WorkerChoice {
   dataDir: string;
@@ -172,9 +167,9 @@ async function checkTools(
 ): Promise<void> {
   if (tools.length === 0 && !hasConfigured) return;
   const { config } = chosenConfig({ dataDir, config: named });
-  const args = ['--check', '--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
+  const args = ['--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
   if (config) args.push('--config', config);
-  const child = spawn(process.execPath, [compiledEntry('workers/process/serve.js'), ...args], {
+  const child = spawn(process.execPath, [compiledEntry('workers/process/check-tools.js'), ...args], {
     ...{ cwd: dataDir, env, timeout: LOAD_MS, killSignal: 'SIGKILL' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

@@ -1,4 +1,5 @@
 // What needs approval by the policy: it waits, durably, for a yes or a no, and nothing runs before.
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
@@ -172,14 +173,18 @@ describe('by findings in the code', () => {
 });
 
 describe('a script’s missing import', () => {
-  const folder = (): string => mkdtempSync(join(files.directory, 'packages-'));
+  // For all of these: most of their time would be its making. Only one of them installs anything.
+  let cwd: string;
+  beforeAll(() => {
+    cwd = mkdtempSync(join(files.directory, 'packages-'));
+    execFileSync('python3', ['-m', 'venv', '--system-site-packages', join(cwd, 'v')]);
+  }, 60_000);
   const inVenv = async (agent: string): Promise<ReturnType<typeof engine.client.session>> => {
-    const cwd = folder();
     const session = engine.client.session({ agent, host: 'local', session: 0 }, { cwd, yield: PATIENT });
     // From a folder and not from an index: nothing of this leaves the machine.
     writePackage(cwd, 'holdfast_sample', 'VALUE = 42\n');
     await session.exec({
-      code: `python3 -m venv --system-site-packages v && . v/bin/activate && export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD PIP_NO_BUILD_ISOLATION=1`,
+      code: `. v/bin/activate && export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD PIP_NO_BUILD_ISOLATION=1`,
     });
     return session;
   };

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { testEachOf } from '../../helpers/long-run';
 import { LEAVE, Person } from '../../helpers/person';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { until } from '../../helpers/until';
@@ -170,10 +171,13 @@ describe('without a server, with only the session', () => {
     expect(await person.exits()).toBe(0);
   });
 
-  test.each([
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ])(
+  testEachOf(
+    [
+      ['SIGTERM', 143],
+      ['SIGHUP', 129],
+    ] as [NodeJS.Signals, number][],
+    ([signal]) => signal === 'SIGHUP',
+  )(
     '%s means leaving: the session keeps running, and the exit code names the signal',
     async (signal, code) => {
       await background('sleep 1000');
@@ -235,7 +239,7 @@ describe('without a server, with only the session', () => {
     expect(await again.exits()).toBe(0);
   });
 
-  test.each(['</dev/null', '< <(echo words)', '<&-'])(
+  testEachOf([['</dev/null'], ['< <(echo words)'], ['<&-']], ([input]) => input === '<&-')(
     'with %s in the place of a terminal it is refused at once, and says what to do',
     async (input) => {
       await t.run(':');
@@ -255,11 +259,14 @@ describe('without a server, with only the session', () => {
     expect(await watcher.exits()).toBe(0);
   });
 
-  test.each([
-    ['a session that was never opened', ['--session', '9'], 66, 'not_found'],
-    ['a key that is none', ['--detach-key', 'x'], 64, 'invalid_input'],
-    ['a host elsewhere, where no server says of it', ['--host', 'far'], 69, 'no_server'],
-  ])('%s is refused with code and next step', async (_, args, code, name) => {
+  testEachOf(
+    [
+      ['a session that was never opened', ['--session', '9'], 66, 'not_found'],
+      ['a key that is none', ['--detach-key', 'x'], 64, 'invalid_input'],
+      ['a host elsewhere, where no server says of it', ['--host', 'far'], 69, 'no_server'],
+    ] as [string, string[], number, string][],
+    ([, , code]) => code === 69,
+  )('%s is refused with code and next step', async (_, args, code, name) => {
     const person = attach(...args);
     expect(await person.exits()).toBe(code);
     expect(person.text).toContain(name);

@@ -9,6 +9,7 @@ import { runningWorker, workerPaths } from '../../../workers/process/worker-reco
 import { packageRoot, packageVersion } from '../../../system/package-root';
 import type { CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
+import { longTest } from '../../helpers/long-run';
 import { call } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -272,7 +273,7 @@ test('a session without python3 on its PATH says so with the next step, and exit
   });
 });
 
-test('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {
+longTest('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {
   const { code, stdout } = await hfAlone('demo');
   expect(stdout).toContain('Nothing was lost, nothing was done twice.');
   expect(stdout).toMatch(/long script {3}20000 lines: 0 lost, 0 repeated, in order/);
@@ -315,51 +316,6 @@ test('exec on a remote host prints only the output of its own command', async ()
   }
 }, 60_000);
 
-test('reset, close and down --sessions begin nothing of the rest of the code', async () => {
-  const start = async (session: string): Promise<void> => {
-    const code = `echo started; sleep 300; echo ran > marker-${session}`;
-    const started = await hf('exec', '--session', session, '--yield-ms', '100', code);
-    expect(started).toMatchObject({ code: 0, stdout: 'started\n' });
-  };
-  await Promise.all(['50', '51', '52'].map(start));
-  expect(await hf('reset', '--session', '50')).toMatchObject({ code: 0 });
-  expect(await hf('close', '--session', '51')).toMatchObject({ code: 0 });
-  expect(await hf('down', '--sessions')).toMatchObject({ code: 0 });
-  expect(readdirSync(cwd).filter((name) => name.startsWith('marker'))).toEqual([]);
-  expect(logged('50')).toBe('started\r\n');
-}, 60_000);
-
-test('down --sessions leaves no process', async () => {
-  expect((await hfAlone('exec', '--session', '8', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
-  expect((await hfAlone('down', '--sessions')).code).toBe(0);
-  expect(processesNaming(engine.dataDir)).toEqual([]);
-  expect(readFileSync(join(engine.dataDir, 'worker.log'), 'utf8')).toContain('ready');
-}, 30_000);
-
-test('down --sessions leaves nothing of holders, spares and a worker that were killed', async () => {
-  expect((await hfAlone('exec', '--session', '60', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
-  // The spare too: both are processes of the holder's program.
-  await until(() => readdirSync(join(engine.dataDir, 'spares')).some((name) => name.endsWith('.json')));
-  const holders = processesNaming(engine.dataDir).filter((line) => line.includes('holder/main.js'));
-  expect(holders.length).toBeGreaterThan(0);
-  await engine.killWorker();
-  const pids = readdirSync('/proc').filter((pid) => {
-    try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      return line.includes('holder/main.js') && line.includes(engine.dataDir);
-    } catch {
-      return false;
-    }
-  });
-  for (const pid of pids.filter((each) => /^\d+$/.test(each))) process.kill(Number(pid), 'SIGKILL');
-  expect(readdirSync(join(engine.dataDir, 'sockets'))).not.toEqual([]);
-  expect((await hfAlone('down', '--sessions')).code).toBe(0);
-  expect(readdirSync(join(engine.dataDir, 'sockets'))).toEqual([]);
-  expect(readdirSync(join(engine.dataDir, 'spares'))).toEqual([]);
-  expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.60', 'holder.json'))).toBe(false);
-  expect(processesNaming(engine.dataDir)).toEqual([]);
-}, 60_000);
-
 test('exec in a busy session says what runs there, with its recent output and nothing that a terminal obeys', async () => {
   await hf('exec', '--session', '33', '--yield-ms', '1', "printf 'at work \\u202e'; read -r a");
   const busy = await hf('exec', '--session', '33', 'echo intruder');
@@ -387,3 +343,43 @@ test('wait exits with 0 when what it waits for came, with 75 at its time-out; cl
   expect((await hf('close', '--session', '32')).code).toBe(66);
   expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.31', 'holder.json'))).toBe(false);
 });
+
+test('reset, close and down --sessions begin nothing of the rest of the code; down --sessions leaves no process', async () => {
+  const start = async (session: string): Promise<void> => {
+    const code = `echo started; sleep 300; echo ran > marker-${session}`;
+    const started = await hf('exec', '--session', session, '--yield-ms', '100', code);
+    expect(started).toMatchObject({ code: 0, stdout: 'started\n' });
+  };
+  await Promise.all(['50', '51', '52'].map(start));
+  expect(await hf('reset', '--session', '50')).toMatchObject({ code: 0 });
+  expect(await hf('close', '--session', '51')).toMatchObject({ code: 0 });
+  expect((await hfAlone('down', '--sessions')).code).toBe(0);
+  expect(processesNaming(engine.dataDir)).toEqual([]);
+  expect(readdirSync(cwd).filter((name) => name.startsWith('marker'))).toEqual([]);
+  expect(logged('50')).toBe('started\r\n');
+  expect(readFileSync(join(engine.dataDir, 'worker.log'), 'utf8')).toContain('ready');
+}, 60_000);
+
+test('down --sessions leaves nothing of holders, spares and a worker that were killed', async () => {
+  expect((await hfAlone('exec', '--session', '60', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
+  // The spare too: both are processes of the holder's program.
+  await until(() => readdirSync(join(engine.dataDir, 'spares')).some((name) => name.endsWith('.json')));
+  const holders = processesNaming(engine.dataDir).filter((line) => line.includes('holder/main.js'));
+  expect(holders.length).toBeGreaterThan(0);
+  await engine.killWorker();
+  const pids = readdirSync('/proc').filter((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return line.includes('holder/main.js') && line.includes(engine.dataDir);
+    } catch {
+      return false;
+    }
+  });
+  for (const pid of pids.filter((each) => /^\d+$/.test(each))) process.kill(Number(pid), 'SIGKILL');
+  expect(readdirSync(join(engine.dataDir, 'sockets'))).not.toEqual([]);
+  expect((await hfAlone('down', '--sessions')).code).toBe(0);
+  expect(readdirSync(join(engine.dataDir, 'sockets'))).toEqual([]);
+  expect(readdirSync(join(engine.dataDir, 'spares'))).toEqual([]);
+  expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.60', 'holder.json'))).toBe(false);
+  expect(processesNaming(engine.dataDir)).toEqual([]);
+}, 60_000);

@@ -10,6 +10,7 @@ import { logUsage } from '../../../exec/host/log-quota';
 import { packageRoot } from '../../../system/package-root';
 import { listSessions } from '../../../exec/session-paths';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { testEachOf } from '../../helpers/long-run';
 import { RemoteHost } from '../../helpers/remote-host';
 import { uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -79,7 +80,7 @@ test('a session keeps as much of its log as its host is configured to, and its v
   }
 }, 60_000);
 
-test.each([70_000, 1_900_000, 5_000_000])(
+testEachOf([[70_000], [1_900_000], [5_000_000]], ([bytes]) => bytes === 5_000_000)(
   'arguments and a result of %d bytes pass between a host and the tools on the agents’ side',
   async (bytes) => {
     const code = `

@@ -1,5 +1,4 @@
 // Two data folders on one server: two machines, two people, two releases. Each task queue belongs to one of them.
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,29 +11,29 @@ import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers, type Workers, type WorkersOptions } from '../../../workers';
 import { findSilentWorker, runningWorker } from '../../../workers/process/worker-record';
 import { endDataFolder } from '../../helpers/end-data-folder';
-import type { CliResult } from '../../helpers/command-lines';
+import { CommandLines, type CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { call, scratch, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const BIN = join(__dirname, '..', '..', '..', 'bin', 'holdfast.js');
 const TOOLS = join(__dirname, '..', '..', 'fixtures', 'script-tools.mjs');
+
+/** A few processes for all command lines; the tests here run at once. */
+const LANES = Array.from({ length: 4 }, () => new CommandLines());
 
 /** A separate data folder, as another person would have. */
 class Folder {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-second-'));
 
-  constructor(private readonly address: () => string) {}
+  constructor(
+    private readonly address: () => string,
+    private readonly lane: CommandLines,
+  ) {}
 
   cli(...args: string[]): Promise<CliResult> {
     const env: NodeJS.ProcessEnv = { ...process.env, HOLDFAST_DATA: this.dataDir, NO_COLOR: '1' };
     delete env.TEMPORAL_ADDRESS;
-    return new Promise((resolve) => {
-      const all = [BIN, ...args, '--address', this.address()];
-      const child = execFile(process.execPath, all, { env }, (_err, stdout, stderr) =>
-        resolve({ code: child.exitCode, stdout, stderr }),
-      );
-    });
+    return this.lane.run([...args, '--address', this.address()], { cwd: process.cwd(), env });
   }
 
   /** Throws its output if it did not start. */
@@ -63,7 +62,8 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 const folders: Folder[] = [];
 const folder = (): Folder => {
-  const one = new Folder(() => engine.server().address);
+  const lane = LANES[folders.length % LANES.length] as CommandLines;
+  const one = new Folder(() => engine.server().address, lane);
   folders.push(one);
   return one;
 };
@@ -74,6 +74,7 @@ beforeAll(() => {
 }, 60_000);
 afterAll(async () => {
   await Promise.all(folders.map((one) => one.end()));
+  for (const lane of LANES) lane.end();
   const left = await engine.end();
   files.remove();
   expect(left).toEqual([]);

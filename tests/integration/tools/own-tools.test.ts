@@ -77,18 +77,15 @@ describe('a module in TypeScript', () => {
     const named = (given: readonly Named[]): Named[] => [...given];
     export const tools: Named[] = named([]);`;
 
-  test.each([
-    ['tools.ts', 'module'],
-    ['tools.mts', 'commonjs'],
-    ['tools.ts', undefined],
-  ])(
-    '%s of a package with type %s loads as it is',
-    async (name, type) => {
-      const { code, stderr } = await engine.cliInTurn(['up', '--tools', moduleOf(name, TYPED, type)]);
-      expect({ code, stderr }).toMatchObject({ code: 0 });
-    },
-    60_000,
-  );
+  test('of a package of either type or of none loads as it is', async () => {
+    const modules = [
+      moduleOf('tools.ts', TYPED, 'module'),
+      moduleOf('tools.mts', TYPED, 'commonjs'),
+      moduleOf('tools.ts', TYPED),
+    ];
+    const { code, stderr } = await engine.cliInTurn(['up', ...modules.flatMap((file) => ['--tools', file])]);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+  }, 60_000);
 
   test.each([
     {
@@ -143,7 +140,7 @@ test.each([
   [
     'holds a tool whose name is taken',
     `export const tools = [{ name: 'INPUT', description: 'x', args: { _zod: {} }, effects: 'once', run() {} }];`,
-    /tool_name_taken/,
+    /tool_name_taken.*got INPUT beside input/s,
   ],
 ])(
   'a module that %s leaves the worker that runs with its tools',
@@ -167,18 +164,6 @@ test.each([
   },
   60_000,
 );
-
-test('a module with a tool whose name is taken is refused by name', async () => {
-  const file = join(files.directory, 'taken.mjs');
-  writeFileSync(
-    file,
-    `const args = { _zod: {} }, run = async () => '';
-     export const tools = [{ name: 'INPUT', description: 'x', args, effects: 'once', run }];`,
-  );
-  const { stderr } = await engine.cliInTurn(['up', '--tools', file]);
-  expect(stderr).toContain('tool_name_taken');
-  expect(stderr).toContain('got INPUT beside input');
-}, 60_000);
 
 test.each([
   ['write_once', 'once', /unknown_outcome.*must not run twice/, 'write_once 1\n'],

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSourceFile, ScriptTarget, transpileModule } from 'typescript';
 import type { JsonSchema, ToolDescription } from '../../../contracts/tools/tools';
+import { testEachOf } from '../../helpers/long-run';
 import { describedTool, objectOf, StubSession } from '../../helpers/stub-session';
 
 const TEXTS: Record<string, string> = {
@@ -86,7 +87,7 @@ const toolOf = (name: string, text: string): ToolDescription =>
   });
 
 /** Compiles, imports and asks for help in all languages; a text that ran would leave a file. */
-async function checkAll(tools: readonly ToolDescription[]): Promise<void> {
+async function checkAll(tools: readonly ToolDescription[], helped: readonly string[]): Promise<void> {
   const session = await StubSession.start(tools);
   try {
     const python = await session.python(
@@ -121,29 +122,39 @@ console.log(Object.keys(named).length, tools.tools().length);`,
     expect(createSourceFile('index.d.ts', types, ScriptTarget.ESNext).statements).toHaveLength(
       tools.length + 7,
     );
-    const help = await session.run('tool', [tools[0]?.name ?? '', '--help']);
-    expect(help).toMatchObject({ code: 0, stderr: '' });
-    // eslint-disable-next-line no-control-regex -- nothing that moves a terminal's cursor
-    expect(help.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    for (const tool of helped) {
+      const help = await session.run('tool', [tool, '--help']);
+      expect({ tool, ...help }).toMatchObject({ tool, code: 0, stderr: '' });
+      // eslint-disable-next-line no-control-regex -- nothing that moves a terminal's cursor
+      expect(help.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    }
     expect(existsSync(join(session.folder, 'pwned'))).toBe(false);
   } finally {
     await session.close();
   }
 }
 
-test.each(Object.entries(TEXTS))('a text with %s does nothing and breaks nothing', async (_name, text) => {
-  await checkAll([toolOf('hostile', text)]);
+const withText = Object.values(TEXTS).map((text, n) => toolOf(`text${n}`, text));
+const withSchema = Object.values(SCHEMAS).map((schema, n) => {
+  const parameters = schema as JsonSchema;
+  return describedTool({ name: `schema${n}`, parameters, result: parameters });
 });
+const namesOf = (tools: readonly ToolDescription[]): string[] => tools.map(({ name }) => name);
 
-test.each(Object.entries(SCHEMAS))('%s breaks nothing', async (_name, parameters) => {
-  await checkAll([
-    describedTool({
-      name: 'hostile',
-      parameters: parameters as JsonSchema,
-      result: parameters as JsonSchema,
-    }),
-  ]);
-});
+test('texts and schemas of every kind do nothing and break nothing, all in one session', async () => {
+  const tools = [...withText, ...withSchema];
+  await checkAll(tools, namesOf(tools));
+}, 60_000);
+
+/** Which of them it was, when the test above fails. */
+const ALONE = [...Object.keys(TEXTS), ...Object.keys(SCHEMAS)].map((kind, n) => [kind, n] as const);
+testEachOf(ALONE, ([kind]) => kind === 'quotes')(
+  '%s alone does nothing and breaks nothing',
+  async (_kind, n) => {
+    const tool = [...withText, ...withSchema][n] as ToolDescription;
+    await checkAll([tool], [tool.name]);
+  },
+);
 
 test('a tool may have any word as its name, and its arguments too', async () => {
   const words = [
@@ -183,7 +194,7 @@ test('a tool may have any word as its name, and its arguments too', async () => 
   const tools = words.map((name, n) =>
     describedTool({ name: /^[\w ]/.test(name) ? name : `${name}${n}x`, parameters }),
   );
-  await checkAll(tools);
+  await checkAll(tools, namesOf(tools).slice(0, 1));
   const session = await StubSession.start(tools);
   const main = join(session.stubs, 'node', 'codex-tools', 'index.d.ts');
   const ran = await session.run(process.execPath, [
