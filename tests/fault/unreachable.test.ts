@@ -165,7 +165,7 @@ test('doctor names sessions that do not answer, with the pid and why', async () 
   const n = sessions++;
   expect((await hf(n, 'exec', '--cwd', cwd, 'echo open')).code).toBe(0);
   const pid = await stop(n);
-  const { code, stdout } = await engine.cli(['doctor', '--json']);
+  const { code, stdout } = await engine.cliInTurn(['doctor', '--json']);
   process.kill(pid, 'SIGCONT');
   const checks = JSON.parse(stdout) as { name: string; status: string; found: string; next?: string }[];
   expect(checks.find(({ name }) => name === 'sessions')).toMatchObject({

@@ -10,6 +10,7 @@ export const count = (usual: number, long: number): number => (isLongRun ? long 
 const MARK = '[long run]';
 
 type Body = () => Promise<unknown>;
+type Arguments<Row> = Row extends readonly unknown[] ? Row : [Row];
 
 /** A test of the long run alone: another test gives the guarantee in each run, by another way or with less. */
 export function longTest(title: string, body: Body, timeout?: number): void {
@@ -18,15 +19,15 @@ export function longTest(title: string, body: Body, timeout?: number): void {
 }
 
 /** A table of which the usual run takes the rows that `isUsual` names: one for each branch of the code. */
-export function testEachOf<Row extends readonly [] | readonly unknown[]>(
+export function testEachOf<Row extends readonly [] | object>(
   rows: readonly Row[],
   isUsual: (row: NoInfer<Row>) => boolean,
-): (title: string, body: (...row: Row) => Promise<unknown>, timeout?: number) => void {
+): (title: string, body: (...row: Arguments<Row>) => Promise<unknown>, timeout?: number) => void {
   const taken = rows.filter((row) => isLongRun || isUsual(row));
   const left = rows.filter((row) => !taken.includes(row));
   if (taken.length === 0) throw new Error('the usual run takes no row');
   return (title, body, timeout) => {
-    test.each(taken as [Row])(title, body as never, timeout);
-    if (left.length > 0) test.skip.each(left as [Row])(`${title} ${MARK}`, body as never);
+    test.each(taken as object[])(title, body as never, timeout);
+    if (left.length > 0) test.skip.each(left as object[])(`${title} ${MARK}`, body as never);
   };
 }

@@ -1,12 +1,12 @@
 // A host as a person starts one on another machine: `holdfast host serve`, with its own data folder and root.
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { SessionRef } from '../../contracts/ids';
 import { SessionHost } from '../../exec/host/session-host';
+import { CommandLines } from './command-lines';
 import { endDataFolder } from './end-data-folder';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
@@ -15,6 +15,7 @@ export class RemoteHost {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-remote-'));
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-root-')));
   private serving: ChildProcess | undefined;
+  private readonly lines = new CommandLines();
   private said = '';
 
   constructor(
@@ -56,7 +57,9 @@ export class RemoteHost {
 
   /** The command line on this machine. */
   async cli(...args: string[]): Promise<string> {
-    return (await promisify(execFile)(process.execPath, [BIN, ...args], { env: this.env })).stdout;
+    const { code, stdout, stderr } = await this.lines.run(args, { cwd: process.cwd(), env: this.env });
+    if (code !== 0) throw new Error(stderr);
+    return stdout;
   }
 
   /** Sessions whose terminal is open here. */
@@ -67,6 +70,7 @@ export class RemoteHost {
 
   async end(): Promise<void> {
     await this.kill('SIGTERM');
+    this.lines.end();
     await endDataFolder(this.dataDir);
     for (const folder of [this.dataDir, this.root]) rmSync(folder, { recursive: true, force: true });
   }

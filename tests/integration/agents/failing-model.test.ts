@@ -40,8 +40,8 @@ test('a model that fails is named to those who wait for it, with its error, the 
   run.stderr?.on('data', (chunk: Buffer) => (said += String(chunk)));
   await until(() => TROUBLE.test(said), 60_000);
   const row = /agent\/waiting\/turn\/1 .*waits for the model.*; attempt \d+ failed: model_unreachable: /;
-  await until(async () => row.test((await engine.cli(['ps'])).stdout));
+  await until(async () => row.test((await engine.cliInTurn(['ps'])).stdout));
   const ended = once(run, 'exit');
-  await engine.cli(['stop', 'waiting']);
+  await engine.cliInTurn(['stop', 'waiting']);
   expect((await ended)[0]).not.toBe(0);
 }, 120_000);

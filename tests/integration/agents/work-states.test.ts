@@ -169,11 +169,11 @@ test('agents are listed by what they do, what they wait for, their id and their 
 });
 
 test('`up` prints the view of who waits, and with --json all views', async () => {
-  const { stdout } = await engine.cli(['up']);
+  const { stdout } = await engine.cliInTurn(['up']);
   expect(stdout).toMatch(
     /^who waits +http:\S+query=\S+HoldfastWaitsFor\S+&savedQuery=Waits%20for%20somebody$/m,
   );
-  const { views } = JSON.parse((await engine.cli(['up', '--json'])).stdout) as { views: { name: string }[] };
+  const { views } = JSON.parse((await engine.cliInTurn(['up', '--json'])).stdout) as { views: { name: string }[] };
   expect(views.map(({ name }) => name)).toEqual(UI_VIEWS.map(({ name }) => name));
 });
 

@@ -163,7 +163,7 @@ test.each([
   async (_what, env, args, code) => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-none-'));
     writeFileSync(join(cwd, 'bad.toml'), '[storag]\n');
-    const failed = await engine.cli(['up', '--json', '--data', join(elsewhere, 'data'), ...args], {
+    const failed = await engine.cliInTurn(['up', '--json', '--data', join(elsewhere, 'data'), ...args], {
       cwd,
       env: { XDG_CACHE_HOME: join(elsewhere, 'cache'), ...env },
     });
@@ -234,7 +234,7 @@ test('doctor checks each part and finds this machine in order', async () => {
 
 test('doctor calls nothing invalid where the home folder lies in the temporary folder and has no data yet', async () => {
   const home = mkdtempSync(join(tmpdir(), 'hömé x '));
-  const { stdout } = await engine.cli(['doctor', '--json'], {
+  const { stdout } = await engine.cliInTurn(['doctor', '--json'], {
     env: { HOME: home, HOLDFAST_DATA: join(home, 'data') },
   });
   const checks = json({ code: 0, stderr: '', stdout }) as unknown as { name: string; status: string }[];

@@ -133,7 +133,7 @@ async function resultOf(tool: string, args: object): Promise<string> {
 }
 
 test('own tools in TypeScript load as they are, and tell the model what to correct', async () => {
-  const { code, stderr } = await engine.cli(['up', '--tools', join(EXAMPLES, 'own-tools.ts')]);
+  const { code, stderr } = await engine.cliInTurn(['up', '--tools', join(EXAMPLES, 'own-tools.ts')]);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(await resultOf('stock_level', { article: 'bolts' })).toBe('12 pieces of bolts');
   expect(await resultOf('stock_level', { article: 'nails' })).toMatch(

@@ -125,7 +125,7 @@ describe('a host that listens', () => {
     await engine.client.session({ agent, host: 'pi', session: 0 }).reset({});
     const way = ['--agent', agent, '--host', 'pi', '--token-file', tokenFile];
     const code = `echo first; truncate -s 0 '${log}'; echo second; (exit 3)`;
-    const { stdout, code: exitCode } = await engine.cli(['exec', ...way, code]);
+    const { stdout, code: exitCode } = await engine.cliInTurn(['exec', ...way, code]);
     // Bytes read before they were lost are not a loss.
     expect(stdout).toMatch(/^(first|\n?\[7 bytes are lost: .*\])\nsecond\n$/);
     expect(exitCode).toBe(3);
@@ -145,7 +145,7 @@ describe('a host that listens', () => {
     const args = ['exec', '--agent', agent, '--host', 'pi'];
     const whole = Array.from({ length: 30_000 }, (_, n) => `${n + 1}\n`).join('');
     for (const way of [['--token-file', tokenFile], []]) {
-      const { stdout, code } = await engine.cli([...args, ...way, 'seq 30000; exit 3']);
+      const { stdout, code } = await engine.cliInTurn([...args, ...way, 'seq 30000; exit 3']);
       expect(code).toBe(3);
       expect(stdout === whole).toBe(true);
     }

@@ -221,12 +221,12 @@ test('a watcher outlives the worker: half a reply is taken back, and the next on
 }, 60_000);
 
 test('`holdfast run` knows the configured providers, and says at once that a key is missing', async () => {
-  const unknown = await engine.cli(['run', 'x', '--model', 'nobody:x']);
+  const unknown = await engine.cliInTurn(['run', 'x', '--model', 'nobody:x']);
   expect(unknown).toMatchObject({ code: 78 });
   expect(unknown.stderr).toMatch(/allowed scripted:NAME, .*chat:NAME, responses:NAME, messages:NAME/);
   simulator.mock.onMessage('by hand', { content: 'Done by hand.' });
   // The worker has the key; this command line has none, and needs none.
-  expect(await engine.cli(['run', 'by hand', '--model', 'messages:small'])).toMatchObject({
+  expect(await engine.cliInTurn(['run', 'by hand', '--model', 'messages:small'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('Done by hand.') as string,
   });

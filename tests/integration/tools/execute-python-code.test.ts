@@ -214,7 +214,7 @@ describe('an interactive script', () => {
     await agent.start({ task: 'x', model: files.model([{ text: asks }, { text: 'done' }]), cwd });
     let session: number | undefined;
     await until(async () => {
-      const { stdout } = await engine.cli(['ps', '--json']);
+      const { stdout } = await engine.cliInTurn(['ps', '--json']);
       const work = JSON.parse(stdout) as { workflowId: string; waits: unknown }[];
       const own = work.find(({ workflowId, waits }) => waits && workflowId.startsWith(`exec/${id}/local/`));
       session = own && Number(own.workflowId.split('/').at(-1));

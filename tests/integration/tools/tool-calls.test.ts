@@ -215,7 +215,7 @@ test('`ps` shows which tools the scripts of a session are at', async () => {
   });
   running.catch(() => undefined);
   await until(() => fileOf('hangs') === 'x');
-  expect((await engine.cli(['ps'])).stdout).toMatch(/running python, epoch 1, calls hang/);
+  expect((await engine.cliInTurn(['ps'])).stdout).toMatch(/running python, epoch 1, calls hang/);
   await session.reset({ reason: 'enough' });
   await running;
 }, 30_000);
