@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
+import { longTest } from '../helpers/long-run';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
 import { until } from '../helpers/until';
 import { chromiumPath, WebUi } from '../helpers/web-ui';
@@ -125,18 +126,22 @@ inChromium('in the web UI', () => {
     await session.close('seen');
   }, 60_000);
 
-  test('a poll makes the query output and the details of a waiting session fresh', async () => {
-    const session = await waitingSession('echo first; read -r x; echo "second $x"; read -r y');
-    await ui.openWorkflow(session.workflowId);
-    await session.input({ keyboard: 'go' });
-    await session.output({ wait: 'pattern:second go' });
-    await ui.signal('poll');
-    await ui.seeDetails('second go');
-    await ui.query('output', 'second go');
-    await ui.page.getByText('waiting_input').waitFor();
-    await ui.picture('query');
-    await session.close('seen');
-  }, 60_000);
+  longTest(
+    'a poll makes the query output and the details of a waiting session fresh',
+    async () => {
+      const session = await waitingSession('echo first; read -r x; echo "second $x"; read -r y');
+      await ui.openWorkflow(session.workflowId);
+      await session.input({ keyboard: 'go' });
+      await session.output({ wait: 'pattern:second go' });
+      await ui.signal('poll');
+      await ui.seeDetails('second go');
+      await ui.query('output', 'second go');
+      await ui.page.getByText('waiting_input').waitFor();
+      await ui.picture('query');
+      await session.close('seen');
+    },
+    60_000,
+  );
 
   test('a reset ends what runs and keeps the session; cancelling the workflow ends both', async () => {
     const session = await waitingSession('read -r x; touch went-on');

@@ -7,6 +7,7 @@ import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
 import { findOnPath } from '../../system/executable';
 import { readSections, runScript, type Section } from '../helpers/operator-story';
 import { call, scratch, testAddress, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { longTest } from '../helpers/long-run';
 import { docTable } from '../helpers/doc-blocks';
 import { until } from '../helpers/until';
 
@@ -98,9 +99,11 @@ class Story {
 
 const haveCurl = findOnPath('curl', process.env.PATH) !== undefined;
 
+// One of them in each run: what both send is compared below.
 (['cli', 'http'] as const).forEach((kind) => {
   const how = kind === 'cli' ? 'with the temporal command line' : 'by HTTP';
-  (kind === 'cli' || haveCurl ? test : test.skip)(
+  const inEachRun = kind === 'cli' && haveCurl ? longTest : test;
+  (kind === 'cli' || haveCurl ? inEachRun : test.skip)(
     `an operator can do ${how} all that the document says, as it says it`,
     async () => {
       const story = new Story(kind);

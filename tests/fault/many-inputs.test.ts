@@ -6,13 +6,13 @@ import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { count } from '../helpers/long-run';
 import { until } from '../helpers/until';
 
-const INPUTS = count(160, 20_000);
+const INPUTS = count(280, 20_000);
 /** Sent at once, the next when these are typed. */
 const BURST = count(40, 200);
 /** Events at which a session continues as new. */
 const LONG_HISTORY = count(400, 2_000);
 /** Sent while no worker lives: more than a workflow may have of open activities. */
-const WITHOUT_A_WORKER = count(250, 2_500);
+const WITHOUT_A_WORKER = count(210, 2_500);
 
 const engine = new EngineOfItsOwn();
 let cwd: string;

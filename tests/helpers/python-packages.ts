@@ -1,8 +1,9 @@
 // What runs of Python scripts with packages need of this machine: pip that reaches its registry, and uv.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { quote } from '../../contracts/text/shell-word';
+import { defaultCacheDir } from '../../system/data-dir';
 
 const folders = (): string[] => (process.env.PATH ?? '').split(delimiter);
 const uvOnPath = (): string | undefined =>
@@ -23,6 +24,9 @@ export interface Packages {
   missing: string | null;
 }
 
+/** Kept from one run to the next: to fetch it takes longer than all that is done with it. */
+const keptUv = join(defaultCacheDir(process.env), 'uv-of-tests');
+
 /** Checks once, before the tests are named: attempts are made in `directory`. */
 export function findPackages(directory: string): Packages {
   const pip = (...args: string[]): void =>
@@ -31,13 +35,19 @@ export function findPackages(directory: string): Packages {
       timeout: 60_000,
     });
   try {
-    const uv = uvOnPath();
+    const kept = join(keptUv, 'bin', 'uv');
+    const uv = uvOnPath() ?? (existsSync(kept) ? kept : undefined);
     if (uv) {
       pip('download', '--no-deps', '--dest', directory, 'six');
       return { uv, missing: null };
     }
-    pip('install', '--target', directory, 'uv');
-    return { uv: join(directory, 'bin', 'uv'), missing: null };
+    // Whole or not at all.
+    pip('install', '--target', join(directory, 'uv'), 'uv');
+    rmSync(keptUv, { recursive: true, force: true });
+    mkdirSync(dirname(keptUv), { recursive: true });
+    cpSync(join(directory, 'uv'), `${keptUv}.new`, { recursive: true });
+    renameSync(`${keptUv}.new`, keptUv);
+    return { uv: kept, missing: null };
   } catch (err) {
     return { uv: null, missing: `packages cannot be installed here: ${String(err).split('\n')[0]}` };
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import type { CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
+import { testEachOf } from '../../helpers/long-run';
 import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -94,26 +95,29 @@ function changed(name: string, from: string, to: string): string {
   return folder;
 }
 
-test.each([
-  { name: 'backend', from: "'deploying: yes'", to: "'what nobody printed'", code: 1, says: /model_script/ },
-  // Before its first command: nothing asks.
-  {
-    name: 'backend',
-    from: 'scripted:${file}',
-    to: 'scripted:/missing',
-    code: 1,
-    says: /model_script_invalid/,
-  },
-  {
-    name: 'child-agent',
-    from: "'3 tests passed', text",
-    to: "'what nobody printed', text",
-    // A workflow of one's own that takes the failure as an answer.
-    code: 0,
-    says: /could not be tested: model_script/,
-  },
-  { name: 'embedded-worker', from: 'storekeeper:bolts', to: 'nobody:bolts', code: 1, says: /nobody:bolts/ },
-])(
+testEachOf(
+  [
+    { name: 'backend', from: "'deploying: yes'", to: "'what nobody printed'", code: 1, says: /model_script/ },
+    // Before its first command: nothing asks.
+    {
+      name: 'backend',
+      from: 'scripted:${file}',
+      to: 'scripted:/missing',
+      code: 1,
+      says: /model_script_invalid/,
+    },
+    {
+      name: 'child-agent',
+      from: "'3 tests passed', text",
+      to: "'what nobody printed', text",
+      // A workflow of one's own that takes the failure as an answer.
+      code: 0,
+      says: /could not be tested: model_script/,
+    },
+    { name: 'embedded-worker', from: 'storekeeper:bolts', to: 'nobody:bolts', code: 1, says: /nobody:bolts/ },
+  ],
+  ({ to }) => to === 'scripted:/missing',
+)(
   '$name ends, too, and says why, when its agent fails ($from -> $to)',
   async ({ name, from, to, code, says }) => {
     const ran = await run(name, changed(name, from, to));

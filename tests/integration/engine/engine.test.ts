@@ -134,21 +134,65 @@ test('two processes that want a server at once get the same one, which outlives 
   expect(groupOf(record.identity.pid)).toBe(record.identity.pid);
 });
 
-test('the web UI answers clients with the token, and only this user can read the folder and the token', async () => {
-  const record = await ensure();
-  expect((await fetch(record.uiUrl)).status).toBe(401);
-  expect((await ask(record, '/default')).status).toBe(200);
-  expect(statSync(enginePaths(dataDir).uiAuthorization).mode & 0o777).toBe(0o600);
-  expect(statSync(join(dataDir, 'engine')).mode & 0o777).toBe(0o700);
-  expect(statSync(join(dataDir, 'engine', 'server.json')).mode & 0o777).toBe(0o600);
-});
+describe('a server that was started once', () => {
+  const shared = mkdtempSync(join(tmpdir(), 'engine-'));
+  let record: EngineRecord;
+  beforeAll(async () => {
+    record = await ensure({ dataDir: shared });
+  });
+  // The folder of its own that each test has is not used here.
+  beforeEach(() => {
+    rmSync(dataDir, { recursive: true });
+    dataDir = shared;
+  });
+  afterEach(() => (dataDir = mkdtempSync(join(tmpdir(), 'engine-'))));
+  afterAll(async () => {
+    await stopServer(shared);
+    rmSync(shared, { recursive: true, force: true });
+  });
 
-test('the HTTP API refuses every name that a request can have, this machine’s own too', async () => {
-  const { httpPort } = await ensure();
-  const url = `http://127.0.0.1:${httpPort}/api/v1/namespaces/default`;
-  for (const host of [`127.0.0.1:${httpPort}`, 'localhost', '%2F', '*'])
-    expect(await statusUnder(url, host)).toBe(403);
-  expect(await statusUnder(url, '/')).toBe(400);
+  test('the web UI answers clients with the token, and only this user can read the folder and the token', async () => {
+    expect((await fetch(record.uiUrl)).status).toBe(401);
+    expect((await ask(record, '/default')).status).toBe(200);
+    expect(statSync(enginePaths(dataDir).uiAuthorization).mode & 0o777).toBe(0o600);
+    expect(statSync(join(dataDir, 'engine')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(dataDir, 'engine', 'server.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('the HTTP API refuses every name that a request can have, this machine’s own too', async () => {
+    const { httpPort } = record;
+    const url = `http://127.0.0.1:${httpPort}/api/v1/namespaces/default`;
+    for (const host of [`127.0.0.1:${httpPort}`, 'localhost', '%2F', '*'])
+      expect(await statusUnder(url, host)).toBe(403);
+    expect(await statusUnder(url, '/')).toBe(400);
+  });
+
+  test('the search attributes of our workflows are registered', async () => {
+    const answer = await ask(record, '/default/search-attributes');
+    expect(await answer.json()).toMatchObject({
+      customAttributes: {
+        HoldfastAgent: 'INDEXED_VALUE_TYPE_KEYWORD',
+        HoldfastHost: 'INDEXED_VALUE_TYPE_KEYWORD',
+        HoldfastSession: 'INDEXED_VALUE_TYPE_INT',
+        HoldfastState: 'INDEXED_VALUE_TYPE_KEYWORD',
+        HoldfastWaitsFor: 'INDEXED_VALUE_TYPE_KEYWORD',
+      },
+    });
+  });
+
+  test('a server that runs on another port than the named one is left alone, and the caller is told', async () => {
+    await expect(ensure({ port: record.port + 1 })).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(isAlive(record.identity)).toBe(true);
+  });
+
+  test('stopping leaves no process and no record, and says whether there was one', async () => {
+    const { identity } = record;
+    expect(await stopServer(dataDir)).toBe(true);
+    expect(isAlive(identity)).toBe(false);
+    expect(serverProcesses()).toEqual([]);
+    expect(await runningServer(dataDir)).toBeUndefined();
+    expect(await stopServer(dataDir)).toBe(false);
+  });
 });
 
 test('the guard ends with its server, and one that was killed comes back without a new server', async () => {
@@ -176,19 +220,6 @@ test('a server of an older Holdfast, which pages can reach, is restarted guarded
   expect([after.port, after.uiPort]).toEqual([before.port, before.uiPort]);
   expect(await statusOf(after, 'kept')).toBe(200);
   expect([ui, httpPort, metricsPort]).not.toContain(undefined);
-});
-
-test('the search attributes of our workflows are registered', async () => {
-  const answer = await ask(await ensure(), '/default/search-attributes');
-  expect(await answer.json()).toMatchObject({
-    customAttributes: {
-      HoldfastAgent: 'INDEXED_VALUE_TYPE_KEYWORD',
-      HoldfastHost: 'INDEXED_VALUE_TYPE_KEYWORD',
-      HoldfastSession: 'INDEXED_VALUE_TYPE_INT',
-      HoldfastState: 'INDEXED_VALUE_TYPE_KEYWORD',
-      HoldfastWaitsFor: 'INDEXED_VALUE_TYPE_KEYWORD',
-    },
-  });
 });
 
 test('a server that is killed with -9 comes back with its data and on its ports', async () => {
@@ -237,21 +268,6 @@ test('a named port that is taken is refused as port_in_use, and nothing is start
   await expect(ensure({ port })).rejects.toMatchObject({ code: 'port_in_use', facts: { got: port } });
   stranger.close();
   expect(serverProcesses()).toEqual([]);
-});
-
-test('a server that runs on another port than the named one is left alone, and the caller is told', async () => {
-  const record = await ensure();
-  await expect(ensure({ port: record.port + 1 })).rejects.toMatchObject({ code: 'invalid_input' });
-  expect(isAlive(record.identity)).toBe(true);
-});
-
-test('stopping leaves no process and no record, and says whether there was one', async () => {
-  const { identity } = await ensure();
-  expect(await stopServer(dataDir)).toBe(true);
-  expect(isAlive(identity)).toBe(false);
-  expect(serverProcesses()).toEqual([]);
-  expect(await runningServer(dataDir)).toBeUndefined();
-  expect(await stopServer(dataDir)).toBe(false);
 });
 
 test('a server that ends at once is reported as engine_failed with the end of its log', async () => {

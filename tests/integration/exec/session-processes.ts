@@ -13,8 +13,9 @@ export function processesMarked(...marks: string[]): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
-      if (/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))) return [];
       const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+      // Of the kernel, or a zombie.
+      if (line === '') return [];
       const folder = readlinkSync(`/proc/${pid}/cwd`);
       return marks.some((mark) => line.includes(mark) || folder.startsWith(mark)) ? [`${pid} ${line}`] : [];
     } catch {
@@ -31,8 +32,8 @@ export async function eventually<T>(
 ): Promise<T> {
   const until = Date.now() + withinMs;
   let value = await read();
-  while (!isTrue(value) && Date.now() < until) {
-    await delay(10);
+  for (let pause = 10; !isTrue(value) && Date.now() < until; pause = Math.min(pause * 1.5, 100)) {
+    await delay(pause);
     value = await read();
   }
   return value;

@@ -14,6 +14,7 @@ import { readJson } from '../../../system/json-file';
 import { sessionPaths } from '../../../exec/session-paths';
 import { RemoteTerminal } from '../../../exec/attach/remote-terminal';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { longTest } from '../../helpers/long-run';
 import { LEAVE, Person } from '../../helpers/person';
 import { RemoteHost } from '../../helpers/remote-host';
 import { QUICK_YIELD, scratch } from '../../helpers/temporal';
@@ -174,7 +175,7 @@ describe('a host that listens', () => {
     expect(audit()).not.toContain(token);
   });
 
-  test('a session whose holder is stopped is reported as such to people who are attached or attach', async () => {
+  longTest('a session whose holder is stopped is reported as such to people who are attached or attach', async () => {
     const agent = newAgent();
     await running(agent, 'echo hello; sleep 1234');
     const ref = { agent, host: 'pi', session: 0 };

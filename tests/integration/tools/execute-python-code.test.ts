@@ -14,6 +14,7 @@ import type { AgentHandle } from '../../../client/agents/agent-handle';
 import { scriptSessions } from '../../../contracts/agents/script-sessions';
 import type { ToolContext } from '../../../tools/tool';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { longTest } from '../../helpers/long-run';
 import { Person } from '../../helpers/person';
 import { findPackages, pathWithoutUv, putUv } from '../../helpers/python-packages';
 import { call, scratch, type Scratch } from '../../helpers/temporal';
@@ -243,7 +244,7 @@ describe('an interactive script', () => {
     expect(await results(agent)).toEqual(CONFIRMATION);
   }, 60_000);
 
-  test('outlives SIGKILL of the worker: the person continues, and the model gets its exit code once', async () => {
+  longTest('outlives SIGKILL of the worker: the person continues, and the model gets its exit code once', async () => {
     const { agent, id, session } = await begun();
     const person = new Person(engine.dataDir, ['--agent', id, '--session', String(session)]);
     await person.sees('secret word?');

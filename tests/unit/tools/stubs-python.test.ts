@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolDescription } from '../../../contracts/tools/tools';
 import { HANG_UP, ProtocolFault, Refusal, type SeenCall } from '../../helpers/tool-socket';
+import { testEachOf } from '../../helpers/long-run';
 import { describedTool, objectOf, PYTHON, StubSession } from '../../helpers/stub-session';
 
 const READ_FILE = describedTool({
@@ -126,14 +127,17 @@ test('a call sends what was given and leaves out what was not', async () => {
   ]);
 });
 
-test.each([
-  ['a text', '"wörld \u{1f600}"', '"wörld \u{1f600}"'],
-  ['a number', '1.5', '1.5'],
-  ['nothing', 'None', 'null'],
-  ['a tree', '{"a": [1, {"b": None}, True]}', '{"a": [1, {"b": null}, true]}'],
-  ['a path', 'pathlib.Path("/tmp/x")', '"/tmp/x"'],
-  ['half a character', '"\\udc80"', '"\\udc80"'],
-])('%s is passed and returned as the value it is', async (_name, value, expected) => {
+testEachOf(
+  [
+    ['a text', '"wörld \u{1f600}"', '"wörld \u{1f600}"'],
+    ['a number', '1.5', '1.5'],
+    ['nothing', 'None', 'null'],
+    ['a tree', '{"a": [1, {"b": None}, True]}', '{"a": [1, {"b": null}, true]}'],
+    ['a path', 'pathlib.Path("/tmp/x")', '"/tmp/x"'],
+    ['half a character', '"\\udc80"', '"\\udc80"'],
+  ] as [string, string, string][],
+  ([name]) => ['a tree', 'a path', 'half a character'].includes(name),
+)('%s is passed and returned as the value it is', async (_name, value, expected) => {
   expect(await json(`codex_tools.call("typed", {"value": ${value}})`, 'import pathlib')).toEqual(
     JSON.parse(expected),
   );
@@ -218,12 +222,15 @@ test('a connection that closes without an answer is call_lost: its outcome is un
   ]);
 });
 
-test.each([
-  ['a missing socket', 'os.environ["HOLDFAST_TOOL_SOCKET"] = "/nowhere/tools.sock"'],
-  ['a path that is no socket', 'os.environ["HOLDFAST_TOOL_SOCKET"] = __file__'],
-  ['a path too long for a socket', 'os.environ["HOLDFAST_TOOL_SOCKET"] = "/" + "x" * 200'],
-  ['no environment', 'del os.environ["HOLDFAST_TOOL_SOCKET"]'],
-])('%s is tools_unavailable, and the module can still be imported', async (_name, before) => {
+testEachOf(
+  [
+    ['a missing socket', 'os.environ["HOLDFAST_TOOL_SOCKET"] = "/nowhere/tools.sock"'],
+    ['a path that is no socket', 'os.environ["HOLDFAST_TOOL_SOCKET"] = __file__'],
+    ['a path too long for a socket', 'os.environ["HOLDFAST_TOOL_SOCKET"] = "/" + "x" * 200'],
+    ['no environment', 'del os.environ["HOLDFAST_TOOL_SOCKET"]'],
+  ] as [string, string][],
+  ([name]) => ['a missing socket', 'no environment'].includes(name),
+)('%s is tools_unavailable, and the module can still be imported', async (_name, before) => {
   expect(await caught(`import os; ${before}; codex_tools.count_words()`)).toMatchObject([
     [
       'codex_tools',

@@ -64,21 +64,30 @@ test('less, if a program insists on it, is reported as waiting and not as an end
   await t.host.reset(t.ref, { id: 'less', reason: null, by: 'reset' });
 });
 
-test.each([
-  ['TERM', 'xterm-256color'],
-  ['NO_COLOR', '1'],
-  ['PAGER', 'cat'],
-  ['GIT_PAGER', 'cat'],
-  ['MANPAGER', 'cat'],
-  ['GH_PAGER', 'cat'],
-  ['SYSTEMD_PAGER', ''],
-  ['DEBIAN_FRONTEND', 'noninteractive'],
-  ['SHELL', '/bin/bash'],
-])('programs of every runtime see %s', async (name, value) => {
-  expect((await t.run(`printenv ${name}`)).output).toBe(`${value}\n`);
-  const python = await t.run(`import os\nprint(os.environ['${name}'])`, { runtime: 'python' });
-  const node = await t.run(`console.log(process.env.${name})`, { runtime: 'nodejs' });
-  expect([python.output, node.output]).toEqual([`${value}\n`, `${value}\n`]);
+const SEEN = {
+  TERM: 'xterm-256color',
+  NO_COLOR: '1',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+  GH_PAGER: 'cat',
+  SYSTEMD_PAGER: '',
+  DEBIAN_FRONTEND: 'noninteractive',
+  SHELL: '/bin/bash',
+};
+const lines = (values: readonly string[]): string => values.map((value) => `${value}\n`).join('');
+
+test(`programs of every runtime see ${Object.keys(SEEN).join(', ')}`, async () => {
+  const names = JSON.stringify(Object.keys(SEEN));
+  const shell = await t.run(`for name in ${Object.keys(SEEN).join(' ')}; do printenv $name; done`);
+  const python = await t.run(`import os\nfor name in ${names}: print(os.environ[name])`, {
+    runtime: 'python',
+  });
+  const node = await t.run(`for (const name of ${names}) console.log(process.env[name])`, {
+    runtime: 'nodejs',
+  });
+  const seen = lines(Object.values(SEEN));
+  expect([shell.output, python.output, node.output]).toEqual([seen, seen, seen]);
 });
 
 test('the terminal has a size that programs can ask for, and wraps nothing below it', async () => {
