@@ -55,7 +55,7 @@ async function stop(session: number): Promise<number> {
 /** Runs one CLI command on a session, and measures its time. */
 async function hf(session: number, command: string, ...args: string[]): Promise<CliResult & { ms: number }> {
   const since = Date.now();
-  const result = await engine.cli([command, '--session', String(session), '--json', ...args]);
+  const result = await engine.cliInTurn([command, '--session', String(session), '--json', ...args]);
   return { ...result, ms: Date.now() - since };
 }
 

@@ -29,7 +29,8 @@ export class EngineOfItsOwn {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-own-'));
   readonly namespace: string;
   private readonly hasServer: boolean;
-  private readonly inTurn = new CommandLines();
+  /** Those that run nothing now are at hand for the next command line. */
+  private readonly lines: { all: CommandLines[]; idle: CommandLines[] } = { all: [], idle: [] };
   private connected: HoldfastClient | undefined;
 
   constructor({ ownServer = false } = {}) {
@@ -121,12 +122,16 @@ export class EngineOfItsOwn {
     });
   }
 
-  /** The same in a process that all of these share, one at a time: for tests of what they do and print. */
-  cliInTurn(
+  /** The same in a process that did others before: for tests of what they do and print. Two at once have one each. */
+  async cliInTurn(
     args: string[],
     { cwd = process.cwd(), env = {} }: Omit<CliOptions, 'input'> = {},
   ): Promise<CliResult> {
-    return this.inTurn.run(args, { cwd, env: { ...this.environment().env, ...env } });
+    const lines = this.lines.idle.pop() ?? new CommandLines();
+    if (!this.lines.all.includes(lines)) this.lines.all.push(lines);
+    const result = await lines.run(args, { cwd, env: { ...this.environment().env, ...env } });
+    this.lines.idle.push(lines);
+    return result;
   }
 
   spawnCli(args: string[]): ChildProcess {
@@ -139,7 +144,7 @@ export class EngineOfItsOwn {
   /** Ends everything; returns the processes that still name the data folder. */
   async end(): Promise<string[]> {
     await this.connected?.close();
-    this.inTurn.end();
+    for (const lines of this.lines.all) lines.end();
     if (!this.hasServer) returnServer(this.dataDir);
     await endDataFolder(this.dataDir);
     const left = processesNaming(this.dataDir);

@@ -173,7 +173,9 @@ test('`up` prints the view of who waits, and with --json all views', async () =>
   expect(stdout).toMatch(
     /^who waits +http:\S+query=\S+HoldfastWaitsFor\S+&savedQuery=Waits%20for%20somebody$/m,
   );
-  const { views } = JSON.parse((await engine.cliInTurn(['up', '--json'])).stdout) as { views: { name: string }[] };
+  const { views } = JSON.parse((await engine.cliInTurn(['up', '--json'])).stdout) as {
+    views: { name: string }[];
+  };
   expect(views.map(({ name }) => name)).toEqual(UI_VIEWS.map(({ name }) => name));
 });
 

@@ -273,13 +273,17 @@ test('a session without python3 on its PATH says so with the next step, and exit
   });
 });
 
-longTest('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {
-  const { code, stdout } = await hfAlone('demo');
-  expect(stdout).toContain('Nothing was lost, nothing was done twice.');
-  expect(stdout).toMatch(/long script {3}20000 lines: 0 lost, 0 repeated, in order/);
-  expect(stdout).toMatch(/commands {6}6 run, 0 of them twice/);
-  expect(code).toBe(0);
-}, 120_000);
+longTest(
+  'the demo kills its own worker, loses and repeats nothing, and exits 0',
+  async () => {
+    const { code, stdout } = await hfAlone('demo');
+    expect(stdout).toContain('Nothing was lost, nothing was done twice.');
+    expect(stdout).toMatch(/long script {3}20000 lines: 0 lost, 0 repeated, in order/);
+    expect(stdout).toMatch(/commands {6}6 run, 0 of them twice/);
+    expect(code).toBe(0);
+  },
+  120_000,
+);
 
 test('exec on a host that nobody knows is refused at once, names those that there are, and opens no session', async () => {
   const refused = await hf('exec', '--host', 'nowhere', 'echo ran');

@@ -175,26 +175,29 @@ describe('a host that listens', () => {
     expect(audit()).not.toContain(token);
   });
 
-  longTest('a session whose holder is stopped is reported as such to people who are attached or attach', async () => {
-    const agent = newAgent();
-    await running(agent, 'echo hello; sleep 1234');
-    const ref = { agent, host: 'pi', session: 0 };
-    const { pid } = readJson<HolderRecord>(sessionPaths(pi.dataDir, ref).holder)?.identity ?? { pid: 0 };
-    const watcher = person(agent, '--watch');
-    await watcher.sees('hello');
-    process.kill(pid, 'SIGSTOP');
-    try {
-      const late = person(agent);
-      for (const each of [watcher, late]) {
-        expect(await each.exits()).toBe(75);
-        expect(each.text).toContain('session_unreachable');
+  longTest(
+    'a session whose holder is stopped is reported as such to people who are attached or attach',
+    async () => {
+      const agent = newAgent();
+      await running(agent, 'echo hello; sleep 1234');
+      const ref = { agent, host: 'pi', session: 0 };
+      const { pid } = readJson<HolderRecord>(sessionPaths(pi.dataDir, ref).holder)?.identity ?? { pid: 0 };
+      const watcher = person(agent, '--watch');
+      await watcher.sees('hello');
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const late = person(agent);
+        for (const each of [watcher, late]) {
+          expect(await each.exits()).toBe(75);
+          expect(each.text).toContain('session_unreachable');
+        }
+      } finally {
+        process.kill(pid, 'SIGCONT');
       }
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-    // The host does accept connections.
-    expect(audit()).not.toContain('session_unreachable');
-  });
+      // The host does accept connections.
+      expect(audit()).not.toContain('session_unreachable');
+    },
+  );
 
   test('to a machine with another certificate no token is shown', async () => {
     const fingerprint = listens.fingerprint.replaceAll('A', 'B').replaceAll('1', '2');

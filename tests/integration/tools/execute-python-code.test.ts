@@ -244,18 +244,22 @@ describe('an interactive script', () => {
     expect(await results(agent)).toEqual(CONFIRMATION);
   }, 60_000);
 
-  longTest('outlives SIGKILL of the worker: the person continues, and the model gets its exit code once', async () => {
-    const { agent, id, session } = await begun();
-    const person = new Person(engine.dataDir, ['--agent', id, '--session', String(session)]);
-    await person.sees('secret word?');
-    await engine.killWorker();
-    person.types('swordfish\r');
-    await person.sees('heard 9');
-    await engine.startWorker({ env });
-    expect(await results(agent)).toEqual(CONFIRMATION);
-    expect(await person.exits()).toBe(0);
-    expect(person.text.match(/heard/g)).toHaveLength(1);
-  }, 60_000);
+  longTest(
+    'outlives SIGKILL of the worker: the person continues, and the model gets its exit code once',
+    async () => {
+      const { agent, id, session } = await begun();
+      const person = new Person(engine.dataDir, ['--agent', id, '--session', String(session)]);
+      await person.sees('secret word?');
+      await engine.killWorker();
+      person.types('swordfish\r');
+      await person.sees('heard 9');
+      await engine.startWorker({ env });
+      expect(await results(agent)).toEqual(CONFIRMATION);
+      expect(await person.exits()).toBe(0);
+      expect(person.text.match(/heard/g)).toHaveLength(1);
+    },
+    60_000,
+  );
 
   test('shows the model its transcript if the configuration says so', async () => {
     writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[tools]\ninteractive_transcript = true\n');

@@ -85,12 +85,15 @@ describe.each(ways)('by %s', (treeKill) => {
   }
 
   const rest = REST.filter((_, n) => treeKill === own || n % EVERY === 2);
-  testEachOf(rest, ([name]) => !LATER.includes(name))('a reset begins nothing of the code %s', async (_name, code) => {
-    await untilSleeping(code);
-    await reset(t);
-    expect(existsSync(marker())).toBe(false);
-    expect(processesMarked(t.cwd).filter((line) => /sleep 300/.test(line))).toEqual([]);
-  });
+  testEachOf(rest, ([name]) => !LATER.includes(name))(
+    'a reset begins nothing of the code %s',
+    async (_name, code) => {
+      await untilSleeping(code);
+      await reset(t);
+      expect(existsSync(marker())).toBe(false);
+      expect(processesMarked(t.cwd).filter((line) => /sleep 300/.test(line))).toEqual([]);
+    },
+  );
 
   test('a close and the end of a holder begin nothing of the code', async () => {
     await untilSleeping('sleep 300; echo ran > marker');
