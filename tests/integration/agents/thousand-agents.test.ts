@@ -5,7 +5,7 @@ import { temporal } from '@temporalio/proto';
 import { agentWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { count, isLongRun } from '../../helpers/long-run';
+import { count, isLongRun, longTest } from '../../helpers/long-run';
 import { call, scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -142,10 +142,8 @@ test(
   (SECONDS + 600) * 1_000,
 );
 
-/** On a machine that does nothing else. */
-const measured = isLongRun ? test : test.skip;
-
-measured(
+// On a machine that does nothing else.
+longTest(
   'no task of them times out or is tried again',
   async () => {
     const workflows = sent.flatMap((messages, agent) => [
@@ -163,7 +161,7 @@ measured(
   300_000,
 );
 
-measured('the memory of the worker is flat after the first minute', () => {
+longTest('the memory of the worker is flat after the first minute', async () => {
   const first = memory[0]?.at ?? 0;
   const warm = memory.filter(({ at }) => at > first + WARM_UP_MS).map(({ mb }) => mb);
   expect(warm.length).toBeGreaterThanOrEqual(2 * SAMPLES);
@@ -171,7 +169,7 @@ measured('the memory of the worker is flat after the first minute', () => {
   expect(growth).toBeLessThan(MAX_GROWTH_MB);
 });
 
-measured('`holdfast ps --json` answers under a second at any time', () => {
+longTest('`holdfast ps --json` answers under a second at any time', async () => {
   expect(listed.length).toBeGreaterThan(1);
   expect(Math.max(...listed)).toBeLessThan(MAX_PS_MS);
 });

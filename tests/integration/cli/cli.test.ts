@@ -9,7 +9,6 @@ import { runningWorker, workerPaths } from '../../../workers/process/worker-reco
 import { packageRoot, packageVersion } from '../../../system/package-root';
 import type { CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { longTest } from '../../helpers/long-run';
 import { call } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -273,17 +272,13 @@ test('a session without python3 on its PATH says so with the next step, and exit
   });
 });
 
-longTest(
-  'the demo kills its own worker, loses and repeats nothing, and exits 0',
-  async () => {
-    const { code, stdout } = await hfAlone('demo');
-    expect(stdout).toContain('Nothing was lost, nothing was done twice.');
-    expect(stdout).toMatch(/long script {3}20000 lines: 0 lost, 0 repeated, in order/);
-    expect(stdout).toMatch(/commands {6}6 run, 0 of them twice/);
-    expect(code).toBe(0);
-  },
-  120_000,
-);
+test('the demo kills its own worker, loses and repeats nothing, and exits 0', async () => {
+  const { code, stdout } = await hfAlone('demo');
+  expect(stdout).toContain('Nothing was lost, nothing was done twice.');
+  expect(stdout).toMatch(/long script {3}20000 lines: 0 lost, 0 repeated, in order/);
+  expect(stdout).toMatch(/commands {6}6 run, 0 of them twice/);
+  expect(code).toBe(0);
+}, 120_000);
 
 test('exec on a host that nobody knows is refused at once, names those that there are, and opens no session', async () => {
   const refused = await hf('exec', '--host', 'nowhere', 'echo ran');
