@@ -31,6 +31,8 @@ const PREFIX = 'hf_';
 const LOGIN_MS = 10 * 60_000;
 const BROWSER_MS = 12 * 3_600_000;
 const MAX_TOKENS = 1_000;
+/** Log-ins with one token; the oldest end first, so that nobody can use up the places of others. */
+const MAX_BROWSERS = 20;
 
 export interface NewToken extends Grant {
   name: string;
@@ -141,7 +143,9 @@ export class TokenStore {
           resource: 'tokens',
           reason: `there are ${MAX_TOKENS}, log-ins included`,
         });
-      return { tokens: [...tokens, stored], result: undefined };
+      const older = tokens.filter((one) => kind === 'browser' && one.from === from);
+      const dropped = older.slice(0, Math.max(0, older.length - MAX_BROWSERS + 1));
+      return { tokens: [...tokens.filter((one) => !dropped.includes(one)), stored], result: undefined };
     });
     return { token, stored: listed(stored) };
   }

@@ -147,6 +147,18 @@ test('a log-in made with a token ends with the token', async () => {
   expect(await status()).toBe(401);
 });
 
+test('a token has at most twenty log-ins: the oldest ends, and others keep theirs', async () => {
+  const create = (): ReturnType<Gateway['tokens']['create']> =>
+    gateway.tokens.create({ name: uniqueId('p'), role: 'viewer', agents: ['*'], validMs: null });
+  const [mine, other] = [(await create()).token, (await create()).token];
+  const kept = await gateway.tokens.logIn(other);
+  const all = [];
+  for (let n = 0; n < 21; n++) all.push((await gateway.tokens.logIn(mine)).token);
+  const isIn = (token: string): boolean => gateway.tokens.callerWith(token, ['browser']) !== undefined;
+  expect(all.map(isIn)).toEqual([false, ...Array.from({ length: 20 }, () => true)]);
+  expect(isIn(kept.token)).toBe(true);
+});
+
 test('who guesses tokens is soon told to wait, and others are not', async () => {
   const other = await gatewayOn(engine);
   try {
