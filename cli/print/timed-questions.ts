@@ -1,5 +1,7 @@
 // Asks many workflows within a time that a person likes to wait: a few at once, and no more when the time is over.
 
+/** So many are always asked with patience: within it, each has its turn. */
+const FEW = 100;
 /** More would only wait for each other, at the server and at its workers, and slow down what these are doing. */
 const AT_ONCE = 16;
 /** A table must not hang on one workflow whose worker is gone. */
@@ -9,12 +11,12 @@ export class Questions {
   private readonly inLine: (() => void)[] = [];
   private open = 0;
   private readonly until: number;
-  /** Where all are asked at once, one that does not answer has no worker. */
+  /** Where there is time for all, one that does not answer has no worker. */
   readonly areAllAsked: boolean;
 
-  /** @param until when the time is over, in milliseconds since the Unix epoch, if not all are asked at once */
+  /** @param until when the time is over, in milliseconds since the Unix epoch, if they are many */
   constructor(count: number, until: number) {
-    this.areAllAsked = count <= AT_ONCE;
+    this.areAllAsked = count <= FEW;
     this.until = this.areAllAsked ? Date.now() + ANSWER_MS : until;
   }
 
