@@ -95,6 +95,19 @@ module.exports = {
       'node_modules/(hono|@hono|ws|@types/ws)/',
       'node_modules/zod/',
     ]),
+    {
+      name: 'the-page-knows-only-types',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^contracts/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-the-build-knows-the-page',
+      severity: 'error',
+      from: { pathNot: '^(console|tests|scripts)/' },
+      to: { path: '^console/' },
+    },
+    only('console', ['console/', 'contracts/', 'node_modules/']),
     only('client', ['client/', 'contracts/', 'node_modules/@temporalio/']),
     only('activities', [
       'activities/',

@@ -8,7 +8,12 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './tests/tsconfig.json', './examples/tsconfig.json'],
+        project: [
+          './tsconfig.json',
+          './tests/tsconfig.json',
+          './examples/tsconfig.json',
+          './console/tsconfig.json',
+        ],
         tsconfigRootDir: import.meta.dirname,
       },
     },

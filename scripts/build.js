@@ -12,7 +12,7 @@ const {
   symlinkSync,
   writeFileSync,
 } = require('node:fs');
-const { dirname, join } = require('node:path');
+const { dirname, join, relative } = require('node:path');
 
 const root = join(__dirname, '..');
 /** The second is for encrypted payloads: the workflow makes failures and checks seals. */
@@ -92,7 +92,24 @@ async function bundles() {
   for (const one of BUNDLES) await bundle(one, hash);
 }
 
-bundles().catch((err) => {
+/** The page of `holdfast serve`, unless its sources are those of the last time. */
+async function page() {
+  const folder = join(root, 'console');
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const file of files.sort()) hash.update(`${relative(folder, file)}\n`).update(readFileSync(file));
+  const digest = hash.digest('hex');
+  const stampFile = join(root, 'dist', 'console.sources');
+  const isBuilt = existsSync(join(root, 'dist', 'console', 'index.html')) && existsSync(stampFile);
+  if (isBuilt && readFileSync(stampFile, 'utf8') === digest) return;
+  const { build } = await import('vite');
+  await build({ configFile: join(folder, 'vite.config.mjs') });
+  writeFileSync(stampFile, digest);
+}
+
+Promise.all([bundles(), page()]).catch((err) => {
   console.error(err);
   process.exit(1);
 });

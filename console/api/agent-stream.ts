@@ -1,0 +1,59 @@
+// One agent as its events tell it: recorded messages by index, and the reply that is being written.
+import { batch, useSignal, type Signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { AgentOverview, Message } from '../../contracts/agents/agent';
+import type { LiveToken } from '../../contracts/agents/live-tokens';
+import { callApi, pathOf, problemOf, type ProblemText } from './call-api';
+import { followEvents } from './event-streams';
+
+export interface AgentStream {
+  overview: Signal<AgentOverview | null>;
+  messages: Signal<Message[]>;
+  live: Signal<string>;
+  /** Null while it is open. */
+  ended: Signal<string | null>;
+  problem: Signal<ProblemText | null>;
+}
+
+export function useAgentStream(id: string): AgentStream {
+  const overview = useSignal<AgentOverview | null>(null);
+  const messages = useSignal<Message[]>([]);
+  const live = useSignal('');
+  const ended = useSignal<string | null>(null);
+  const problem = useSignal<ProblemText | null>(null);
+  useEffect(() => {
+    // An agent that is not there has no events, and a stream cannot say why.
+    const over = new AbortController();
+    callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
+      (state) => (overview.value ??= state),
+      (err: unknown) => {
+        if (!over.signal.aborted) problem.value = problemOf(err);
+      },
+    );
+    const stop = followEvents(`${pathOf('agents', id)}/events`, {
+      last: 'ended',
+      handlers: {
+        state: (state: AgentOverview) => (overview.value = state),
+        message: ({ index, message }: { index: number; message: Message }) => {
+          const known = messages.value;
+          // The stream tells each once and in order; one that is told again changes nothing.
+          if (index < known.length) return;
+          batch(() => {
+            messages.value = [...known, message];
+            if (message.role === 'assistant') live.value = '';
+          });
+        },
+        token: (token: LiveToken) => {
+          live.value = token.kind === 'text' ? live.value + token.text : '';
+        },
+        turn_ended: () => (live.value = ''),
+        ended: ({ how }: { how: string }) => (ended.value = how),
+      },
+    });
+    return () => {
+      over.abort();
+      stop();
+    };
+  }, [id]);
+  return { overview, messages, live, ended, problem };
+}

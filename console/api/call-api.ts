@@ -1,0 +1,71 @@
+// Requests to the API, and its problems (RFC 9457) as errors.
+import { signal } from '@preact/signals';
+
+/** False after an answer 401: the page asks for a log-in. */
+export const isSignedIn = signal<boolean | null>(null);
+
+export interface ProblemText {
+  code: string;
+  detail: string;
+  next: string;
+}
+
+export class ApiProblem extends Error {
+  constructor(
+    readonly status: number,
+    readonly problem: ProblemText,
+  ) {
+    super(problem.detail);
+  }
+}
+
+type Method = 'GET' | 'POST';
+
+/** Throws `ApiProblem`; its status is 0 if there was no answer. */
+export async function callApi<Answer>(
+  method: Method,
+  path: string,
+  body?: object,
+  options: { key?: string; signal?: AbortSignal } = {},
+): Promise<Answer> {
+  const answer = await fetch(path, {
+    method,
+    ...(options.signal && { signal: options.signal }),
+    headers: {
+      ...(body && { 'Content-Type': 'application/json' }),
+      ...(options.key && { 'Idempotency-Key': options.key }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  }).catch((err: unknown) => {
+    if (options.signal?.aborted) throw err;
+    throw new ApiProblem(0, OFFLINE);
+  });
+  const text = await answer.text();
+  if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  if (answer.status === 401 && path !== '/v1/login') isSignedIn.value = false;
+  throw new ApiProblem(answer.status, problemIn(text, answer.status));
+}
+
+const OFFLINE: ProblemText = {
+  code: 'offline',
+  detail: 'The gateway does not answer. It is unknown whether it received the request.',
+  next: 'Look whether it took effect before you repeat it.',
+};
+
+function problemIn(text: string, status: number): ProblemText {
+  try {
+    const { code, detail, next } = JSON.parse(text) as Partial<ProblemText>;
+    if (detail) return { code: code ?? 'unknown', detail, next: next ?? '' };
+  } catch {
+    // A proxy in between answers with a page of its own.
+  }
+  return { code: 'unknown', detail: `The gateway answered with status ${status}.`, next: 'Try again later.' };
+}
+
+export const problemOf = (err: unknown): ProblemText =>
+  err instanceof ApiProblem
+    ? err.problem
+    : { code: 'page', detail: err instanceof Error ? err.message : String(err), next: 'Reload the page.' };
+
+export const pathOf = (...parts: (string | number)[]): string =>
+  `/v1/${parts.map((part) => encodeURIComponent(part)).join('/')}`;

@@ -1,0 +1,52 @@
+// Who is logged in. The token of a link is in the fragment, which no server sees, and leaves the address bar at once.
+import { signal } from '@preact/signals';
+import type { Me } from '../../contracts/gateway/api';
+import { callApi, isSignedIn, problemOf } from './call-api';
+import { followOverview } from './overview';
+
+export const me = signal<Me | null>(null);
+export const signInFault = signal<string | null>(null);
+
+export const mayAct = (): boolean => me.value !== null && me.value.role !== 'viewer';
+
+/** With the token of the link, if there is one; otherwise with the cookie. */
+export async function signIn(token: string | null = takeToken()): Promise<void> {
+  signInFault.value = null;
+  try {
+    if (token !== null) await callApi('POST', '/v1/login', { token });
+  } catch (err) {
+    const { detail, next } = problemOf(err);
+    signInFault.value = `${detail} ${next}`;
+  }
+  await recognize();
+}
+
+async function recognize(): Promise<void> {
+  try {
+    me.value = await callApi<Me>('GET', '/v1/me');
+    isSignedIn.value = true;
+    followOverview();
+  } catch (err) {
+    me.value = null;
+    if (isSignedIn.value === false) return;
+    signInFault.value = problemOf(err).detail;
+    isSignedIn.value = false;
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await callApi('POST', '/v1/logout').catch(() => undefined);
+  location.hash = '';
+  location.reload();
+}
+
+function takeToken(): string | null {
+  const [, token] = /^#token=(.+)$/.exec(location.hash) ?? [];
+  if (token === undefined) return null;
+  history.replaceState(null, '', location.pathname);
+  return decodeURIComponent(token);
+}
+
+/** The workflow's page in Temporal's UI; null if none is known. */
+export const temporalLink = (workflowId: string): string | null =>
+  me.value?.temporalUi?.replace('{workflowId}', encodeURIComponent(workflowId)) ?? null;

@@ -1,0 +1,13 @@
+// The page of `holdfast serve`. It knows only the HTTP API.
+import { render } from 'preact';
+import { signIn } from './api/signed-in';
+import { Page } from './page';
+import './style/base.css';
+import './style/frame.css';
+import './style/parts.css';
+import './style/agent.css';
+import './style/terminals.css';
+
+void signIn();
+const root = document.getElementById('page');
+if (root) render(<Page />, root);

@@ -1,0 +1,92 @@
+// The frame around every page: where one can go, what waits, and whether what is shown is up to date.
+import type { VNode } from 'preact';
+import { isSignedIn } from './api/call-api';
+import { isOnline } from './api/event-streams';
+import { inbox } from './api/overview';
+import { linkTo, place } from './api/place';
+import { me, signOut } from './api/signed-in';
+import { AgentPage } from './pages/agent';
+import { AgentsPage } from './pages/agents';
+import { HostsPage } from './pages/hosts';
+import { InboxPage } from './pages/inbox';
+import { LoginPage } from './pages/login';
+import { StartPage } from './pages/start';
+import { TerminalsPage } from './pages/terminals';
+import { ToolsPage } from './pages/tools';
+import { UsagePage } from './pages/usage';
+
+const PAGES: { name: string; title: string; page: () => VNode }[] = [
+  { name: 'inbox', title: 'Inbox', page: InboxPage },
+  { name: 'agents', title: 'Agents', page: AgentsPage },
+  { name: 'terminals', title: 'Terminals', page: TerminalsPage },
+  { name: 'hosts', title: 'Hosts', page: HostsPage },
+  { name: 'tools', title: 'Tools', page: ToolsPage },
+  { name: 'usage', title: 'Usage', page: UsagePage },
+];
+
+export function Page(): VNode {
+  if (isSignedIn.value === null) return <p class="empty">Connecting…</p>;
+  if (!isSignedIn.value) return <LoginPage />;
+  return (
+    <>
+      <a class="skip" href="#content" onClick={skip}>
+        Skip to content
+      </a>
+      <Head />
+      {!isOnline.value && (
+        <p class="offline" role="status">
+          Not connected to the gateway: what you see may be old. Trying again; the page catches up by itself.
+        </p>
+      )}
+      <main id="content" tabIndex={-1}>
+        <Content />
+      </main>
+    </>
+  );
+}
+
+/** The fragment is where the person is; it stays. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+function Head(): VNode {
+  const [here] = place.value.parts;
+  const waiting = inbox.value?.length ?? 0;
+  return (
+    <header class="head">
+      <a class="brand" href={linkTo('inbox')}>
+        Holdfast
+      </a>
+      <nav aria-label="Pages">
+        {PAGES.map(({ name, title }) => (
+          <a key={name} href={linkTo(name)} aria-current={here === name ? 'page' : undefined}>
+            {title}
+            {name === 'inbox' && waiting > 0 && (
+              <span class="count" aria-label={`${waiting} waiting`}>
+                {waiting}
+              </span>
+            )}
+          </a>
+        ))}
+      </nav>
+      <span class="who">
+        <span title={`namespace ${me.value?.namespace ?? ''}, release ${me.value?.release.version ?? ''}`}>
+          {me.value?.name} <span class="quiet">({me.value?.role})</span>
+        </span>
+        <button class="plain" type="button" onClick={() => void signOut()}>
+          Log out
+        </button>
+      </span>
+    </header>
+  );
+}
+
+function Content(): VNode {
+  const [name, id] = place.value.parts;
+  if (name === 'agents' && id !== undefined) return <AgentPage key={id} id={id} />;
+  if (name === 'start') return <StartPage />;
+  const Found = PAGES.find((one) => one.name === name)?.page ?? InboxPage;
+  return <Found />;
+}

@@ -1,0 +1,180 @@
+// One agent: its conversation, what it is doing, its terminals and those below it.
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { AgentOverview } from '../../contracts/agents/agent';
+import { useAgentStream } from '../api/agent-stream';
+import { callApi, pathOf } from '../api/call-api';
+import { inbox, keyOf } from '../api/overview';
+import { linkTo } from '../api/place';
+import { mayAct, temporalLink } from '../api/signed-in';
+import { AgentTreeView } from '../parts/agent-tree';
+import { ApprovalCard } from '../parts/approval';
+import { Conversation } from '../parts/conversation';
+import { ExactText } from '../parts/exact-text';
+import { ActButton, money, ProblemNote, Since, State } from '../parts/notes';
+import { PromptCard } from '../parts/prompt';
+import { SendForm } from '../parts/send-form';
+import { TerminalTile } from '../terminal/tile';
+
+export function AgentPage({ id }: { id: string }): VNode {
+  const { overview, messages, live, ended, problem } = useAgentStream(id);
+  const state = overview.value;
+  const open = useSignal<string | null>(null);
+  const fork = async (at: number): Promise<void> => {
+    const { agent } = await callApi<{ agent: string }>('POST', `${pathOf('agents', id)}/fork`, { at });
+    location.hash = linkTo('agents', agent);
+  };
+  const forking = useRef<HTMLParagraphElement>(null);
+  const isEnded = ended.value !== null || state?.status === 'ended';
+  return (
+    <>
+      <div class="title">
+        <h1>{id}</h1>
+        {state && <State state={isEnded ? 'ended' : state.status} />}
+      </div>
+      <ProblemNote problem={problem.value} />
+      <p class="problem" role="alert" ref={forking} hidden />
+      {state && <Facts state={state} />}
+      <div class={open.value === null ? 'agent' : 'agent with-terminal'}>
+        <div class="column">
+          <Conversation
+            messages={messages.value}
+            live={live.value}
+            {...(mayAct() && {
+              onFork: (at: number) =>
+                void fork(at).catch((err: unknown) => {
+                  if (!forking.current) return;
+                  forking.current.hidden = false;
+                  forking.current.textContent = err instanceof Error ? err.message : String(err);
+                }),
+            })}
+          />
+          {messages.value.length === 0 && live.value === '' && (
+            <p class="quiet">No messages yet. What it is told and does appears here.</p>
+          )}
+          {state?.turn && !isEnded && (
+            <p class="doing" role="status">
+              Step {state.turn.step} of at most {state.turn.maxSteps}: {state.turn.doing},{' '}
+              <Since at={state.turn.since} />
+            </p>
+          )}
+          <Waiting id={id} />
+          {state && mayAct() && !isEnded && <SendForm id={id} isWorking={state.status === 'working'} />}
+        </div>
+        <aside class="column" aria-label="Terminals and sub-agents">
+          {state && <Shells state={state} open={open.value} onOpen={(key) => (open.value = key)} />}
+          {state && state.agents.length > 0 && (
+            <AgentTreeView id={id} version={JSON.stringify(state.agents)} />
+          )}
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Facts({ state }: { state: AgentOverview }): VNode {
+  const { agent, model, host, since, usage, waits, queued } = state;
+  const link = temporalLink(`agent/${agent}`);
+  const act = (what: string): Promise<unknown> => callApi('POST', `${pathOf('agents', agent)}/${what}`, {});
+  return (
+    <div class="agent-facts">
+      <span>{model}</span>
+      <span>on {host}</span>
+      {since && (
+        <span>
+          {state.status} for <Since at={since} />
+        </span>
+      )}
+      {waits && <span>waits for {waits.for}</span>}
+      {queued > 0 && <span>{queued} queued</span>}
+      {usage && (
+        <span title={`${usage.cachedTokens} of those read from the cache`}>
+          {usage.inputTokens} tokens read, {usage.outputTokens} written, {money(usage.costUsd)}
+        </span>
+      )}
+      {link && (
+        <a href={link} target="_blank" rel="noopener noreferrer">
+          workflow
+        </a>
+      )}
+      <span class="space" />
+      {mayAct() && state.status !== 'ended' && (
+        <>
+          <ActButton act={() => act('interrupt')} disabled={state.currentTurn === null}>
+            Interrupt
+          </ActButton>
+          <ActButton
+            act={() => act('recover')}
+            question="End the turn and everything that runs in its sessions? The conversation continues."
+          >
+            Recover
+          </ActButton>
+          <ActButton
+            kind="danger"
+            act={() => act('stop')}
+            question="End the turn, close the sessions and end the agent?"
+          >
+            Stop
+          </ActButton>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What waits for a person in this agent, where it happens. */
+function Waiting({ id }: { id: string }): VNode {
+  const own = (inbox.value ?? []).filter(({ agent, kind }) => agent === id && kind !== 'failed');
+  return (
+    <>
+      {own.map((item) => (
+        <article key={keyOf(item)} class={`card ${item.kind}`} aria-label={item.text}>
+          <h2>
+            <ExactText text={item.text} />
+          </h2>
+          {item.approval && <ApprovalCard approval={item.approval} />}
+          {item.session && <PromptCard agent={id} waiting={item.session} />}
+        </article>
+      ))}
+    </>
+  );
+}
+
+interface ShellsProps {
+  state: AgentOverview;
+  open: string | null;
+  onOpen: (key: string | null) => void;
+}
+
+function Shells({ state, open, onOpen }: ShellsProps): VNode {
+  const { agent, shells } = state;
+  const shown = shells.find(({ workflowId }) => workflowId === open);
+  return (
+    <section>
+      <h2>Terminals</h2>
+      {shells.length === 0 && <p class="quiet">None is open. The agent opens one when it runs code.</p>}
+      <div class="chips">
+        {shells.map(({ host, session, workflowId, status }) => (
+          <button
+            key={workflowId}
+            type="button"
+            aria-pressed={workflowId === open}
+            onClick={() => onOpen(workflowId === open ? null : workflowId)}
+          >
+            {host} {session} <span class="quiet">{status?.replace('_', ' ') ?? 'does not answer'}</span>
+          </button>
+        ))}
+      </div>
+      {shown && (
+        <TerminalTile
+          key={shown.workflowId}
+          agent={agent}
+          host={shown.host}
+          session={shown.session}
+          onClose={() => onOpen(null)}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+// Machines that have connected.
+import type { VNode } from 'preact';
+import type { Listed } from '../../contracts/gateway/api';
+import type { HostState } from '../../contracts/sessions/remote-hosts';
+import { useLoaded } from '../api/load';
+import { Empty, ProblemNote, Since, State } from '../parts/notes';
+
+const EVERY_MS = 5_000;
+
+export function HostsPage(): VNode {
+  const { value, problem } = useLoaded<Listed<HostState>>('/v1/hosts', EVERY_MS);
+  const hosts = value.value?.items;
+  return (
+    <>
+      <h1>Hosts</h1>
+      <ProblemNote problem={problem.value} />
+      {hosts?.length === 0 && (
+        <Empty>
+          <h2>No other machine has connected</h2>
+          <p>
+            Agents use the gateway’s own. To offer another, run <code>holdfast host</code> there.
+          </p>
+        </Empty>
+      )}
+      {hosts && hosts.length > 0 && (
+        <div class="wide" tabIndex={0} role="region" aria-label="Hosts">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Host</th>
+                <th scope="col">State</th>
+                <th scope="col">Since</th>
+                <th scope="col">Access</th>
+                <th scope="col">Sandbox</th>
+                <th scope="col">Folder</th>
+                <th scope="col">Release</th>
+              </tr>
+            </thead>
+            <tbody>
+              {hosts.map(({ host, status, since, reason, facts }) => (
+                <tr key={host}>
+                  <th scope="row">{host}</th>
+                  <td>
+                    <State state={status} /> {reason}
+                  </td>
+                  <td>
+                    <Since at={since} />
+                  </td>
+                  <td>{facts?.access ?? '–'}</td>
+                  <td>{facts ? (facts.sandbox ?? 'none') : '–'}</td>
+                  <td>{facts?.root ?? '–'}</td>
+                  <td>{facts?.version ?? '–'}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+// Open terminals, several at once in tiles. Which are shown is in the address.
+import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Listed, SessionEntry } from '../../contracts/gateway/api';
+import { useLoaded } from '../api/load';
+import { openAgents } from '../api/overview';
+import { linkTo, place } from '../api/place';
+import { Empty, ProblemNote } from '../parts/notes';
+import { TerminalTile } from '../terminal/tile';
+
+const EVERY_MS = 10_000;
+const nameOf = ({ agent, host, session }: Pick<SessionEntry, 'agent' | 'host' | 'session'>): string =>
+  `${agent}/${host}/${session}`;
+
+export function TerminalsPage(): VNode {
+  const { value, problem, reload } = useLoaded<Listed<SessionEntry>>('/v1/sessions', EVERY_MS);
+  const told = openAgents.value;
+  useEffect(() => (told ? reload() : undefined), [told]);
+  const open = place.value.query.getAll('open');
+  const show = (names: string[]): void => {
+    const query = new URLSearchParams(names.map((name) => ['open', name]));
+    location.hash = names.length > 0 ? `#/terminals?${query.toString()}` : '#/terminals';
+  };
+  const toggle = (name: string): void =>
+    show(open.includes(name) ? open.filter((one) => one !== name) : [...open, name]);
+  const sessions = value.value?.items;
+  return (
+    <>
+      <div class="title">
+        <h1>Terminals</h1>
+        <span class="quiet">{sessions && sessions.length > 0 ? `${sessions.length} open` : ''}</span>
+      </div>
+      <ProblemNote problem={problem.value} />
+      {sessions?.length === 0 && open.length === 0 && (
+        <Empty>
+          <h2>No terminal is open</h2>
+          <p>
+            Agents open one when they run code: <a href={linkTo('start')}>start an agent</a>. Or open one
+            yourself: <code>holdfast exec "uname -a"</code>.
+          </p>
+        </Empty>
+      )}
+      <div class="chips" role="group" aria-label="Terminals to show">
+        {sessions?.map((entry) => (
+          <button
+            key={entry.workflowId}
+            type="button"
+            aria-pressed={open.includes(nameOf(entry))}
+            onClick={() => toggle(nameOf(entry))}
+          >
+            {entry.agent}{' '}
+            <span class="quiet">
+              {entry.host} {entry.session}, {entry.state?.status.replace('_', ' ') ?? 'does not answer'}
+            </span>
+          </button>
+        ))}
+      </div>
+      <div class={`tiles tiles-${Math.min(open.length, 4)}`}>
+        {open.map((name) => {
+          const [agent = '', host = '', session = '0'] = name.split('/');
+          return (
+            <TerminalTile
+              key={name}
+              {...{ agent, host, session: Number(session) }}
+              onClose={() => toggle(name)}
+            />
+          );
+        })}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+// Tokens and dollars.
+import type { VNode } from 'preact';
+import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
+import { useLoaded } from '../api/load';
+import { Empty, money, ProblemNote } from '../parts/notes';
+
+const EVERY_MS = 30_000;
+
+export function UsagePage(): VNode {
+  const { value, problem } = useLoaded<UsageReport>('/v1/usage', EVERY_MS);
+  const report = value.value;
+  const isEmpty = report !== null && report.total.inputTokens + report.total.outputTokens === 0;
+  return (
+    <>
+      <h1>Usage</h1>
+      <ProblemNote problem={problem.value} />
+      {isEmpty && (
+        <Empty>
+          <h2>Nothing used yet</h2>
+          <p>Tokens and dollars appear here when a model reports them. Scripted models report none.</p>
+        </Empty>
+      )}
+      {report && !isEmpty && (
+        <>
+          <Lines title="In all" lines={[{ key: 'all agents', ...report.total }]} />
+          <Lines title="By day" lines={report.byDay} />
+          <Lines title="By model" lines={report.byModel} />
+          <Lines title="By agent with its sub-agents" lines={report.byTree} />
+        </>
+      )}
+    </>
+  );
+}
+
+const tokens = (line: UsageLine): number => line.inputTokens + line.outputTokens;
+
+function Lines({ title, lines }: { title: string; lines: UsageLine[] }): VNode {
+  const most = Math.max(1, ...lines.map(tokens));
+  return (
+    <section>
+      <h2>{title}</h2>
+      <div class="wide" tabIndex={0} role="region" aria-label={title}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Of</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Read</th>
+              <th scope="col">From cache</th>
+              <th scope="col">Written</th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((line) => (
+              <tr key={line.key}>
+                <th scope="row">{line.key}</th>
+                <td>
+                  <progress value={tokens(line)} max={most} aria-label={`Tokens of ${line.key}`} />
+                </td>
+                <td class="number">{line.inputTokens.toLocaleString()}</td>
+                <td class="number">{line.cachedTokens.toLocaleString()}</td>
+                <td class="number">{line.outputTokens.toLocaleString()}</td>
+                <td class="number">{money(line.costUsd)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

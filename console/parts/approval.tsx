@@ -1,0 +1,126 @@
+// A pending approval: exactly what would run and where, beside the answer. What is approved is the hash of it.
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { KeyedApproval } from '../../contracts/gateway/api';
+import { useAction } from '../api/actions';
+import { callApi, pathOf, problemOf, type ProblemText } from '../api/call-api';
+import { mayAct } from '../api/signed-in';
+import { Code, ExactText } from './exact-text';
+import { bytes, ProblemNote, Since } from './notes';
+
+export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
+  const { whole, problem } = useWhole(approval);
+  const shown = whole ?? approval;
+  const isWhole = (shown.values ?? []).every(({ omitted }) => omitted === 0);
+  return (
+    <>
+      <dl class="facts">
+        <dt>Runs</dt>
+        <dd>{shown.runs ?? 'a command'}</dd>
+        <dt>Host</dt>
+        <dd>{shown.place?.host ?? 'not told'}</dd>
+        <dt>Folder</dt>
+        <dd>
+          {shown.place?.cwd ? <ExactText text={shown.place.cwd} /> : 'where the host starts its shells'}
+        </dd>
+        <dt>Why</dt>
+        <dd>
+          {shown.reasons.map(({ rule, found }) => (
+            <div key={rule + found}>
+              {rule}: <ExactText text={found} />
+            </div>
+          ))}
+        </dd>
+        <dt>Hash</dt>
+        <dd>
+          <code class="hash">{shown.hash}</code>
+        </dd>
+      </dl>
+      {(shown.values ?? [{ name: 'code', text: shown.what, bytes: shown.what.length, omitted: 0 }]).map(
+        ({ name, text, bytes: size, omitted }) => (
+          <section key={name}>
+            <h4>
+              {name} <span class="quiet">{bytes(size)}</span>
+            </h4>
+            <Code text={text} label={`${name} of ${approval.agent ?? 'the agent'}`} />
+            {omitted > 0 && <p class="quiet">{omitted} characters are not here yet.</p>}
+          </section>
+        ),
+      )}
+      <ProblemNote problem={problem} />
+      {mayAct() ? (
+        <Answer approval={approval} isWhole={isWhole} />
+      ) : (
+        <p class="quiet">Answering needs the role operator.</p>
+      )}
+    </>
+  );
+}
+
+/** A long one comes cut; nobody has to approve what they cannot see. */
+function useWhole(approval: KeyedApproval): { whole: KeyedApproval | null; problem: ProblemText | null } {
+  const whole = useSignal<KeyedApproval | null>(null);
+  const problem = useSignal<ProblemText | null>(null);
+  const { key } = approval;
+  const isCut = approval.values?.some(({ omitted }) => omitted > 0) ?? true;
+  useEffect(() => {
+    if (!isCut) return;
+    callApi<KeyedApproval>('GET', pathOf('approvals', key)).then(
+      (answer) => (whole.value = answer),
+      (err: unknown) => (problem.value = problemOf(err)),
+    );
+  }, [key, isCut]);
+  return { whole: whole.value, problem: problem.value };
+}
+
+function Answer({ approval, isWhole }: { approval: KeyedApproval; isWhole: boolean }): VNode {
+  const { isRunning, problem, run } = useAction();
+  const reason = useSignal('');
+  const forSession = useSignal(false);
+  const { hash, key } = approval;
+  const approve = (): Promise<unknown> =>
+    callApi('POST', `${pathOf('approvals', key)}/approve`, {
+      hash,
+      scope: forSession.value ? 'session' : 'once',
+    });
+  const deny = (): Promise<unknown> =>
+    callApi('POST', `${pathOf('approvals', key)}/deny`, reason.value ? { reason: reason.value } : {});
+  return (
+    <>
+      <div class="answer">
+        <button
+          class="main"
+          type="button"
+          disabled={!isWhole || isRunning.value}
+          onClick={() => void run(approve)}
+        >
+          Approve
+        </button>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={forSession}
+            onChange={(event) => (forSession.value = event.currentTarget.checked)}
+          />
+          and the same rules for this session
+        </label>
+        <span class="space" />
+        <input
+          aria-label="Reason for denying; the model reads it"
+          placeholder="Reason, which the model reads"
+          value={reason}
+          onInput={(event) => (reason.value = event.currentTarget.value)}
+        />
+        <button class="danger" type="button" disabled={isRunning.value} onClick={() => void run(deny)}>
+          Deny
+        </button>
+      </div>
+      <p class="quiet">
+        Waiting for <Since at={approval.askedAt} />. Without an answer it is denied at{' '}
+        {new Date(approval.expiresAt).toLocaleTimeString()}.
+      </p>
+      <ProblemNote problem={problem.value} />
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+// Small things that every page shows: problems, how long ago, buttons that act, empty pages.
+import { signal } from '@preact/signals';
+import type { ComponentChildren, VNode } from 'preact';
+import { useAction } from '../api/actions';
+import type { ProblemText } from '../api/call-api';
+
+export const ProblemNote = ({ problem }: { problem: ProblemText | null }): VNode | null =>
+  problem && (
+    <p class="problem" role="alert">
+      {problem.detail} <span class="next">{problem.next}</span>
+    </p>
+  );
+
+const now = signal(Date.now());
+setInterval(() => (now.value = Date.now()), 1_000);
+
+/** `12 s`, `5 min`, `3 h`, `2 d`, brought up to date. */
+export function Since({ at }: { at: string }): VNode {
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {duration(now.value - Date.parse(at))}
+    </time>
+  );
+}
+
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 36 * 3_600) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+interface ActButtonProps {
+  act: () => Promise<unknown>;
+  kind?: 'main' | 'danger';
+  /** Asked before it acts. */
+  question?: string;
+  disabled?: boolean;
+  children: ComponentChildren;
+}
+
+/** Acts once at a time, and shows why it could not. */
+export function ActButton({ act, kind, question, disabled, children }: ActButtonProps): VNode {
+  const { isRunning, problem, run } = useAction();
+  const click = (): void => {
+    if (question === undefined || confirm(question)) void run(act);
+  };
+  return (
+    <>
+      <button type="button" class={kind} disabled={disabled === true || isRunning.value} onClick={click}>
+        {children}
+      </button>
+      <ProblemNote problem={problem.value} />
+    </>
+  );
+}
+
+export const Empty = ({ children }: { children: ComponentChildren }): VNode => (
+  <div class="empty">{children}</div>
+);
+
+export const State = ({ state }: { state: string | null }): VNode => (
+  <span class={`state ${state ?? 'unknown'}`}>{(state ?? 'unknown').replace('_', ' ')}</span>
+);
+
+export const money = (usd: number | null): string =>
+  usd === null ? '–' : `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+
+export const bytes = (count: number): string =>
+  count < 1_000
+    ? `${count} B`
+    : count < 1_000_000
+      ? `${(count / 1_000).toFixed(1)} kB`
+      : `${(count / 1_000_000).toFixed(1)} MB`;

@@ -1,0 +1,53 @@
+// Sends a message to an agent.
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useAction } from '../api/actions';
+import { callApi, pathOf } from '../api/call-api';
+import { ProblemNote } from './notes';
+
+export function SendForm({ id, isWorking }: { id: string; isWorking: boolean }): VNode {
+  const { isRunning, problem, run } = useAction();
+  const text = useSignal('');
+  const send = (mode: 'queue' | 'interrupt'): void => {
+    const message = text.value;
+    if (message.trim() === '') return;
+    void run(async () => {
+      await callApi(
+        'POST',
+        `${pathOf('agents', id)}/messages`,
+        { message, mode },
+        { key: crypto.randomUUID() },
+      );
+      text.value = '';
+    });
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    send('queue');
+  };
+  /** Enter sends; with Shift it begins a line. */
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
+  };
+  return (
+    <form class="send" onSubmit={submit}>
+      <textarea
+        rows={2}
+        aria-label="Message"
+        placeholder={isWorking ? 'Message, read after the running turn' : 'Message'}
+        value={text}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+        onKeyDown={press}
+      />
+      <button class="main" type="submit" disabled={isRunning.value}>
+        {isWorking ? 'Queue' : 'Send'}
+      </button>
+      {isWorking && (
+        <button type="button" disabled={isRunning.value} onClick={() => send('interrupt')}>
+          Interrupt with it
+        </button>
+      )}
+      <ProblemNote problem={problem.value} />
+    </form>
+  );
+}

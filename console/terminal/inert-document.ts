@@ -1,0 +1,34 @@
+// xterm writes its rules into <style> elements, which the page's policy forbids. This document gives it elements whose
+// text becomes a constructed style sheet: made by script, as the policy allows, and with the same effect.
+
+/** What xterm may make its elements with; the sheets go when their elements do. */
+export function documentForTerminal(): { document: Document; release: () => void } {
+  const sheets = new Set<CSSStyleSheet>();
+  const drop = (sheet: CSSStyleSheet): void => {
+    sheets.delete(sheet);
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
+  };
+  const styleElement = (): HTMLElement => {
+    const sheet = new CSSStyleSheet();
+    sheets.add(sheet);
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    const element = document.createElement('span');
+    element.hidden = true;
+    Object.defineProperty(element, 'textContent', { set: (rules: string) => sheet.replaceSync(rules) });
+    element.remove = () => {
+      drop(sheet);
+      HTMLElement.prototype.remove.call(element);
+    };
+    return element;
+  };
+  const proxy = new Proxy(document, {
+    get(target, name) {
+      if (name === 'createElement')
+        return (tag: string) => (tag === 'style' ? styleElement() : target.createElement(tag));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+    set: (target, name, value) => Reflect.set(target, name, value, target),
+  });
+  return { document: proxy, release: () => [...sheets].forEach(drop) };
+}

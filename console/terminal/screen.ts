@@ -1,0 +1,82 @@
+// One xterm on the page. Its output is untrusted: titles and the clipboard are left alone, links lead to the web only
+// and after a look at their target, and no program's question is answered from here, for that would be typing.
+import { FitAddon } from '@xterm/addon-fit';
+import { SearchAddon } from '@xterm/addon-search';
+import { WebLinksAddon } from '@xterm/addon-web-links';
+import { WebglAddon } from '@xterm/addon-webgl';
+import { Terminal } from '@xterm/xterm';
+import '@xterm/xterm/css/xterm.css';
+import { documentForTerminal } from './inert-document';
+
+const WEB = /^https?:\/\//i;
+
+export interface Screen {
+  terminal: Terminal;
+  /** Fits it into its place. */
+  fit(): { cols: number; rows: number };
+  find(text: string, isBack: boolean): boolean;
+  dispose(): void;
+}
+
+export function openScreen(place: HTMLElement, onLink: (target: string) => void): Screen {
+  const { document: ownDocument, release } = documentForTerminal();
+  const follow = (_: MouseEvent, target: string): void => {
+    if (WEB.test(target)) onLink(target);
+  };
+  const terminal = new Terminal({
+    ...{ documentOverride: ownDocument, allowProposedApi: true, disableStdin: true },
+    ...{ fontFamily: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace', fontSize: 13 },
+    ...{ scrollback: 5_000, cursorBlink: false, theme: { background: '#14161a', foreground: '#d9dce1' } },
+    linkHandler: { activate: follow },
+  });
+  const fit = new FitAddon();
+  const search = new SearchAddon();
+  terminal.loadAddon(fit);
+  terminal.loadAddon(search);
+  terminal.loadAddon(new WebLinksAddon(follow));
+  answerNothing(terminal);
+  terminal.open(place);
+  useGraphics(terminal);
+  return {
+    terminal,
+    fit: () => {
+      fit.fit();
+      return { cols: terminal.cols, rows: terminal.rows };
+    },
+    find: (text, isBack) => (isBack ? search.findPrevious(text) : search.findNext(text)),
+    dispose: () => {
+      terminal.dispose();
+      release();
+    },
+  };
+}
+
+/** Without graphics, or when the browser takes them back, xterm draws with elements. */
+function useGraphics(terminal: Terminal): void {
+  try {
+    const graphics = new WebglAddon();
+    graphics.onContextLoss(() => graphics.dispose());
+    terminal.loadAddon(graphics);
+  } catch {
+    // As it is.
+  }
+}
+
+/**
+ * Programs ask terminals what they are, where the cursor is, and which colours and modes they have. An answer is typed
+ * into the program, and of a log that is replayed, into the next one.
+ */
+function answerNothing({ parser }: Terminal): void {
+  const done = (): boolean => true;
+  for (const prefix of ['', '?', '>', '=']) {
+    const id = prefix === '' ? {} : { prefix };
+    parser.registerCsiHandler({ ...id, final: 'c' }, done);
+    parser.registerCsiHandler({ ...id, final: 'n' }, done);
+    parser.registerCsiHandler({ ...id, intermediates: '$', final: 'p' }, done);
+  }
+  parser.registerCsiHandler({ prefix: '>', final: 'q' }, done);
+  parser.registerCsiHandler({ final: 't' }, done);
+  parser.registerDcsHandler({ intermediates: '$', final: 'q' }, done);
+  // Titles, colours, the clipboard.
+  for (const code of [0, 1, 2, 4, 10, 11, 12, 52]) parser.registerOscHandler(code, done);
+}

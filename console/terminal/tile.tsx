@@ -1,0 +1,168 @@
+// A terminal with its bar: whose keyboard it is, search, download. The terminal's code is loaded when one is shown.
+import { useSignal, type Signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { problemOf } from '../api/call-api';
+import { mayAct } from '../api/signed-in';
+import { ActButton } from '../parts/notes';
+import { downloadLog } from './download';
+import type { Screen } from './screen';
+import { TerminalSocket, type SessionPath } from './terminal-socket';
+
+interface TileProps extends SessionPath {
+  onClose: () => void;
+}
+
+interface Shown {
+  isTypist: boolean;
+  typist: string | null;
+  note: string | null;
+  /** Why it has ended, or was refused. */
+  over: { code: string | null; text: string } | null;
+}
+
+export function TerminalTile({ agent, host, session, onClose }: TileProps): VNode {
+  const place = useRef<HTMLDivElement>(null);
+  const shown = useSignal<Shown>({ isTypist: false, typist: null, note: null, over: null });
+  const link = useSignal<string | null>(null);
+  const parts = useTerminal({ agent, host, session }, place, { shown, link });
+  const { isTypist, typist, note, over } = shown.value;
+  const isBusy = typist !== null && !isTypist;
+  const type = (): void => {
+    shown.value = { ...shown.value, over: null, note: null };
+    parts.current?.socket.setTypes(!isTypist, isBusy || over?.code === 'typist_busy');
+    parts.current?.screen.terminal.focus();
+  };
+  return (
+    <section class="tile" aria-label={`Terminal ${session} of ${agent} on ${host}`}>
+      <header>
+        <strong>{agent}</strong>
+        <span class="quiet">
+          {host} {session}
+        </span>
+        <span class={isTypist ? 'typist own' : 'typist'} role="status">
+          {isTypist ? 'you type' : isBusy ? `${typist} types` : 'watching'}
+        </span>
+        <span class="space" />
+        <Search screen={() => parts.current?.screen} />
+        {mayAct() && over?.code !== null && (
+          <button type="button" aria-pressed={isTypist} onClick={type}>
+            {isTypist ? 'Stop typing' : isBusy || over?.code === 'typist_busy' ? 'Take over' : 'Type'}
+          </button>
+        )}
+        <ActButton act={() => downloadLog({ agent, host, session })}>Download</ActButton>
+        <button type="button" aria-label="Close this tile" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      <div class="screen-place" ref={place} />
+      {link.value && (
+        <p class="tile-note">
+          The program’s link leads to{' '}
+          <a href={link.value} target="_blank" rel="noopener noreferrer">
+            {link.value}
+          </a>{' '}
+          <button class="plain" type="button" onClick={() => (link.value = null)}>
+            Dismiss
+          </button>
+        </p>
+      )}
+      {(over?.text ?? note) && (
+        <p class="tile-note" role="status">
+          {over?.text ?? note}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Search({ screen }: { screen: () => Screen | undefined }): VNode {
+  const text = useSignal('');
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && text.value !== '') screen()?.find(text.value, !event.shiftKey);
+  };
+  return (
+    <input
+      class="find"
+      type="search"
+      aria-label="Search this terminal; Enter goes up, Shift and Enter down"
+      placeholder="Search"
+      value={text}
+      onInput={(event) => (text.value = event.currentTarget.value)}
+      onKeyDown={press}
+    />
+  );
+}
+
+interface Parts {
+  screen: Screen;
+  socket: TerminalSocket;
+}
+
+interface Told {
+  shown: Signal<Shown>;
+  link: Signal<string | null>;
+}
+
+function useTerminal(
+  path: SessionPath,
+  place: { current: HTMLDivElement | null },
+  { shown, link }: Told,
+): { current: Parts | null } {
+  const parts = useRef<Parts | null>(null);
+  useEffect(() => {
+    let isGone = false;
+    let watch: ResizeObserver | undefined;
+    void import('./screen').then(
+      ({ openScreen }) => {
+        if (isGone || !place.current) return;
+        const screen = openScreen(place.current, (target) => (link.value = target));
+        screen.fit();
+        const socket = connect(path, screen, shown);
+        parts.current = { screen, socket };
+        screen.terminal.onData((text) => shown.peek().isTypist && socket.type(text));
+        watch = new ResizeObserver(() => {
+          // The size is the typist's; others see it as it is.
+          if (!shown.peek().isTypist) return;
+          const { cols, rows } = screen.fit();
+          socket.resize(cols, rows);
+        });
+        watch.observe(place.current);
+      },
+      (err: unknown) =>
+        (shown.value = { ...shown.peek(), over: { code: 'page', text: problemOf(err).detail } }),
+    );
+    return () => {
+      isGone = true;
+      watch?.disconnect();
+      parts.current?.socket.close();
+      parts.current?.screen.dispose();
+      parts.current = null;
+    };
+  }, [path.agent, path.host, path.session]);
+  return parts;
+}
+
+function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): TerminalSocket {
+  const { terminal } = screen;
+  const tell = (change: Partial<Shown>): void => void (shown.value = { ...shown.peek(), ...change });
+  return new TerminalSocket(path, {
+    snapshot: ({ cols, rows, data }) => {
+      terminal.reset();
+      terminal.resize(cols, rows);
+      terminal.write(data);
+    },
+    output: (data, drawn) => terminal.write(data, drawn),
+    state: ({ isTypist, typist, cols, rows }) => {
+      terminal.options.disableStdin = !isTypist;
+      if (!isTypist) terminal.resize(cols, rows);
+      tell({ isTypist, typist, note: null });
+    },
+    note: (note) => tell({ note }),
+    over: (code, text) => {
+      terminal.options.disableStdin = true;
+      tell({ over: { code, text }, isTypist: false, typist: null });
+    },
+    size: () => screen.fit(),
+  });
+}
