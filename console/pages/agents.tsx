@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { AgentEntry } from '../api/agent-entry';
 import type { Listed } from '../../contracts/gateway/api';
 import { callApi, problemOf, type ProblemText } from '../api/call-api';
-import { openAgents } from '../api/overview';
+import { inbox, openAgents } from '../api/overview';
 import { linkTo } from '../api/place';
 import { mayAct } from '../api/signed-in';
 import { ExactText } from '../parts/exact-text';
@@ -98,7 +98,7 @@ export function AgentsPage(): VNode {
 
 const row = ({ id, state, waitsFor, message, startedAt, end }: AgentEntry): VNode => (
   <a class="agent-row" href={linkTo('agents', id)}>
-    <State state={waitsFor === 'approval' || waitsFor === 'input' ? waitsFor : (end?.how ?? state)} />
+    <State state={waitOf(id, waitsFor) ?? end?.how ?? state} />
     <span class="id">{id}</span>
     <span class="task">
       <ExactText text={message ?? ''} />
@@ -108,6 +108,12 @@ const row = ({ id, state, waitsFor, message, startedAt, end }: AgentEntry): VNod
     </span>
   </a>
 );
+
+/** A program in one of its shells may wait for a person while the agent itself is idle. */
+const waitOf = (id: string, waitsFor: AgentEntry['waitsFor']): string | undefined =>
+  waitsFor === 'approval' || waitsFor === 'input'
+    ? waitsFor
+    : inbox.value?.find(({ agent, kind }) => agent === id && kind !== 'failed')?.kind;
 
 interface Found {
   items: AgentEntry[] | null;

@@ -56,10 +56,7 @@ function Item({ item }: { item: InboxItem }): VNode {
       {session && <PromptCard agent={agent} waiting={session} />}
       {failure && (
         <p>
-          <code>{failure.code}</code> <ExactText text={failure.message} />{' '}
-          <span class="quiet">
-            <ExactText text={failure.next} />
-          </span>
+          <ExactText text={failure.message} />
         </p>
       )}
     </article>

@@ -1,6 +1,6 @@
 // An answer as Markdown, made harmless: no scripts, styles, forms or pictures, and links show where they lead.
 import DOMPurify from 'dompurify';
-import { marked } from 'marked';
+import { Marked } from 'marked';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -12,9 +12,19 @@ const TAGS = [
 const ATTRIBUTES = ['href', 'start'];
 const WEB = /^https?:\/\//i;
 
+/** Markup in an answer is shown, not obeyed and not left out; pictures are links, so that nothing is fetched. */
+const markdown = new Marked({
+  renderer: {
+    html: ({ text }) => escaped(text),
+    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || 'picture')}</a>`,
+  },
+});
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
 /** As a fragment of the document: no text becomes markup after it was cleaned. */
 function clean(text: string): DocumentFragment {
-  const fragment = DOMPurify.sanitize(marked.parse(text, { async: false, gfm: true }), {
+  const fragment = DOMPurify.sanitize(markdown.parse(text, { async: false, gfm: true }), {
     ...{ ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ATTRIBUTES, ALLOWED_URI_REGEXP: WEB },
     ...{ ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true },
   });

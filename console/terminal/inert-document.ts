@@ -1,8 +1,15 @@
 // xterm writes its rules into <style> elements, which the page's policy forbids. This document gives it elements whose
 // text becomes a constructed style sheet: made by script, as the policy allows, and with the same effect.
 
+interface TerminalDocument {
+  document: Document;
+  /** Runs code that makes elements with the page's own document: xterm 6.0 does for its scroll bar while it opens. */
+  during: (act: () => void) => void;
+  release: () => void;
+}
+
 /** What xterm may make its elements with; the sheets go when their elements do. */
-export function documentForTerminal(): { document: Document; release: () => void } {
+export function documentForTerminal(): TerminalDocument {
   const sheets = new Set<CSSStyleSheet>();
   const drop = (sheet: CSSStyleSheet): void => {
     sheets.delete(sheet);
@@ -30,5 +37,17 @@ export function documentForTerminal(): { document: Document; release: () => void
     },
     set: (target, name, value) => Reflect.set(target, name, value, target),
   });
-  return { document: proxy, release: () => [...sheets].forEach(drop) };
+  const during = (act: () => void): void => {
+    const make = document.createElement.bind(document) as (tag: string) => Element;
+    Object.defineProperty(document, 'createElement', {
+      configurable: true,
+      value: (tag: string) => (tag === 'style' ? styleElement() : make(tag)),
+    });
+    try {
+      act();
+    } finally {
+      Reflect.deleteProperty(document, 'createElement');
+    }
+  };
+  return { document: proxy, during, release: () => [...sheets].forEach(drop) };
 }

@@ -19,7 +19,7 @@ export interface Screen {
 }
 
 export function openScreen(place: HTMLElement, onLink: (target: string) => void): Screen {
-  const { document: ownDocument, release } = documentForTerminal();
+  const { document: ownDocument, during, release } = documentForTerminal();
   const follow = (_: MouseEvent, target: string): void => {
     if (WEB.test(target)) onLink(target);
   };
@@ -35,7 +35,7 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
   terminal.loadAddon(search);
   terminal.loadAddon(new WebLinksAddon(follow));
   answerNothing(terminal);
-  terminal.open(place);
+  during(() => terminal.open(place));
   useGraphics(terminal);
   return {
     terminal,

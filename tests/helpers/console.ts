@@ -1,0 +1,72 @@
+// The page of `holdfast serve` in headless Chromium, logged in as its link does.
+import { readFileSync } from 'node:fs';
+import axe from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Role } from '../../gateway/access/roles';
+import type { Gateway } from '../../gateway/gateway';
+import { chromiumPath } from './web-ui';
+
+const PATIENCE_MS = 20_000;
+/** Terminals drawn with elements: their text can be read. */
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-3d-apis', '--disable-background-networking'];
+
+export class ConsolePage {
+  /** What the browser complains about: broken scripts, and what the page's policy has blocked. */
+  readonly faults: string[] = [];
+
+  private constructor(
+    private readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly url: string,
+  ) {}
+
+  static launch(): Promise<Browser> {
+    const executablePath = chromiumPath();
+    if (!executablePath) throw new Error('These tests need Chromium.');
+    return chromium.launch({ executablePath, args: FLAGS });
+  }
+
+  static async open(browser: Browser, gateway: Gateway, role: Role = 'operator'): Promise<ConsolePage> {
+    const { token } = await gateway.tokens.create({ name: role, role, agents: ['*'], validMs: null });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(PATIENCE_MS);
+    const page = await context.newPage();
+    const opened = new ConsolePage(context, page, gateway.url);
+    page.on('pageerror', ({ message }) => opened.faults.push(message));
+    page.on('console', (said) => {
+      if (/Content Security Policy/.test(said.text())) opened.faults.push(said.text());
+    });
+    await page.goto(`${gateway.url}/#token=${token}`);
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    return opened;
+  }
+
+  async goto(place: string): Promise<void> {
+    await this.page.goto(`${this.url}/#/${place}`);
+  }
+
+  /** Faults that WCAG 2.2 AA names, at a desk's and a phone's width. */
+  async barriers(): Promise<string[]> {
+    const found: string[] = [];
+    const session = await this.context.newCDPSession(this.page);
+    for (const width of [1280, 390]) {
+      await this.page.setViewportSize({ width, height: 900 });
+      // As a debugger does: the page's policy lets no other script in.
+      await session.send('Runtime.evaluate', {
+        expression: readFileSync(require.resolve('axe-core'), 'utf8'),
+      });
+      const { violations } = await this.page.evaluate(() =>
+        (globalThis as unknown as { axe: typeof axe }).axe.run(),
+      );
+      found.push(...violations.map(({ id, nodes }) => `${width}: ${id} ${nodes[0]?.html}`));
+      const overflow = await this.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      if (Number(overflow) > 0) found.push(`${width}: wider than the window by ${String(overflow)}`);
+    }
+    await this.page.setViewportSize({ width: 1280, height: 900 });
+    return found;
+  }
+
+  close(): Promise<void> {
+    return this.context.close();
+  }
+}
