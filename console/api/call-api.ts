@@ -69,3 +69,9 @@ export const problemOf = (err: unknown): ProblemText =>
 
 export const pathOf = (...parts: (string | number)[]): string =>
   `/v1/${parts.map((part) => encodeURIComponent(part)).join('/')}`;
+
+/** A page of a list; `next` is the cursor of the one after it, null at the end. */
+export interface Listed<Item> {
+  items: Item[];
+  next: string | null;
+}

@@ -1,6 +1,6 @@
 // Machines that have connected.
 import type { VNode } from 'preact';
-import type { Listed } from '../../contracts/gateway/api';
+import type { Listed } from '../api/call-api';
 import type { HostState } from '../../contracts/sessions/remote-hosts';
 import { useLoaded } from '../api/load';
 import { Empty, ProblemNote, Since, State } from '../parts/notes';

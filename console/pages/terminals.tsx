@@ -1,7 +1,8 @@
 // Open terminals, several at once in tiles. Which are shown is in the address.
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Listed, SessionEntry } from '../../contracts/gateway/api';
+import type { SessionEntry } from '../../contracts/gateway/api';
+import type { Listed } from '../api/call-api';
 import { useLoaded } from '../api/load';
 import { openAgents } from '../api/overview';
 import { linkTo, place } from '../api/place';

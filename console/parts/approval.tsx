@@ -40,9 +40,9 @@ export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
       {(shown.values ?? [{ name: 'code', text: shown.what, bytes: shown.what.length, omitted: 0 }]).map(
         ({ name, text, bytes: size, omitted }) => (
           <section key={name}>
-            <h4>
+            <p class="name">
               {name} <span class="quiet">{bytes(size)}</span>
-            </h4>
+            </p>
             <Code text={text} label={`${name} of ${approval.agent ?? 'the agent'}`} />
             {omitted > 0 && <p class="quiet">{omitted} characters are not here yet.</p>}
           </section>

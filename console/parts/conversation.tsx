@@ -189,7 +189,7 @@ function Call({ call, result }: { call: ToolCall; result: ToolResult | undefined
       </summary>
       {values.map(({ name, text }) => (
         <section key={name}>
-          <h4>{name}</h4>
+          <p class="name">{name}</p>
           {isPatch && /^[+-]/m.test(text) ? (
             <Patch text={text} />
           ) : (
@@ -207,7 +207,7 @@ function Result({ result }: { result: ToolResult }): VNode {
   const isWhole = useSignal(result.content.length <= RESULT_CHARS);
   return (
     <section>
-      <h4>result</h4>
+      <p class="name">result</p>
       <pre class="screen" tabIndex={0} role="region" aria-label={`Result of ${result.tool}`}>
         <ExactText text={isWhole.value ? result.content : result.content.slice(0, RESULT_CHARS)} />
       </pre>

@@ -1,14 +1,18 @@
 // The page of `holdfast serve` in headless Chromium, logged in as its link does.
 import { readFileSync } from 'node:fs';
-import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import type { Role } from '../../gateway/access/roles';
+import type { Role } from '../../gateway/access/grants';
 import type { Gateway } from '../../gateway/gateway';
 import { chromiumPath } from './web-ui';
 
 const PATIENCE_MS = 20_000;
 /** Terminals drawn with elements: their text can be read. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-3d-apis', '--disable-background-networking'];
+
+/** Of axe's own types, which would bring a browser's globals into these tests. */
+interface AxeResult {
+  violations: { id: string; nodes: { html: string }[] }[];
+}
 
 export class ConsolePage {
   /** What the browser complains about: broken scripts, and what the page's policy has blocked. */
@@ -55,9 +59,7 @@ export class ConsolePage {
       await session.send('Runtime.evaluate', {
         expression: readFileSync(require.resolve('axe-core'), 'utf8'),
       });
-      const { violations } = await this.page.evaluate(() =>
-        (globalThis as unknown as { axe: typeof axe }).axe.run(),
-      );
+      const { violations } = await this.page.evaluate<AxeResult>('axe.run()');
       found.push(...violations.map(({ id, nodes }) => `${width}: ${id} ${nodes[0]?.html}`));
       const overflow = await this.page.evaluate('document.documentElement.scrollWidth - innerWidth');
       if (Number(overflow) > 0) found.push(`${width}: wider than the window by ${String(overflow)}`);
