@@ -178,7 +178,7 @@ test('what programs and models print does nothing to the page', async () => {
     ...files.settings([
       // A title, the clipboard, a link to a script, questions to the terminal, markup.
       terminal(
-        `printf '\\033]0;${MARKUP}\\007\\033]52;c;ZXZpbA==\\007\\033]8;;javascript:alert(1)\\033\\\\link\\033]8;;\\033\\\\\\033[c\\033[6n${MARKUP}'; read x`,
+        `printf '\\033]0;${MARKUP}\\007\\033]52;c;ZXZpbA==\\007\\033]8;;javascript:alert(1)\\033\\\\link\\033]8;;\\033\\\\${MARKUP}'; read a; printf '\\033[c\\033[6nready\\n'; read x; printf 'typed %q.\\n' "$x"`,
       ),
       {
         text: `${attack} ![picture](http://127.0.0.1:1/picture) [link](javascript:alert(1)) [web](https://e.example/)`,
@@ -198,15 +198,12 @@ test('what programs and models print does nothing to the page', async () => {
   await page.getByText('you type').waitFor();
   expect(await page.title()).toMatch(/^(\(\d+\) )?Holdfast$/);
   expect(asked.filter((url) => !url.startsWith(gateway.url))).toEqual([]);
-  // The questions of the program got no answer: nothing is typed at its prompt.
+  // The program's questions get no answer: an answer would be typed at its prompt.
   await page.locator('.xterm-helper-textarea').focus();
+  await page.keyboard.type('go\n');
+  await page.locator('.xterm-rows').getByText('ready').waitFor();
   await page.keyboard.type('end\n');
-  await until(async () => {
-    const { view } = await operator.get<{ view: { state: string; output: string } }>(
-      `/v1/sessions/${agent}/local/0`,
-    );
-    return view.state === 'exited' || !view.output.includes('^[');
-  });
+  await page.locator('.xterm-rows').getByText('typed end.').waitFor();
   expect(opened.faults).toEqual([]);
   await opened.close();
 });
