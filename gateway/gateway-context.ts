@@ -7,6 +7,7 @@ import type { FailedLogins } from './access/failed-logins';
 import type { TokenStore } from './access/token-store';
 import type { AgentFeeds } from './events/agent-feed';
 import type { OverviewFeed } from './events/overview-feed';
+import type { TypedInputs } from './terminals/typed-inputs';
 
 export interface GatewayContext {
   client: HoldfastClient;
@@ -24,6 +25,7 @@ export interface GatewayContext {
   /** What is watched for those who follow events. */
   feeds: AgentFeeds;
   overview: OverviewFeed;
+  typed: TypedInputs;
   failedLogins: FailedLogins;
   /** Aborts when the gateway ends: streams end by themselves. */
   over: AbortSignal;

@@ -15,11 +15,12 @@ import { createApp, serveRoutes } from './http/serve-routes';
 import { openApi } from './http/open-api';
 import { servePage } from './page';
 import { ALL_ROUTES } from './routes/all-routes';
+import { TypedInputs } from './terminals/typed-inputs';
 import { serveTerminals } from './terminals/terminal-server';
 
 export interface GatewayOptions extends Omit<
   GatewayContext,
-  'tokens' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview'
+  'tokens' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview' | 'typed'
 > {
   /** `ADDRESS:PORT`; port 0 picks a free one. */
   listen: string;
@@ -53,6 +54,7 @@ export async function startGateway({ listen, names = [], warn, ...facts }: Gatew
     tokens,
     feeds: new AgentFeeds(),
     overview: new OverviewFeed(),
+    typed: new TypedInputs(),
     failedLogins: new FailedLogins(),
     audit: new ChangeAudit(facts.dataDir, warn),
     over: over.signal,

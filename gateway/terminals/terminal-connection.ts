@@ -25,7 +25,6 @@ import { refuse } from './refuse';
 const SNAPSHOT_BYTES = 512 * 1024;
 /** A client that lacks more gets a snapshot. */
 const CATCH_UP_BYTES = 8 * 1024 * 1024;
-const REMEMBERED_INPUTS = 1_000;
 
 export class TerminalConnection {
   private place: SessionPlace | undefined;
@@ -34,21 +33,22 @@ export class TerminalConnection {
   private isOver = false;
   private acked = 0;
   private onAck: (() => void) | undefined;
-  private readonly inputs = new Set<string>();
   /** Keys are typed in the order in which they came. */
   private typing: Promise<void> = Promise.resolve();
   private onAttached: (() => void) | undefined;
   private readonly who: string;
+  private readonly context: GatewayContext;
 
   constructor(
     private readonly client: WebSocket,
     private readonly ref: SessionRef,
     { context, caller }: { context: GatewayContext; caller: Caller },
   ) {
+    this.context = context;
     this.who = `${caller.name}, ${randomUUID().slice(0, 8)}`;
     client.on('message', (data, isBinary) => {
       try {
-        this.take(read(data, isBinary), context, caller);
+        this.take(read(data, isBinary), caller);
       } catch (err) {
         this.refuse(err);
       }
@@ -69,14 +69,14 @@ export class TerminalConnection {
     this.place?.close();
   }
 
-  private take(said: FromClient, context: GatewayContext, caller: Caller): void {
+  private take(said: FromClient, caller: Caller): void {
     if (said.kind === 'hello') {
       if (this.hello) throw unexpected('a second hello');
       if (said.types) requireRole(caller, 'operator', 'Typing into a terminal');
       this.hello = said;
       // What is typed before the terminal is reached waits for it.
       this.typing = new Promise((resolve) => (this.onAttached = resolve));
-      this.serve(said, context).catch((err: unknown) => this.refuse(err));
+      this.serve(said).catch((err: unknown) => this.refuse(err));
     } else if (!this.hello) {
       throw unexpected(`${said.kind} before hello`);
     } else if (said.kind === 'ack') {
@@ -93,23 +93,18 @@ export class TerminalConnection {
         if (!this.hello?.types || !this.attachment) return;
         if (said.kind === 'resize') return this.attachment.resize(said);
         const { id } = said;
-        if (this.inputs.has(id)) return this.send({ kind: 'typed', id, typed: true });
-        const typed = await this.attachment.type(Buffer.from(said.data, 'base64'));
-        this.remember(id);
+        const { typed: known } = this.context;
+        const isFirst = known.isFirst(this.ref, id);
+        const typed = !isFirst || (await this.attachment.type(Buffer.from(said.data, 'base64')));
+        if (!typed) known.forget(this.ref, id);
         this.send({ kind: 'typed', id, typed });
       })
       .catch((err: unknown) => this.refuse(err));
   }
 
-  private remember(id: string): void {
-    const [oldest] = this.inputs;
-    if (this.inputs.size >= REMEMBERED_INPUTS && oldest !== undefined) this.inputs.delete(oldest);
-    this.inputs.add(id);
-  }
-
-  private async serve(hello: Hello, context: GatewayContext): Promise<void> {
+  private async serve(hello: Hello): Promise<void> {
     const { cols, rows, types, take = false } = hello;
-    const place = await placeOf(context, this.ref);
+    const place = await placeOf(this.context, this.ref);
     this.place = place;
     const request = { typist: types ? { who: this.who, take } : null, size: types ? { cols, rows } : null };
     const attachment = await place.attach(request).catch((err: unknown) => {

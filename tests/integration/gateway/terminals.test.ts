@@ -91,9 +91,16 @@ test('one types and others watch; taking over the keyboard is seen by both', asy
   for (const client of [first, second, watcher]) client.close();
 });
 
-test('the same input sent again types nothing', async () => {
-  const t = await open(await running('cat'), { types: true });
+test('the same input sent again types nothing, over a reconnection, too', async () => {
+  const path = await running('cat');
+  const before = await open(path, { types: true });
+  await before.first('snapshot');
+  before.type('first\r', 'before');
+  await before.untilShown('first\r\nfirst\r\n');
+  before.close();
+  const t = await open(path, { types: true, take: true });
   await t.first('snapshot');
+  t.type('first\r', 'before');
   t.type('once\r', 'same');
   t.type('once\r', 'same');
   t.type('end\r');
@@ -101,6 +108,7 @@ test('the same input sent again types nothing', async () => {
   // As typed, and as `cat` says it.
   await until(() => times('end') === 2);
   expect(times('once')).toBe(2);
+  expect(times('first')).toBe(0);
   t.close();
 });
 
