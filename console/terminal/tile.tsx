@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { problemOf } from '../api/call-api';
 import { mayAct } from '../api/signed-in';
 import { ActButton } from '../parts/notes';
-import { downloadLog } from './download';
+import { downloadLog } from './download-log';
 import type { Screen } from './screen';
 import { TerminalSocket, type SessionPath } from './terminal-socket';
 

@@ -186,4 +186,4 @@ test('an agent continues although its last answer and those of its sub-agents ar
   expect(state.runId).not.toBe(runId);
   await agent.stop();
   await agent.result();
-}, 40_000);
+}, 120_000);
