@@ -119,7 +119,8 @@ describe('output made to be expensive', () => {
   ])('%s: is rendered in bounded time, to bounded text', async (_name, text) => {
     const began = Date.now();
     const shown = await renderText(Buffer.from(text));
-    expect(Date.now() - began).toBeLessThan(5_000);
+    // Without a bound it takes minutes.
+    expect(Date.now() - began).toBeLessThan(30_000);
     expect(shown.length).toBeLessThanOrEqual(2 * text.length + 16_000);
   });
 
