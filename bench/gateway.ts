@@ -1,5 +1,6 @@
 // `holdfast serve`, in a process of its own, against the client and against reading a session's log directly.
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import WebSocket from 'ws';
@@ -228,7 +229,7 @@ class Terminal {
     const seen = new Promise<void>((resolve) => (this.waiting = { text: `got ${line}`, seen: resolve }));
     const data = Buffer.from(`${line}\r`).toString('base64');
     return timed(() => {
-      this.socket.send(JSON.stringify({ kind: 'input', id: line, data }));
+      this.socket.send(JSON.stringify({ kind: 'input', id: randomUUID(), data }));
       return seen;
     });
   }

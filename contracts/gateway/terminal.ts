@@ -18,7 +18,7 @@ export interface Hello {
 
 export type FromClient =
   | Hello
-  /** Keys, in base64. The same id again types nothing. */
+  /** Keys, in base64. `id` is a new UUID; the same again, from whatever connection of this gateway, types nothing. */
   | { kind: 'input'; id: string; data: string }
   | { kind: 'resize'; cols: number; rows: number }
   /** It has drawn everything before this offset: the server sends at most 1 MiB beyond it. */

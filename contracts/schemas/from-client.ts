@@ -22,7 +22,8 @@ export const fromClientSchema = z.union([
   helloSchema,
   z.strictObject({
     kind: z.literal('input'),
-    id: z.string().check(z.minLength(1), z.maxLength(100)),
+    // Too long for a counter: two clients that count would take each other's inputs for repeated ones.
+    id: z.string().check(z.minLength(16), z.maxLength(100)),
     data: z.string().check(z.maxLength(MAX_INPUT_CHARS), z.regex(/^[A-Za-z0-9+/]*={0,2}$/)),
   }),
   z.strictObject({ kind: z.literal('resize'), ...size }),

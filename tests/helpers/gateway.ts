@@ -1,4 +1,5 @@
 // A gateway on an engine of a test, and a client of its API.
+import { randomUUID } from 'node:crypto';
 import WebSocket from 'ws';
 import type { FromServer, Hello } from '../../contracts/gateway/terminal';
 import { OFFSET_BYTES, TERMINAL_PROTOCOL } from '../../contracts/gateway/terminal';
@@ -146,7 +147,6 @@ export class TerminalClient {
   /** Offset of the first of `bytes`; null before any. */
   from: number | null = null;
   closed: { code: number; reason: string } | undefined;
-  private inputs = 0;
 
   private constructor(
     private readonly socket: WebSocket,
@@ -179,7 +179,7 @@ export class TerminalClient {
   }
 
   /** Types, and returns the id. */
-  type(text: string, id = `input-${this.inputs++}`): string {
+  type(text: string, id: string = randomUUID()): string {
     this.send({ kind: 'input', id, data: Buffer.from(text).toString('base64') });
     return id;
   }

@@ -95,14 +95,14 @@ test('the same input sent again types nothing, over a reconnection, too', async 
   const path = await running('cat');
   const before = await open(path, { types: true });
   await before.first('snapshot');
-  before.type('first\r', 'before');
+  before.type('first\r', 'the-input-before-it');
   await before.untilShown('first\r\nfirst\r\n');
   before.close();
   const t = await open(path, { types: true, take: true });
   await t.first('snapshot');
-  t.type('first\r', 'before');
-  t.type('once\r', 'same');
-  t.type('once\r', 'same');
+  t.type('first\r', 'the-input-before-it');
+  t.type('once\r', 'the-same-input-again');
+  t.type('once\r', 'the-same-input-again');
   t.type('end\r');
   const times = (word: string): number => t.bytes.toString('utf8').split(word).length - 1;
   // As typed, and as `cat` says it.
