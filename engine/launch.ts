@@ -7,7 +7,7 @@ import { identityOf } from '../system/process-identity';
 import { launchGuard } from './ui-guard/launch-guard';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';
-import { DYNAMIC_CONFIG, type Settings } from './tuning';
+import { DATABASE, DYNAMIC_CONFIG, type Pragmas, type Settings } from './tuning';
 
 /**
  * The shell waits for a line before it becomes the server. If we die before the record is written, it reads end of file
@@ -29,11 +29,13 @@ export interface Launch {
   env: NodeJS.ProcessEnv;
   /** Dynamic configuration beside ours. */
   settings?: Settings | undefined;
+  /** Pragmas of its database instead of ours. */
+  database?: Pragmas | undefined;
 }
 
 /** Starts the server and the guard of its web UI, and records both; they do not answer yet. */
-export function launchServer({ binary, ports, paths, env, settings }: Launch): EngineRecord {
-  const child = spawnGate(binary, serverArguments(ports, paths.dbFile, settings), paths, env);
+export function launchServer({ binary, ports, paths, env, ...tuning }: Launch): EngineRecord {
+  const child = spawnGate(binary, serverArguments(ports, paths.dbFile, tuning), paths, env);
   const { pid, stdin } = child;
   // Without listeners, a failure to start would be an uncaught exception; it is reported below by the missing pid.
   child.on('error', () => undefined);
@@ -77,10 +79,11 @@ function spawnGate(binary: string, args: string[], paths: EnginePaths, env: Node
   }
 }
 
+const repeated = (flag: string, values: readonly (readonly [string, unknown])[]): string[] =>
+  values.flatMap(([key, value]) => [flag, `${key}=${String(value)}`]);
+
 /** Configuration of every server of ours, whatever its ports. */
 export function configArguments(settings: Settings = {}): string[] {
-  const repeated = (flag: string, values: readonly (readonly [string, string])[]): string[] =>
-    values.flatMap(([key, value]) => [flag, `${key}=${value}`]);
   const config = Object.entries({ ...DYNAMIC_CONFIG, ...settings }).map(
     ([key, value]) => [key, JSON.stringify(value)] as const,
   );
@@ -91,7 +94,11 @@ export function configArguments(settings: Settings = {}): string[] {
 }
 
 /** The command line of `temporal server start-dev`. */
-function serverArguments(ports: EnginePorts & HiddenPorts, dbFile: string, settings?: Settings): string[] {
+function serverArguments(
+  ports: EnginePorts & HiddenPorts,
+  dbFile: string,
+  { settings, database = DATABASE }: Pick<Launch, 'settings' | 'database'>,
+): string[] {
   const { port, ui, httpPort, metricsPort } = ports;
   return [
     ...['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port)],
@@ -99,6 +106,7 @@ function serverArguments(ports: EnginePorts & HiddenPorts, dbFile: string, setti
     // By default, it would open both at any free port.
     ...['--http-port', String(httpPort), '--metrics-port', String(metricsPort)],
     ...['--db-filename', dbFile, '--namespace', 'default', '--log-level', 'warn', '--log-format', 'json'],
+    ...repeated('--sqlite-pragma', Object.entries(database)),
     ...configArguments(settings),
   ];
 }

@@ -21,7 +21,7 @@ import {
   type EnginePaths,
   type EngineRecord,
 } from './record';
-import type { Settings } from './tuning';
+import type { Pragmas, Settings } from './tuning';
 import { openingLink } from './ui-guard/ui-guard-rules';
 import { uiToken } from './ui-guard/ui-token';
 
@@ -37,6 +37,8 @@ export interface EnsureOptions extends LocateOptions, NamedPorts {
   dataDir: string;
   /** Dynamic configuration of a server that is started, beside ours; tests lower limits with it. */
   settings?: Settings | undefined;
+  /** Pragmas of its database instead of ours; tests that end no machine need not wait for its disk. */
+  database?: Pragmas | undefined;
 }
 
 /**
@@ -137,7 +139,7 @@ async function startServer(
   { binary, paths, token, before }: Start,
   options: EnsureOptions,
 ): Promise<EngineRecord> {
-  const { env, signal, progress, settings } = options;
+  const { env, signal, progress, settings, database } = options;
   for (let start = 1; ; start++) {
     // Others that start at this moment want the usual ports, too, and each may get one of them.
     const told = await choosePorts(options, before, { usual: start === 1 });
@@ -145,7 +147,7 @@ async function startServer(
     const logFrom = logSize(paths.logFile);
     signal?.throwIfAborted();
     progress(`Starting the Temporal server on port ${ports.port}.`);
-    const record = launchServer({ binary, ports, paths, env, settings });
+    const record = launchServer({ binary, ports, paths, env, settings, database });
     const outcome = await waitUntilReady(record, token, signal).catch(async (err: unknown) => {
       await endServer(record);
       throw err;

@@ -176,6 +176,8 @@ describe('a server that was started once', () => {
         HoldfastSession: 'INDEXED_VALUE_TYPE_INT',
         HoldfastState: 'INDEXED_VALUE_TYPE_KEYWORD',
         HoldfastWaitsFor: 'INDEXED_VALUE_TYPE_KEYWORD',
+        HoldfastNotices: 'INDEXED_VALUE_TYPE_KEYWORD_LIST',
+        HoldfastNoticedAt: 'INDEXED_VALUE_TYPE_DATETIME',
       },
     });
   });
@@ -234,6 +236,17 @@ test('a server that is killed with -9 comes back with its data and on its ports'
   expect(after.identity).not.toEqual(before.identity);
   expect([after.port, after.uiPort]).toEqual([before.port, before.uiPort]);
   expect(await statusOf(after, 'kept')).toBe(200);
+});
+
+test('the database of an earlier release is continued with a write-ahead log, and each transaction is flushed', async () => {
+  const before = await ensure({ database: { journal_mode: 'delete', synchronous: 'full' } });
+  expect((await ask(before, '', { method: 'POST', body: KEPT })).status).toBe(200);
+  expect(existsSync(`${before.dbFile}-wal`)).toBe(false);
+  await stopServer(dataDir);
+  const after = await ensure();
+  expect(await statusOf(after, 'kept')).toBe(200);
+  expect(existsSync(`${after.dbFile}-wal`)).toBe(true);
+  expect(serverProcesses().join()).toContain('--sqlite-pragma synchronous=full');
 });
 
 test('a starter that is killed before its server answers leaves one server, which the next one takes over', async () => {
