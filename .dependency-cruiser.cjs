@@ -92,7 +92,7 @@ module.exports = {
       'contracts/',
       'exec/(attach|client|output|protocol|session-paths)',
       'system/',
-      'node_modules/(hono|@hono|ws|@types/ws)/',
+      'node_modules/(hono|@hono|jose|openid-client|ws|@types/ws)/',
       'node_modules/zod/',
     ]),
     {

@@ -12,7 +12,8 @@ module.exports = {
   // See jest.package.config.js.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/tests/package/'],
   transform: {
-    '^.+\\.ts$': [
+    // The last three come as ES modules only, which Node can require and Jest cannot.
+    '^.+\\.ts$|/node_modules/(jose|oauth4webapi|openid-client)/.+\\.js$': [
       '@swc/jest',
       {
         jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
@@ -21,6 +22,7 @@ module.exports = {
       },
     ],
   },
+  transformIgnorePatterns: ['/node_modules/(?!(jose|oauth4webapi|openid-client)/)'],
   runtime: '<rootDir>/tests/helpers/compiled-once-runtime.js',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',

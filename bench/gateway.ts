@@ -1,14 +1,12 @@
 // `holdfast serve`, in a process of its own, against the client and against reading a session's log directly.
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { TERMINAL_PROTOCOL, OFFSET_BYTES, type FromServer } from '../contracts/gateway/terminal';
 import { Attachment } from '../exec/attach/attachment';
 import { TokenStore } from '../gateway/access/token-store';
-import { packageRoot } from '../system/package-root';
 import { atLeast, atMost, below, inTurn, timed, type Row } from './measure';
+import { firstPaint, killed, startServe } from './page';
 import { cpuSeconds, peakMb, residentMb } from './processes';
 import { uniqueId, until, type Bench } from './setting';
 
@@ -27,16 +25,8 @@ interface Served {
 }
 
 export async function gateway(bench: Bench): Promise<Row[]> {
-  const child = spawn(
-    process.execPath,
-    [join(packageRoot(), 'bin', 'holdfast.js'), 'serve', '--json', '--listen', '127.0.0.1:0'],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, HOLDFAST_DATA: bench.dataDir } },
-  );
+  const { child, url, pid } = await startServe(bench.dataDir);
   try {
-    const told = await new Promise<string>((resolve) =>
-      child.stdout.setEncoding('utf8').once('data', resolve),
-    );
-    const { url, pid } = JSON.parse(told) as { url: string; pid: number };
     const grant = { name: 'bench', role: 'operator' as const, agents: ['*'], validMs: null };
     const { token } = await new TokenStore(bench.dataDir).create(grant);
     const served = { url, pid, token };
@@ -44,7 +34,9 @@ export async function gateway(bench: Bench): Promise<Row[]> {
       ...(await commands(bench, served)),
       ...(await keys(bench, served)),
       ...(await flood(bench, served)),
+      ...(await firstPaint(served)),
       ...(await idle(bench, served)),
+      ...(await killed(bench, token)),
     ];
   } finally {
     child.kill('SIGTERM');

@@ -111,7 +111,7 @@ export function program(): Command {
       .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
       .option('--session <n>', 'which session', sessionNumber, 0);
 
-  command('up', 'start the embedded Temporal server and its worker; with --address only the worker')
+  command('up', 'start the Temporal server, the worker and the page; with --address no server')
     .option('--port <n>', 'port of the Temporal server', port)
     .option('--ui-port <n>', 'port of the web UI', port)
     .option('--workdir <dir>', 'where new shells start, kept for later starts')
@@ -129,8 +129,13 @@ export function program(): Command {
     .option('--join', 'serve agents even if other workers on the queue offer something else')
     .option('--replace', 'end a worker that does not respond, and start another')
     .option('--no-config', 'use the configuration in the data folder again')
+    .option(
+      '--listen <address:port>',
+      'where the API and the page are served (default: 127.0.0.1:7280, or any free port)',
+    )
+    .option('--no-serve', 'start neither the API nor the page')
     .action(action(up));
-  command('down', 'stop the embedded server and the worker')
+  command('down', 'stop what `holdfast up` has started')
     .option('--sessions', 'end the shells too')
     .action(action(down));
   command('run <task>', 'give an agent a task and watch it')

@@ -8,11 +8,14 @@ import { AgentHandle } from './agents/agent-handle';
 import { ApprovalDesk } from './agents/approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
 import type { ServerFacts } from './delivery/deliver';
+import type { TimeLine } from '../contracts/gateway/time-line';
+import { readTimeLine, type TimeLineOptions } from './histories/read-time-line';
 import { HostDirectory } from './hosts/host-directory';
 import { HostNamespaces } from './hosts/host-namespaces';
 import { QueueClaims } from './hosts/queue-claims';
 import { SessionDirectory } from './session-directory';
 import { SessionHandle } from './session-handle';
+import { WebhookWorkflows } from './webhooks/webhook-workflows';
 
 export interface ConnectChoice extends ServerChoice {
   /** For encrypted payloads: `encryptedPayloads` of `holdfast/encryption`. */
@@ -61,6 +64,14 @@ export class HoldfastClient {
     return new AgentDirectory(this.temporal);
   }
 
+  /**
+   * What happened to an agent and when, from the histories of its workflows; needs no worker. Throws `invalid_input` and
+   * `not_found`.
+   */
+  timeLine(agent: string, options?: TimeLineOptions): Promise<TimeLine> {
+    return readTimeLine(this.namespaces, this.server, agent, options);
+  }
+
   /** A session by agent, host and number; `settings` apply when a command opens it. */
   session(
     ref: Omit<SessionRef, 'host'> & { host?: string },
@@ -89,6 +100,11 @@ export class HoldfastClient {
   /** Pending approvals. */
   get approvals(): ApprovalDesk {
     return new ApprovalDesk(this.namespaces, this.server);
+  }
+
+  /** What sends the events of webhooks; their settings are in the data folder. */
+  get webhooks(): WebhookWorkflows {
+    return new WebhookWorkflows(this.namespaces, this.server);
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,8 @@ import './style/frame.css';
 import './style/parts.css';
 import './style/agent.css';
 import './style/terminals.css';
+import './style/plots.css';
+import './style/time-line.css';
 
 void signIn();
 const root = document.getElementById('page');

@@ -14,6 +14,7 @@ import { StartPage } from './pages/start';
 import { TerminalsPage } from './pages/terminals';
 import { ToolsPage } from './pages/tools';
 import { UsagePage } from './pages/usage';
+import { SoundSwitch } from './parts/sound';
 
 const PAGES: { name: string; title: string; page: () => VNode }[] = [
   { name: 'inbox', title: 'Inbox', page: InboxPage },
@@ -75,6 +76,7 @@ function Head(): VNode {
         <span title={`namespace ${me.value?.namespace ?? ''}, release ${me.value?.release.version ?? ''}`}>
           {me.value?.name} <span class="quiet">({me.value?.role})</span>
         </span>
+        <SoundSwitch />
         <button class="plain" type="button" onClick={() => void signOut()}>
           Log out
         </button>

@@ -13,6 +13,8 @@ export const WORKFLOWS = {
   carryBlob: 'carryBlob',
   /** Internal: tells a host without agents which tools its scripts may call beside the agents. */
   offeredTools: 'offeredTools',
+  /** Internal: sends events to one receiver. */
+  webhook: 'webhook',
 } as const;
 
 /** Custom search attributes, registered by `holdfast up`. */
@@ -24,15 +26,22 @@ export const SEARCH_ATTRIBUTES = {
   state: 'HoldfastState',
   /** What somebody else has to give. */
   waitsFor: 'HoldfastWaitsFor',
+  /** The last waits for somebody, and losses, for webhooks; and when the latest of them was. */
+  notices: 'HoldfastNotices',
+  noticedAt: 'HoldfastNoticedAt',
 } as const;
 
 /** Their types, spelled as in Temporal's command line. */
-export const SEARCH_ATTRIBUTE_TYPES: Readonly<Record<string, 'Keyword' | 'Int'>> = {
+export const SEARCH_ATTRIBUTE_TYPES: Readonly<
+  Record<string, 'Keyword' | 'Int' | 'KeywordList' | 'Datetime'>
+> = {
   [SEARCH_ATTRIBUTES.agent]: 'Keyword',
   [SEARCH_ATTRIBUTES.host]: 'Keyword',
   [SEARCH_ATTRIBUTES.session]: 'Int',
   [SEARCH_ATTRIBUTES.state]: 'Keyword',
   [SEARCH_ATTRIBUTES.waitsFor]: 'Keyword',
+  [SEARCH_ATTRIBUTES.notices]: 'KeywordList',
+  [SEARCH_ATTRIBUTES.noticedAt]: 'Datetime',
 };
 
 /** Memo key of an agent's workflow: the beginning of its first message, for lists. */

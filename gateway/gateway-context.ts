@@ -2,12 +2,13 @@
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionRef } from '../contracts/ids';
 import type { RegistryRecord } from '../contracts/tools/registry-record';
+import type { WebhookStore } from '../system/webhooks/webhook-store';
 import type { ChangeAudit } from './access/change-audit';
 import type { FailedLogins } from './access/failed-logins';
 import type { TokenStore } from './access/token-store';
 import type { AgentFeeds } from './events/agent-feed';
 import type { OverviewFeed } from './events/overview-feed';
-import type { TypedInputs } from './terminals/typed-inputs';
+import type { OidcAccess } from './oidc/oidc-access';
 
 export interface GatewayContext {
   client: HoldfastClient;
@@ -22,10 +23,12 @@ export interface GatewayContext {
   /** The tools of the data folder's worker; undefined if none runs. */
   registry: () => RegistryRecord | undefined;
   tokens: TokenStore;
+  webhooks: WebhookStore;
+  /** Null: no issuer is configured. */
+  oidc: OidcAccess | null;
   /** What is watched for those who follow events. */
   feeds: AgentFeeds;
   overview: OverviewFeed;
-  typed: TypedInputs;
   failedLogins: FailedLogins;
   /** Aborts when the gateway ends: streams end by themselves. */
   over: AbortSignal;

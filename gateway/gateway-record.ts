@@ -1,29 +1,70 @@
-// The data folder's running gateway: where it is, for `holdfast ui`.
+// The data folder's running gateways: where they are, for `holdfast ui`, and for `holdfast up`, which starts one of its own.
 import { join } from 'node:path';
 import { readJson, removeQuietly, writeJson } from '../system/json-file';
+import type { Release } from '../system/package-root';
 import { identityOf, isAlive, type Identity } from '../system/process-identity';
 
 export interface GatewayRecord {
   identity: Identity;
   url: string;
+  /** The Temporal server that it works with, and the namespace there. */
+  address: string;
+  namespace: string;
+  /** Where it was told to listen, as it was given; null: it chose by itself. */
+  listen: string | null;
+  release: Release;
 }
 
-const recordPath = (dataDir: string): string => join(dataDir, 'gateway', 'gateway.json');
+export const gatewayPaths = (dataDir: string): Record<'record' | 'detached' | 'log' | 'lock', string> => ({
+  /** Of several gateways the last one that started. */
+  record: join(dataDir, 'gateway', 'gateway.json'),
+  /** The one of `holdfast up`. */
+  detached: join(dataDir, 'gateway', 'detached.json'),
+  log: join(dataDir, 'gateway', 'gateway.log'),
+  lock: join(dataDir, 'gateway', 'gateway.lock'),
+});
 
-/** Of several gateways the last one that started; returns the function that removes the record, if it is still ours. */
-export function recordGateway(dataDir: string, url: string): () => void {
-  const identity = identityOf(process.pid);
-  writeJson(recordPath(dataDir), { identity, url } satisfies GatewayRecord);
+/** Records this process; returns the function that removes the record, if it is still ours. */
+export function recordGateway(
+  dataDir: string,
+  facts: Omit<GatewayRecord, 'identity'>,
+  isDetached: boolean,
+): () => void {
+  const { record, detached } = gatewayPaths(dataDir);
+  const files = isDetached ? [detached, record] : [record];
+  for (const file of files)
+    writeJson(file, { identity: identityOf(process.pid), ...facts } satisfies GatewayRecord);
   return () => {
-    if (runningGateway(dataDir)?.identity.pid === process.pid) removeQuietly(recordPath(dataDir));
+    // The detached one's stays: the next one takes the same port, so that the page's address is the same.
+    if (living(record)?.identity.pid === process.pid) removeQuietly(record);
   };
 }
 
-/** Undefined if none runs. */
-export function runningGateway(dataDir: string): GatewayRecord | undefined {
-  const record = readJson<GatewayRecord>(recordPath(dataDir));
+/** The last one that started, or else the one of `holdfast up`; undefined if none runs. */
+export const runningGateway = (dataDir: string): GatewayRecord | undefined =>
+  living(gatewayPaths(dataDir).record) ?? runningDetached(dataDir);
+
+/** The one of `holdfast up`, if it runs. */
+export const runningDetached = (dataDir: string): GatewayRecord | undefined =>
+  living(gatewayPaths(dataDir).detached);
+
+/** The one of the last `holdfast up`, even if it has ended. */
+export const lastDetached = (dataDir: string): GatewayRecord | undefined =>
+  readJson<GatewayRecord>(gatewayPaths(dataDir).detached);
+
+function living(path: string): GatewayRecord | undefined {
+  const record = readJson<GatewayRecord>(path);
   return record && isAlive(record.identity) ? record : undefined;
 }
 
-/** A link to the page that logs in: the token is in the fragment, which no server sees and no log has. */
-export const loginLink = (url: string, token: string): string => `${url}/#token=${token}`;
+/** Whether it answers; one that is frozen or out of memory exists, but does not. */
+export async function gatewayAnswers(
+  { url }: Pick<GatewayRecord, 'url'>,
+  withinMs: number,
+): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(withinMs) })).ok;
+  } catch {
+    return false;
+  }
+}

@@ -4,7 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import type { OidcSettings } from '../contracts/gateway/oidc';
 import { packageVersion } from '../system/package-root';
+import { WebhookStore } from '../system/webhooks/webhook-store';
 import { ChangeAudit } from './access/change-audit';
 import { FailedLogins } from './access/failed-logins';
 import { TokenStore } from './access/token-store';
@@ -13,19 +15,21 @@ import { OverviewFeed } from './events/overview-feed';
 import type { GatewayContext } from './gateway-context';
 import { createApp, serveRoutes } from './http/serve-routes';
 import { openApi } from './http/open-api';
+import { OidcAccess } from './oidc/oidc-access';
 import { servePage } from './page';
 import { ALL_ROUTES } from './routes/all-routes';
-import { TypedInputs } from './terminals/typed-inputs';
 import { serveTerminals } from './terminals/terminal-server';
 
 export interface GatewayOptions extends Omit<
   GatewayContext,
-  'tokens' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview' | 'typed'
+  'tokens' | 'oidc' | 'webhooks' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview'
 > {
   /** `ADDRESS:PORT`; port 0 picks a free one. */
   listen: string;
   /** Further names, with or without a port, under which it is reached: by a proxy, or by another machine. */
   names?: readonly string[];
+  /** The issuer that lets people and programs in, beside tokens. */
+  oidc?: OidcSettings | null;
   warn: (text: string) => void;
 }
 
@@ -45,16 +49,23 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 const WILDCARDS = ['0.0.0.0', '[::]'];
 
 /** Throws `invalid_input` and `listen_failed`. */
-export async function startGateway({ listen, names = [], warn, ...facts }: GatewayOptions): Promise<Gateway> {
+export async function startGateway({
+  listen,
+  names = [],
+  oidc,
+  warn,
+  ...facts
+}: GatewayOptions): Promise<Gateway> {
   const [address, port] = placeToListen(listen);
   const tokens = new TokenStore(facts.dataDir);
   const over = new AbortController();
   const context: GatewayContext = {
     ...facts,
     tokens,
+    webhooks: new WebhookStore(facts.dataDir),
+    oidc: oidc ? new OidcAccess(oidc) : null,
     feeds: new AgentFeeds(),
     overview: new OverviewFeed(),
-    typed: new TypedInputs(),
     failedLogins: new FailedLogins(),
     audit: new ChangeAudit(facts.dataDir, warn),
     over: over.signal,

@@ -13,6 +13,7 @@ const {
   writeFileSync,
 } = require('node:fs');
 const { dirname, join, relative } = require('node:path');
+const { brotliCompressSync, gzipSync } = require('node:zlib');
 
 const root = join(__dirname, '..');
 /** The second is for encrypted payloads: the workflow makes failures and checks seals. */
@@ -96,6 +97,7 @@ async function bundles() {
 async function page() {
   const folder = join(root, 'console');
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  hash.update(readFileSync(__filename));
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
@@ -106,7 +108,21 @@ async function page() {
   if (isBuilt && readFileSync(stampFile, 'utf8') === digest) return;
   const { build } = await import('vite');
   await build({ configFile: join(folder, 'vite.config.mjs') });
+  compressPage(join(root, 'dist', 'console'));
   writeFileSync(stampFile, digest);
+}
+
+/** Once here, with the best that each can do, and not for each request. Files that gain nothing have no other form. */
+function compressPage(folder) {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(html|js|css|svg|wasm)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const file of files) {
+    const content = readFileSync(file);
+    const forms = { br: brotliCompressSync(content), gz: gzipSync(content, { level: 9 }) };
+    for (const [end, form] of Object.entries(forms))
+      if (form.length < content.length) writeFileSync(`${file}.${end}`, form);
+  }
 }
 
 Promise.all([bundles(), page()]).catch((err) => {

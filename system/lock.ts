@@ -42,6 +42,24 @@ export async function holdLock(path: string, options: LockOptions = {}): Promise
   return () => db.close();
 }
 
+/**
+ * Holds the lock file at `path` until the returned function is called; undefined if somebody else holds it now. For work
+ * that may as well be done by them, or later. Throws what SQLite says of a file that it cannot open.
+ */
+export function tryLock(path: string): (() => void) | undefined {
+  requireNode();
+  const { DatabaseSync } = sqlite();
+  const db = new DatabaseSync(path);
+  try {
+    if (tryAcquire(db)) return () => db.close();
+  } catch (err) {
+    db.close();
+    throw err;
+  }
+  db.close();
+  return undefined;
+}
+
 /** Loaded when it is needed: older Nodes, which have none, can import this module. */
 function sqlite(): typeof Sqlite {
   const emitWarning = process.emitWarning.bind(process);

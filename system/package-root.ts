@@ -23,3 +23,9 @@ export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 
 export const ownRelease = (): Release => ({ version: packageVersion(), folder: packageRoot() });
+
+/** Whether something was started by this release, from this folder. */
+export function isOwnRelease(release: Release | undefined): boolean {
+  const { version, folder } = ownRelease();
+  return release?.version === version && release.folder === folder;
+}

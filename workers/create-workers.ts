@@ -34,7 +34,7 @@ import { createHostSide } from './host/host-side';
 import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './host/open-sessions';
 import { publishRegistry } from './configuration/registry-record';
-import { hasSearchAttributes } from './search-attributes';
+import { toldAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
 import { TaskJournal } from './process/task-journal';
 import { Workers, type WorkersLog } from './workers';
@@ -125,8 +125,9 @@ export async function composeWorkers(
     const server = await connectServer({ ...options, dataConverter });
     made.push(() => server.close());
     const { connection, namespace, client } = server;
-    const tellsState =
-      agents && (await hasSearchAttributes(client.temporal, (message, facts) => log.warn(message, facts)));
+    const attributes = agents
+      ? await toldAttributes(client.temporal, (message, facts) => log.warn(message, facts))
+      : { state: false, notices: false };
     const facts = ownFacts(dataDir);
     // One per process: another process's open tasks are not orphans.
     const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`), facts.instance);
@@ -142,7 +143,7 @@ export async function composeWorkers(
     const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings };
     const warn = (message: string, given: object): void => log.warn(message, { ...given });
     const given = { ...shared, facts, configuration, made };
-    const agentOptions = { ...given, tellsState, own, options, findProvider, findDialect, warn };
+    const agentOptions = { ...given, attributes, own, options, findProvider, findDialect, warn };
     const hostOptions = {
       ...given,
       dataDir,

@@ -2,11 +2,12 @@
 import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { reasonOf } from '../contracts/errors/holdfast-error';
-import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
+import { SEARCH_ATTRIBUTES, SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
+import { NOTICES_PATCH } from '../contracts/agents/notices';
 import { STATE_PATCH } from '../contracts/agents/work-state';
 
 /** temporal.api.enums.v1.IndexedValueType */
-const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3 } as const;
+const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3, Datetime: 6, KeywordList: 7 } as const;
 
 /** gRPC status codes: the time-skipping test server cannot list, and another worker may have registered them first. */
 const UNIMPLEMENTED = 12;
@@ -24,27 +25,44 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(ifCode(ALREADY_EXISTS));
 }
 
+/** Which attributes the server has, of those that workflows set by themselves. */
+export interface ToldAttributes {
+  state: boolean;
+  notices: boolean;
+}
+
 /**
  * Workflows that were started without the attributes of their state set them only where the server has these: otherwise
- * each of their tasks would fail.
+ * each of their tasks would fail. The same for notices, which are younger.
  */
 export const activatesPatch =
-  (isRegistered: boolean): NonNullable<WorkerOptions['patchActivationCallback']> =>
+  (has: ToldAttributes): NonNullable<WorkerOptions['patchActivationCallback']> =>
   ({ patchId }) =>
-    patchId !== STATE_PATCH || isRegistered;
+    patchId === STATE_PATCH ? has.state : patchId === NOTICES_PATCH ? has.notices : true;
 
-/** Whether the server has them now; what is in the way is told, and stops nothing. */
-export const hasSearchAttributes = (
+/** What the server has now; what is in the way is told, and stops nothing. */
+export async function toldAttributes(
   client: Client,
   warn: (message: string, facts: { reason: string }) => void,
-): Promise<boolean> =>
-  registerSearchAttributes(client).then(
-    () => true,
-    (err: unknown) => {
-      warn('search attributes could not be registered', { reason: reasonOf(err) });
-      return false;
-    },
-  );
+): Promise<ToldAttributes> {
+  try {
+    await registerSearchAttributes(client);
+    return { state: true, notices: true };
+  } catch (err) {
+    warn('search attributes could not be registered', { reason: reasonOf(err) });
+    return existing(client).catch(() => ({ state: false, notices: false }));
+  }
+}
+
+/** Of a namespace whose operator registers attributes, and may have those of an earlier release. */
+async function existing(client: Client): Promise<ToldAttributes> {
+  const { operatorService } = client.connection as Connection;
+  const { namespace } = client.options;
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const has = (...names: string[]): boolean => names.every((name) => customAttributes[name] !== undefined);
+  const { state, waitsFor, notices, noticedAt } = SEARCH_ATTRIBUTES;
+  return { state: has(state, waitsFor), notices: has(notices, noticedAt) };
+}
 
 const ifCode =
   (code: number) =>

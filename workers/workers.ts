@@ -25,6 +25,8 @@ export interface AgentSide {
   subAgents: SubAgentSweep;
   enrolled: EnrolledHosts;
   claim: AgentsClaim;
+  /** Once the worker polls. */
+  startHooks: () => Promise<void>;
   /** Disconnects readers of live model output. */
   close: () => void;
 }
@@ -124,6 +126,7 @@ export class Workers {
       const adopted = hostWorker?.adopt() ?? 0;
       agentSide?.subAgents.looks.start();
       agentSide?.enrolled.start();
+      await agentSide?.startHooks();
       const orphans = await journal.failOrphans(temporal, this.client.server.queue);
       const ready = { pollingSince, adopted, orphans, open };
       onReady?.(ready);

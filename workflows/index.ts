@@ -6,3 +6,4 @@ export { execSession } from './session/exec-session';
 export { host } from './host/host';
 export { offeredTools } from './host/offered-tools';
 export { turn } from './turn/turn';
+export { webhook } from './webhooks/webhook';

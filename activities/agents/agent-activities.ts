@@ -58,34 +58,37 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
   };
   return {
     callModel: (input: ModelCall) =>
-      beating(async (signal): Promise<ModelReply> => {
-        const { agent, model, tools: allowed, turn, outputSchema } = input;
-        const provider = findProvider(model);
-        const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
-        const messages = await conversationOf(input);
-        const described = tools.describe();
-        const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
-        const request = {
-          system: systemPrompt(input, dialect.instructions(offered)),
-          messages: dialect.messages(visibleMessages(messages)),
-          ...(dialect.isNative && { tools: offered }),
-          ...(outputSchema && { outputSchema }),
-          signal,
-        };
-        const call = { agent, turn: turn.workflowId };
-        const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
-        const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
-        const prepared = await prepareCalls(dialect.parse(raw), {
-          tools,
-          allowed,
-          key: input.key,
-          ruled: (call) => rulings.of(call.tool, call.args, place),
-        });
-        const parsed = checkedAnswer(prepared, outputSchema);
-        const { usage } = raw;
-        const { window } = provider;
-        return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
-      }),
+      beating(
+        async (signal): Promise<ModelReply> => {
+          const { agent, model, tools: allowed, turn, outputSchema } = input;
+          const provider = findProvider(model);
+          const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
+          const messages = await conversationOf(input);
+          const described = tools.describe();
+          const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
+          const request = {
+            system: systemPrompt(input, dialect.instructions(offered)),
+            messages: dialect.messages(visibleMessages(messages)),
+            ...(dialect.isNative && { tools: offered }),
+            ...(outputSchema && { outputSchema }),
+            signal,
+          };
+          const call = { agent, turn: turn.workflowId };
+          const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
+          const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
+          const prepared = await prepareCalls(dialect.parse(raw), {
+            tools,
+            allowed,
+            key: input.key,
+            ruled: (call) => rulings.of(call.tool, call.args, place),
+          });
+          const parsed = checkedAnswer(prepared, outputSchema);
+          const { usage } = raw;
+          const { window } = provider;
+          return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
+        },
+        () => tokens.writtenFor(input.agent),
+      ),
 
     compact: (input: ModelCall) =>
       beating(async (signal): Promise<Compaction> => {

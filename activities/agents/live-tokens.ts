@@ -3,12 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   LIVE_TOKENS_FOLDER,
   type LiveToken,
   type LiveTokensRecord,
   type WatchRequest,
+  type WrittenSoFar,
 } from '../../contracts/agents/live-tokens';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
 import { isRunning } from '../../system/proc';
@@ -18,6 +19,8 @@ import { socketPathFor } from '../../exec/session-paths';
 const MAX_UNREAD_BYTES = 1_048_576;
 const MAX_REQUEST_BYTES = 4_096;
 const MAX_WATCHERS = 256;
+/** More than a model writes between two heartbeats, and little for the server. */
+const MAX_END_CHARS = 8_000;
 
 export interface WatchedCall {
   agent: string;
@@ -40,13 +43,17 @@ export class LiveTokens {
     private readonly server: Server,
     private readonly record: LiveTokensRecord,
     private readonly file: string,
+    private readonly isServerShared: boolean,
   ) {
     server.on('connection', (socket) => this.admit(socket));
     server.unref();
   }
 
-  /** Listens in the data folder until `close`. */
-  static async listen(dataDir: string): Promise<LiveTokens> {
+  /**
+   * Listens in the data folder until `close`.
+   * @param isServerShared other machines use the server, too: what is written can be had there, asked for or not
+   */
+  static async listen(dataDir: string, isServerShared = false): Promise<LiveTokens> {
     const folder = join(dataDir, LIVE_TOKENS_FOLDER);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     LiveTokens.removeLeftOver(dataDir);
@@ -60,7 +67,7 @@ export class LiveTokens {
     });
     const record = { pid: process.pid, socketPath, token: randomBytes(24).toString('hex') };
     writeJson(file, record);
-    return new LiveTokens(server, record, file);
+    return new LiveTokens(server, record, file, isServerShared);
   }
 
   /** Removes the records and sockets of workers that were killed. */
@@ -71,7 +78,7 @@ export class LiveTokens {
 
   /** Makes a call and sends its text to the agent's current watchers. Without watchers, no text is requested. */
   async during<T>(call: WatchedCall, work: (watched: Watched) => Promise<T>): Promise<T> {
-    if (![...this.watchers.values()].includes(call.agent)) return work({});
+    if (!this.isServerShared && ![...this.watchers.values()].includes(call.agent)) return work({});
     const current = { call, text: '' };
     this.calls.set(call.agent, current);
     const onText = (text: string): void => {
@@ -89,6 +96,13 @@ export class LiveTokens {
     } finally {
       if (this.calls.get(call.agent) === current) this.calls.delete(call.agent);
     }
+  }
+
+  /** What an agent's model has written, for the server; undefined if nobody elsewhere can watch, or there is nothing. */
+  writtenFor(agent: string): WrittenSoFar | undefined {
+    const text = this.calls.get(agent)?.text;
+    if (!this.isServerShared || !text) return undefined;
+    return { writer: basename(this.file, '.json'), length: text.length, end: text.slice(-MAX_END_CHARS) };
   }
 
   close(): void {

@@ -16,25 +16,32 @@ import { toFailure } from '../../contracts/errors/failure';
 import type { CommandTrouble, RunCommandInput, Yielded } from '../../contracts/sessions/host';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import { isPassing, ofLookBehind } from '../../contracts/errors/passing';
+import type { SessionRef } from '../../contracts/ids';
+import type { CommandView } from '../../contracts/sessions/session';
 import { commandView } from '../../exec/host/command-view';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
 import type { ObserveReason, Snapshot } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
 import { crashPoint } from '../crash-point';
+import { tellWaitsUntilExit, waitIn, type KnownWait } from './later-waits';
 
 const HEARTBEAT_MS = 4_000;
 const KEEP_AGAIN_MS = 1_000;
 const LOOK_AGAIN_MS = 250;
-/** `exit` has no timeout of its own: this is the maximum for a timer. */
-const FOR_EVER_MS = 2 ** 31 - 1;
+/** What a session is told of a later wait: enough for a screen. */
+const LATER_BYTES = 4_096;
 
 interface JournalEntry {
   token: string;
   input: Omit<RunCommandInput, 'code'>;
   yielded: boolean;
+  /** Handed over again: its workflow may have had a view already, and takes only one that says so. */
+  isAgain?: boolean;
   /** Its workflow was told that the command's state is unknown. */
   troubled?: boolean;
+  /** Of a program that its workflow knows to wait: which wait. */
+  wait?: KnownWait;
 }
 
 export interface CompletionOptions {
@@ -46,7 +53,7 @@ export interface CompletionOptions {
 }
 
 export class CommandCompletion {
-  private readonly watched = new Map<string, AbortController>();
+  private readonly watched = new Map<string, { abort: AbortController; entry: JournalEntry }>();
 
   constructor(
     private readonly client: Client,
@@ -73,22 +80,23 @@ export class CommandCompletion {
   ): void {
     // Without the code: the holder has it, and the journal must not contain secrets.
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
-    const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false };
+    const isAgain = this.watched.has(this.path(input));
+    const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false, isAgain };
     this.watch(entry);
     this.keep(entry);
   }
 
   /** Stops watching; the commands and their journal stay for the next worker. */
   detach(): void {
-    for (const abort of this.watched.values()) abort.abort();
+    for (const { abort } of this.watched.values()) abort.abort();
     this.watched.clear();
   }
 
   private watch(entry: JournalEntry): void {
     const key = this.path(entry.input);
-    this.watched.get(key)?.abort();
+    this.watched.get(key)?.abort.abort();
     const abort = new AbortController();
-    this.watched.set(key, abort);
+    this.watched.set(key, { abort, entry });
     const heartbeat = setInterval(() => void this.heartbeat(entry, abort), HEARTBEAT_MS);
     abort.signal.addEventListener('abort', () => clearInterval(heartbeat));
     this.complete(entry, abort).catch((err: unknown) => {
@@ -174,33 +182,66 @@ export class CommandCompletion {
 
   private async observe(entry: JournalEntry, signal: AbortSignal): Promise<Snapshot> {
     const { ref, commandId, workflowId } = entry.input;
-    const exit = { kind: 'exit', from: 0, timeoutMs: FOR_EVER_MS } as const;
-    const until = entry.yielded ? exit : ({ kind: 'yield', settings: entry.input.yield } as const);
-    let { reason, snapshot } = await this.sessions.observe(ref, until, signal);
-    if (reason !== 'exit' && snapshot.command?.id === commandId) {
-      const view = await this.view(entry.input, snapshot, reason);
-      const session = this.client.workflow.getHandle(workflowId);
-      crashPoint('yield-due');
-      await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, { commandId, view }), signal);
-      crashPoint('yield-told');
-      // Recorded after the signal: a repeated signal is ignored, but a missing one would leave the caller waiting.
-      entry.yielded = true;
-      this.keep(entry);
-      while (reason !== 'exit') ({ reason, snapshot } = await this.sessions.observe(ref, exit, signal));
-    }
-    // A later command may have begun in the same session since: the record is that of ours.
-    const command =
-      snapshot.command?.id === commandId ? snapshot.command : this.sessions.commandRecord(ref, commandId);
-    return { ...snapshot, command: command ?? null };
+    if (entry.yielded) return this.recordOf(entry, await this.untilExit(entry, signal));
+    const until = { kind: 'yield', settings: entry.input.yield } as const;
+    const { reason, snapshot } = await this.sessions.observe(ref, until, signal);
+    if (reason === 'exit' || snapshot.command?.id !== commandId) return this.recordOf(entry, snapshot);
+    const view = await this.view(entry.input, snapshot, reason);
+    const session = this.client.workflow.getHandle(workflowId);
+    crashPoint('yield-due');
+    const told: Yielded = { commandId, view, ...(entry.isAgain && { later: true }) };
+    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
+    crashPoint('yield-told');
+    // Recorded after the signal: a repeated signal is ignored, but a missing one would leave the caller waiting.
+    entry.yielded = true;
+    entry.wait = waitIn(view);
+    this.keep(entry);
+    return this.recordOf(entry, await this.untilExit(entry, signal));
+  }
+
+  private untilExit(entry: JournalEntry, signal: AbortSignal): Promise<Snapshot> {
+    const { ref, commandId, workflowId } = entry.input;
+    const session = this.client.workflow.getHandle(workflowId);
+    return tellWaitsUntilExit({
+      commandId,
+      known: () => entry.wait ?? null,
+      observe: (until) => this.sessions.observe(ref, until, signal),
+      tell: async ({ snapshot, reason }) => {
+        const waits = snapshot.waiting !== null;
+        const from = Math.max(snapshot.command?.from ?? 0, snapshot.end - LATER_BYTES);
+        const view = await this.view(entry.input, snapshot, waits ? 'waiting_input' : reason, from);
+        const told: Yielded = { commandId, view, later: true };
+        await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
+        entry.wait = waitIn(view);
+        this.keep(entry);
+      },
+    });
+  }
+
+  /** A later command may have begun in the same session since: the record is that of ours. */
+  private recordOf({ input: { ref, commandId } }: JournalEntry, snapshot: Snapshot): Snapshot {
+    const own = snapshot.command?.id === commandId;
+    return {
+      ...snapshot,
+      command: (own ? snapshot.command : this.sessions.commandRecord(ref, commandId)) ?? null,
+    };
+  }
+
+  /** The session's workflow gets this view by another way. */
+  told(ref: SessionRef, view: CommandView): void {
+    if (view.commandId === null) return;
+    const entry = this.watched.get(this.path({ ref, commandId: view.commandId }))?.entry;
+    if (entry?.yielded) entry.wait = waitIn(view);
   }
 
   private async view(
     { ref }: JournalEntry['input'],
     snapshot: Snapshot,
     reason?: ObserveReason,
+    from: number | null = null,
   ): ReturnType<typeof commandView> {
     const logPath = this.sessions.logPath(ref);
-    const view = await commandView({ ref, logPath, snapshot, from: null, ...(reason && { reason }) });
+    const view = await commandView({ ref, logPath, snapshot, from, ...(reason && { reason }) });
     return { ...view, folderId: this.options.folderId };
   }
 
@@ -257,13 +298,13 @@ export class CommandCompletion {
   private forget(entry: JournalEntry, abort: AbortController): void {
     abort.abort();
     const path = this.path(entry.input);
-    if (this.watched.get(path) !== abort) return;
+    if (this.watched.get(path)?.abort !== abort) return;
     this.watched.delete(path);
     // If it stays, the next worker finds that the server no longer knows the activity.
     removeQuietly(path);
   }
 
-  private path({ ref, commandId }: JournalEntry['input']): string {
+  private path({ ref, commandId }: Pick<JournalEntry['input'], 'ref' | 'commandId'>): string {
     const name = createHash('sha256')
       .update(`${ref.agent}.${ref.host}.${ref.session}.${commandId}`)
       .digest('hex');

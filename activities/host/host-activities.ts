@@ -83,20 +83,24 @@ export function createHostActivities({
   client,
 }: HostDependencies): HostActivities {
   const { folderId } = ownership;
-  const view = async (
-    input: Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>,
-    snapshot: Snapshot,
-    reason?: ObserveReason,
-  ): Promise<CommandView> => {
+  type Asked = Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>;
+  const viewOf = async (input: Asked, snapshot: Snapshot, reason?: ObserveReason): Promise<CommandView> => {
     const { ref } = input;
     const shown = { ...input, logPath: sessions.logPath(ref), snapshot, ...(reason && { reason }) };
     return { ...(await commandView(shown)), folderId };
   };
 
+  /** For the session's own workflow, which then knows whether the program waits. */
+  const view: typeof viewOf = async (input, snapshot, reason) => {
+    const shown = await viewOf(input, snapshot, reason);
+    completion.told(input.ref, shown);
+    return shown;
+  };
+
   /** Many of them must fit into one answer: only the last lines of each. */
   const lastLines = (ref: SessionRef, snapshot: Snapshot): Promise<CommandView> => {
     const from = Math.max(snapshot.command?.from ?? 0, snapshot.end - LAST_BYTES);
-    return view({ ref, from }, snapshot);
+    return viewOf({ ref, from }, snapshot);
   };
 
   const type = async (

@@ -22,7 +22,7 @@ import { runningWorker } from '../../workers/process/worker-record';
 import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { styled } from '../terminal/terminal-style';
-import { checkSilentEngine, checkWorker } from '../doctor/check-processes';
+import { checkGateway, checkSilentEngine, checkWorker } from '../doctor/check-processes';
 import { checkReach } from '../doctor/check-reach';
 import { checkSandbox } from '../doctor/check-sandbox';
 import { checkSessions } from '../doctor/check-sessions';
@@ -42,10 +42,12 @@ export async function doctor(options: GlobalOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const { isConfigured } = resolveServer(options, process.env);
   const running = isConfigured ? undefined : await runningServer(dataDir);
+  const gateway = await checkGateway(dataDir);
   const checks = [
     checkNode(),
     await checkServer(options, dataDir, running),
     { name: 'worker', ...checkWorker(dataDir) },
+    ...(gateway ? [{ name: 'page', ...gateway }] : []),
     ...(isConfigured ? [] : [{ name: 'who reaches it', ...checkReach() }]),
     checkEncryption(options, dataDir),
     checkTerminal(),

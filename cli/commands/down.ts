@@ -1,5 +1,5 @@
-// `holdfast down`: ends the worker and the server, and with `--sessions` first the sessions. Each step is done even if
-// others fail, and even if the folder is not writable.
+// `holdfast down`: ends the gateway, the worker and the server, and with `--sessions` first the sessions. Each step is
+// done even if others fail, and even if the folder is not writable.
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiveTokens } from '../../activities/agents/live-tokens';
@@ -11,6 +11,7 @@ import { endLeftOverSpares } from '../../exec/host/spare-holder';
 import { asStorageFailure } from '../../system/storage-failure';
 import { stopWorker } from '../../workers/process/worker-process';
 import { dataDirOf, type GlobalOptions } from '../context';
+import { stopGateway } from '../gateway/gateway-process';
 import { stopMarker } from '../waiting/keep-running';
 import { printJson } from '../print/print-json';
 import { tellIfSlow } from '../waiting/tell-if-slow';
@@ -42,6 +43,7 @@ export async function down(options: DownOptions): Promise<number> {
   if (existsSync(dataDir)) await step(() => writeFileSync(stopMarker(dataDir), ''), undefined);
   // While the worker lives, so that it records the ends; again for sessions opened meanwhile.
   const before = await closeSessions();
+  const gateway = await step(() => tellIfSlow('the API and the page to stop', stopGateway(dataDir)), false);
   const worker = await step(() => tellIfSlow('the worker to stop', stopWorker(dataDir)), false);
   const sessions = [...before, ...(await closeSessions())];
   if (options.sessions) {
@@ -56,6 +58,7 @@ export async function down(options: DownOptions): Promise<number> {
     printJson({
       server,
       worker,
+      gateway,
       sessionsClosed: ended.length,
       sessionsLeft: left,
       sessions: sessions.map(factsOf),
@@ -66,6 +69,7 @@ export async function down(options: DownOptions): Promise<number> {
     for (const { code, message } of faults) note(`${code}: ${message}`);
     process.stdout.write(
       `server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}, ` +
+        (gateway ? 'page stopped, ' : '') +
         (options.sessions ? `${ended.length} sessions ended` : `${left} sessions live on`) +
         (options.sessions && left > 0 ? `, ${left} still running\n` : '\n'),
     );

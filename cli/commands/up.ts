@@ -1,4 +1,4 @@
-// `holdfast up`: the embedded server and its worker; or only a worker, for a named server.
+// `holdfast up`: the embedded server, its worker and the page; for a named server no server.
 import { resolve } from 'node:path';
 import { resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -8,7 +8,9 @@ import { inertLine } from '../../contracts/text/inert';
 import { ownRelease } from '../../system/package-root';
 import { recordHost } from '../../workers/configuration/recorded-choice';
 import { isOfThisRelease, releaseText, runningWorker } from '../../workers/process/worker-record';
-import { dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
+import { configOf, dataDirOf, openContext, ownHost, type CliContext, type GlobalOptions } from '../context';
+import { ensureGateway } from '../gateway/gateway-process';
+import { pageLink } from '../gateway/page-link';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 
@@ -25,6 +27,10 @@ export interface UpOptions extends GlobalOptions {
   queue?: string | false;
   join?: boolean;
   replace?: boolean;
+  /** Where the gateway listens. */
+  listen?: string;
+  /** False for `--no-serve`. */
+  serve?: boolean;
 }
 
 export async function up(options: UpOptions): Promise<number> {
@@ -46,6 +52,7 @@ export async function up(options: UpOptions): Promise<number> {
   });
   if (options.host !== undefined) recordHost(context.dataDir, options.host);
   const { client, namespace, uiUrl, dataDir } = context;
+  const page = options.serve === false ? null : await startedPage(options, context);
   const { identity, cwd, queue: served } = context.worker ?? {};
   const uiLink = context.uiLink();
   // The link above lets the browser in.
@@ -55,6 +62,7 @@ export async function up(options: UpOptions): Promise<number> {
     namespace,
     uiUrl,
     uiLink,
+    page,
     views: uiUrl
       ? UI_VIEWS.map((one) => ({ name: one.name, url: uiViewUrl(one, { uiUrl, namespace, saved: true }) }))
       : [],
@@ -72,6 +80,7 @@ export async function up(options: UpOptions): Promise<number> {
   else {
     process.stdout.write(
       `Temporal server  ${facts.address} (namespace ${namespace})\n` +
+        (page ? `page             ${page.link}\n` : '') +
         (uiLink ? `web UI           ${uiLink}\n` : '') +
         (uiLink && view ? `who waits        ${view}\n` : '') +
         `release          ${inertLine(releaseText(facts.release))}\n` +
@@ -80,6 +89,24 @@ export async function up(options: UpOptions): Promise<number> {
     );
   }
   return 0;
+}
+
+/** The gateway's address, and a link to its page that logs in once. Throws `gateway_failed`. */
+async function startedPage(
+  options: UpOptions,
+  { client: { address }, namespace, dataDir }: CliContext,
+): Promise<{ url: string; link: string }> {
+  const config = configOf(options);
+  const { url } = await ensureGateway({
+    ...{ dataDir, address, namespace, listen: options.listen },
+    args: [
+      ...(resolveServer(options, process.env).isConfigured ? ['--address', address] : []),
+      ...['--namespace', namespace],
+      ...(options.profile === undefined ? [] : ['--profile', options.profile]),
+      ...(config ? ['--config', config] : []),
+    ],
+  });
+  return { url, link: await pageLink(dataDir, url, 'admin') };
 }
 
 function serves({ host, queue }: { host: string | null; queue: string }, cwd: string | undefined): string {

@@ -1,7 +1,8 @@
 // `holdfast doctor` on the processes of a data folder: do they run and respond?
 import { readRecord, enginePaths } from '../../engine/record';
 import { answers } from '../../engine/probe-server';
-import { ownRelease } from '../../system/package-root';
+import { isOwnRelease, ownRelease } from '../../system/package-root';
+import { gatewayAnswers, lastDetached, runningGateway } from '../../gateway/gateway-record';
 import { isAlive } from '../../system/process-identity';
 import {
   findSilentWorker,
@@ -10,6 +11,8 @@ import {
   releaseText,
   runningWorker,
 } from '../../workers/process/worker-record';
+
+const GATEWAY_MS = 5_000;
 
 interface Found {
   status: 'ok' | 'warn' | 'fail';
@@ -35,6 +38,25 @@ export function checkWorker(dataDir: string): Found {
   }
   const found = lastWorker(dataDir) ? 'was killed' : 'not running';
   return { status: 'warn', found, next: 'run `holdfast up`' };
+}
+
+/** The API and the page; undefined if none has run: it is not needed. */
+export async function checkGateway(dataDir: string): Promise<Found | undefined> {
+  const gateway = runningGateway(dataDir);
+  if (!gateway)
+    return lastDetached(dataDir) && { status: 'warn', found: 'not running', next: 'run `holdfast up`' };
+  const { url, identity, release } = gateway;
+  if (!(await gatewayAnswers(gateway, GATEWAY_MS))) {
+    const found = `pid ${identity.pid} exists but does not respond at ${url}`;
+    return { status: 'fail', found, next: 'run `holdfast up`, which replaces it' };
+  }
+  const found = `pid ${identity.pid} of release ${releaseText(release)} answers at ${url}`;
+  if (isOwnRelease(release)) return { status: 'ok', found };
+  return {
+    status: 'warn',
+    found,
+    next: `\`holdfast up\` replaces it by release ${releaseText(ownRelease())}`,
+  };
 }
 
 /** Undefined if the data folder has no server of its own, or one that responds. */

@@ -1,5 +1,6 @@
 // The commands about `holdfast serve`.
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { ROLES } from '../../contracts/gateway/api';
 import type { GlobalOptions } from '../context';
 import { EXAMPLES } from '../examples';
 import { createToken, listTokens, openPage, revokeToken, serve } from '../lazy-commands';
@@ -11,7 +12,6 @@ import type { UiOptions } from './open-page';
 type Action = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const ROLES = ['viewer', 'operator', 'admin'] as const;
 const collect = (value: string, all: string[] = []): string[] => [...all, value];
 
 /** `12h` in milliseconds. */
@@ -27,7 +27,8 @@ export function addGatewayCommands(
   action: Action,
 ): void {
   command('serve', 'an HTTP API and a page to watch and steer agents; Ctrl-C ends it')
-    .option('--listen <address:port>', 'where (port 0: any free one)', '127.0.0.1:7280')
+    .option('--listen <address:port>', 'where; port 0: any free one (default: 127.0.0.1:7280)')
+    .addOption(new Option('--detached', 'as the process of `holdfast up`').hideHelp())
     .option(
       '--name <name>',
       'a further name under which it is reached, such as agents.example.org; may be repeated',
@@ -35,10 +36,10 @@ export function addGatewayCommands(
     )
     .addHelpText('after', EXAMPLES.serve)
     .action(action((options: ServeOptions) => serve(options)));
-  command('ui', 'a link that opens the page of the running `holdfast serve`')
+  command('ui', 'a link that opens the page of the running `holdfast up` or `holdfast serve`')
     .option('--role <role>', ROLES.join(', '), oneOf('--role', ROLES), 'admin')
     .action(action((options: UiOptions) => openPage(options)));
-  const token = command('token', 'tokens for the API of `holdfast serve`');
+  const token = command('token', 'tokens for the HTTP API');
   const below = (name: string, description: string): Command =>
     token
       .command(name)

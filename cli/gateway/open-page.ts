@@ -1,12 +1,12 @@
 // `holdfast ui`: a link that opens the page of the running gateway, logged in.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
-import { ALL_AGENTS, type Role } from '../../gateway/access/grants';
-import { TokenStore } from '../../gateway/access/token-store';
-import { loginLink, runningGateway } from '../../gateway/gateway-record';
+import type { Role } from '../../contracts/gateway/api';
+import { runningGateway } from '../../gateway/gateway-record';
 import { dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
+import { pageLink } from './page-link';
 
 export interface UiOptions extends GlobalOptions {
   role: Role;
@@ -19,15 +19,9 @@ export async function openPage(options: UiOptions): Promise<number> {
     throw new HoldfastError('not_found', {
       what: 'A running gateway',
       got: `none on ${dataDir}`,
-      next: 'Start it with `holdfast serve`.',
+      next: 'Start it with `holdfast up` or `holdfast serve`.',
     });
-  const { role } = options;
-  const token = await new TokenStore(dataDir).createLogin({
-    name: `link for ${role}`,
-    role,
-    agents: [ALL_AGENTS],
-  });
-  const link = loginLink(running.url, token);
+  const link = await pageLink(dataDir, running.url, options.role);
   if (options.json) printJson({ url: running.url, link });
   else {
     process.stdout.write(`${inertLine(link)}\n`);

@@ -1,57 +1,91 @@
-// `holdfast serve`: the gateway, in the foreground.
+// `holdfast serve`: the gateway, in the foreground; and as the process that `holdfast up` starts.
 import { once } from 'node:events';
-import { ALL_AGENTS } from '../../gateway/access/grants';
-import { startGateway } from '../../gateway/gateway';
-import { loginLink, recordGateway } from '../../gateway/gateway-record';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway';
+import { lastDetached, recordGateway } from '../../gateway/gateway-record';
+import { ownRelease } from '../../system/package-root';
+import { readOidc } from '../../workers/configuration/read-oidc';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
-import { isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
+import { configOf, isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
+import { pageLink } from './page-link';
 
 export interface ServeOptions extends GlobalOptions {
-  listen: string;
+  listen?: string;
   name?: string[];
+  /** For `holdfast up`, which finds it by its record: nothing is printed. */
+  detached?: boolean;
 }
 
 /** Like a program ended by SIGINT. */
 const INTERRUPTED = 128 + 2;
+const DEFAULT_LISTEN = '127.0.0.1:7280';
 
 /** Serves until Ctrl-C. */
 export async function serve(options: ServeOptions): Promise<number> {
   const ended = Promise.race(
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name).then(() => name)),
   );
+  const { detached = false } = options;
   await using context = await openContext(options, { start: true, staysOnFullDisk: true });
   const { client, dataDir, namespace } = context;
-  const gateway = await startGateway({
+  const gateway = await startAtFirstFree(placesFor(options, dataDir), {
     ...{ client, dataDir, namespace },
-    listen: options.listen,
     names: options.name ?? [],
+    oidc: readOidc(dataDir, configOf(options), process.env),
     workflowAddress: (workflowId) => workflowAddress(context, workflowId),
     isLocal: (host) => isLocal(context, host),
     hostToken: process.env.HOLDFAST_HOST_TOKEN?.trim() || undefined,
     registry: () => publishedRegistry(dataDir),
     warn: note,
   });
-  const forget = recordGateway(dataDir, gateway.url);
+  const { url } = gateway;
+  const facts = {
+    url,
+    address: client.address,
+    namespace,
+    listen: options.listen ?? null,
+    release: ownRelease(),
+  };
+  const forget = recordGateway(dataDir, facts, detached);
   try {
-    const token = await gateway.tokens.createLogin({
-      name: 'the one who started it',
-      role: 'admin',
-      agents: [ALL_AGENTS],
-    });
-    const link = loginLink(gateway.url, token);
-    if (options.json) printJson({ url: gateway.url, link, pid: process.pid });
-    else {
-      process.stdout.write(`page             ${link}\n`);
-      process.stdout.write(`API              ${gateway.url}/openapi.json\n`);
-      note(
-        'The link works once, for ten minutes; `holdfast ui` makes another. Programs use `holdfast token create`.',
-      );
-    }
+    if (!detached) await printLink(options, dataDir, url);
     return (await ended) === 'SIGINT' ? INTERRUPTED : 0;
   } finally {
     forget();
     await gateway.close();
+  }
+}
+
+async function printLink({ json }: ServeOptions, dataDir: string, url: string): Promise<void> {
+  const link = await pageLink(dataDir, url, 'admin');
+  if (json) return printJson({ url, link, pid: process.pid });
+  process.stdout.write(`page             ${link}\n`);
+  process.stdout.write(`API              ${url}/openapi.json\n`);
+  note(
+    'The link works once, for ten minutes; `holdfast ui` makes another. Programs use `holdfast token create`.',
+  );
+}
+
+/** Where to listen, in order. Without a choice, `holdfast up` is content with any port: it prints the link. */
+function placesFor({ listen, detached }: ServeOptions, dataDir: string): [string, ...string[]] {
+  if (listen !== undefined) return [listen];
+  if (!detached) return [DEFAULT_LISTEN];
+  const before = lastDetached(dataDir)?.url.replace('http://', '');
+  // Of one that was told to listen elsewhere, only the port is of interest: nobody asked for that address now.
+  const samePort = before && `127.0.0.1:${before.slice(before.lastIndexOf(':') + 1)}`;
+  return [samePort ?? DEFAULT_LISTEN, DEFAULT_LISTEN, '127.0.0.1:0'];
+}
+
+async function startAtFirstFree(
+  [listen, next, ...rest]: [string, ...string[]],
+  options: Omit<GatewayOptions, 'listen'>,
+): Promise<Gateway> {
+  try {
+    return await startGateway({ ...options, listen });
+  } catch (err) {
+    if (next === undefined || !(err instanceof HoldfastError) || err.code !== 'port_in_use') throw err;
+    return startAtFirstFree([next, ...rest], options);
   }
 }

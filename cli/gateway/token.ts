@@ -1,6 +1,7 @@
 // `holdfast token`: who may use the API of `holdfast serve`. Works on the data folder; no gateway has to run.
 import { inertLine } from '../../contracts/text/inert';
-import { ALL_AGENTS, type Role } from '../../gateway/access/grants';
+import { ALL_AGENTS } from '../../contracts/text/glob';
+import type { Role } from '../../contracts/gateway/api';
 import { TokenStore, type ListedToken } from '../../gateway/access/token-store';
 import { dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';

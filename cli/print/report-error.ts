@@ -9,8 +9,7 @@ import { continued, styled } from '../terminal/terminal-style';
 export function reportError(err: unknown, json: boolean, given: GivenOptions = {}): number {
   const known = knownError(err);
   const next = nextStep(known, given) ?? known.next;
-  // It ends with the next step of the catalogue.
-  const message = `${known.message.slice(0, known.message.length - known.next.length)}${next}`;
+  const message = `${known.detail} Next: ${next}`;
   if (json) process.stderr.write(`${visibleJson({ error: { ...known.toJSON(), message, next } })}\n`);
   else
     process.stderr.write(

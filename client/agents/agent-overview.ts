@@ -74,9 +74,9 @@ async function shellState(asking: Asking, shell: Shell): Promise<ShellState> {
       query: SESSION_MESSAGES.state,
       what: 'The session',
     }));
-  if (!told) return { ...known, status: null, command: null, waits: null };
-  const { status, command } = told;
-  return { ...known, status, command, waits: waitOf(told, workflowId) };
+  if (!told) return { ...known, status: null, command: null, waits: null, logEnd: null };
+  const { status, command, view } = told;
+  return { ...known, status, command, waits: waitOf(told, workflowId), logEnd: view?.to ?? 0 };
 }
 
 export function waitOf({ approvals, status, view, command }: SessionState, workflowId: string): Wait | null {

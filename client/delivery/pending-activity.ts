@@ -50,9 +50,8 @@ export async function pendingActivities(
 function failureOf(failure: Error): { code: string; reason: string } {
   const known = fromFailure(failure);
   if (!(known instanceof HoldfastError)) return { code: failure.name, reason: reasonOf(failure) };
-  const { code, message, next } = known;
   // Without the next step: it is tried again by itself.
-  return { code, reason: message.slice(0, message.length - next.length - ' Next: '.length) };
+  return { code: known.code, reason: known.detail };
 }
 
 const dateOf = (time: Timestamp | null | undefined): Date | null =>

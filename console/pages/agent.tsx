@@ -1,32 +1,30 @@
 // One agent: its conversation, what it is doing, its terminals and those below it.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useRef } from 'preact/hooks';
 import type { AgentOverview } from '../../contracts/agents/agent';
 import { useAgentStream } from '../api/agent-stream';
-import { callApi, pathOf } from '../api/call-api';
 import { inbox, keyOf } from '../api/overview';
-import { linkTo } from '../api/place';
+import { place } from '../api/place';
 import { mayAct, temporalLink } from '../api/signed-in';
+import { AgentActs, ForkButton } from '../parts/agent-acts';
 import { AgentTreeView } from '../parts/agent-tree';
 import { ApprovalCard } from '../parts/approval';
 import { Conversation } from '../parts/conversation';
 import { ExactText } from '../parts/exact-text';
-import { ActButton, money, ProblemNote, Since, State } from '../parts/notes';
+import { money, ProblemNote, Since, State } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
 import { SendForm } from '../parts/send-form';
+import { TimeLineView } from '../parts/time-line';
 import { TerminalTile } from '../terminal/tile';
 
 export function AgentPage({ id }: { id: string }): VNode {
   const { overview, messages, live, ended, problem } = useAgentStream(id);
   const state = overview.value;
   const open = useSignal<string | null>(null);
-  const fork = async (at: number): Promise<void> => {
-    const { agent } = await callApi<{ agent: string }>('POST', `${pathOf('agents', id)}/fork`, { at });
-    location.hash = linkTo('agents', agent);
-  };
-  const forking = useRef<HTMLParagraphElement>(null);
+  const isTimeLineOpen = useSignal(false);
   const isEnded = ended.value !== null || state?.status === 'ended';
+  const { query } = place.value;
+  const shown = /^\d{1,9}$/.exec(query.get('message') ?? '')?.[0];
   return (
     <>
       <div class="title">
@@ -34,21 +32,14 @@ export function AgentPage({ id }: { id: string }): VNode {
         {state && <State state={isEnded ? 'ended' : state.status} />}
       </div>
       <ProblemNote problem={problem.value} />
-      <p class="problem" role="alert" ref={forking} hidden />
-      {state && <Facts state={state} />}
+      {state && <Facts state={state} isEnded={isEnded} />}
       <div class={open.value === null ? 'agent' : 'agent with-terminal'}>
         <div class="column">
           <Conversation
             messages={messages.value}
             live={live.value}
-            {...(mayAct() && {
-              onFork: (at: number) =>
-                void fork(at).catch((err: unknown) => {
-                  if (!forking.current) return;
-                  forking.current.hidden = false;
-                  forking.current.textContent = err instanceof Error ? err.message : String(err);
-                }),
-            })}
+            place={shown === undefined ? null : Number(shown)}
+            fork={mayAct() ? (at) => <ForkButton id={id} at={at} /> : null}
           />
           {messages.value.length === 0 && live.value === '' && (
             <p class="quiet">No messages yet. What it is told and does appears here.</p>
@@ -61,6 +52,12 @@ export function AgentPage({ id }: { id: string }): VNode {
           )}
           <Waiting id={id} />
           {state && mayAct() && !isEnded && <SendForm id={id} isWorking={state.status === 'working'} />}
+          <details class="more" onToggle={(event) => (isTimeLineOpen.value = event.currentTarget.open)}>
+            <summary>What happened, and when</summary>
+            {isTimeLineOpen.value && (
+              <TimeLineView id={id} version={`${messages.value.length} ${versionOf(state)} ${isEnded}`} />
+            )}
+          </details>
         </div>
         <aside class="column" aria-label="Terminals and sub-agents">
           {state && <Shells state={state} open={open.value} onOpen={(key) => (open.value = key)} />}
@@ -73,10 +70,9 @@ export function AgentPage({ id }: { id: string }): VNode {
   );
 }
 
-function Facts({ state }: { state: AgentOverview }): VNode {
+function Facts({ state, isEnded }: { state: AgentOverview; isEnded: boolean }): VNode {
   const { agent, model, host, since, usage, waits, queued } = state;
   const link = temporalLink(`agent/${agent}`);
-  const act = (what: string): Promise<unknown> => callApi('POST', `${pathOf('agents', agent)}/${what}`, {});
   return (
     <div class="agent-facts">
       <span>{model}</span>
@@ -99,26 +95,7 @@ function Facts({ state }: { state: AgentOverview }): VNode {
         </a>
       )}
       <span class="space" />
-      {mayAct() && state.status !== 'ended' && (
-        <>
-          <ActButton act={() => act('interrupt')} disabled={state.currentTurn === null}>
-            Interrupt
-          </ActButton>
-          <ActButton
-            act={() => act('recover')}
-            question="End the turn and everything that runs in its sessions? The conversation continues."
-          >
-            Recover
-          </ActButton>
-          <ActButton
-            kind="danger"
-            act={() => act('stop')}
-            question="End the turn, close the sessions and end the agent?"
-          >
-            Stop
-          </ActButton>
-        </>
-      )}
+      {mayAct() && <AgentActs state={state} isEnded={isEnded} />}
     </div>
   );
 }
@@ -140,6 +117,10 @@ function Waiting({ id }: { id: string }): VNode {
     </>
   );
 }
+
+/** Changes with what a time line tells. */
+const versionOf = (state: AgentOverview | null): string =>
+  JSON.stringify([state?.turns, state?.turn?.step, state?.shells.map(({ status }) => status), state?.waits]);
 
 interface ShellsProps {
   state: AgentOverview;

@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import { useLoaded } from '../api/load';
+import { DayPlots } from '../parts/day-plots';
 import { Empty, money, ProblemNote } from '../parts/notes';
 
 const EVERY_MS = 30_000;
@@ -23,6 +24,7 @@ export function UsagePage(): VNode {
       {report && !isEmpty && (
         <>
           <Lines title="In all" lines={[{ key: 'all agents', ...report.total }]} />
+          <DayPlots byDay={report.byDay} />
           <Lines title="By day" lines={report.byDay} />
           <Lines title="By model" lines={report.byModel} />
           <Lines title="By agent with its sub-agents" lines={report.byTree} />

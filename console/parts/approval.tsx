@@ -107,6 +107,7 @@ function Answer({ approval, isWhole }: { approval: KeyedApproval; isWhole: boole
         </label>
         <span class="space" />
         <input
+          class="reason"
           aria-label="Reason for denying; the model reads it"
           placeholder="Reason, which the model reads"
           value={reason}

@@ -1,43 +1,59 @@
 // The messages of an agent, each call folded to a line with its result in it.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
-import type { Message, ToolCall, ToolResult, Usage } from '../../contracts/agents/agent';
-import { Code, ExactText } from './exact-text';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Message, ToolResult, Usage } from '../../contracts/agents/agent';
+import { Call } from './call';
+import { ExactText } from './exact-text';
 import { Markdown } from './markdown';
-import { bytes, money } from './notes';
+import { money } from './notes';
+import { resultsOfReply } from './results-of-reply';
 
 const SHOWN = 200;
 const MORE = 500;
-const RESULT_CHARS = 4_000;
 
 interface ConversationProps {
   /** By index; some may still be missing. */
   messages: Message[];
   /** Text of the reply that is being written: not recorded yet. */
   live: string;
-  onFork?: (at: number) => void;
+  /** Index of the message to show; null: none in particular. */
+  place: number | null;
+  /** A button that starts another agent with the first messages, as many as is said. */
+  fork: ((at: number) => VNode) | null;
 }
 
-export function Conversation({ messages, live, onFork }: ConversationProps): VNode {
+export function Conversation({ messages, live, place, fork }: ConversationProps): VNode {
   const shown = useSignal(SHOWN);
-  const first = Math.max(0, messages.length - shown.value);
-  const results = new Map<string, ToolResult>();
-  for (const message of messages) if (message.role === 'tool') results.set(message.callId, message);
+  const first = Math.max(0, Math.min(messages.length - shown.value, place ?? Infinity));
+  const log = useRef<HTMLDivElement>(null);
+  const isThere = place !== null && place < messages.length;
+  useEffect(() => {
+    const found = isThere ? log.current?.querySelector<HTMLElement>(`[data-message="${place}"]`) : null;
+    found?.scrollIntoView({ block: 'start' });
+    found?.focus({ preventScroll: true });
+  }, [place, isThere]);
   return (
-    <div class="conversation" role="log" aria-label="Conversation">
+    <div class="conversation" role="log" aria-label="Conversation" ref={log}>
       {first > 0 && (
-        <button type="button" onClick={() => (shown.value += MORE)}>
+        <button type="button" onClick={() => (shown.value = messages.length - first + MORE)}>
           Show {Math.min(first, MORE)} earlier messages of {first}
         </button>
       )}
-      {messages.slice(first).map((message, index) => (
-        <MessageView
-          key={first + index}
-          message={message}
-          results={results}
-          onFork={onFork && (() => onFork(first + index))}
-        />
-      ))}
+      {messages.slice(first).map((message, offset) => {
+        const index = first + offset;
+        // In its call.
+        if (message.role === 'tool') return null;
+        return (
+          <div key={index} class="place" data-message={index} tabIndex={-1}>
+            <MessageView
+              message={message}
+              results={resultsOfReply(messages, index)}
+              fork={fork && forkAt(messages, index, fork)}
+            />
+          </div>
+        );
+      })}
       {live !== '' && (
         <div class="message assistant live" aria-live="off">
           <span class="from">writing, not recorded yet</span>
@@ -50,29 +66,33 @@ export function Conversation({ messages, live, onFork }: ConversationProps): VNo
   );
 }
 
-interface MessageProps {
-  message: Message;
-  results: ReadonlyMap<string, ToolResult>;
-  onFork?: (() => void) | undefined;
+/** An agent can be forked where a turn begins: before what a person said, and after the last answer. */
+function forkAt(
+  messages: readonly Message[],
+  index: number,
+  fork: NonNullable<ConversationProps['fork']>,
+): VNode | null {
+  const message = messages[index];
+  if (message?.role === 'user') return fork(index);
+  const isAnswer = message?.role === 'assistant' && message.parsed.kind === 'answer';
+  return isAnswer && index === messages.length - 1 ? fork(index + 1) : null;
 }
 
-function MessageView({ message, results, onFork }: MessageProps): VNode | null {
+interface MessageProps {
+  message: Message;
+  /** Of the calls of a reply, in their order. */
+  results: readonly (ToolResult | undefined)[];
+  fork: VNode | null;
+}
+
+function MessageView({ message, results, fork }: MessageProps): VNode | null {
   switch (message.role) {
     case 'user':
       return (
         <div class="message user">
           <span class="from">
             you
-            {onFork && (
-              <button
-                class="plain"
-                type="button"
-                title="Start another agent with what is above"
-                onClick={onFork}
-              >
-                fork from here
-              </button>
-            )}
+            {fork}
           </span>
           <p class="plain-text">
             <ExactText text={message.text} />
@@ -80,7 +100,7 @@ function MessageView({ message, results, onFork }: MessageProps): VNode | null {
         </div>
       );
     case 'assistant':
-      return <Reply message={message} results={results} />;
+      return <Reply message={message} results={results} fork={fork} />;
     case 'context':
       return <Folded title="files it reads first" text={message.text} />;
     case 'summary':
@@ -88,7 +108,6 @@ function MessageView({ message, results, onFork }: MessageProps): VNode | null {
     case 'repair':
       return <Folded title="asked to repeat its reply in the right form" text={message.text} />;
     case 'tool':
-      // In its call.
       return null;
   }
 }
@@ -96,12 +115,13 @@ function MessageView({ message, results, onFork }: MessageProps): VNode | null {
 function Reply({
   message,
   results,
-}: { message: Message & { role: 'assistant' } } & Pick<MessageProps, 'results'>): VNode {
+  fork,
+}: Omit<MessageProps, 'message'> & { message: Message & { role: 'assistant' } }): VNode {
   const { parsed, text, usage } = message;
   switch (parsed.kind) {
     case 'answer':
       return (
-        <Step title="answer" usage={usage}>
+        <Step title="answer" usage={usage} fork={fork}>
           <Markdown text={parsed.answer} />
         </Step>
       );
@@ -119,27 +139,27 @@ function Reply({
         <Step title={parsed.headline ?? 'step'} usage={usage}>
           {parsed.prose !== '' && <Markdown text={parsed.prose} />}
           {parsed.thoughts.length > 0 && <Folded title="thoughts" text={parsed.thoughts.join('\n')} />}
-          {parsed.calls.map((call) => (
-            <Call key={call.callId} call={call} result={results.get(call.callId)} />
+          {parsed.calls.map((call, index) => (
+            <Call key={index} call={call} result={results[index]} />
           ))}
         </Step>
       );
   }
 }
 
-function Step({
-  title,
-  usage,
-  children,
-}: {
+interface StepProps {
   title: string;
   usage: Usage | undefined;
+  fork?: VNode | null;
   children: ComponentChildren;
-}): VNode {
+}
+
+function Step({ title, usage, fork, children }: StepProps): VNode {
   return (
     <div class="message assistant">
       <span class="from">
         <ExactText text={title} />
+        {fork}
         {usage && (
           <span class="cost" title={`${usage.inputTokens} tokens read, ${usage.outputTokens} written`}>
             {usage.costUsd === null
@@ -160,76 +180,4 @@ const Folded = ({ title, text }: { title: string; text: string }): VNode => (
       <ExactText text={text} />
     </pre>
   </details>
-);
-
-/** A call's longest text argument is its code. */
-function Call({ call, result }: { call: ToolCall; result: ToolResult | undefined }): VNode {
-  const isPatch = /patch|edit|diff/.test(call.tool);
-  const values = Object.entries(call.args).map(([name, value]) => ({
-    name,
-    text: typeof value === 'string' ? value : JSON.stringify(value, null, 2),
-  }));
-  const main = values.reduce((best, one) => (one.text.length > best.length ? one.text : best), '');
-  return (
-    <details class={`folded call${result?.isError ? ' failed' : ''}`}>
-      <summary>
-        <code>{call.tool}</code>{' '}
-        <span class="first-line">
-          <ExactText text={main.split('\n', 1)[0] ?? ''} />
-        </span>
-        <span class="quiet">
-          {call.denied
-            ? 'denied'
-            : result === undefined
-              ? 'running'
-              : result.isError
-                ? 'failed'
-                : bytes(result.content.length)}
-        </span>
-      </summary>
-      {values.map(({ name, text }) => (
-        <section key={name}>
-          <p class="name">{name}</p>
-          {isPatch && /^[+-]/m.test(text) ? (
-            <Patch text={text} />
-          ) : (
-            <Code text={text} label={`${name} of ${call.tool}`} />
-          )}
-        </section>
-      ))}
-      {call.denied && <p class="problem">{call.denied}</p>}
-      {result && <Result result={result} />}
-    </details>
-  );
-}
-
-function Result({ result }: { result: ToolResult }): VNode {
-  const isWhole = useSignal(result.content.length <= RESULT_CHARS);
-  return (
-    <section>
-      <p class="name">result</p>
-      <pre class="screen" tabIndex={0} role="region" aria-label={`Result of ${result.tool}`}>
-        <ExactText text={isWhole.value ? result.content : result.content.slice(0, RESULT_CHARS)} />
-      </pre>
-      {!isWhole.value && (
-        <button type="button" onClick={() => (isWhole.value = true)}>
-          Show all {bytes(result.content.length)}
-        </button>
-      )}
-    </section>
-  );
-}
-
-const Patch = ({ text }: { text: string }): VNode => (
-  <pre class="code" tabIndex={0} role="region" aria-label="Patch">
-    {text.split('\n').map((line, index) => (
-      <span
-        key={index}
-        class={`line ${line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : ''}`}
-      >
-        <ExactText text={line} />
-        {'\n'}
-      </span>
-    ))}
-  </pre>
 );

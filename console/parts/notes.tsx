@@ -1,7 +1,6 @@
-// Small things that every page shows: problems, how long ago, buttons that act, empty pages.
+// Small things that every page shows: problems, how long ago, empty pages.
 import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
-import { useAction } from '../api/actions';
 import type { ProblemText } from '../api/call-api';
 
 export const ProblemNote = ({ problem }: { problem: ProblemText | null }): VNode | null =>
@@ -29,31 +28,6 @@ export function duration(ms: number): string {
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
   if (seconds < 36 * 3_600) return `${Math.round(seconds / 3_600)} h`;
   return `${Math.round(seconds / 86_400)} d`;
-}
-
-interface ActButtonProps {
-  act: () => Promise<unknown>;
-  kind?: 'main' | 'danger';
-  /** Asked before it acts. */
-  question?: string;
-  disabled?: boolean;
-  children: ComponentChildren;
-}
-
-/** Acts once at a time, and shows why it could not. */
-export function ActButton({ act, kind, question, disabled, children }: ActButtonProps): VNode {
-  const { isRunning, problem, run } = useAction();
-  const click = (): void => {
-    if (question === undefined || confirm(question)) void run(act);
-  };
-  return (
-    <>
-      <button type="button" class={kind} disabled={disabled === true || isRunning.value} onClick={click}>
-        {children}
-      </button>
-      <ProblemNote problem={problem.value} />
-    </>
-  );
 }
 
 export const Empty = ({ children }: { children: ComponentChildren }): VNode => (

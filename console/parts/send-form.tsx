@@ -1,6 +1,7 @@
 // Sends a message to an agent.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
 import { useAction } from '../api/actions';
 import { callApi, pathOf } from '../api/call-api';
 import { ProblemNote } from './notes';
@@ -8,17 +9,24 @@ import { ProblemNote } from './notes';
 export function SendForm({ id, isWorking }: { id: string; isWorking: boolean }): VNode {
   const { isRunning, problem, run } = useAction();
   const text = useSignal('');
+  const told = useSignal('');
+  // Sent again after an answer that was lost, it is the same message.
+  const sent = useRef({ what: '', key: '' });
   const send = (mode: 'queue' | 'interrupt'): void => {
     const message = text.value;
     if (message.trim() === '') return;
+    const what = JSON.stringify([mode, message]);
+    if (sent.current.what !== what) sent.current = { what, key: crypto.randomUUID() };
+    told.value = '';
     void run(async () => {
-      await callApi(
-        'POST',
-        `${pathOf('agents', id)}/messages`,
-        { message, mode },
-        { key: crypto.randomUUID() },
-      );
+      await callApi('POST', `${pathOf('agents', id)}/messages`, { message, mode }, { key: sent.current.key });
+      sent.current = { what: '', key: '' };
       text.value = '';
+      told.value = !isWorking
+        ? 'Sent.'
+        : mode === 'queue'
+          ? 'Queued: it is read after the running turn.'
+          : 'The running turn ends first; this is next.';
     });
   };
   const submit = (event: Event): void => {
@@ -47,6 +55,9 @@ export function SendForm({ id, isWorking }: { id: string; isWorking: boolean }):
           Interrupt with it
         </button>
       )}
+      <p class="told" role="status">
+        {told}
+      </p>
       <ProblemNote problem={problem.value} />
     </form>
   );

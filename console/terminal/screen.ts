@@ -35,6 +35,7 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
   terminal.loadAddon(search);
   terminal.loadAddon(new WebLinksAddon(follow));
   answerNothing(terminal);
+  terminal.attachCustomKeyEventHandler((event) => !isCopy(event, terminal));
   during(() => terminal.open(place));
   useGraphics(terminal);
   return {
@@ -50,6 +51,10 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
     },
   };
 }
+
+/** What is selected is copied by the browser, not sent to the program; xterm does the rest at the event `copy`. */
+const isCopy = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent, terminal: Terminal): boolean =>
+  terminal.hasSelection() && (ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'c';
 
 /** Without graphics, or when the browser takes them back, xterm draws with elements. */
 function useGraphics(terminal: Terminal): void {

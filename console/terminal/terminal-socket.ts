@@ -5,6 +5,11 @@ import { setTrouble, waitBefore } from '../api/event-streams';
 
 const PROTOCOL = 'holdfast.terminal.1';
 const OFFSET_BYTES = 8;
+/** The code of a terminal that the gateway cannot reach, as yet. */
+const NOT_THERE = 'not_found';
+const LOOK_AGAIN_MS = 1_000;
+/** Keys that were meant for what was on the screen then are not typed later than this. */
+const SENT_AGAIN_MS = 10_000;
 
 export interface SessionPath {
   agent: string;
@@ -32,7 +37,8 @@ export class TerminalSocket {
   /** After the last byte that was received. */
   private offset: number | null = null;
   private isOver = false;
-  private unanswered = new Set<string>();
+  /** Not sent yet, or sent and perhaps typed: the same id again is typed once. In the order of the keys. */
+  private readonly unanswered = new Map<string, { said: FromClient; at: number }>();
   private types = false;
   private take = false;
   private readonly who = {};
@@ -51,11 +57,13 @@ export class TerminalSocket {
     this.connect();
   }
 
+  /** While the connection is lost, it waits for the next one, like what was sent and not answered. */
   type(text: string): void {
     const bytes = new TextEncoder().encode(text);
     const id = crypto.randomUUID();
-    this.unanswered.add(id);
-    this.send({ kind: 'input', id, data: btoa(String.fromCharCode(...bytes)) });
+    const said: FromClient = { kind: 'input', id, data: btoa(String.fromCharCode(...bytes)) };
+    this.unanswered.set(id, { said, at: Date.now() });
+    this.send(said);
   }
 
   resize(cols: number, rows: number): void {
@@ -87,6 +95,7 @@ export class TerminalSocket {
         ...this.handlers.size(),
       };
       this.send(hello);
+      if (this.types) this.sendAgain();
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       if (this.socket !== socket) return;
@@ -96,14 +105,16 @@ export class TerminalSocket {
     socket.onclose = () => {
       if (this.socket !== socket || this.isOver) return;
       setTrouble(this.who, true);
-      this.handlers.note(
-        this.unanswered.size > 0
-          ? 'Connection lost; what you typed last may not have arrived. Trying again.'
-          : 'Connection lost. Trying again.',
-      );
-      this.unanswered.clear();
+      this.handlers.note('Connection lost. Trying again.');
       this.timer = setTimeout(() => this.connect(), waitBefore(this.attempt++));
     };
+  }
+
+  private sendAgain(): void {
+    const tooOld = [...this.unanswered].filter(([, { at }]) => Date.now() - at > SENT_AGAIN_MS);
+    for (const [id] of tooOld) this.unanswered.delete(id);
+    if (tooOld.length > 0) this.handlers.note('What you typed last may not have arrived.');
+    for (const { said } of this.unanswered.values()) this.send(said);
   }
 
   private hear(told: FromServer): void {
@@ -126,6 +137,7 @@ export class TerminalSocket {
         this.offset = told.to;
         return this.handlers.note(`Output ${told.from} to ${told.to} no longer exists: ${told.cause}`);
       case 'refused':
+        if (told.problem.code === NOT_THERE) return this.waitFor(told.problem.detail);
         return this.end(told.problem.code, `${told.problem.detail} ${told.problem.next}`);
       case 'ended':
         return this.end(null, 'This terminal has ended.');
@@ -136,6 +148,14 @@ export class TerminalSocket {
     this.isOver = true;
     setTrouble(this.who, false);
     this.handlers.over(code, text);
+  }
+
+  /** A session that has not begun, or whose host is offline: it appears when it is there. */
+  private waitFor(reason: string): void {
+    this.drop();
+    setTrouble(this.who, false);
+    this.handlers.note(`Not there now; it appears here by itself. ${reason}`);
+    this.timer = setTimeout(() => this.connect(), LOOK_AGAIN_MS);
   }
 
   private receive(frame: ArrayBuffer): void {

@@ -4,8 +4,8 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { problemOf } from '../api/call-api';
 import { mayAct } from '../api/signed-in';
-import { ActButton } from '../parts/notes';
-import { downloadLog } from './download-log';
+import { History } from './history';
+import { logPath } from './read-log';
 import type { Screen } from './screen';
 import { TerminalSocket, type SessionPath } from './terminal-socket';
 
@@ -25,13 +25,14 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
   const place = useRef<HTMLDivElement>(null);
   const shown = useSignal<Shown>({ isTypist: false, typist: null, note: null, over: null });
   const link = useSignal<string | null>(null);
+  const hasHistory = useSignal(false);
   const parts = useTerminal({ agent, host, session }, place, { shown, link });
   const { isTypist, typist, note, over } = shown.value;
   const isBusy = typist !== null && !isTypist;
   const type = (): void => {
     shown.value = { ...shown.value, over: null, note: null };
-    parts.current?.socket.setTypes(!isTypist, isBusy || over?.code === 'typist_busy');
-    parts.current?.screen.terminal.focus();
+    parts.value?.socket.setTypes(!isTypist, isBusy || over?.code === 'typist_busy');
+    parts.value?.screen.terminal.focus();
   };
   return (
     <section class="tile" aria-label={`Terminal ${session} of ${agent} on ${host}`}>
@@ -44,18 +45,28 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
           {isTypist ? 'you type' : isBusy ? `${typist} types` : 'watching'}
         </span>
         <span class="space" />
-        <Search screen={() => parts.current?.screen} />
+        <Search screen={() => parts.value?.screen} />
         {mayAct() && over?.code !== null && (
-          <button type="button" aria-pressed={isTypist} onClick={type}>
+          <button type="button" aria-pressed={isTypist} onClick={type} disabled={!parts.value}>
             {isTypist ? 'Stop typing' : isBusy || over?.code === 'typist_busy' ? 'Take over' : 'Type'}
           </button>
         )}
-        <ActButton act={() => downloadLog({ agent, host, session })}>Download</ActButton>
+        <button
+          type="button"
+          aria-pressed={hasHistory.value}
+          onClick={() => (hasHistory.value = !hasHistory.value)}
+        >
+          History
+        </button>
+        <a class="button" href={`${logPath({ agent, host, session })}/download`} download>
+          Download
+        </a>
         <button type="button" aria-label="Close this tile" onClick={onClose}>
           ✕
         </button>
       </header>
-      <div class="screen-place" ref={place} />
+      <div class="screen-place" ref={place} hidden={hasHistory.value} />
+      {hasHistory.value && <History {...{ agent, host, session }} />}
       {link.value && (
         <p class="tile-note">
           The program’s link leads to{' '}
@@ -94,6 +105,7 @@ function Search({ screen }: { screen: () => Screen | undefined }): VNode {
   );
 }
 
+/** There once the terminal's code is loaded. */
 interface Parts {
   screen: Screen;
   socket: TerminalSocket;
@@ -108,8 +120,8 @@ function useTerminal(
   path: SessionPath,
   place: { current: HTMLDivElement | null },
   { shown, link }: Told,
-): { current: Parts | null } {
-  const parts = useRef<Parts | null>(null);
+): Signal<Parts | null> {
+  const parts = useSignal<Parts | null>(null);
   useEffect(() => {
     let isGone = false;
     let watch: ResizeObserver | undefined;
@@ -119,11 +131,11 @@ function useTerminal(
         const screen = openScreen(place.current, (target) => (link.value = target));
         screen.fit();
         const socket = connect(path, screen, shown);
-        parts.current = { screen, socket };
+        parts.value = { screen, socket };
         screen.terminal.onData((text) => shown.peek().isTypist && socket.type(text));
         watch = new ResizeObserver(() => {
           // The size is the typist's; others see it as it is.
-          if (!shown.peek().isTypist) return;
+          if (!shown.peek().isTypist || !isInView(place.current)) return;
           const { cols, rows } = screen.fit();
           socket.resize(cols, rows);
         });
@@ -135,13 +147,16 @@ function useTerminal(
     return () => {
       isGone = true;
       watch?.disconnect();
-      parts.current?.socket.close();
-      parts.current?.screen.dispose();
-      parts.current = null;
+      parts.peek()?.socket.close();
+      parts.peek()?.screen.dispose();
+      parts.value = null;
     };
   }, [path.agent, path.host, path.session]);
   return parts;
 }
+
+/** The history may be shown in its place. */
+const isInView = (place: HTMLElement | null): boolean => (place?.offsetHeight ?? 0) > 0;
 
 function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): TerminalSocket {
   const { terminal } = screen;

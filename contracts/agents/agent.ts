@@ -333,6 +333,8 @@ export interface ShellState extends Shell {
   command: SessionState['command'];
   /** Its first pending approval, or the program that waits for input. */
   waits: Wait | null;
+  /** Offset up to which its workflow knows the output; the log itself may have grown since. Null if it does not answer. */
+  logEnd: number | null;
 }
 
 /** What an agent, its running turn and its sessions say together. */

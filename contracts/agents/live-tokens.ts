@@ -7,6 +7,19 @@ export type LiveToken =
   /** The reply is complete and is now in the transcript. */
   | { kind: 'end'; agent: string; turn: string };
 
+/**
+ * The same for watchers on other machines: in the details of the heartbeats of `callModel`, which are in no history. The
+ * server keeps only the last one.
+ */
+export interface WrittenSoFar {
+  /** Name of the hub that tells the watchers of its own machine. */
+  writer: string;
+  /** Characters of the reply so far. */
+  length: number;
+  /** The last of them. */
+  end: string;
+}
+
 /** The first line that a watcher sends. */
 export interface WatchRequest {
   token: string;

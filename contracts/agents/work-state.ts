@@ -25,6 +25,8 @@ const HOST_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.host, 'KEYWORD');
 const SESSION_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.session, 'INT');
 export const STATE_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.state, 'KEYWORD');
 export const WAITS_FOR_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.waitsFor, 'KEYWORD');
+export const NOTICES_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.notices, 'KEYWORD_LIST');
+export const NOTICED_AT_KEY = defineSearchAttributeKey(SEARCH_ATTRIBUTES.noticedAt, 'DATETIME');
 
 export const attributesOfAgent = (agent: string): SearchAttributePair[] => [{ key: AGENT_KEY, value: agent }];
 

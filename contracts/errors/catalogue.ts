@@ -304,6 +304,14 @@ export const CATALOGUE = {
     (f: With<'log' | 'reason'>) => `The worker did not start: ${f.reason}`,
     (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
   ),
+  gateway_failed: entry(
+    70,
+    true,
+    'possible',
+    (f: With<'log' | 'reason'>) => `The API and the page did not start: ${f.reason}`,
+    (f) =>
+      `The server and the worker run. Look at ${f.log}, then run \`holdfast up\` again, with \`--no-serve\` for neither.`,
+  ),
   worker_running: entry(
     75,
     true,

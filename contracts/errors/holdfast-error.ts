@@ -14,6 +14,8 @@ export type CodeAndFacts = {
     : [code: Code, facts: FactsOf<Code>];
 }[ErrorCode];
 
+const NEXT = ' Next: ';
+
 /** An error from the catalogue. `message` holds the whole text, including the next step. */
 export class HoldfastError extends Error {
   readonly next: string;
@@ -30,7 +32,7 @@ export class HoldfastError extends Error {
   constructor(...[code, facts = {}]: CodeAndFacts) {
     const e: ErrorEntry = CATALOGUE[code];
     const next = e.next(facts);
-    super(`${e.message(facts)} Next: ${next}`);
+    super(`${e.message(facts)}${NEXT}${next}`);
     this.name = 'HoldfastError';
     this.code = code;
     this.facts = facts;
@@ -39,6 +41,11 @@ export class HoldfastError extends Error {
     this.effect = e.effect(facts);
     this.exitCode = e.exitCode;
     this.docs = `docs/errors.md#${code}`;
+  }
+
+  /** What failed, what was given and what is allowed: the message without the next step. */
+  get detail(): string {
+    return this.message.slice(0, -(NEXT.length + this.next.length));
   }
 
   /** An error that was made elsewhere: in another process, which may be of another release, or in a file. */

@@ -4,6 +4,10 @@ import type { OpenQuestion } from '../agents/questions';
 import type { Wait } from '../agents/waits';
 import type { SessionState } from '../sessions/session';
 
+/** Each may do what those before it may. A viewer reads; an operator changes agents; an admin manages tokens. */
+export const ROLES = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
 /** An open session; `state` is null if it does not answer. */
 export interface SessionEntry {
   agent: string;
@@ -68,9 +72,17 @@ export interface UsageReport {
   byDay: UsageLine[];
 }
 
+/** What one step of a search in a log has found. */
+export interface Found {
+  /** Offset of the match. */
+  at: number | null;
+  /** Where to go on; null with a match, and at the end. */
+  next: number | null;
+}
+
 export interface Me {
   name: string;
-  role: 'viewer' | 'operator' | 'admin';
+  role: Role;
   agents: string[];
   /** ISO 8601; null: never. */
   expiresAt: string | null;

@@ -15,7 +15,8 @@ export type Sender =
   | 'a turn'
   | 'a session or a turn'
   | 'the host worker'
-  | 'the host itself';
+  | 'the host itself'
+  | 'the gateway';
 
 /** Names of the schemas in a module that accept only values of type `T`. */
 type SchemaFor<T, Module> = {

@@ -11,9 +11,11 @@ import { DECISIONS } from '../tools/approvals';
 import { ID_PATTERN } from '../ids';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../tools/policy';
 import { encryptionSchema } from './encryption-configuration';
+import { gatewaySchema } from './gateway-configuration';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';
 import { storageSchema } from './storage-configuration';
+import { webhookTable } from './webhook-settings';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1));
@@ -163,6 +165,8 @@ export const configurationSchema = z.strictObject({
   encryption: z.prefault(encryptionSchema, {}),
   secrets: z.prefault(secretsSchema, {}),
   storage: z.prefault(storageSchema, {}),
+  webhooks: z._default(z.record(idKey, webhookTable), {}),
+  gateway: z.prefault(gatewaySchema, {}),
 });
 
 export type McpServerEntry = z.infer<typeof mcpServerSchema>;

@@ -1,7 +1,16 @@
 // Shapes of the API's own requests and answers; those of agents and sessions have schemas already.
 import { AGENT_STATES } from '../agents/work-state';
 import { WAITS_FOR } from '../agents/waits';
-import type { AgentTree, InboxItem, KeyedApproval, Me, SessionEntry, UsageReport } from '../gateway/api';
+import {
+  ROLES,
+  type AgentTree,
+  type InboxItem,
+  type KeyedApproval,
+  type Me,
+  type SessionEntry,
+  type UsageReport,
+} from '../gateway/api';
+import { TIME_LINE_KINDS, type TimeLine } from '../gateway/time-line';
 import type { RegistryRecord } from '../tools/registry-record';
 import { agentInputSchema, sendSchema } from './agent';
 import { listAgentsSchema } from './agent-list';
@@ -33,6 +42,11 @@ export const logQuery = z.strictObject({
   from: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
   bytes: z.optional(whole(1, 8 * 1024 * 1024)),
 });
+export const findQuery = z.strictObject({
+  text: text.check(z.minLength(1), z.maxLength(1_000)),
+  from: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+  back: z.optional(z.boolean()),
+});
 
 export const startBody = z.extend(agentInputSchema, { id: z.optional(idSchema) });
 export const forkBody = z.extend(z.partial(z.omit(agentInputSchema, { from: true })), {
@@ -52,7 +66,7 @@ export const approveBody = z.strictObject({
 export const denyBody = z.strictObject({ reason: z.optional(text.check(z.maxLength(1_000))) });
 export const loginBody = z.strictObject({ token: text.check(z.minLength(1), z.maxLength(1_000)) });
 
-export const loggedIn = z.object({ name: text, role: z.enum(['viewer', 'operator', 'admin']) });
+export const loggedIn = z.object({ name: text, role: z.enum(ROLES) });
 export const started = z.object({ agent: text });
 export const accepted = z.object({ id: text });
 
@@ -80,6 +94,7 @@ const shellState = z.object({
   status: orNull(text),
   command: orNull(z.looseObject({ id: text })),
   waits: orNull(wait),
+  logEnd: orNull(z.number()),
 });
 export const agentOverview = z.extend(answers.agentState, {
   waits: orNull(wait),
@@ -133,6 +148,25 @@ export const usageReport = z.object({
   byDay: z.array(usageLine),
 }) as unknown as z.ZodMiniType<UsageReport>;
 
+export const found = z.object({ at: orNull(z.number()), next: orNull(z.number()) });
+
+export const timeLine = z.object({
+  items: z.array(
+    z.object({
+      kind: z.enum(TIME_LINE_KINDS),
+      at: text,
+      durationMs: orNull(z.number()),
+      text,
+      outcome: orNull(text),
+      turn: orNull(z.number()),
+      message: orNull(z.number()),
+      workflowId: text,
+      ...{ host: z.optional(text), session: z.optional(z.number()) },
+    }),
+  ),
+  truncated: z.boolean(),
+}) as unknown as z.ZodMiniType<TimeLine>;
+
 export const hostList = items(answers.hostState);
 export const registry = z.object({
   tools: z.array(z.looseObject({ name: text })),
@@ -142,7 +176,7 @@ export const registry = z.object({
 
 export const me = z.object({
   name: text,
-  role: z.enum(['viewer', 'operator', 'admin']),
+  role: z.enum(ROLES),
   agents: z.array(text),
   expiresAt: orNull(text),
   release: z.object({ version: text }),

@@ -4,3 +4,4 @@ export * from './approvals';
 export { hostFactsSchema } from './remote-hosts';
 export * from './session';
 export * from './tools';
+export { webhookTestSchema } from './webhook-settings';

@@ -90,11 +90,13 @@ export interface CloseSessionInput {
 }
 
 /** The signal `yielded`: the command is still running, or its state is unknown at the moment. */
-export type Yielded = { commandId: string } & (
-  | { view: CommandView; trouble?: undefined }
-  /** Null: the trouble is over. Since 0.3. */
-  | { trouble: CommandTrouble | null; view?: undefined }
-);
+export type Yielded = { commandId: string } &
+  /** `later`: not the first one: its program began to wait for input or no longer does. Since 0.3. */
+  (
+    | { view: CommandView; later?: boolean; trouble?: undefined }
+    /** Null: the trouble is over. Since 0.3. */
+    | { trouble: CommandTrouble | null; view?: undefined; later?: undefined }
+  );
 
 /** Why the state of a running command is unknown: an error from the catalogue. The command keeps running. */
 export interface CommandTrouble {

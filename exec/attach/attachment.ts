@@ -71,11 +71,7 @@ export class Attachment {
   ): Promise<Attachment> {
     const state = (await terminal.client.request('attach', request)) as AttachedState | undefined;
     if (!state) throw olderRelease(terminal.ref);
-    const read = async (from: number, to: number): Promise<Piece> => {
-      const piece = await terminal.read(from);
-      return piece.missing || piece.to <= to ? piece : { data: piece.data.subarray(0, to - from), from, to };
-    };
-    return new Attachment(terminal.client, read, state);
+    return new Attachment(terminal.client, (from, to) => terminal.readUpTo(from, to), state);
   }
 
   /** The log between two offsets, with a note in place of each missing part. */
@@ -112,10 +108,13 @@ export class Attachment {
     }
   }
 
-  /** False if nothing was typed: nothing runs, or somebody else has taken over the keyboard. */
-  async type(bytes: Buffer): Promise<boolean> {
+  /**
+   * False if nothing was typed: nothing runs, or somebody else has taken over the keyboard. What was typed under an id
+   * before is not typed again.
+   */
+  async type(bytes: Buffer, id?: string): Promise<boolean> {
     const answer = await this.client
-      .request('type', { bytes: bytes.toString('base64') })
+      .request('type', { bytes: bytes.toString('base64'), id })
       .catch(endOfTerminal);
     return answer?.typed ?? false;
   }

@@ -70,6 +70,12 @@ export class RemoteTerminal {
     return { data: bytes, from, to: missing?.to ?? from + bytes.length, ...(missing && { missing }) };
   }
 
+  /** The same, of the bytes before `to` only: the host decides how much it sends. */
+  async readUpTo(from: number, to: number): Promise<Piece> {
+    const piece = await this.read(from);
+    return piece.missing || piece.to <= to ? piece : { data: piece.data.subarray(0, to - from), from, to };
+  }
+
   close(): void {
     this.client.close();
   }

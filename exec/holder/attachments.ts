@@ -2,6 +2,7 @@
 // output is read from the log.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { AttachedState, TerminalSize, Verbs } from '../protocol';
+import { RememberedKeys } from './remembered-inputs';
 import type { Session } from './session';
 
 /** Without a window the size is reported as 0; no real window is larger than this. */
@@ -15,6 +16,7 @@ interface Typist {
 
 export class Attachments {
   private typist: Typist | null = null;
+  private readonly keys = new RememberedKeys();
 
   constructor(
     private readonly session: Session,
@@ -58,10 +60,16 @@ export class Attachments {
     });
   }
 
-  /** False if nothing was typed: nothing runs that could read it, or another person types now. */
-  type({ bytes }: Verbs['type']['request'], connection: AbortSignal): { typed: boolean } {
+  /**
+   * False if nothing was typed: nothing runs that could read it, or another person types now. Throws `id_conflict` for
+   * the id of other bytes.
+   */
+  type({ bytes, id }: Verbs['type']['request'], connection: AbortSignal): { typed: boolean } {
+    if (id !== undefined && this.keys.wasTyped(id, bytes)) return { typed: true };
     const isMine = this.typist?.connection === connection;
-    return { typed: isMine && this.session.typeRaw(Buffer.from(bytes, 'base64')) };
+    const typed = isMine && this.session.typeRaw(Buffer.from(bytes, 'base64'));
+    if (typed && id !== undefined) this.keys.add(id, bytes);
+    return { typed };
   }
 
   /** An impossible size changes nothing. */

@@ -1,4 +1,4 @@
-// The ids of recent inputs and resets, to detect repeats. An id is bound to its content: other content under the same
+// The ids of recent inputs, keys and resets, to detect repeats. An id is bound to its content: other content under the same
 // id is refused as `id_conflict`.
 import { createHash } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -42,6 +42,20 @@ export class RememberedInputs {
   /** It was not typed after all. */
   remove(id: string): void {
     this.places.remove(id);
+  }
+}
+
+/** What people typed, who send it again if their connection ended before the answer. */
+export class RememberedKeys {
+  private readonly typed = new Remembered<true>();
+
+  /** Throws `id_conflict`. */
+  wasTyped(id: string, bytes: string): boolean {
+    return this.typed.find(id, bytes) ?? false;
+  }
+
+  add(id: string, bytes: string): void {
+    this.typed.add(id, bytes, true);
   }
 }
 

@@ -1,9 +1,7 @@
 // What a token allows: a role, and the agents that it covers. Pure.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-
-/** Each may do what those before it may. A viewer reads; an operator changes agents; an admin manages tokens. */
-export const ROLES = ['viewer', 'operator', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+import { ROLES, type Role } from '../../contracts/gateway/api';
+import { isMatch } from '../../contracts/text/glob';
 
 export interface Grant {
   role: Role;
@@ -20,25 +18,8 @@ export interface Caller extends Grant {
   expiresAt: string | null;
 }
 
-export const AGENT_PATTERN = /^[a-z0-9_*-]{1,63}$/;
-export const ALL_AGENTS = '*';
-
 export const mayUse = ({ agents }: Grant, agent: string): boolean =>
   agents.some((pattern) => isMatch(pattern, agent));
-
-function isMatch(pattern: string, agent: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  if (rest.length === 0) return pattern === agent;
-  if (!agent.startsWith(first)) return false;
-  const last = rest.pop() ?? '';
-  let at = first.length;
-  for (const part of rest) {
-    const found = agent.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return agent.length - at >= last.length && agent.endsWith(last);
-}
 
 export const hasRole = ({ role }: Grant, needed: Role): boolean =>
   ROLES.indexOf(role) >= ROLES.indexOf(needed);

@@ -4,10 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { AGENT_PATTERN } from '../../contracts/text/glob';
 import { readJson, writeJson } from '../../system/json-file';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
-import { AGENT_PATTERN, type Caller, type Grant } from './grants';
+import type { Caller, Grant } from './grants';
 
 /** `login`: for one log-in by a link. `browser`: what that log-in gives to the browser, as a cookie. */
 type Kind = 'token' | 'login' | 'browser';
@@ -19,7 +20,7 @@ export interface StoredToken extends Grant {
   createdAt: string;
   /** ISO 8601; null: never. */
   expiresAt: string | null;
-  /** Of a browser: the token that it logged in with. */
+  /** Of a browser: the token that it logged in with, or the person at the issuer (`oidc:SUBJECT`). */
   from?: string;
   /** SHA-256 in hexadecimal: the token has 256 random bits, so nothing slower is needed. */
   hash: string;
@@ -85,6 +86,15 @@ export class TokenStore {
     const validMs = Math.min(BROWSER_MS, left);
     const { token, stored } = await this.add('browser', { ...found, validMs, from: found.id });
     return { token, caller: callerOf(stored), validMs };
+  }
+
+  /** A browser's token for a person whom the issuer has named; `revoke` ends it by the person's id. */
+  async logInAs(
+    { id: from, name, role, agents }: Grant & Pick<Caller, 'id' | 'name'>,
+    validMs: number,
+  ): Promise<{ token: string; validMs: number }> {
+    const { token } = await this.add('browser', { name, role, agents, validMs, from });
+    return { token, validMs };
   }
 
   /** Who has this token; undefined for one that is unknown, revoked or expired. */
@@ -183,7 +193,15 @@ const listed = ({ id, name, role, agents, createdAt, expiresAt }: StoredToken): 
   ...{ createdAt, expiresAt },
 });
 
-const callerOf = ({ id, name, role, agents, expiresAt }: ListedToken): Caller => ({
-  ...{ id, name, role, agents },
+/** Of a person at the issuer, the person. */
+const callerOf = ({
+  id,
+  name,
+  role,
+  agents,
+  expiresAt,
+  from,
+}: ListedToken & { from?: string | undefined }): Caller => ({
+  ...{ id: from?.startsWith('oidc:') ? from : id, name, role, agents },
   expiresAt,
 });

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
+import { runningWorkflow } from '../../client/agents/model-calls';
 import { LiveEvents } from './live-events';
 import { knownError } from '../../system/known-error';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -126,16 +127,16 @@ export class AgentFeed {
     this.changes.emit('change');
   }
 
-  /** Changes when the agent's or its turn's history has grown. */
+  /** Changes when the agent's or its turn's history has grown. Also tells what the turn's model has written. */
   private async fingerprint(): Promise<string> {
     const { temporal } = this.client;
-    const of = async (workflowId: string): Promise<string> => {
-      const { runId, historyLength, status } = await temporal.workflow.getHandle(workflowId).describe();
-      return `${runId} ${historyLength} ${status.name}`;
-    };
-    const turn = this.state?.currentTurn;
-    const parts = [of(this.agent.workflowId), ...(turn ? [of(turn)] : [])];
-    return (await Promise.all(parts)).join(' ');
+    const turn = this.state?.currentTurn ?? null;
+    const [agent, running] = await Promise.all([
+      runningWorkflow(temporal, this.agent.workflowId),
+      turn === null ? null : runningWorkflow(temporal, turn),
+    ]);
+    this.live.written(turn, running?.modelCall ?? null);
+    return `${agent.fingerprint} ${running?.fingerprint}`;
   }
 }
 

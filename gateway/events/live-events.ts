@@ -2,22 +2,27 @@
 // sessions have grown.
 import { EventEmitter } from 'node:events';
 import { followTokens } from '../../client/agents/live-tokens';
-import type { Shell } from '../../contracts/agents/agent';
+import type { RunningModelCall } from '../../client/agents/model-calls';
+import type { ShellState } from '../../contracts/agents/agent';
 import { logEnd } from '../../exec/output/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import type { Event } from './event';
+import { WrittenElsewhere } from './written-elsewhere';
 
 const LOOK_MS = 250;
 
 export class LiveEvents {
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private readonly ends = new Map<string, Event>();
+  private readonly elsewhere: WrittenElsewhere;
 
   constructor(
     private readonly dataDir: string,
     private readonly agent: string,
-    private readonly shells: () => readonly Shell[],
-  ) {}
+    private readonly shells: () => readonly ShellState[],
+  ) {
+    this.elsewhere = new WrittenElsewhere(dataDir, agent);
+  }
 
   /** Until `signal` aborts. */
   watch(signal: AbortSignal): void {
@@ -33,19 +38,22 @@ export class LiveEvents {
     return () => void this.emitter.off('event', take);
   }
 
+  /** What the server knows of the running turn's call of the model: of workers of other machines there is no more. */
+  written(turn: string | null, call: RunningModelCall | null): void {
+    for (const data of this.elsewhere.look(turn, call))
+      this.emitter.emit('event', { event: 'token', data } satisfies Event);
+  }
+
   private async tokens(signal: AbortSignal): Promise<void> {
     for await (const data of followTokens({ dataDir: this.dataDir, agent: this.agent, signal }))
       this.emitter.emit('event', { event: 'token', data } satisfies Event);
   }
 
   private look(): void {
-    for (const { host, session } of this.shells()) {
-      try {
-        const end = logEnd(sessionPaths(this.dataDir, { agent: this.agent, host, session }).log);
-        this.tell(`${host} ${session}`, { host, session, end });
-      } catch {
-        // Its log is just being made, or elsewhere.
-      }
+    for (const { host, session, logEnd: told } of this.shells()) {
+      const { log } = sessionPaths(this.dataDir, { agent: this.agent, host, session });
+      // Of a log on another machine only its workflow knows something: what was told to it.
+      this.tell(`${host} ${session}`, { host, session, end: endOf(log) || (told ?? 0) });
     }
   }
 
@@ -55,6 +63,15 @@ export class LiveEvents {
     const event: Event = { event: 'output', data };
     this.ends.set(key, event);
     this.emitter.emit('event', event);
+  }
+}
+
+/** 0 for a log that is just being made, or elsewhere. */
+function endOf(log: string): number {
+  try {
+    return logEnd(log);
+  } catch {
+    return 0;
   }
 }
 

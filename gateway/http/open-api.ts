@@ -1,15 +1,15 @@
 // The OpenAPI document (3.1), made of the table of routes: its schemas are JSON Schema 2020-12, as zod writes them.
 import { problem } from '../../contracts/schemas/http-api';
 import { z } from '../../contracts/schemas/zod';
+import { componentsOf, type Components, type Json } from './components';
 import type { AnyRoute, Schema } from './route';
 
-type Json = Record<string, unknown>;
-
 export function openApi(routes: readonly AnyRoute[], version: string): Json {
+  const components = componentsOf(routes, [problem]);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
-    path[route.method.toLowerCase()] = operation(route);
+    path[route.method.toLowerCase()] = operation(route, components);
   }
   return {
     openapi: '3.1.0',
@@ -22,45 +22,47 @@ export function openApi(routes: readonly AnyRoute[], version: string): Json {
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: { Problem: jsonSchema(problem, 'output') },
+      schemas: components.schemas,
       responses: {
         Problem: {
           description: 'What failed, what was given, what is allowed, what to do next (RFC 9457)',
-          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+          content: { 'application/problem+json': { schema: components.refTo(problem) } },
         },
       },
     },
   };
 }
 
-function operation(route: AnyRoute): Json {
-  const { path, tag, summary, description, role, query, body, example, status = 200 } = route;
+function operation(route: AnyRoute, components: Components): Json {
+  const { name, path, tag, summary, description, role, query, body, example, status = 200 } = route;
   return {
-    operationId: operationId(route),
+    operationId: name,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     'x-role': role,
     ...(role === 'none' && { security: [] }),
     parameters: [
-      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-        ...{ name, in: 'path', required: true },
-        schema: name === 'session' ? { type: 'integer', minimum: 0 } : { type: 'string' },
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => ({
+        ...{ name: param, in: 'path', required: true },
+        schema: param === 'session' ? { type: 'integer', minimum: 0 } : { type: 'string' },
       })),
       ...(query ? queryParameters(query) : []),
       ...(route.takesKey ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body && {
       requestBody: {
+        // No body is the same as {}.
+        required: !z.safeParse(body, {}).success,
         content: {
           'application/json': {
-            schema: jsonSchema(body, 'input'),
+            schema: components.refTo(body),
             ...(example !== undefined && { example }),
           },
         },
       },
     }),
-    responses: { [status]: answerOf(route), default: { $ref: '#/components/responses/Problem' } },
+    responses: { [status]: answerOf(route, components), default: { $ref: '#/components/responses/Problem' } },
   };
 }
 
@@ -70,15 +72,16 @@ const IDEMPOTENCY_KEY: Json = {
   schema: { type: 'string', minLength: 1, maxLength: 200 },
 };
 
-function answerOf({ status = 200, answer, events, path }: AnyRoute): Json {
+function answerOf({ status = 200, answer, events, path }: AnyRoute, components: Components): Json {
   if (status === 204) return { description: 'Done' };
+  if (status === 302) return { description: 'Go on there' };
   const type = events ? 'text/event-stream' : answer ? 'application/json' : 'application/octet-stream';
-  const schema = answer ? jsonSchema(answer, 'output') : { type: 'string' };
+  const schema = answer ? components.refTo(answer) : { type: 'string' };
   return { description: `The answer of ${path}`, content: { [type]: { schema } } };
 }
 
 function queryParameters(query: Schema): Json[] {
-  const { properties = {}, required = [] } = jsonSchema(query, 'input') as {
+  const { properties = {}, required = [] } = jsonSchema(query) as {
     properties?: Record<string, Json>;
     required?: string[];
   };
@@ -87,18 +90,11 @@ function queryParameters(query: Schema): Json[] {
   }));
 }
 
-function jsonSchema(schema: Schema, io: 'input' | 'output'): Json {
-  const { $schema: dialect, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any', io }) as Json;
+function jsonSchema(schema: Schema): Json {
+  const { $schema: dialect, ...rest } = z.toJSONSchema(schema, {
+    unrepresentable: 'any',
+    io: 'input',
+  }) as Json;
   void dialect;
   return rest;
-}
-
-/** `GET /v1/agents/{agent}/tree` is `getAgentsTree`. */
-function operationId({ method, path }: AnyRoute): string {
-  const words = path.split('/').filter((part) => part !== '' && part !== 'v1');
-  const name = words.map((word) =>
-    word.startsWith('{') ? '' : `${word.charAt(0).toUpperCase()}${word.slice(1)}`,
-  );
-  const one = words.at(-1)?.startsWith('{') ? 'One' : '';
-  return `${method.toLowerCase()}${name.join('')}${one}`;
 }

@@ -51,7 +51,7 @@ const statusOf = ({ code, exitCode }: HoldfastError): number => BY_CODE[code] ??
 
 export function problemOf(err: unknown): Problem {
   const known = knownError(err);
-  const { message, docs, ...rest } = known.toJSON();
-  const title = known.code.replaceAll('_', ' ');
-  return { type: docs, title, status: statusOf(known), detail: message, ...rest };
+  const { code, detail, next, retryable, effect, facts, docs } = known;
+  const title = code.replaceAll('_', ' ');
+  return { type: docs, title, status: statusOf(known), detail, code, next, retryable, effect, facts };
 }

@@ -8,7 +8,7 @@ import type { AnyRoute, Schema } from './route';
 /** Ids are checked before they touch anything. */
 export function checkedParams(params: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(params)) {
-    if (name === 'agent' || name === 'host') checkedId(name, value);
+    if (name === 'agent' || name === 'host' || name === 'webhook') checkedId(name, value);
     if (name === 'session') checkedSession(/^\d{1,6}$/.test(value) ? Number(value) : value);
   }
   return params;

@@ -1,7 +1,8 @@
 // An entry in the table of routes: all that is known about one. The server, the OpenAPI document and the tests read it.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from '../../contracts/schemas/zod';
-import type { Caller, Role } from '../access/grants';
+import type { Role } from '../../contracts/gateway/api';
+import type { Caller } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 
 export type Schema<T = unknown> = z.core.$ZodType<T>;
@@ -34,6 +35,8 @@ export interface Connection {
 }
 
 interface Fields<Path extends string, Query, Body, Answer> {
+  /** What generated clients call it (`operationId`); of no other route. */
+  name: string;
   method: 'GET' | 'POST' | 'DELETE';
   /** As OpenAPI writes it: `/v1/agents/{agent}`. */
   path: Path;
@@ -52,7 +55,7 @@ interface Fields<Path extends string, Query, Body, Answer> {
   /** Errors show only the body's keys. */
   isSecret?: boolean;
   /** Default 200. */
-  status?: 200 | 201 | 202 | 204;
+  status?: 200 | 201 | 202 | 204 | 302;
   /** The answer is a stream of events. */
   events?: true;
   /** Absent: no JSON. */

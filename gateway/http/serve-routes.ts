@@ -61,7 +61,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
   let problem: Problem | undefined;
   try {
     if (route.role !== 'none') {
-      caller = callerOf(c.env.incoming.headers, context.tokens);
+      caller = await callerOf(c.env.incoming.headers, context);
       requireRole(caller, route.role, what);
     }
     const asked = await read(c, route, { caller: caller ?? NOBODY, context });
@@ -81,6 +81,8 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       status: answer.status,
       ...(problem && { code: problem.code }),
     });
+  // Hono answers HEAD as GET, without the body: a stream that nobody reads would stay open.
+  if (c.req.raw.method === 'HEAD') await answer.body?.cancel();
   return answer;
 }
 

@@ -2,7 +2,8 @@
 import * as shapes from '../../contracts/schemas/http-api';
 import { z } from '../../contracts/schemas/zod';
 import { ownRelease } from '../../system/package-root';
-import { ALL_AGENTS, ROLES } from '../access/grants';
+import { ALL_AGENTS } from '../../contracts/text/glob';
+import { ROLES } from '../../contracts/gateway/api';
 import { cookieFor, cookieOf } from '../access/who';
 import { route } from '../http/route';
 
@@ -10,6 +11,7 @@ const tag = 'access';
 
 const me = route(
   {
+    name: 'whoAmI',
     ...{ method: 'GET', path: '/v1/me', tag, role: 'viewer' },
     summary: 'Who this token is, and what it may do',
     answer: shapes.me,
@@ -24,6 +26,7 @@ const me = route(
 
 const login = route(
   {
+    name: 'logIn',
     ...{ method: 'POST', path: '/v1/login', tag, role: 'none' },
     summary: 'Exchange a token, or that of a link, for a cookie: for browsers',
     body: shapes.loginBody,
@@ -46,6 +49,7 @@ const login = route(
 
 const logout = route(
   {
+    name: 'logOut',
     ...{ method: 'POST', path: '/v1/logout', tag, role: 'none', status: 204 },
     summary: 'End the log-in of this browser',
   },
@@ -64,6 +68,7 @@ const token = z.object({
 
 const list = route(
   {
+    name: 'listTokens',
     ...{ method: 'GET', path: '/v1/tokens', tag, role: 'admin' },
     summary: 'Tokens, without their secrets',
     answer: z.object({ items: z.array(token), next: z.nullable(text) }),
@@ -76,6 +81,7 @@ const list = route(
 
 const create = route(
   {
+    name: 'createToken',
     ...{ method: 'POST', path: '/v1/tokens', tag, role: 'admin', status: 201 },
     summary: 'Create a token; this answer is the only place where it is shown',
     body: z.strictObject({
@@ -95,6 +101,7 @@ const create = route(
 
 const revoke = route(
   {
+    name: 'revokeToken',
     ...{ method: 'DELETE', path: '/v1/tokens/{id}', tag, role: 'admin', status: 204 },
     summary: 'Revoke a token, and the log-ins made with it, at once',
   },

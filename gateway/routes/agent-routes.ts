@@ -16,6 +16,7 @@ const newId = (key: string | undefined): string =>
 
 const list = route(
   {
+    name: 'listAgents',
     ...{ method: 'GET', path: '/v1/agents', tag, role: 'viewer' },
     summary: 'List agents, newest first',
     description:
@@ -31,6 +32,7 @@ const list = route(
 
 const start = route(
   {
+    name: 'startAgent',
     ...{ method: 'POST', path: '/v1/agents', tag, role: 'operator', status: 201, takesKey: true },
     summary: 'Start an agent',
     description: 'The header Idempotency-Key makes it the same start when it is sent again.',
@@ -48,6 +50,7 @@ const start = route(
 
 const look = route(
   {
+    name: 'getAgent',
     ...{ method: 'GET', path: '/v1/agents/{agent}', tag, role: 'viewer' },
     summary: 'What an agent is doing, with its turn and its sessions',
     answer: shapes.agentOverview,
@@ -57,6 +60,7 @@ const look = route(
 
 const tree = route(
   {
+    name: 'getAgentTree',
     ...{ method: 'GET', path: '/v1/agents/{agent}/tree', tag, role: 'viewer' },
     summary: 'An agent with those below it',
     answer: shapes.agentTree,
@@ -91,6 +95,7 @@ async function below(context: GatewayContext, known: SubAgent): Promise<AgentTre
 
 const send = route(
   {
+    name: 'sendMessage',
     ...{
       method: 'POST',
       path: '/v1/agents/{agent}/messages',
@@ -116,6 +121,7 @@ const send = route(
 
 const interrupt = route(
   {
+    name: 'interruptAgent',
     ...{ method: 'POST', path: '/v1/agents/{agent}/interrupt', tag, role: 'operator', takesKey: true },
     summary: 'End the turn before its next step; the conversation continues',
     answer: agentState,
@@ -125,6 +131,7 @@ const interrupt = route(
 
 const recover = route(
   {
+    name: 'recoverAgent',
     ...{ method: 'POST', path: '/v1/agents/{agent}/recover', tag, role: 'operator', takesKey: true },
     summary: 'End the turn and all that runs in the sessions; the conversation continues',
     body: shapes.reasonBody,
@@ -136,6 +143,7 @@ const recover = route(
 
 const stop = route(
   {
+    name: 'stopAgent',
     ...{ method: 'POST', path: '/v1/agents/{agent}/stop', tag, role: 'operator', status: 202 },
     summary: 'End the turn, close the sessions, end the agent',
     body: shapes.reasonBody,
@@ -150,6 +158,7 @@ const stop = route(
 
 const fork = route(
   {
+    name: 'forkAgent',
     ...{
       method: 'POST',
       path: '/v1/agents/{agent}/fork',
@@ -173,6 +182,7 @@ const fork = route(
 
 const transcript = route(
   {
+    name: 'getTranscript',
     ...{ method: 'GET', path: '/v1/agents/{agent}/transcript', tag, role: 'viewer' },
     summary: 'The messages of the turns that have ended, in pages',
     query: shapes.transcriptQuery,

@@ -6,14 +6,22 @@ import { APPROVAL_ROUTES } from './approval-routes';
 import { EVENT_ROUTES } from './event-routes';
 import { FACT_ROUTES } from './fact-routes';
 import { INBOX_ROUTES } from './inbox-routes';
+import { LOG_ROUTES } from './log-routes';
+import { OIDC_ROUTES } from './oidc-routes';
 import { SESSION_ROUTES } from './session-routes';
+import { TIME_LINE_ROUTES } from './time-line-routes';
+import { WEBHOOK_ROUTES } from './webhook-routes';
 
 export const ALL_ROUTES: readonly AnyRoute[] = [
   ...AGENT_ROUTES,
+  ...TIME_LINE_ROUTES,
   ...SESSION_ROUTES,
+  ...LOG_ROUTES,
   ...APPROVAL_ROUTES,
   ...INBOX_ROUTES,
   ...EVENT_ROUTES,
   ...FACT_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...ACCESS_ROUTES,
+  ...OIDC_ROUTES,
 ];

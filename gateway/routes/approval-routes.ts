@@ -17,6 +17,7 @@ function placeOf(key: string, caller: Caller): Pick<OpenQuestion, 'workflowId' |
 
 const list = route(
   {
+    name: 'listApprovals',
     ...{ method: 'GET', path: '/v1/approvals', tag, role: 'viewer' },
     summary: 'What waits for an approval, oldest first',
     query: shapes.ofAgentQuery,
@@ -32,6 +33,7 @@ const list = route(
 
 const whole = route(
   {
+    name: 'getApproval',
     ...{ method: 'GET', path: '/v1/approvals/{key}', tag, role: 'viewer' },
     summary: 'One approval in full, however long its code is',
     answer: shapes.keyedApproval,
@@ -46,6 +48,7 @@ const whole = route(
 
 const approve = route(
   {
+    name: 'approve',
     ...{ method: 'POST', path: '/v1/approvals/{key}/approve', tag, role: 'operator' },
     summary: 'Approve what has this hash; it runs',
     body: shapes.approveBody,
@@ -65,6 +68,7 @@ const approve = route(
 
 const deny = route(
   {
+    name: 'deny',
     ...{ method: 'POST', path: '/v1/approvals/{key}/deny', tag, role: 'operator' },
     summary: 'Deny it; the model is told why',
     body: shapes.denyBody,

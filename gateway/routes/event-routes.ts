@@ -1,16 +1,15 @@
 // Streams of events.
 import * as shapes from '../../contracts/schemas/http-api';
-import { callerOf } from '../access/who';
 import { agentEvents, positionAfter } from '../events/agent-events';
 import { eventStream } from '../events/event';
-import { route, type Asked } from '../http/route';
+import { route } from '../http/route';
+import { whileAllowed } from '../http/while-allowed';
 
 const tag = 'events';
-/** A token may be revoked while a stream is open. */
-const LOOK_MS = 1_000;
 
 const ofAll = route(
   {
+    name: 'followAll',
     ...{ method: 'GET', path: '/v1/events', tag, role: 'viewer', events: true },
     summary: 'What waits for a person, and the open agents: now, and after each change',
     description: 'Events `inbox` and `agents`, each with {items}. They have no ids: the first ones say all.',
@@ -23,6 +22,7 @@ const ofAll = route(
 
 const ofAgent = route(
   {
+    name: 'followAgent',
     ...{ method: 'GET', path: '/v1/agents/{agent}/events', tag, role: 'viewer', events: true },
     summary: 'What happens in an agent: recorded events in order, and what is of the moment',
     description:
@@ -42,22 +42,5 @@ const ofAgent = route(
     return eventStream(agentEvents(feed, position, whileAllowed(asked)));
   },
 );
-
-/** Aborts when the client is gone, its token no longer holds, or the gateway ends. */
-function whileAllowed({ context, connection, signal }: Asked<string, unknown, unknown>): AbortSignal {
-  const refused = new AbortController();
-  const timer = setInterval(() => {
-    try {
-      callerOf(connection.headers, context.tokens);
-    } catch {
-      refused.abort();
-    }
-  }, LOOK_MS);
-  const over = AbortSignal.any([signal, refused.signal, context.over]);
-  const stop = (): void => clearInterval(timer);
-  if (over.aborted) stop();
-  over.addEventListener('abort', stop, { once: true });
-  return over;
-}
 
 export const EVENT_ROUTES = [ofAll, ofAgent];

@@ -9,6 +9,7 @@ const tag = 'facts';
 
 const hosts = route(
   {
+    name: 'listHosts',
     ...{ method: 'GET', path: '/v1/hosts', tag, role: 'viewer' },
     summary: 'Hosts that have connected, online or not; without the machine of the agents',
     answer: shapes.hostList,
@@ -18,6 +19,7 @@ const hosts = route(
 
 const host = route(
   {
+    name: 'getHost',
     ...{ method: 'GET', path: '/v1/hosts/{host}', tag, role: 'viewer' },
     summary: 'One host',
     answer: hostState,
@@ -27,6 +29,7 @@ const host = route(
 
 const tools = route(
   {
+    name: 'listTools',
     ...{ method: 'GET', path: '/v1/tools', tag, role: 'viewer' },
     summary: 'The tools of the data folder’s worker, its MCP servers, and what is wrong with them',
     answer: shapes.registry,
@@ -45,6 +48,7 @@ const NO_WORKER: RegistryRecord = {
 
 const usage = route(
   {
+    name: 'getUsage',
     ...{ method: 'GET', path: '/v1/usage', tag, role: 'viewer' },
     summary: 'Tokens and dollars, by agent, tree, model and day',
     description:

@@ -6,6 +6,7 @@ import { readInbox } from '../inbox/read-inbox';
 
 const inbox = route(
   {
+    name: 'listInbox',
     ...{ method: 'GET', path: '/v1/inbox', tag: 'inbox', role: 'viewer' },
     summary: 'All that waits for a person, and what has failed in the last day, oldest first',
     answer: shapes.inbox,

@@ -6,17 +6,16 @@ import type { SessionHandle } from '../../client/session-handle';
 import { mayUse, requireAgent } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { route, type Params } from '../http/route';
-import { placeOf } from '../terminals/session-place';
 
 const tag = 'sessions';
 const PATH = '/v1/sessions/{agent}/{host}/{session}';
-const LOG_BYTES = 1024 * 1024;
 
 const handleOf = (context: GatewayContext, { agent, host, session }: Params<typeof PATH>): SessionHandle =>
   context.client.session({ agent, host, session: Number(session) });
 
 const list = route(
   {
+    name: 'listSessions',
     ...{ method: 'GET', path: '/v1/sessions', tag, role: 'viewer' },
     summary: 'Open sessions, on any host, and what each is doing',
     query: shapes.ofAgentQuery,
@@ -31,6 +30,7 @@ const list = route(
 
 const look = route(
   {
+    name: 'getSession',
     ...{ method: 'GET', path: PATH, tag, role: 'viewer' },
     summary: 'What a session is doing; of a closed one, what it did last',
     answer: sessionState,
@@ -40,6 +40,7 @@ const look = route(
 
 const exec = route(
   {
+    name: 'execCode',
     ...{ method: 'POST', path: `${PATH}/exec`, tag, role: 'operator', takesKey: true },
     summary: 'Run code, opening the session if needed; answers at its end or its yield',
     description:
@@ -60,6 +61,7 @@ const exec = route(
 
 const input = route(
   {
+    name: 'typeInput',
     ...{ method: 'POST', path: `${PATH}/input`, tag, role: 'operator', takesKey: true },
     summary: 'Type into the running process; answers when it has reacted',
     body: shapes.inputBody,
@@ -72,6 +74,7 @@ const input = route(
 
 const output = route(
   {
+    name: 'getOutput',
     ...{ method: 'GET', path: `${PATH}/output`, tag, role: 'viewer' },
     summary: 'The output as a model reads it: rendered, at most as long as asked',
     description: 'Each request is one message of the session’s history; `log` is for those who read a lot.',
@@ -81,38 +84,9 @@ const output = route(
   ({ params, query, context }) => handleOf(context, params).output(query),
 );
 
-const log = route(
-  {
-    ...{ method: 'GET', path: `${PATH}/log`, tag, role: 'viewer' },
-    summary: 'Raw bytes of the output from an offset on; nothing of it is recorded',
-    description:
-      'The headers Holdfast-From, Holdfast-To and Holdfast-End say which part this is, and where the log ends now. ' +
-      'Holdfast-Missing says why a part between From and To is missing: then there are no bytes.',
-    query: shapes.logQuery,
-  },
-  async ({ params, query: { from = 0, bytes = LOG_BYTES }, context }) => {
-    const place = await placeOf(context, { ...params, session: Number(params.session) });
-    try {
-      const piece = await place.read(from, from + bytes);
-      return new Response(new Uint8Array(piece.data), {
-        headers: {
-          'Content-Type': 'application/octet-stream',
-          'Content-Disposition': 'attachment',
-          'Cache-Control': 'no-store',
-          'Holdfast-From': String(from),
-          'Holdfast-To': String(piece.to),
-          'Holdfast-End': String(await place.end()),
-          ...(piece.missing && { 'Holdfast-Missing': piece.missing.cause }),
-        },
-      });
-    } finally {
-      place.close();
-    }
-  },
-);
-
 const wait = route(
   {
+    name: 'waitForSessions',
     ...{ method: 'POST', path: `${PATH}/wait`, tag, role: 'viewer', takesKey: true },
     summary: 'Wait for this and other sessions of the same agent and host',
     body: shapes.waitBody,
@@ -124,6 +98,7 @@ const wait = route(
 
 const reset = route(
   {
+    name: 'resetSession',
     ...{ method: 'POST', path: `${PATH}/reset`, tag, role: 'operator', takesKey: true },
     summary: 'End everything that runs here; the next command gets a fresh shell',
     body: shapes.reasonBody,
@@ -135,6 +110,7 @@ const reset = route(
 
 const close = route(
   {
+    name: 'closeSession',
     ...{ method: 'POST', path: `${PATH}/close`, tag, role: 'operator', status: 202 },
     summary: 'End everything that runs here and the session itself',
     body: shapes.reasonBody,
@@ -148,4 +124,4 @@ const close = route(
   },
 );
 
-export const SESSION_ROUTES = [list, look, exec, input, output, log, wait, reset, close];
+export const SESSION_ROUTES = [list, look, exec, input, output, wait, reset, close];

@@ -38,7 +38,7 @@ export async function placeOf(context: GatewayContext, ref: SessionRef): Promise
   const { terminal } = way;
   return {
     attach: (request) => Attachment.openRemote(terminal, request),
-    read: (from) => terminal.read(from),
+    read: (from, to) => terminal.readUpTo(from, to),
     end: () => terminal.end(),
     close: () => terminal.close(),
   };

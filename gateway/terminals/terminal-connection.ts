@@ -93,10 +93,7 @@ export class TerminalConnection {
         if (!this.hello?.types || !this.attachment) return;
         if (said.kind === 'resize') return this.attachment.resize(said);
         const { id } = said;
-        const { typed: known } = this.context;
-        const isFirst = known.isFirst(this.ref, id);
-        const typed = !isFirst || (await this.attachment.type(Buffer.from(said.data, 'base64')));
-        if (!typed) known.forget(this.ref, id);
+        const typed = await this.attachment.type(Buffer.from(said.data, 'base64'), id);
         this.send({ kind: 'typed', id, typed });
       })
       .catch((err: unknown) => this.refuse(err));

@@ -6,8 +6,8 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { TERMINAL_PROTOCOL } from '../../contracts/gateway/terminal';
 import type { SessionRef } from '../../contracts/ids';
-import { requireAgent } from '../access/grants';
-import { callerOf } from '../access/who';
+import { requireAgent, type Caller } from '../access/grants';
+import { callerOf, watchCaller } from '../access/who';
 import type { GatewayContext } from '../gateway-context';
 import { refusalOf, type FrontDoor } from '../http/front-door';
 import { checkedParams } from '../http/read-request';
@@ -17,8 +17,6 @@ import { TerminalConnection } from './terminal-connection';
 const PATH = /^\/v1\/sessions\/([^/]+)\/([^/]+)\/([^/]+)\/terminal$/;
 const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_TERMINALS = 1_000;
-/** A token may be revoked while a terminal is open. */
-const LOOK_MS = 1_000;
 /** A browser that is gone without a word is noticed by its missing pong. */
 const PING_MS = 20_000;
 
@@ -33,11 +31,19 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
     socket.on('error', () => socket.destroy());
     // A page of another site must not even get a connection.
     const reason = refusalOf({ ...door, method: 'GET', headers: request.headers });
-    if (reason === undefined)
-      sockets.handleUpgrade(request, socket, head, (client) => welcome(client, request));
-    else socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+    if (reason !== undefined) return socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+    // Before the upgrade: nothing that the client sends after it may be missed.
+    const asking = callerOf(request.headers, context).then(
+      (caller) => () => caller,
+      (err: unknown) => () => {
+        throw err;
+      },
+    );
+    return void asking.then((callerOrThrow) =>
+      sockets.handleUpgrade(request, socket, head, (client) => welcome(client, request, callerOrThrow)),
+    );
   });
-  const welcome = (client: WebSocket, request: IncomingMessage): void => {
+  const welcome = (client: WebSocket, request: IncomingMessage, callerOrThrow: () => Caller): void => {
     client.on('error', () => client.terminate());
     try {
       if (sockets.clients.size > MAX_TERMINALS)
@@ -45,19 +51,17 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
           resource: 'terminals',
           reason: `this gateway serves ${MAX_TERMINALS} at a time`,
         });
-      const caller = callerOf(request.headers, context.tokens);
+      const caller = callerOrThrow();
       const ref = sessionOf(request);
       requireAgent(caller, ref.agent);
       const connection = new TerminalConnection(client, ref, { context, caller });
-      const look = setInterval(() => {
-        try {
-          callerOf(request.headers, context.tokens);
-        } catch (err) {
-          connection.refuse(err);
-        }
-      }, LOOK_MS);
+      const stop = watchCaller(caller, {
+        headers: request.headers,
+        registers: context,
+        refused: (err) => connection.refuse(err),
+      });
       keepAlive(client);
-      client.once('close', () => (clearInterval(look), connection.close()));
+      client.once('close', () => (stop(), connection.close()));
     } catch (err) {
       refuse(client, err);
     }

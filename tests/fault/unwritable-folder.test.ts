@@ -159,7 +159,8 @@ whereForbidden(
     const since = Date.now();
     const { code, facts } = await down('--sessions');
     expect(Date.now() - since).toBeLessThan(35_000);
-    expect([code, facts]).toMatchObject([74, { server: true, worker: true, sessionsLeft: 0 }]);
+    // The server may have been ended by the kernel: it maps a file of its database that may no longer be changed.
+    expect([code, facts]).toMatchObject([74, { worker: true, sessionsLeft: 0 }]);
     expect(facts.problems).toHaveLength(1);
     expect(facts.sessions.sort((a, b) => a.session - b.session)).toMatchObject([
       { session: idle.ref.session, ended: 'closed' },

@@ -38,7 +38,11 @@ export class CommandLines {
         child.off('exit', ended);
         resolve(result);
       });
-      child.send({ args, ...setting });
+      child.send({ args: withoutPage(args), ...setting });
     });
   }
 }
+
+/** `holdfast up` without the API and the page, unless the test is about them: most only want a worker. */
+export const withoutPage = (args: readonly string[]): readonly string[] =>
+  args[0] === 'up' && !args.includes('--listen') ? [...args, '--no-serve'] : args;

@@ -1,13 +1,26 @@
 // The page of `holdfast serve` in headless Chromium, logged in as its link does.
 import { readFileSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import type { Role } from '../../gateway/access/grants';
+import type { Role } from '../../contracts/gateway/api';
 import type { Gateway } from '../../gateway/gateway';
+import { isLongRun } from './long-run';
 import { chromiumPath } from './web-ui';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 /** Terminals drawn with elements: their text can be read. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-3d-apis', '--disable-background-networking'];
+
+/** Each width and each scheme; the long run has all four. */
+const VIEWS: readonly (readonly [width: number, scheme: 'light' | 'dark'])[] = [
+  [1280, 'light'],
+  [390, 'dark'],
+  ...(isLongRun
+    ? ([
+        [1280, 'dark'],
+        [390, 'light'],
+      ] as const)
+    : []),
+];
 
 /** Of axe's own types, which would bring a browser's globals into these tests. */
 interface AxeResult {
@@ -49,21 +62,24 @@ export class ConsolePage {
     await this.page.goto(`${this.url}/#/${place}`);
   }
 
-  /** Faults that WCAG 2.2 AA names, at a desk's and a phone's width. */
+  /** Faults that WCAG 2.2 AA names, at a desk's and a phone's width, on light and on dark. */
   async barriers(): Promise<string[]> {
     const found: string[] = [];
     const session = await this.context.newCDPSession(this.page);
-    for (const width of [1280, 390]) {
+    for (const [width, colorScheme] of VIEWS) {
+      await this.page.emulateMedia({ colorScheme });
       await this.page.setViewportSize({ width, height: 900 });
       // As a debugger does: the page's policy lets no other script in.
       await session.send('Runtime.evaluate', {
         expression: readFileSync(require.resolve('axe-core'), 'utf8'),
       });
       const { violations } = await this.page.evaluate<AxeResult>('axe.run()');
-      found.push(...violations.map(({ id, nodes }) => `${width}: ${id} ${nodes[0]?.html}`));
+      const where = `${width} ${colorScheme}`;
+      found.push(...violations.map(({ id, nodes }) => `${where}: ${id} ${nodes[0]?.html}`));
       const overflow = await this.page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      if (Number(overflow) > 0) found.push(`${width}: wider than the window by ${String(overflow)}`);
+      if (Number(overflow) > 0) found.push(`${where}: wider than the window by ${String(overflow)}`);
     }
+    await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.setViewportSize({ width: 1280, height: 900 });
     return found;
   }

@@ -10,7 +10,7 @@ import { enginePaths, readRecord, type EngineRecord } from '../../engine/record'
 import { isAlive } from '../../system/process-identity';
 import { ensureWorker, type WorkerChoice } from '../../workers/process/worker-process';
 import { runningWorker, type WorkerRecord } from '../../workers/process/worker-record';
-import { CommandLines, type CliResult } from './command-lines';
+import { CommandLines, withoutPage, type CliResult } from './command-lines';
 import { endDataFolder } from './end-data-folder';
 import { borrowServer, returnServer } from './namespace-of-its-own';
 import { startServer } from './start-server';
@@ -114,7 +114,7 @@ export class EngineOfItsOwn {
       const common = this.environment();
       const child = execFile(
         process.execPath,
-        [BIN, ...args],
+        [BIN, ...withoutPage(args)],
         { ...common, ...options, env: { ...common.env, ...env } },
         (_err, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
       );

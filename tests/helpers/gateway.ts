@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import WebSocket from 'ws';
 import type { FromServer, Hello } from '../../contracts/gateway/terminal';
 import { OFFSET_BYTES, TERMINAL_PROTOCOL } from '../../contracts/gateway/terminal';
-import type { Role } from '../../gateway/access/grants';
-import { startGateway, type Gateway } from '../../gateway/gateway';
+import type { Role } from '../../contracts/gateway/api';
+import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
 import type { EngineOfItsOwn } from './engine-of-its-own';
 import { until } from './until';
@@ -13,6 +13,7 @@ export const gatewayOn = (
   engine: EngineOfItsOwn,
   listen = '127.0.0.1:0',
   names: string[] = [],
+  more: Partial<GatewayOptions> = {},
 ): Promise<Gateway> =>
   startGateway({
     client: engine.client,
@@ -27,6 +28,7 @@ export const gatewayOn = (
     warn: (text) => {
       throw new Error(text);
     },
+    ...more,
   });
 
 export interface Answer {

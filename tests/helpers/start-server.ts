@@ -15,10 +15,13 @@ const HIGHEST = 30_000;
  */
 const SETTINGS = { 'limit.historyCount.suggestContinueAsNew': 400, 'limit.numPendingActivities.error': 200 };
 
+/** Nothing here ends the machine, and what outlives the processes needs no flush. `npm run test:long` flushes. */
+const DATABASE = { journal_mode: 'wal', synchronous: 'normal' };
+
 /** Starts the data folder's server, on its previous ports if it had any. */
 export async function startServer(dataDir: string, progress: (line: string) => void): Promise<EngineRecord> {
-  const settings = isLongRun ? undefined : SETTINGS;
-  const options = { dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress, settings };
+  const tuning = isLongRun ? {} : { settings: SETTINGS, database: DATABASE };
+  const options = { dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress, ...tuning };
   if (readRecord(enginePaths(dataDir))) return ensureServer(options);
   for (;;) {
     const port = LOWEST + 2 * Math.floor((Math.random() * (HIGHEST - LOWEST)) / 2);

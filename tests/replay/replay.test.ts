@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('there is a recorded history of each workflow', () => {
   const kinds = new Set(files.map((name) => name.replace(/-\d.*$/, '')));
-  expect([...kinds].sort()).toEqual(['agent', 'claim', 'exec-session', 'host', 'turn']);
+  expect([...kinds].sort()).toEqual(['agent', 'claim', 'exec-session', 'host', 'turn', 'webhook']);
 });
 
 test('every released history replays', async () => {

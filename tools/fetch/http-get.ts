@@ -1,12 +1,11 @@
-// One HTTP request with redirects, bounded in size and time. Uses Node's own client: it accepts a resolver, and so the
-// guard, for each connection, and adds no dependency.
-import * as http from 'node:http';
-import * as https from 'node:https';
+// One HTTP request with redirects, bounded in size and time.
+import type * as http from 'node:http';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Duplex, Readable } from 'node:stream';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
 import type { AddressGuard } from '../../system/address-guard';
+import { guardedRequest, isHttp } from './guarded-request';
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -43,7 +42,8 @@ export async function httpGet(request: GetRequest): Promise<GetResponse> {
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     let end = (): void => undefined;
     try {
-      const { response, close } = await connect({ ...request, url, headers });
+      const sent = { ...request, url, headers: { ...DEFAULT_HEADERS, ...headers } };
+      const { response, close } = await guardedRequest(sent);
       end = close;
       const { statusCode: status = 0, headers: received } = response;
       const to = REDIRECTS.includes(status) ? received.location : undefined;
@@ -60,33 +60,6 @@ export async function httpGet(request: GetRequest): Promise<GetResponse> {
   throw new HoldfastError('fetch_failed', {
     got: request.url.href,
     reason: `it redirects more than ${MAX_REDIRECTS} times`,
-  });
-}
-
-/** The code that parses the address checks the scheme. */
-export const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
-
-function connect(request: GetRequest): Promise<{ response: http.IncomingMessage; close: () => void }> {
-  const { url, method, headers, signal, guard } = request;
-  guard.checkHost(url);
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const { request: send } = url.protocol === 'https:' ? https : http;
-    const sent = send(
-      url,
-      // A separate connection: one that was opened for another address must not serve this one.
-      {
-        method,
-        headers: { ...DEFAULT_HEADERS, ...headers },
-        signal,
-        agent: false,
-        lookup: guard.lookupFor(url),
-      },
-      (response) => resolve({ response, close: () => sent.destroy() }),
-    );
-    // Stays attached: an error while the body is being read also reaches the reader.
-    sent.on('error', reject);
-    sent.end();
   });
 }
 

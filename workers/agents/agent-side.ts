@@ -2,17 +2,24 @@
 import { LiveTokens } from '../../activities/agents/live-tokens';
 import type { ClaimFacts } from '../../contracts/sessions/claims';
 import type { ModelProviders } from '../../models/providers';
+import { createAddressGuard } from '../../system/address-guard';
+import { WebhookStore } from '../../system/webhooks/webhook-store';
 import type { Tool } from '../../tools/tool';
 import { createAgentWorker, type AgentWorkerOptions } from './agent-worker';
 import { AgentsClaim, agentsIdentity } from './agents-claim';
+import { enginePaths, readRecord } from '../../engine/record';
 import { offerOf } from './agents-offer';
 import type { Configuration } from '../configuration/configuration';
 import { endUnused } from '../end-unused';
 import { EnrolledHosts } from './enrolled-hosts';
 import { SubAgentSweep } from './sub-agent-sweep';
+import { startWebhooks } from './webhook-starts';
 import type { AgentSide } from '../workers';
 
-export interface AgentSideOptions extends Omit<AgentWorkerOptions, 'queue' | 'identity' | 'tokens'> {
+export interface AgentSideOptions extends Omit<
+  AgentWorkerOptions,
+  'queue' | 'identity' | 'tokens' | 'webhooks'
+> {
   facts: ClaimFacts;
   configuration: Configuration;
   /** The embedder's own tools. */
@@ -41,12 +48,19 @@ export async function createAgentSide({
   const offering = { ...facts, offer };
   const claim = await AgentsClaim.make({ claims, client: temporal, queue, facts: offering, join });
   made.push(() => claim.leave());
-  const tokens = await LiveTokens.listen(dataDir);
+  // Only the embedded server is this machine's alone.
+  const isServerShared = readRecord(enginePaths(dataDir))?.address !== client.address;
+  const tokens = await LiveTokens.listen(dataDir, isServerShared);
   made.push(() => tokens.close());
   const identity = agentsIdentity(offering);
-  const worker = await createAgentWorker({ ...shared, queue, identity, tokens });
+  const store = new WebhookStore(dataDir);
+  const guard = createAddressGuard(configuration.fetch);
+  const webhooks = { client, store, guard, env: process.env };
+  const worker = await createAgentWorker({ ...shared, queue, identity, tokens, webhooks });
   made.push(() => endUnused(worker));
   const subAgents = new SubAgentSweep(temporal, warn);
   const enrolled = new EnrolledHosts({ client, connection, dataConverter, warn });
-  return { worker, subAgents, enrolled, claim, close: () => tokens.close() };
+  const startHooks = (): Promise<void> =>
+    startWebhooks({ client, store, webhooks: configuration.webhooks, warn });
+  return { worker, subAgents, enrolled, claim, startHooks, close: () => tokens.close() };
 }

@@ -5,7 +5,11 @@ import { createAgentActivities, type AgentDependencies } from '../../activities/
 import { Transcripts } from '../../activities/agents/transcripts';
 import { createOfferActivities } from '../../activities/tools/offer-tools';
 import { createToolActivities, type ToolDependencies } from '../../activities/tools/tool-activities';
-import { activatesPatch } from '../search-attributes';
+import {
+  createWebhookActivities,
+  type WebhookDependencies,
+} from '../../activities/webhooks/webhook-activities';
+import { activatesPatch, type ToldAttributes } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
 import { workflowBundle } from '../workflow-bundle';
 
@@ -18,8 +22,9 @@ export interface AgentWorkerOptions
   queue: string;
   /** Tells other workers of the queue what this one offers. */
   identity: string;
-  /** Whether the server has the search attributes of a workflow's state. */
-  tellsState: boolean;
+  /** Which search attributes the server has. */
+  attributes: ToldAttributes;
+  webhooks: WebhookDependencies;
 }
 
 export function createAgentWorker({
@@ -29,7 +34,8 @@ export function createAgentWorker({
   journal,
   queue,
   identity,
-  tellsState,
+  attributes,
+  webhooks,
   ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
   const transcripts = new Transcripts(dependencies.client);
@@ -40,11 +46,12 @@ export function createAgentWorker({
     identity,
     ...(dataConverter && { dataConverter }),
     workflowBundle: workflowBundle(dataConverter),
-    patchActivationCallback: activatesPatch(tellsState),
+    patchActivationCallback: activatesPatch(attributes),
     activities: {
       ...createAgentActivities({ ...dependencies, transcripts }),
       ...createToolActivities({ ...dependencies, host: null }),
       ...createOfferActivities(dependencies),
+      ...createWebhookActivities(webhooks),
     },
     // Tools wait: for a command's yield, for output. Waiting costs little.
     maxConcurrentActivityTaskExecutions: 500,

@@ -26,7 +26,8 @@ export interface Offered {
 
 export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offered): Offer {
   const own = new Set(ownTools.map(({ name }) => name));
-  const { models, policy, dialects, encryption, features, fetch, mcpServers, roles } = configuration;
+  const { models, policy, dialects, encryption, features, fetch, mcpServers, roles, webhooks } =
+    configuration;
   const providers = { ...HTTP_PROVIDERS, ...models.providers };
   const parts: [string, string][] = [
     // Built-in tools of two releases may differ in their descriptions.
@@ -45,6 +46,10 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
     ...entries('policy of tool', policy.tools),
     ...entries('policy of host', policy.hosts),
     ...entries('policy of agent', policy.agents),
+    ...webhooks.map(({ id, url, events, agents }): [string, string] => [
+      `webhook ${id}`,
+      hashed([url, events, agents]),
+    ]),
     ['policy ask_timeout_sec', String(policy.askMs / 1_000)],
     ['unified_exec', String(features.unifiedExec)],
     ['fetch.allow_private', fetch.allowPrivate.join(' ') || 'none'],

@@ -9,7 +9,7 @@ import { toFailure } from '../../contracts/errors/failure';
 import { endUnused } from '../end-unused';
 import { EndedAgents } from './ended-agents';
 import { RepeatedLook } from '../repeated-look';
-import { activatesPatch, hasSearchAttributes } from '../search-attributes';
+import { activatesPatch, toldAttributes } from '../search-attributes';
 import { workflowBundle } from '../workflow-bundle';
 
 export interface EnrolledHostsOptions {
@@ -82,16 +82,14 @@ export class EnrolledHosts {
     const { connection, dataConverter, warn } = this.options;
     const { namespace } = sessions.options;
     // A namespace of an earlier release lacks the newer ones.
-    const isRegistered = await hasSearchAttributes(sessions, (message, facts) =>
-      warn(message, { namespace, ...facts }),
-    );
+    const told = await toldAttributes(sessions, (message, facts) => warn(message, { namespace, ...facts }));
     return Worker.create({
       connection,
       namespace,
       taskQueue: this.options.client.server.queue,
       ...(dataConverter && { dataConverter }),
       workflowBundle: workflowBundle(dataConverter),
-      patchActivationCallback: activatesPatch(isRegistered),
+      patchActivationCallback: activatesPatch(told),
       // Any other activity requested there fails at once, instead of waiting for a worker that must not exist.
       activities: { default: refuse },
       maxConcurrentActivityTaskExecutions: 10,

@@ -17,9 +17,11 @@ import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { ConfiguredModels } from '../../models/model-settings';
 import type { BuiltInOptions } from '../../tools/registry';
 import { configuredEncryption, encryptionKeys } from './configured-encryption';
+import { configuredGateway, gatewayKeys, type GatewaySettings } from './configured-gateway';
 import { configuredModels } from './configured-models';
 import { configuredSecrets, type SecretSettings } from './configured-secrets';
 import { configuredSandbox } from './configured-sandbox';
+import { configuredWebhooks, type ConfiguredWebhook } from './configured-webhooks';
 
 export interface Configuration {
   features: { unifiedExec: boolean };
@@ -39,6 +41,9 @@ export interface Configuration {
   secrets: SecretSettings;
   /** How much disk space may be used. */
   storage: Quotas;
+  webhooks: readonly ConfiguredWebhook[];
+  /** Who is let in by the gateway of `holdfast serve`, beyond tokens. */
+  gateway: GatewaySettings;
 }
 
 /** Which built-in tools there are, and what they may do. */
@@ -157,7 +162,7 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   const { shape } = configurationSchema;
   const [section, part] = path;
   if (section === undefined) return Object.keys(shape);
-  if (section === 'mcp_servers' || section === 'model_providers')
+  if (section === 'mcp_servers' || section === 'model_providers' || section === 'webhooks')
     return Object.keys(shape[section].def.innerType.def.valueType.shape);
   if (section === 'models') {
     const model = shape.models.def.innerType.def.valueType.shape;
@@ -168,11 +173,12 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
     return Object.keys(part === 'rules' ? policy.rules.def.innerType.shape : policy);
   }
   if (section === 'encryption') return encryptionKeys(path);
+  if (section === 'gateway') return gatewayKeys(path);
   if (section === 'sandbox' && part === 'limits')
     return Object.keys(shape.sandbox.def.innerType.shape.limits.def.innerType.shape);
   const plain = section as Exclude<
     keyof typeof shape,
-    'mcp_servers' | 'model_providers' | 'models' | 'policy' | 'encryption'
+    'mcp_servers' | 'model_providers' | 'models' | 'policy' | 'encryption' | 'gateway' | 'webhooks'
   >;
   return Object.keys(shape[plain].def.innerType.shape);
 }
@@ -204,6 +210,8 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     encryption: configuredEncryption(file.encryption, folder),
     secrets: configuredSecrets(file.secrets, folder),
     storage: configuredStorage(file.storage),
+    webhooks: configuredWebhooks(file.webhooks, folder),
+    gateway: configuredGateway(file.gateway, folder),
   };
 }
 

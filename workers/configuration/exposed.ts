@@ -91,7 +91,7 @@ function isCode(path: string): boolean {
 
 /** Keys and programs: read-only is not enough, or not known to cover everything. Throws `config_invalid`. */
 export function refuseExposedParts(
-  { modules, encryption, models, secrets }: Configuration,
+  { modules, encryption, models, secrets, webhooks }: Configuration,
   exposed: Exposed,
 ): void {
   const [program, ...words] = secrets.command ?? [];
@@ -102,6 +102,9 @@ export function refuseExposedParts(
       ...encryption.keys.flatMap((key) => ('file' in key ? [{ what: 'The key', path: key.file }] : [])),
       ...Object.values(models.providers).flatMap(({ key }) =>
         key && 'file' in key ? [{ what: 'The key', path: key.file }] : [],
+      ),
+      ...webhooks.flatMap(({ secret }) =>
+        'file' in secret ? [{ what: 'The secret of a webhook', path: secret.file }] : [],
       ),
       ...(secrets.file === null ? [] : [{ what: 'The file of secrets', path: secrets.file }]),
       ...command.filter(isCode).map((path) => ({ what: 'The program or script of `secrets.command`', path })),

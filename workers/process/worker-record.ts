@@ -3,7 +3,7 @@ import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { readJson } from '../../system/json-file';
-import { ownRelease, type Release } from '../../system/package-root';
+import { isOwnRelease, type Release } from '../../system/package-root';
 import { livingStat } from '../../system/proc';
 import { isAlive, type Identity } from '../../system/process-identity';
 
@@ -49,10 +49,7 @@ export function runningWorker(dataDir: string): WorkerRecord | undefined {
 }
 
 /** Whether the release that started it is this one. */
-export function isOfThisRelease({ release }: WorkerRecord): boolean {
-  const { version, folder } = ownRelease();
-  return release?.version === version && release.folder === folder;
-}
+export const isOfThisRelease = ({ release }: WorkerRecord): boolean => isOwnRelease(release);
 
 /** For people: `0.2.0 in /opt/holdfast`. */
 export const releaseText = (release: Release | undefined): string =>

@@ -5,7 +5,16 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { WaitsFor } from '../../contracts/agents/waits';
 import {
+  lastNotices,
+  NOTICES_PATCH,
+  readNotice,
+  writeNotice,
+  type NoticeId,
+} from '../../contracts/agents/notices';
+import {
   attributesOfState,
+  NOTICED_AT_KEY,
+  NOTICES_KEY,
   STATE_KEY,
   STATE_PATCH,
   WAITS_FOR_KEY,
@@ -13,7 +22,19 @@ import {
 } from '../../contracts/agents/work-state';
 
 export class ToldState {
-  private constructor(private told: WorkState | null) {}
+  /** Notices of this run and the last ones of those before it: each is told once. */
+  private readonly noticed: Set<string>;
+  private notices: string[];
+
+  private constructor(private told: WorkState | null) {
+    this.notices = [...(workflowInfo().typedSearchAttributes.get(NOTICES_KEY) ?? [])];
+    this.noticed = new Set(
+      this.notices.flatMap((text) => {
+        const notice = readNotice(text);
+        return notice ? [keyOf(notice)] : [];
+      }),
+    );
+  }
 
   /** Whether the server has the attributes, as far as this workflow knows: its children may be started with them. */
   get isTelling(): boolean {
@@ -48,14 +69,36 @@ export class ToldState {
     return new ToldState(isKnown ? now : null);
   }
 
-  /** Does nothing if nothing has changed. */
-  tell(now: WorkState): void {
+  /**
+   * Does nothing if nothing has changed.
+   * @param noticed whom it waits for now, and what it has lost: told once each, in the same command
+   */
+  tell(now: WorkState, noticed: readonly NoticeId[] = []): void {
     const { told } = this;
-    if (!told || (told.state === now.state && told.waitsFor === now.waitsFor)) return;
+    if (!told) return;
+    const isSame = told.state === now.state && told.waitsFor === now.waitsFor;
     this.told = now;
-    upsertSearchAttributes(attributesOfState(now));
+    const pairs = [...(isSame ? [] : attributesOfState(now)), ...this.newNotices(noticed)];
+    if (pairs.length > 0) upsertSearchAttributes(pairs);
+  }
+
+  private newNotices(ids: readonly NoticeId[]): SearchAttributePair[] {
+    const fresh = ids.filter((one) => !this.noticed.has(keyOf(one)));
+    // Since 0.3. Before, nothing remained of a wait that was over; remove the old path when no session and no turn of an
+    // earlier release is open.
+    if (fresh.length === 0 || !patched(NOTICES_PATCH)) return [];
+    const now = new Date();
+    const at = now.toISOString();
+    for (const one of fresh) this.noticed.add(keyOf(one));
+    this.notices = lastNotices([...this.notices, ...fresh.map((one) => writeNotice({ ...one, at }))]);
+    return [
+      { key: NOTICES_KEY, value: this.notices },
+      { key: NOTICED_AT_KEY, value: now },
+    ];
   }
 }
+
+const keyOf = ({ kind, id }: NoticeId): string => `${kind} ${id}`;
 
 /** From the start of this run: what it was given, or what the run before it had been given. */
 function givenState(): WorkState | null {

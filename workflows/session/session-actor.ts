@@ -39,6 +39,7 @@ import {
   idOnHost,
   isYielded,
   newCommand,
+  noticesOf,
   showView,
   workStateOf,
   type RunningCommand,
@@ -164,13 +165,15 @@ export class SessionActor {
         got: typeof yielded,
         allowed: 'what the host worker sends',
       });
-    const { commandId, view, trouble } = yielded;
+    const { commandId, view, trouble, later } = yielded;
     const { command } = this.record;
     if (!command || idOnHost(command) !== commandId) return;
     command.trouble = trouble ?? undefined;
-    if (!view || command.yielded) return;
-    command.yielded = bindToFolder(this.record.ref, view);
-    this.show(command.yielded);
+    // The first one is the answer; it may be repeated.
+    if (!view || (command.yielded && !later)) return;
+    const shown = bindToFolder(this.record.ref, view);
+    command.yielded ??= shown;
+    this.show(shown);
   }
 
   /** Accepts an input from a signal: inputs are typed in order, many per activity. */
@@ -332,7 +335,7 @@ export class SessionActor {
 
   /** Updates the page and the search attributes; to be called when the state changes. */
   private tell(): void {
-    this.told.tell(workStateOf(this.record));
+    this.told.tell(workStateOf(this.record), noticesOf(this.record));
     setCurrentDetails(sessionDetails(this.record));
   }
 

@@ -15,6 +15,7 @@ import type {
 import { label } from '../../contracts/text/labels';
 import { recentOutput } from '../../contracts/sessions/recent-output';
 import { DEFAULT_YIELD } from '../../contracts/sessions/session';
+import { noticeId, type NoticeId } from '../../contracts/agents/notices';
 import type { WorkState } from '../../contracts/agents/work-state';
 import type { KnownId } from '../messages/known-ids';
 import type { ToolGrant } from '../../contracts/tools/tool-grant';
@@ -200,6 +201,16 @@ export function workStateOf(record: SessionRecord): WorkState {
   // Also a background script's call, while no command runs.
   const waitsFor = isHeld(record) ? 'approval' : status === 'waiting_input' ? 'input' : 'none';
   return { state: isBrief ? 'idle' : status, waitsFor };
+}
+
+/** Whom it waits for, and what is lost; the same again has the same id. */
+export function noticesOf(record: SessionRecord): NoticeId[] {
+  const { command, view, approvals } = record;
+  const held = approvals?.waiting.map(({ id }) => noticeId('approval', id)) ?? [];
+  if (view?.state === 'lost') return [...held, noticeId('lost', view.commandId ?? `epoch-${view.epoch}`)];
+  if (!command || statusOf(record) !== 'waiting_input') return held;
+  // The host confirms each wait of a command at another time.
+  return [...held, noticeId('input', `${idOnHost(command)}@${view?.waiting?.since ?? ''}`)];
 }
 
 export function sessionState(record: SessionRecord, phase: 'open' | 'draining' | 'closed'): SessionState {

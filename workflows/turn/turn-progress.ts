@@ -10,6 +10,7 @@ import type {
   Usage,
 } from '../../contracts/agents/agent';
 import { hostNameOf, shellOf } from '../../contracts/ids';
+import { noticeId, type NoticeId } from '../../contracts/agents/notices';
 import type { Wait } from '../../contracts/agents/waits';
 import { TURN_STATE } from '../../contracts/agents/work-state';
 import { factsOfEarlierCall, textOfEarlierResult } from '../../contracts/agents/earlier-replies';
@@ -161,7 +162,13 @@ export class TurnProgress {
   private tell(): void {
     const waits = this.waits?.for;
     const isBrief = waits === undefined || waits === 'model' || waits === 'tools' || waits === 'turn';
-    this.told.tell({ ...TURN_STATE, waitsFor: isBrief ? 'none' : waits });
+    this.told.tell({ ...TURN_STATE, waitsFor: isBrief ? 'none' : waits }, this.notices);
+  }
+
+  private get notices(): NoticeId[] {
+    const held = this.approvals?.waiting.map(({ id }) => noticeId('approval', id)) ?? [];
+    const people = this.phase === 'tools' ? this.forPeople : [];
+    return [...held, ...people.map((session) => noticeId('person', `step-${this.step}-session-${session}`))];
   }
 
   private show(): void {

@@ -35,6 +35,13 @@ class Checked extends ApiClient {
   private document: Promise<Json> | undefined;
   private readonly ajv = new Ajv2020({ strict: false, validateFormats: false });
 
+  /** Its schemas refer to each other. */
+  private async read(): Promise<Json> {
+    const document = (await super.ask('GET', '/openapi.json')).body as Json;
+    this.ajv.addSchema({ $id: 'document', components: document.components });
+    return document;
+  }
+
   override async ask(
     method: string,
     path: string,
@@ -55,13 +62,13 @@ class Checked extends ApiClient {
     expect(Object.keys(responses)).toContain(String(status));
     const schema = responses[status]?.content?.['application/json']?.schema;
     if (!schema) return;
-    const isValid = this.ajv.compile(schema);
+    const isValid = this.ajv.compile({ $ref: `document${String(schema.$ref)}` });
     if (!isValid(body))
       throw new Error(`${String(operation.operationId)}: ${this.ajv.errorsText(isValid.errors)}`);
   }
 
   private async operationOf(method: string, path: string): Promise<Json | undefined> {
-    this.document ??= super.ask('GET', '/openapi.json').then(({ body }) => body as Json);
+    this.document ??= this.read();
     const paths = (await this.document).paths as Record<string, Record<string, Json>>;
     const found = Object.entries(paths)
       .filter(([template]) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
@@ -99,6 +106,10 @@ test('an agent is started, followed, sent to, forked and stopped', async () => {
   expect(await api.get(`/v1/agents/${fork}/transcript`)).toMatchObject({ total: 2 });
   await api.post(`/v1/agents/${agent}/interrupt`);
   await api.post(`/v1/agents/${agent}/recover`, { reason: 'just so' });
+  expect(await api.get(`/v1/agents/${agent}/timeline`)).toMatchObject({
+    items: expect.arrayContaining([expect.objectContaining({ kind: 'turn', turn: 2 })]) as unknown,
+    truncated: false,
+  });
   expect(await api.get(`/v1/agents/${agent}/tree`)).toMatchObject({ agent, status: 'running', agents: [] });
   await api.post(`/v1/agents/${agent}/stop`, { reason: 'enough' });
   const state = async (): Promise<unknown> =>
@@ -168,6 +179,8 @@ test('a session runs code, is typed into, read, waited for, reset and closed', a
   const { body, headers } = await api.ask('GET', `${session}/log?from=0&bytes=5`);
   expect(body).toBe('name?');
   expect(headers.get('Holdfast-To')).toBe('5');
+  expect((await api.ask('GET', `${session}/log/download`)).body).toMatch(/^name\?/);
+  expect(await api.get(`${session}/log/find?text=me%3F`)).toEqual({ at: 2, next: null });
   expect(await api.post(`${session}/wait`, { for: 'exit', waitMs: 10 })).toMatchObject({ met: false });
   expect(await api.post(`${session}/reset`, { reason: 'enough' })).toMatchObject({
     killedBy: { by: 'reset' },
@@ -240,24 +253,47 @@ test('hosts, tools, the token and its list answer', async () => {
   expect(JSON.stringify(await api.get('/v1/tokens'))).not.toContain(api.token);
 });
 
+test('a webhook is created, listed, tested and deleted', async () => {
+  // Port 9 discards, where anything listens at all.
+  const body = { id: 'api-hook', url: 'http://127.0.0.1:9/', events: ['turn.ended'], agents: ['nobody'] };
+  const { secret, ...created } = await api.post<Json>('/v1/webhooks', body);
+  expect(created).toMatchObject({ ...body, source: 'api' });
+  expect(secret).toMatch(/^whsec_/);
+  expect(await api.post('/v1/webhooks/api-hook/test')).toEqual({
+    id: expect.stringMatching(/^evt_/) as string,
+  });
+  expect(await api.ask('POST', '/v1/webhooks', body)).toMatchObject({
+    status: 409,
+    body: { code: 'id_conflict' },
+  });
+  const { items } = await api.get<{ items: Json[] }>('/v1/webhooks');
+  expect(items).toEqual([expect.objectContaining(created)]);
+  expect(await api.ask('DELETE', '/v1/webhooks/api-hook')).toMatchObject({ status: 204 });
+  expect(await api.get('/v1/webhooks')).toEqual({ items: [], next: null });
+});
+
 test('the document has every route, and every route of the document was asked here', async () => {
   const { body } = await api.ask('GET', '/openapi.json');
   const paths = (body as { paths: Record<string, Record<string, Json>> }).paths;
   for (const { path, method } of routes) expect(paths[path]?.[method.toLowerCase()]).toBeDefined();
   // Streams, terminals and log-ins have files of their own; the rest is above.
   const elsewhere = [
-    'getEvents',
-    'getAgentsEvents',
-    'postLogin',
-    'postLogout',
-    'postTokens',
-    'deleteTokensOne',
-    'getHostsOne',
+    'followAll',
+    'followAgent',
+    'logIn',
+    'logOut',
+    'listLogins',
+    'beginLogin',
+    'finishLogin',
+    'createToken',
+    'revokeToken',
+    'getHost',
   ];
   const known = Object.values(paths).flatMap((path) =>
     Object.values(path).map((one) => String(one.operationId)),
   );
   expect(new Set(known).size).toBe(known.length);
+  expect(known.filter((name) => !/^[a-z][A-Za-z]+$/.test(name))).toEqual([]);
   expect(known.filter((id) => !asked.has(id) && !elsewhere.includes(id))).toEqual([]);
 });
 
@@ -297,6 +333,8 @@ describe('bad input gets a problem that says what is allowed, and does nothing',
     ['input to nothing', 'POST', `${S}/input`, { keyboard: 'x' }, 404, 'not_found'],
     ['an unknown key to press', 'POST', `${S}/input`, { keys: ['any'] }, 400, 'invalid_input'],
     ['a log of nothing', 'GET', '/v1/sessions/none/local/0/log', undefined, 404, 'not_found'],
+    ['a search for nothing', 'GET', `${S}/log/find?text=`, undefined, 400, 'invalid_input'],
+    ['a download of nothing', 'GET', '/v1/sessions/none/local/0/log/download', undefined, 404, 'not_found'],
     ['a body where none is taken', 'POST', '/v1/agents/nobody/interrupt', { a: 1 }, 400, 'invalid_input'],
     ['a key of no approval', 'GET', '/v1/approvals/x', undefined, 400, 'invalid_input'],
     ['an approval without a hash', 'POST', '/v1/approvals/x/approve', {}, 400, 'invalid_input'],

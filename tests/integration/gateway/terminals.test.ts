@@ -91,25 +91,34 @@ test('one types and others watch; taking over the keyboard is seen by both', asy
   for (const client of [first, second, watcher]) client.close();
 });
 
-test('the same input sent again types nothing, over a reconnection, too', async () => {
+test('the same input sent again types nothing, over another gateway, too; other bytes under its id are refused', async () => {
   const path = await running('cat');
   const before = await open(path, { types: true });
   await before.first('snapshot');
   before.type('first\r', 'the-input-before-it');
   await before.untilShown('first\r\nfirst\r\n');
   before.close();
-  const t = await open(path, { types: true, take: true });
-  await t.first('snapshot');
-  t.type('first\r', 'the-input-before-it');
-  t.type('once\r', 'the-same-input-again');
-  t.type('once\r', 'the-same-input-again');
-  t.type('end\r');
-  const times = (word: string): number => t.bytes.toString('utf8').split(word).length - 1;
-  // As typed, and as `cat` says it.
-  await until(() => times('end') === 2);
-  expect(times('once')).toBe(2);
-  expect(times('first')).toBe(0);
-  t.close();
+  const other = await gatewayOn(engine);
+  try {
+    const t = await TerminalClient.open(other.url, path, {
+      ...{ token: operator.token ?? '', types: true, take: true },
+    });
+    await t.first('snapshot');
+    t.type('first\r', 'the-input-before-it');
+    t.type('once\r', 'the-same-input-again');
+    t.type('once\r', 'the-same-input-again');
+    t.type('end\r');
+    const times = (word: string): number => t.bytes.toString('utf8').split(word).length - 1;
+    // As typed, and as `cat` says it.
+    await until(() => times('end') === 2);
+    expect(times('once')).toBe(2);
+    expect(times('first')).toBe(0);
+    t.type('others\r', 'the-same-input-again');
+    expect((await t.first('refused')).problem).toMatchObject({ code: 'id_conflict' });
+    t.close();
+  } finally {
+    await other.close();
+  }
 });
 
 test('a client that does not acknowledge stops the stream, and not the program', async () => {

@@ -267,8 +267,9 @@ print(len(said), set(said))`;
   expect(await printed(code)).toBe("21 {'unknown_tool'}");
   const asked = [...(await listed())].filter((run) => !before.has(run));
   expect(asked.length).toBeGreaterThan(0);
-  // One for all threads together, one for the call after them, and the one of each minute.
-  expect(asked.length).toBeLessThanOrEqual(3);
+  // One for all threads together, one for the call after them, and the one of each minute; a thread that begins late on a
+  // busy machine is one more. Each for itself, it would be 21.
+  expect(asked.length).toBeLessThanOrEqual(6);
 }, 60_000);
 
 test('a call of a tool of the agents outlives both workers, and the host knows the tool before any agents are served', async () => {

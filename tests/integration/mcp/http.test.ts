@@ -94,7 +94,7 @@ test.each([
   await running.connected();
   const began = Date.now();
   expect(await running.call(`mcp__web__${tool}`)).toMatchObject({ ok: false, error: { code } });
-  expect(Date.now() - began).toBeLessThan(8_000);
+  expect(Date.now() - began).toBeLessThan(20_000);
 });
 
 test('an added tool is announced over HTTP too', async () => {

@@ -54,6 +54,8 @@ test('no file is a configuration with the defaults; a named file must exist', ()
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
     secrets: { file: null, env: [], command: null },
     storage: DEFAULT_QUOTAS,
+    webhooks: [],
+    gateway: { oidc: null },
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,
@@ -345,4 +347,18 @@ test('unknown sandbox settings are refused with what is allowed', () => {
 
 test('a guess in a fault ends the sentence with one mark', () => {
   expect(faultsOf('[storage]\nsession_log = 5')).toMatch(/ \(did you mean "session_log_mb"\?\)$/);
+});
+
+test.each([
+  ['url = "ftp://x/"\nsecret_env = "A"', 'must be an http or https address'],
+  ['url = "https://me:pass@x/"\nsecret_env = "A"', 'must be an http or https address'],
+  ['url = "https://x/"', 'one of "secret_file" and "secret_env"'],
+  ['url = "https://x/"\nsecret_env = "A"\nsecret_file = "a"', 'one of "secret_file" and "secret_env"'],
+  ['url = "https://x/"\nsecret_env = "A"\nevents = ["agent.happy"]', 'must be some of "agent.waiting_input"'],
+  ['url = "https://x/"\nsecret_env = "A"\nagents = ["a/b"]', 'must be an id, in which'],
+  ['url = "https://x/"\nsecret_env = "A"\nevent = []', 'did you mean "events"?'],
+])('a webhook that cannot be is refused, without its address: %j', (table, fault) => {
+  const faults = faultsOf(`[webhooks.x]\n${table}`);
+  expect(faults).toContain(fault);
+  expect(faults).not.toContain('pass@');
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
   host.detach();
   await t.end();
   // A namespace that is killed takes its processes with it a moment later.
-  await until(() => processesNaming(t.dataDir).length === 0, 2_000);
+  await until(() => processesNaming(t.dataDir).length === 0);
 });
 
 /** Each once: a child that it has forked has its command line too until it runs its own program. */

@@ -40,6 +40,7 @@ test('100 MB are bounded in the holder and in its readers, other sessions live, 
   let peak = 0;
   let answers = 0;
   let slowest = 0;
+  const flooding = Date.now();
   for (let ended = false; !ended;) {
     const began = Date.now();
     expect((await t.run('echo $KEPT', { ref: other })).output).toBe('1\n');
@@ -52,8 +53,8 @@ test('100 MB are bounded in the holder and in its readers, other sessions live, 
     ended = view.state === 'exited';
   }
   expect(answers).toBeGreaterThan(3);
-  // Kept waiting until the flood was over it would be far more, however busy the machine is.
-  expect(slowest).toBeLessThan(4_000);
+  // Kept waiting until the flood was over, one answer would take all of its time.
+  expect(slowest).toBeLessThan(Math.max(4_000, (Date.now() - flooding) / 2));
   const { command } = await t.host.status(t.ref);
   expect(command).toMatchObject({ exitCode: 9, from: 0, to: LINES * line(1).length });
   expect((command?.to ?? 0) / MB).toBeGreaterThan(95);

@@ -22,7 +22,7 @@ test.each([
     await t.run(':');
     const began = Date.now();
     const view = await t.run('sleep 0.05; (exit 6)', { yield: settings });
-    expect(Date.now() - began).toBeLessThan(2_500);
+    expect(Date.now() - began).toBeLessThan(9_000);
     expect(view).toMatchObject({ state: 'exited', exitCode: 6, yielded: null });
     expect(view.durationMs).toBeGreaterThanOrEqual(50);
   },
@@ -105,7 +105,8 @@ describe('the shell itself', () => {
       const before = await t.run('KEPT=1');
       const view = await t.run(code);
       expect(view).toMatchObject({ state: 'exited', yielded: null, epoch: before.epoch, ...end });
-      expect(view.durationMs).toBeLessThan(3_000);
+      // A yield would come later.
+      expect(view.durationMs).toBeLessThan(9_000);
       const next = await t.run('echo "[$KEPT]"');
       expect(next).toMatchObject({ output: '[]\n', freshShell: true, epoch: before.epoch + 1 });
       expect(await t.run(':')).toMatchObject({ freshShell: false, epoch: before.epoch + 1 });

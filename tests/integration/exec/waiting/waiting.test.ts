@@ -64,7 +64,8 @@ test.each(certain)(
       yielded: 'waiting_input',
       waiting: { echo, certainty: 'certain' },
     });
-    expect(view.durationMs).toBeLessThan(3_000);
+    // As one that is only likely it would be later; that it is certain is above.
+    expect(view.durationMs).toBeLessThan(9_000);
   },
 );
 

@@ -52,7 +52,10 @@ function activities(given: Partial<HostDependencies> = {}): HostActivities {
     host: 'local',
     ownership: { folderId: 'ours', since: CLAIMED_AT, confirm: () => Promise.resolve() },
     sessions: t.host,
-    completion: { start: (_: Uint8Array, { commandId }: RunCommandInput) => void watched.push(commandId) },
+    completion: {
+      start: (_: Uint8Array, { commandId }: RunCommandInput) => void watched.push(commandId),
+      told: () => undefined,
+    },
     channel: { serve: () => undefined },
     access,
     audit: new AuditLog(t.dataDir, 'local', () => undefined),

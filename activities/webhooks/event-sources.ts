@@ -1,0 +1,159 @@
+// Where events come from: facts that stay recorded when nobody looks. The ends of turns and agents, and the notices of
+// sessions and turns, which are in the server's visibility store.
+import { createHash } from 'node:crypto';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import { lacksAttribute } from '../../client/delivery/with-attributes';
+import { readNotice, type Notice } from '../../contracts/agents/notices';
+import { fromFailure } from '../../contracts/errors/failure';
+import { ID_PATTERN, parseSessionWorkflowId } from '../../contracts/ids';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { EndedData, WebhookEvent, WebhookEventType } from '../../contracts/webhooks';
+
+/** An event that was found; its data may take another request. */
+export interface FoundEvent {
+  id: string;
+  type: WebhookEventType;
+  agent: string;
+  at: Date;
+  event: () => Promise<WebhookEvent>;
+}
+
+interface Facts {
+  type: WebhookEventType;
+  agent: string;
+  at: Date;
+  /** What makes it another event than all others. */
+  key: readonly string[];
+}
+
+/** `evt_` and 128 bits of a hash: the same event always gets the same id. */
+export const eventId = (type: string, key: readonly string[]): string =>
+  `evt_${createHash('sha256')
+    .update(JSON.stringify([type, ...key]))
+    .digest('hex')
+    .slice(0, 32)}`;
+
+function found(
+  { type, agent, at, key }: Facts,
+  data: (at: string) => Promise<WebhookEvent['data']>,
+): FoundEvent {
+  const id = eventId(type, key);
+  const timestamp = at.toISOString();
+  return { id, type, agent, at, event: async () => ({ id, type, timestamp, data: await data(timestamp) }) };
+}
+
+/** Those of these types that happened at this time or later, in any order. */
+export async function findEvents(
+  client: HoldfastClient,
+  types: readonly WebhookEventType[],
+  from: Date,
+): Promise<FoundEvent[]> {
+  const ended = types.filter((type) => type === 'turn.ended' || type === 'agent.ended');
+  const noticed = types.some((type) => type !== 'turn.ended' && type !== 'agent.ended');
+  const parts = await Promise.all([
+    ended.length > 0 ? ends(client.temporal, ended, from) : [],
+    noticed ? notices(client, from) : [],
+  ]);
+  return parts.flat().filter(({ type, at }) => types.includes(type) && at >= from);
+}
+
+const OVER = 'ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"';
+const WORKFLOW_OF = { 'turn.ended': WORKFLOWS.turn, 'agent.ended': WORKFLOWS.agent } as const;
+
+async function ends(
+  client: Client,
+  types: readonly (keyof typeof WORKFLOW_OF)[],
+  from: Date,
+): Promise<FoundEvent[]> {
+  const names = types.map((type) => `"${WORKFLOW_OF[type]}"`).join(', ');
+  const query = `WorkflowType IN (${names}) AND ${OVER} AND CloseTime >= "${from.toISOString()}"`;
+  const all: FoundEvent[] = [];
+  for await (const info of client.workflow.list({ query })) {
+    const end = endOf(client, info);
+    if (end) all.push(end);
+  }
+  return all;
+}
+
+/** Undefined for workflows that are not ours. */
+function endOf(client: Client, info: WorkflowExecutionInfo): FoundEvent | undefined {
+  const { workflowId, runId, closeTime: at, type, status } = info;
+  const [, agent, turn] = /^(?:agent\/)?([^/]+)(?:\/turn\/(\d+))?$/.exec(workflowId) ?? [];
+  const isTurn = type === WORKFLOWS.turn;
+  if (!at || !agent || !ID_PATTERN.test(agent) || isTurn !== (turn !== undefined)) return undefined;
+  const facts = { agent, at, key: [workflowId, runId] };
+  return found({ ...facts, type: isTurn ? 'turn.ended' : 'agent.ended' }, async (endedAt) => ({
+    ...{ agent, workflowId, runId, endedAt, how: status.name.toLowerCase() },
+    ...(turn !== undefined && { turn: Number(turn) }),
+    ...(await outcome(client, workflowId, runId)),
+  }));
+}
+
+/** What its result says; nulls for a result of another shape, or none. */
+async function outcome(
+  client: Client,
+  workflowId: string,
+  runId: string,
+): Promise<Pick<EndedData, 'reason' | 'error'>> {
+  try {
+    const handle = client.workflow.getHandle(workflowId, runId, { followRuns: false });
+    const result = (await handle.result()) as Partial<Record<string, unknown>> | null | undefined;
+    const error = result?.error as { code?: unknown } | null | undefined;
+    return { reason: textOf(result?.reason), error: textOf(error?.code) };
+  } catch (err) {
+    return { reason: null, error: fromFailure(err)?.code ?? null };
+  }
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+async function notices(client: HoldfastClient, from: Date): Promise<FoundEvent[]> {
+  const all: FoundEvent[] = [];
+  for (const one of await client.namespaces.all())
+    for (const info of await noticing(one, from))
+      if (await client.namespaces.isHome(one, info.workflowId)) all.push(...noticesIn(info));
+  return all;
+}
+
+async function noticing(client: Client, from: Date): Promise<WorkflowExecutionInfo[]> {
+  const { noticedAt } = SEARCH_ATTRIBUTES;
+  const query = `${noticedAt} >= "${from.toISOString()}" AND ExecutionStatus != "ContinuedAsNew"`;
+  const infos: WorkflowExecutionInfo[] = [];
+  try {
+    for await (const info of client.workflow.list({ query })) infos.push(info);
+  } catch (err) {
+    // An operator has not registered it there: then nothing sets it either.
+    if (!lacksAttribute(err)) throw err;
+  }
+  return infos;
+}
+
+function noticesIn({ workflowId, searchAttributes }: WorkflowExecutionInfo): FoundEvent[] {
+  const session = parseSessionWorkflowId(workflowId);
+  const [, agent] = session ? [null, session.agent] : (/^agent\/([^/]+)\/turn\/\d+$/.exec(workflowId) ?? []);
+  if (!agent || !ID_PATTERN.test(agent)) return [];
+  const texts = (searchAttributes[SEARCH_ATTRIBUTES.notices] ?? []) as unknown[];
+  const place = session ? { host: session.host, session: session.session } : null;
+  return texts.flatMap((text) => {
+    const notice = readNotice(text);
+    return notice ? [noticed(notice, { agent, workflowId, session: place })] : [];
+  });
+}
+
+function noticed(
+  { kind, id, at }: Notice,
+  place: { agent: string; workflowId: string; session: { host: string; session: number } | null },
+): FoundEvent {
+  const { agent, workflowId, session } = place;
+  // With its time: ids that callers give may come again in a later life of the session.
+  const facts = { agent, at: new Date(at), key: [workflowId, id, at] };
+  if (kind === 'lost' && session)
+    return found({ ...facts, type: 'session.lost' }, async (since) => ({
+      ...{ agent, workflowId, session, since },
+      command: id,
+    }));
+  const waitsFor = kind === 'lost' ? 'input' : kind;
+  const type = kind === 'approval' ? 'agent.waiting_approval' : 'agent.waiting_input';
+  return found({ ...facts, type }, async (since) => ({ ...place, since, for: waitsFor, id }));
+}

@@ -1,0 +1,75 @@
+// One look for events after another, until there are some. What was found shortly before is looked for again, because the
+// visibility store may show it late; ids tell which of it was found already.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import { isMatch } from '../../contracts/text/glob';
+import type { WebhookCursor, WebhookEvent, WebhookFound, WebhookLook } from '../../contracts/webhooks';
+import type { WebhookStore } from '../../system/webhooks/webhook-store';
+import { findEvents, type FoundEvent } from './event-sources';
+
+/** How late the visibility store may be without an event being missed. */
+const OVERLAP_MS = 5 * 60_000;
+const PAUSE_MS = 1_000;
+/** A look without events ends after this long: an activity is not meant to last for ever. */
+const LONGEST_MS = 10 * 60_000;
+/** Events of one look; the others are found by the next. */
+const MOST_EVENTS = 50;
+const AT_ONCE = 4;
+/** Of an id, in the record of a webhook: 64 bits. */
+const SHORT_CHARS = 20;
+
+export interface LookParts {
+  client: HoldfastClient;
+  store: WebhookStore;
+}
+
+/** Throws `not_found` if the data folder has no such webhook: another worker's may have it. */
+export async function lookForEvents(
+  { client, store }: LookParts,
+  { webhook, since, cursor }: WebhookLook,
+  signal: AbortSignal,
+): Promise<WebhookFound> {
+  const until = performance.now() + LONGEST_MS;
+  for (;;) {
+    const { events: types, agents } = store.find(webhook);
+    const all = await findEvents(client, types, startOf(since, cursor));
+    const wanted = all.filter(({ agent }) => agents.some((pattern) => isMatch(pattern, agent)));
+    const { fresh, next } = chooseEvents(wanted, cursor);
+    if (fresh.length > 0 || performance.now() > until) return { events: await written(fresh), cursor: next };
+    await delay(PAUSE_MS, undefined, { signal });
+  }
+}
+
+function startOf(since: string, { latest }: WebhookCursor): Date {
+  const first = Date.parse(since);
+  return new Date(latest === null ? first : Math.max(first, Date.parse(latest) - OVERLAP_MS));
+}
+
+/** What was not found before, oldest first, and where to look next. */
+export function chooseEvents(
+  found: readonly FoundEvent[],
+  { latest, seen }: WebhookCursor,
+): { fresh: FoundEvent[]; next: WebhookCursor } {
+  const known = new Set(seen);
+  const inOrder = [...found].sort((a, b) => a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1));
+  const unseen = inOrder.filter(({ id }) => !known.has(short(id)));
+  const fresh = unseen.slice(0, MOST_EVENTS);
+  // Not beyond what is left for the next look, however much there is.
+  const last = Math.max(
+    latest === null ? -Infinity : Date.parse(latest),
+    ...(unseen.length > fresh.length ? fresh : inOrder).map(({ at }) => at.getTime()),
+  );
+  if (last === -Infinity) return { fresh, next: { latest, seen } };
+  for (const { id } of fresh) known.add(short(id));
+  const kept = inOrder.filter(({ id, at }) => at.getTime() >= last - OVERLAP_MS && known.has(short(id)));
+  return { fresh, next: { latest: new Date(last).toISOString(), seen: kept.map(({ id }) => short(id)) } };
+}
+
+const short = (id: string): string => id.slice(0, SHORT_CHARS);
+
+async function written(found: readonly FoundEvent[]): Promise<WebhookEvent[]> {
+  const events: WebhookEvent[] = [];
+  for (let at = 0; at < found.length; at += AT_ONCE)
+    events.push(...(await Promise.all(found.slice(at, at + AT_ONCE).map(({ event }) => event()))));
+  return events;
+}

@@ -1,0 +1,102 @@
+// The gateway of `holdfast up`: a detached process, at most one for a data folder.
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import {
+  gatewayAnswers,
+  gatewayPaths,
+  runningDetached,
+  runningGateway,
+  type GatewayRecord,
+} from '../../gateway/gateway-record';
+import { withLock } from '../../system/lock';
+import { logSize, logTail, rotateLog } from '../../system/log-tail';
+import { isOwnRelease, packageRoot } from '../../system/package-root';
+import { endGroup } from '../../system/process-end';
+
+const STOP_GRACE_MS = 5_000;
+const LOOK_EVERY_MS = 20;
+/** Longer than a healthy gateway is ever blocked. */
+const SILENT_MS = 8_000;
+
+export interface GatewayChoice {
+  dataDir: string;
+  /** The Temporal server and the namespace that it has to work with. */
+  address: string;
+  namespace: string;
+  /** Where it has to listen; undefined: where it did before, or at the default. */
+  listen: string | undefined;
+  /** Options of the command line that name the server and the configuration. */
+  args: readonly string[];
+}
+
+/**
+ * Returns the data folder's gateway, answering; starts it if needed. It outlives this process. One that does not
+ * answer, or that is of another release, server or place, is replaced. Throws `gateway_failed`.
+ */
+export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecord> {
+  const { dataDir } = choice;
+  const { lock } = gatewayPaths(dataDir);
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+  return withLock(lock, async () => {
+    // Also one that somebody has started with `holdfast serve`.
+    const running = runningGateway(dataDir);
+    const isWorking = running !== undefined && (await gatewayAnswers(running, SILENT_MS));
+    if (isWorking && isWanted(running, choice)) return running;
+    const before = runningDetached(dataDir);
+    // One that does not answer would not end by itself either.
+    if (before) await endGroup(before.identity, isWorking ? STOP_GRACE_MS : 0);
+    return startDetached(choice);
+  });
+}
+
+/** Ends the gateway of `holdfast up`; false if none ran. Those of `holdfast serve` are ended where they were started. */
+export async function stopGateway(dataDir: string): Promise<boolean> {
+  const record = runningDetached(dataDir);
+  if (record) await endGroup(record.identity, STOP_GRACE_MS);
+  return record !== undefined;
+}
+
+const isWanted = ({ address, namespace, release, listen }: GatewayRecord, wanted: GatewayChoice): boolean =>
+  address === wanted.address &&
+  namespace === wanted.namespace &&
+  isOwnRelease(release) &&
+  (wanted.listen === undefined || listen === wanted.listen);
+
+async function startDetached({ dataDir, listen, args }: GatewayChoice): Promise<GatewayRecord> {
+  const { log } = gatewayPaths(dataDir);
+  rotateLog(log);
+  const from = logSize(log);
+  const errors = openSync(log, 'a', 0o600);
+  const command = join(packageRoot(), 'bin', 'holdfast.js');
+  const place = listen === undefined ? [] : ['--listen', listen];
+  const child = spawn(
+    process.execPath,
+    [command, 'serve', '--detached', '--data', dataDir, ...args, ...place],
+    {
+      detached: true,
+      cwd: dataDir,
+      env: { ...process.env, NO_COLOR: '1' },
+      stdio: ['ignore', 'ignore', errors],
+    },
+  );
+  closeSync(errors);
+  let ended: string | undefined;
+  child.once('error', (err) => (ended = err.message));
+  child.once('exit', (code, signal) => (ended = `it ended with ${code ?? signal}`));
+  for (;;) {
+    const record = runningDetached(dataDir);
+    if (record && record.identity.pid === child.pid) {
+      child.removeAllListeners();
+      child.unref();
+      return record;
+    }
+    if (ended !== undefined) {
+      const said = logTail(log, from);
+      throw new HoldfastError('gateway_failed', { reason: said === '' ? ended : said, log });
+    }
+    await delay(LOOK_EVERY_MS);
+  }
+}

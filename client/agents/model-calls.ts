@@ -1,0 +1,46 @@
+// A running workflow as the server knows it, in one request that costs it little: whether its history has grown, and what a
+// model on any machine has written so far.
+import type { Client } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import type { WrittenSoFar } from '../../contracts/agents/live-tokens';
+
+/** A call of the model that runs now. */
+export interface RunningModelCall {
+  /** The call, over its attempts. */
+  id: string;
+  /** Counts from 1. */
+  attempt: number;
+  /** Null before the first heartbeat, and if its worker is the only one on its server. */
+  written: WrittenSoFar | null;
+}
+
+export interface RunningWorkflow {
+  /** Changes whenever its history grows. */
+  fingerprint: string;
+  modelCall: RunningModelCall | null;
+}
+
+/** Throws `WorkflowNotFoundError`. */
+export async function runningWorkflow(client: Client, workflowId: string): Promise<RunningWorkflow> {
+  const { runId, historyLength, status, raw } = await client.workflow.getHandle(workflowId).describe();
+  const fingerprint = `${runId} ${historyLength} ${status.name}`;
+  const call = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'callModel');
+  if (!call) return { fingerprint, modelCall: null };
+  const { loadedDataConverter } = client.options;
+  // Those of a worker with other keys cannot be read.
+  const [details] = await decodeArrayFromPayloads(loadedDataConverter, call.heartbeatDetails?.payloads).catch(
+    () => [],
+  );
+  const modelCall = {
+    id: `${runId} ${call.activityId}`,
+    attempt: call.attempt ?? 1,
+    written: isWritten(details) ? details : null,
+  };
+  return { fingerprint, modelCall };
+}
+
+/** Workers of other releases send none, or others. */
+const isWritten = (value: unknown): value is WrittenSoFar => {
+  const { writer, length, end } = (value ?? {}) as Partial<WrittenSoFar>;
+  return typeof writer === 'string' && typeof length === 'number' && typeof end === 'string';
+};

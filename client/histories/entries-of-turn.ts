@@ -1,0 +1,69 @@
+// The entries of one turn: its model calls and its tools, and what became of their workers.
+import type { ModelCall, ToolResult } from '../../contracts/agents/agent';
+import type { TimeLineEntry } from '../../contracts/gateway/time-line';
+import { label } from '../../contracts/text/labels';
+import type { ToolInvocation } from '../../contracts/tools/tools';
+import { activitySpans, type ActivitySpan } from './activity-spans';
+import { entry, fateEntries, lasting, silentTasks } from './entries';
+import type { Run } from './read-runs';
+
+export interface TurnPlace {
+  turn: number;
+  /** Index of its first message in the conversation; null if the agent's run no longer has it. */
+  firstMessage: number | null;
+}
+
+/** What a turn's history says. */
+export interface TurnFacts {
+  entries: TimeLineEntry[];
+  /** Of each tool call by its key, which is the id of the command that it runs. */
+  calls: Map<string, TimeLineEntry>;
+  /** Sessions that its calls have used. */
+  sessions: { host: string; session: number }[];
+}
+
+/** @param runs oldest first */
+export async function entriesOfTurn(
+  runs: readonly Run[],
+  { turn, firstMessage }: TurnPlace,
+): Promise<TurnFacts> {
+  const facts: TurnFacts = { entries: [], calls: new Map(), sessions: [] };
+  let message = firstMessage;
+  for (const run of runs) {
+    const base = { workflowId: run.workflowId, turn };
+    for (const span of await activitySpans(run)) {
+      if (span.type === 'callModel' || span.type === 'compact') {
+        const { model, turn: extent } = (await span.input<ModelCall>()) ?? {};
+        message = firstMessage === null || extent === undefined ? null : firstMessage + extent.count;
+        const what = span.type === 'compact' ? 'Summary of the conversation by' : 'Model call to';
+        const text = `${what} ${label(model ?? 'a model')}`;
+        facts.entries.push(
+          lasting(span, { ...base, kind: 'model', text, outcome: outcomeOf(span), message }),
+        );
+      } else if (span.type === 'callTool') {
+        await addCall(facts, span, { ...base, message });
+      }
+      facts.entries.push(...fateEntries(span, run, { ...base, message }));
+    }
+    facts.entries.push(...silentTasks(run, entry({ ...base, message: null })));
+  }
+  return facts;
+}
+
+async function addCall(
+  facts: TurnFacts,
+  span: ActivitySpan,
+  base: Pick<TimeLineEntry, 'workflowId' | 'turn' | 'message'>,
+): Promise<void> {
+  const { key, call, settings } = (await span.input<ToolInvocation>()) ?? {};
+  const { session, isError } = (await span.result<ToolResult>()) ?? {};
+  const text = `Tool ${label(call?.tool ?? 'call')}`;
+  const outcome = isError ? 'error' : outcomeOf(span);
+  const told = lasting(span, { ...base, kind: 'tool', text, outcome });
+  facts.entries.push(told);
+  if (key !== undefined) facts.calls.set(key, told);
+  if (session) facts.sessions.push({ host: settings?.host ?? 'local', session: session.session });
+}
+
+const outcomeOf = ({ failure, wasCancelled }: ActivitySpan): string | null =>
+  wasCancelled ? 'cancelled' : failure ? 'failed' : null;

@@ -1,0 +1,91 @@
+// The workflows of webhooks: one for each, on the agents' queue.
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
+import { WEBHOOK_MESSAGES } from '../../contracts/messages/to-webhooks';
+import { asSummary } from '../../contracts/text/labels';
+import { webhookWorkflowId, type WebhookEntry, type WebhookInput } from '../../contracts/webhooks';
+import { ask } from '../agents/agent-overview';
+import { deliver, type ServerFacts } from '../delivery/deliver';
+import { pendingActivities } from '../delivery/pending-activity';
+import { sendSignal } from '../delivery/send-message';
+import type { HostNamespaces } from '../hosts/host-namespaces';
+
+const DELIVER = 'deliverEvent';
+
+export class WebhookWorkflows {
+  constructor(
+    private readonly namespaces: HostNamespaces,
+    private readonly server: ServerFacts,
+  ) {}
+
+  /** Starts sending, from now on, unless it does already. */
+  async start(webhook: string): Promise<void> {
+    const args: [WebhookInput] = [{ webhook }];
+    await this.client.workflow.start(WORKFLOWS.webhook, {
+      workflowId: webhookWorkflowId(webhook),
+      taskQueue: this.server.queue,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: asSummary(`webhook ${webhook}`),
+      args,
+    });
+  }
+
+  /**
+   * Sends nothing any longer; what was not delivered is forgotten. At once, worker or not: a webhook that is made with the
+   * same id has a workflow of its own.
+   */
+  async end(webhook: string): Promise<void> {
+    try {
+      await this.client.workflow.getHandle(webhookWorkflowId(webhook)).terminate('it was deleted');
+    } catch (err) {
+      if (!(err instanceof WorkflowNotFoundError)) throw err;
+    }
+  }
+
+  /** Sends a test event with this id. Throws `not_found`. */
+  async test(webhook: string, id: string): Promise<void> {
+    const workflowId = webhookWorkflowId(webhook);
+    const { client, server } = this;
+    const to = { client, server, workflowId, needsWorker: false, what: 'The webhook' };
+    await deliver(to, () => sendSignal(client.workflow.getHandle(workflowId), WEBHOOK_MESSAGES.test, { id }));
+  }
+
+  /** How many events wait for the receiver, and what it says to them. */
+  async progress(webhook: string): Promise<Pick<WebhookEntry, 'waiting' | 'failing'>> {
+    const { client, server, namespaces } = this;
+    const workflowId = webhookWorkflowId(webhook);
+    const [state, failing] = await Promise.all([
+      ask({
+        ...{ client, server, namespaces, workflowId },
+        query: WEBHOOK_MESSAGES.state,
+        what: 'The webhook',
+      }),
+      this.failing(workflowId),
+    ]);
+    const since = state?.waitingSince ?? null;
+    return {
+      waiting: state?.waiting ?? null,
+      failing: failing && { ...failing, since: since ?? failing.since },
+    };
+  }
+
+  /** The delivery that was tried most often; null if none has failed yet. */
+  private async failing(workflowId: string): Promise<WebhookEntry['failing']> {
+    const pending = await pendingActivities(this.client, workflowId).catch((err: unknown) => {
+      if (err instanceof WorkflowNotFoundError) return [];
+      throw err;
+    });
+    const failed = pending
+      .filter(({ type, failure }) => type === DELIVER && failure !== null)
+      .sort((a, b) => b.attempt - a.attempt);
+    const [worst] = failed;
+    if (!worst?.failure) return null;
+    const { attempt, failure, since } = worst;
+    return { since: since.toISOString(), attempts: attempt, reason: failure.reason };
+  }
+
+  private get client(): Client {
+    return this.namespaces.main;
+  }
+}

@@ -1,0 +1,209 @@
+// What people do on the page of an agent, in real Chromium: each act with its question and its real effect; and what a
+// viewer cannot do.
+import type { Browser } from 'playwright-core';
+import type { Gateway } from '../../../gateway/gateway';
+import { ConsolePage } from '../../helpers/console';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn, type Json } from '../../helpers/gateway';
+import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+/** A browser, a worker and shells on a machine that may be slow. */
+jest.setTimeout(180_000);
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+let gateway: Gateway;
+let operator: ApiClient;
+let browser: Browser;
+beforeAll(async () => {
+  await engine.start();
+  gateway = await gatewayOn(engine);
+  operator = await ApiClient.of(gateway, 'operator');
+  browser = await ConsolePage.launch();
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+});
+
+const terminal = (code: string): Reply => ({
+  text: call('code_execution_tool', { runtime: 'terminal', code }),
+});
+
+async function start(replies: Reply[], more: object = {}): Promise<string> {
+  const id = uniqueId('act');
+  const settings = files.settings(replies);
+  await operator.post('/v1/agents', { id, task: 'first', mode: 'conversation', ...settings, ...more });
+  return id;
+}
+
+const stateOf = (id: string): Promise<{ status: string; turns: number; messages: number }> =>
+  operator.get(`/v1/agents/${id}`);
+const isIdle = (id: string) => async (): Promise<boolean> => (await stateOf(id)).status === 'idle';
+
+async function shown(id: string, role: 'operator' | 'viewer' = 'operator'): Promise<ConsolePage> {
+  const opened = await ConsolePage.open(browser, gateway, role);
+  await opened.goto(`agents/${id}`);
+  await opened.page.getByRole('heading', { level: 1, name: id }).waitFor();
+  return opened;
+}
+
+/** Long enough to be interrupted: the tool waits for this command, which nothing ends but what is tested. */
+const ENDLESS = { yield: { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 } };
+
+test('stop asks first; cancelled, nothing happens; confirmed, the agent ends and its page says so', async () => {
+  const id = await start([{ text: 'hello' }]);
+  await until(isIdle(id));
+  const opened = await shown(id);
+  const { page } = opened;
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: /close the sessions and end the agent/ });
+  await dialog.waitFor();
+  expect(await opened.barriers()).toEqual([]);
+  // Enter gives the safe answer.
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect((await stateOf(id)).status).toBe('idle');
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Stop the agent' }).click();
+  await page.getByRole('status').filter({ hasText: 'told to stop' }).waitFor();
+  await page.locator('.title .state', { hasText: 'ended' }).waitFor();
+  expect((await stateOf(id)).status).toBe('ended');
+  for (const name of ['Interrupt', 'Recover', 'Stop'])
+    expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
+  expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('recover ends the command that hangs, and the conversation goes on in a fresh shell', async () => {
+  const id = await start(
+    [terminal('here=old; sleep 600'), terminal('echo "here=$here."'), { text: 'fresh' }],
+    ENDLESS,
+  );
+  const session = (): Promise<{ state: { command: unknown } | null }> =>
+    operator
+      .get<{ state: { command: unknown } | null }>(`/v1/sessions/${id}/local/0`)
+      .catch(() => ({ state: null }));
+  const opened = await shown(id);
+  const { page } = opened;
+  await page.getByRole('button', { name: /^local 0 running/ }).waitFor();
+  await page.getByRole('button', { name: 'Recover' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End the turn and reset' }).click();
+  await page.getByRole('status').filter({ hasText: 'its sessions were reset' }).waitFor();
+  await until(async () => !(await session()).state?.command);
+  await page.getByRole('textbox', { name: 'Message' }).fill('and now?');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByRole('log').getByText('fresh', { exact: true }).waitFor();
+  await page.getByRole('log').locator('summary', { hasText: 'echo "here=' }).click();
+  await page
+    .getByRole('region', { name: 'Result of code_execution_tool' })
+    .last()
+    .getByText('here=.')
+    .waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('interrupt ends the turn before its next step, and what was queued comes next', async () => {
+  const id = await start([{ text: 'never', delayMs: 600_000 }, { text: 'second answer' }]);
+  const opened = await shown(id);
+  const { page } = opened;
+  await page.getByRole('button', { name: 'Queue', exact: true }).waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('second');
+  await page.getByRole('button', { name: 'Queue', exact: true }).click();
+  await page.getByRole('status').filter({ hasText: 'Queued' }).waitFor();
+  await page.getByText('1 queued').waitFor();
+  await page.getByRole('button', { name: 'Interrupt', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End the turn' }).click();
+  await page.getByRole('status').filter({ hasText: 'The turn has ended' }).waitFor();
+  await page.getByRole('log').getByText('second', { exact: true }).waitFor();
+  expect((await stateOf(id)).turns).toBe(2);
+  expect(await page.getByRole('log').getByText('never').count()).toBe(0);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('a fork begins with the messages up to its place, and leaves the agent as it was', async () => {
+  const id = await start([{ text: 'one' }, { text: 'two' }, { text: 'another way' }]);
+  await until(isIdle(id));
+  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  const opened = await shown(id);
+  const { page } = opened;
+  const log = page.getByRole('log');
+  await log.getByText('two', { exact: true }).waitFor();
+  // Before each message of a person, and after the last answer.
+  expect(await log.getByRole('button', { name: 'fork from here' }).count()).toBe(3);
+  await log.locator('[data-message="2"]').getByRole('button', { name: 'fork from here' }).click();
+  await page.getByRole('heading', { level: 1, name: /^agent-/ }).waitFor();
+  await log.getByText('one', { exact: true }).waitFor();
+  expect(await log.getByText('second', { exact: true }).count()).toBe(0);
+  await page.getByRole('textbox', { name: 'Message' }).fill('other');
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+  await log.getByText('two', { exact: true }).waitFor();
+  expect((await stateOf(id)).messages).toBe(4);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('a viewer sees all of it and can change nothing, on the page or by the API', async () => {
+  const id = await start([terminal("read -p 'Name? ' x"), { text: 'it waits' }]);
+  await until(isIdle(id));
+  const before = await stateOf(id);
+  const opened = await shown(id, 'viewer');
+  const { page } = opened;
+  await page.getByRole('log').getByText('it waits', { exact: true }).waitFor();
+  await page.getByRole('article', { name: /Name/ }).waitFor();
+  for (const name of [/interrupt/i, /recover/i, /stop/i, /fork/i, /send/i, /queue/i, /ctrl/i])
+    expect(await page.getByRole('button', { name }).count()).toBe(0);
+  expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0);
+  await opened.goto('agents');
+  await page.getByRole('listitem').filter({ hasText: id }).waitFor();
+  expect(await page.getByRole('link', { name: 'Start an agent' }).count()).toBe(0);
+  // As a page would ask that shows the buttons all the same: with the viewer's cookie.
+  const asked: [path: string, body: Json][] = [
+    ['interrupt', {}],
+    ['recover', {}],
+    ['stop', {}],
+    ['fork', { at: 0 }],
+    ['messages', { message: 'x' }],
+  ];
+  const statuses = await page.evaluate<number[]>(
+    `Promise.all(${JSON.stringify(asked)}.map(([path, body]) =>
+      fetch('/v1/agents/${id}/' + path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }).then(({ status }) => status)))`,
+  );
+  expect(statuses).toEqual([403, 403, 403, 403, 403]);
+  expect(await stateOf(id)).toMatchObject({ ...before });
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('a problem says what to do next, once', async () => {
+  const id = await start([{ text: 'one' }]);
+  await until(isIdle(id));
+  const answer = await operator.ask('POST', `/v1/agents/${id}/fork`, { at: 1 });
+  const { detail, next } = answer.body as { detail: string; next: string };
+  expect(next).toContain('Name one of these');
+  expect(detail).not.toContain(next);
+  expect(detail).not.toMatch(/Next:/);
+  const opened = await ConsolePage.open(browser, gateway);
+  await opened.goto('agents/nobody-of-this-name');
+  const alert = opened.page.getByRole('alert').first();
+  await alert.waitFor();
+  const text = await alert.innerText();
+  const step = await alert.locator('.next').innerText();
+  expect(step).not.toBe('');
+  expect(text.split(step)).toHaveLength(2);
+  await opened.close();
+});

@@ -1,0 +1,182 @@
+// The page of one agent in real Chromium: what is said where, what has changed in files, and what happened when.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator } from 'playwright-core';
+import type { Gateway } from '../../../gateway/gateway';
+import { ConsolePage } from '../../helpers/console';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+jest.setTimeout(180_000);
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+let gateway: Gateway;
+let operator: ApiClient;
+let browser: Browser;
+beforeAll(async () => {
+  await engine.start();
+  gateway = await gatewayOn(engine);
+  operator = await ApiClient.of(gateway, 'operator');
+  browser = await ConsolePage.launch();
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await gateway.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+const terminal = (code: string): Reply => ({
+  text: call('code_execution_tool', { runtime: 'terminal', code }),
+});
+
+async function start(replies: Reply[]): Promise<string> {
+  const id = uniqueId('page');
+  await operator.post('/v1/agents', {
+    ...{ id, task: 'first', mode: 'conversation' },
+    ...files.settings(replies),
+  });
+  return id;
+}
+
+const isIdle = (id: string) => async (): Promise<boolean> =>
+  (await operator.get<{ status: string }>(`/v1/agents/${id}`)).status === 'idle';
+
+const callOf = (opened: ConsolePage, text: string): Locator =>
+  opened.page.getByRole('log').locator('details.call', { hasText: text });
+
+test('each call shows its own result, though the model gives calls of two turns the same id', async () => {
+  const id = await start([
+    terminal('echo one-$((1 + 0))'),
+    { text: 'done' },
+    terminal('echo two-$((1 + 1))'),
+    { text: 'again' },
+  ]);
+  await until(isIdle(id));
+  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  const opened = await ConsolePage.open(browser, gateway);
+  await opened.goto(`agents/${id}`);
+  await opened.page.getByRole('log').getByText('again', { exact: true }).waitFor();
+  const { messages } = await operator.get<{ messages: { role: string; callId?: string }[] }>(
+    `/v1/agents/${id}/transcript`,
+  );
+  const ids = messages.filter(({ role }) => role === 'tool').map(({ callId }) => callId);
+  expect(ids[0]).toBe(ids[1]);
+  for (const [text, own, other] of [
+    ['echo one', 'one-1', 'two-2'],
+    ['echo two', 'two-2', 'one-1'],
+  ] as const) {
+    const shown = callOf(opened, text);
+    await shown.locator('summary').click();
+    await shown.getByRole('region', { name: 'Result of code_execution_tool' }).getByText(own).waitFor();
+    expect(await shown.innerText()).not.toContain(other);
+  }
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+const PATCH = `*** Begin Patch
+*** Update File: greeting.txt
+@@
+ hello
+-wrold
++world <b>
+*** Add File: second.txt
++one
++two
+*** End Patch`;
+
+test('a patch is shown file by file, with signs for what is added and removed', async () => {
+  writeFileSync(join(files.directory, 'greeting.txt'), 'hello\nwrold\n');
+  const id = await start([
+    { text: call('apply_patch', { input: PATCH }) },
+    { text: call('write_file', { file_path: join(files.directory, 'third.txt'), content: 'a\nb\nc\n' }) },
+    { text: 'patched' },
+  ]);
+  const opened = await ConsolePage.open(browser, gateway);
+  await opened.goto(`agents/${id}`);
+  await opened.page.getByRole('log').getByText('patched', { exact: true }).waitFor();
+  const shown = callOf(opened, 'apply_patch');
+  expect(await shown.locator('summary').innerText()).toContain('greeting.txt, second.txt');
+  await shown.locator('summary').click();
+  const parts = shown.locator('.file-patch');
+  expect(await parts.locator('.name').allInnerTexts()).toEqual([
+    'changes greeting.txt +1 -1',
+    'adds second.txt +2 -0',
+  ]);
+  expect(await parts.nth(0).locator('del').allTextContents()).toEqual(['-wrold\n']);
+  expect(await parts.nth(0).locator('ins').allTextContents()).toEqual(['+world <b>\n']);
+  expect(await parts.nth(1).locator('ins').allTextContents()).toEqual(['+one\n', '+two\n']);
+  const written = callOf(opened, 'write_file');
+  await written.locator('summary').click();
+  expect(await written.locator('ins').count()).toBe(3);
+  expect(readFileSync(join(files.directory, 'greeting.txt'), 'utf8')).toBe('hello\nworld <b>\n');
+  expect(await opened.barriers()).toEqual([]);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('the time line is a list that leads to each place in the conversation, by keyboard too', async () => {
+  const id = await start([terminal("read -p 'Name? ' x; echo hi $x"), { text: 'it waits' }]);
+  await until(isIdle(id));
+  const opened = await ConsolePage.open(browser, gateway, 'viewer');
+  const { page } = opened;
+  await opened.goto(`agents/${id}`);
+  await page.getByText('What happened, and when').click();
+  const line = page.locator('.time-line');
+  await line.getByRole('heading', { name: 'Time line' }).waitFor();
+  await line.getByRole('listitem').filter({ hasText: 'Turn 1: first' }).waitFor();
+  const wait = line.getByRole('link', { name: /wait Wait for input local 0, .* goes on/ });
+  await wait.waitFor();
+  expect(
+    await line
+      .getByRole('listitem')
+      .filter({ hasText: /^model/ })
+      .count(),
+  ).toBe(2);
+  expect(await opened.barriers()).toEqual([]);
+  await wait.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('[data-message="1"]:focus').filter({ hasText: 'read -p' }).waitFor();
+  // The wait ends, and the line says so by itself.
+  await operator.post(`/v1/sessions/${id}/local/0/input`, { keyboard: 'Ada' });
+  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  await page.getByRole('log').getByText('second', { exact: true }).waitFor();
+  await line.getByLabel('Show').selectOption('everything');
+  await line.getByRole('link', { name: /command .*exit code 0/ }).waitFor();
+  await line.getByRole('listitem').filter({ hasText: 'Turn 2: second' }).waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('files of the page come compressed to those who take it, and a cache keeps them apart', async () => {
+  const ask = async (path: string, headers: Record<string, string>): Promise<Response> =>
+    fetch(gateway.url + path, { headers });
+  const first = await ask('/', { 'Accept-Encoding': 'identity' });
+  const html = await first.text();
+  expect(Object.fromEntries(first.headers)).toMatchObject({
+    'cache-control': 'no-cache',
+    vary: 'Accept-Encoding',
+  });
+  const asset = /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? '';
+  const plain = await ask(asset, { 'Accept-Encoding': 'identity' });
+  const code = await plain.text();
+  expect(plain.headers.get('Content-Encoding')).toBeNull();
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br', 'br'],
+    ['gzip, br;q=0', 'gzip'],
+  ] as const) {
+    const answer = await ask(asset, { 'Accept-Encoding': accepted });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      ...{ 'content-encoding': encoding, vary: 'Accept-Encoding' },
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+    expect((await answer.text()) === code).toBe(true);
+    const known = { 'Accept-Encoding': accepted, 'If-None-Match': answer.headers.get('ETag') ?? '' };
+    expect((await ask(asset, known)).status).toBe(304);
+  }
+  expect((await ask(`${asset}.br`, {})).status).toBe(404);
+});

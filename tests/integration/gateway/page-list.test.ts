@@ -1,0 +1,94 @@
+// A long list of agents on the page, in real Chromium. No worker: a list needs none.
+import type { Browser } from 'playwright-core';
+import type { Gateway } from '../../../gateway/gateway';
+import { ConsolePage } from '../../helpers/console';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { count } from '../../helpers/long-run';
+import { until } from '../../helpers/until';
+
+jest.setTimeout(180_000);
+
+const AGENTS = count(250, 1_000);
+const AT_ONCE = 25;
+const engine = new EngineOfItsOwn();
+let gateway: Gateway;
+let browser: Browser;
+const idOf = (index: number): string => `listed-${String(index).padStart(4, '0')}`;
+beforeAll(async () => {
+  await engine.startServer();
+  await engine.connect();
+  gateway = await gatewayOn(engine);
+  browser = await ConsolePage.launch();
+  for (let first = 0; first < AGENTS; first += AT_ONCE)
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) =>
+        engine.client.agent(idOf(first + index)).start({ mode: 'conversation', model: 'scripted:none.yaml' }),
+      ),
+    );
+  const viewer = await ApiClient.of(gateway, 'viewer');
+  await until(
+    async () => (await viewer.get<{ items: unknown[] }>('/v1/agents?limit=1000')).items.length === AGENTS,
+    120_000,
+  );
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.close();
+  expect(await engine.end()).toEqual([]);
+});
+
+test(`${AGENTS} agents scroll to the last, with few of them in the page at any time`, async () => {
+  const opened = await ConsolePage.open(browser, gateway, 'viewer');
+  const { page } = opened;
+  await opened.goto('agents');
+  const rows = page.getByRole('list', { name: 'Agents' }).getByRole('listitem');
+  await rows.first().waitFor();
+  await page.getByText(String(AGENTS), { exact: true }).waitFor();
+  const seen = new Set<string>();
+  const look = async (): Promise<void> => {
+    const ids = await rows.locator('.id').allInnerTexts();
+    expect(ids.length).toBeLessThan(100);
+    for (const id of ids) seen.add(id);
+  };
+  await look();
+  while (seen.size < AGENTS) {
+    const before = seen.size;
+    await page.mouse.wheel(0, 800);
+    await until(async () => {
+      await look();
+      return seen.size > before;
+    });
+  }
+  expect([...seen].sort()).toEqual(Array.from({ length: AGENTS }, (_, index) => idOf(index)));
+  // Its place in the whole list is told to those who do not see it.
+  expect(await rows.last().getAttribute('aria-setsize')).toBe(String(AGENTS));
+  expect(await rows.last().getAttribute('aria-posinset')).toBe(String(AGENTS));
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('what is sought is sent to the server, which finds it, and a filter too', async () => {
+  const opened = await ConsolePage.open(browser, gateway, 'viewer');
+  const { page } = opened;
+  const asked: URLSearchParams[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/v1/agents') asked.push(searchParams);
+  });
+  await opened.goto('agents');
+  const rows = page.getByRole('list', { name: 'Agents' }).getByRole('listitem');
+  await rows.first().waitFor();
+  const answered = page.waitForResponse((response) => response.url().includes(`text=${idOf(7)}`));
+  await page.getByRole('searchbox').fill(idOf(7));
+  const { items } = (await (await answered).json()) as { items: { id: string }[] };
+  expect(items.map(({ id }) => id)).toEqual([idOf(7)]);
+  await rows.filter({ hasText: idOf(7) }).waitFor();
+  await until(async () => (await rows.count()) === 1);
+  await page.getByLabel('Show').selectOption('Ended');
+  await page.getByText('None matches the filter and the search.').waitFor();
+  const last = asked.at(-1);
+  expect([last?.get('text'), last?.get('state')]).toEqual([idOf(7), 'ended']);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});

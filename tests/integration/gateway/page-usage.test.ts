@@ -1,0 +1,101 @@
+// Usage drawn by day in real Chromium, and the sound of the inbox.
+import type { Browser } from 'playwright-core';
+import type { Gateway } from '../../../gateway/gateway';
+import { ConsolePage } from '../../helpers/console';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+let gateway: Gateway;
+let operator: ApiClient;
+let browser: Browser;
+beforeAll(async () => {
+  await engine.start();
+  gateway = await gatewayOn(engine);
+  operator = await ApiClient.of(gateway, 'operator');
+  browser = await ConsolePage.launch();
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await gateway.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+/** How many pixels of a plot have the colour of its bars. */
+const BARS = `(() => {
+  const [, ...rgb] = /(\\d+), (\\d+), (\\d+)/.exec(getComputedStyle(document.querySelector('.plot')).outlineColor) ?? [];
+  return [...document.querySelectorAll('.plot canvas')].map((canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) if (rgb.every((value, n) => data[at + n] === Number(value))) count++;
+    return count;
+  });
+})()`;
+
+test('tokens and dollars by day are drawn in the colours of light and dark, with the same figures in a table', async () => {
+  const usage = { inputTokens: 12_345, outputTokens: 55, costUsd: 0.5 };
+  const { agent } = await operator.post<{ agent: string }>('/v1/agents', {
+    ...{ task: 'x', mode: 'conversation' },
+    ...files.settings([{ text: 'done', usage }]),
+  });
+  await until(async () => (await operator.get<{ status: string }>(`/v1/agents/${agent}`)).status === 'idle');
+  const opened = await ConsolePage.open(browser, gateway);
+  const { page } = opened;
+  await opened.goto('usage');
+  const table = page.getByRole('region', { name: 'By day' });
+  await table.getByText('12,345').waitFor();
+  await table.getByText('$0.5').waitFor();
+  const isDrawn = async (): Promise<boolean> => {
+    const bars = await page.evaluate<number[]>(BARS);
+    return bars.length === 2 && bars.every((count) => count > 500);
+  };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await until(isDrawn);
+    expect(await opened.barriers()).toEqual([]);
+  }
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('the sound is off until it is switched on, is remembered, and is played once for what begins to wait', async () => {
+  const opened = await ConsolePage.open(browser, gateway);
+  const { page } = opened;
+  const played = (): Promise<number> => page.evaluate<number>('window.played ?? 0');
+  await page.addInitScript(`
+    const start = OscillatorNode.prototype.start;
+    OscillatorNode.prototype.start = function (...when) {
+      window.played = (window.played ?? 0) + 1;
+      return start.apply(this, when);
+    };`);
+  const waits = async (): Promise<string> => {
+    const agent = uniqueId('s');
+    await operator.post(`/v1/sessions/${agent}/local/0/exec`, {
+      code: "read -p 'Go on? ' x",
+      yield: { ...QUICK_YIELD, promptMs: 100 },
+    });
+    return agent;
+  };
+  await page.reload();
+  const shown = (agent: string): Promise<void> =>
+    page.getByRole('article').filter({ hasText: agent }).waitFor();
+  await page.getByText('Nothing waits').waitFor();
+  await shown(await waits());
+  expect(await played()).toBe(0);
+  await page.getByRole('button', { name: 'Sound off' }).click();
+  // The switch is heard itself.
+  expect(await played()).toBe(1);
+  await page.reload();
+  await page.getByRole('button', { name: 'Sound on', pressed: true }).waitFor();
+  await page.getByRole('article').first().waitFor();
+  // What has waited before is not new.
+  expect(await played()).toBe(0);
+  await shown(await waits());
+  await until(async () => (await played()) === 1);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});

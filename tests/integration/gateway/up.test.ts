@@ -1,0 +1,146 @@
+// `holdfast up` also starts the API and the page, in a process that outlives it; `holdfast down` ends it.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { lastDetached, runningGateway, type GatewayRecord } from '../../../gateway/gateway-record';
+import { isAlive } from '../../../system/process-identity';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { until } from '../../helpers/until';
+
+const engine = new EngineOfItsOwn();
+beforeAll(() => engine.start(), 60_000);
+afterAll(async () => expect(await engine.end()).toEqual([]), 60_000);
+// A test that fails in the middle must not leave a frozen one behind.
+afterEach(() => {
+  const left = lastDetached(engine.dataDir);
+  if (left && isAlive(left.identity)) process.kill(left.identity.pid, 'SIGCONT');
+});
+
+interface Up {
+  page: { url: string; link: string } | null;
+}
+
+/** As a person starts it: without the option that other tests are given. */
+async function up(...args: string[]): Promise<Up> {
+  const child = engine.spawnCli(['up', '--json', ...args]);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout as Readable),
+    text(child.stderr as Readable),
+    once(child, 'close') as Promise<[number]>,
+  ]);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Up;
+}
+function gateway(): GatewayRecord {
+  const record = runningGateway(engine.dataDir);
+  if (!record) throw new Error('no gateway');
+  return record;
+}
+const ok = async (url: string): Promise<boolean> => (await fetch(`${url}/healthz`)).ok;
+const logIn = async ({ url, link }: NonNullable<Up['page']>): Promise<number> => {
+  const token = link.split('#token=')[1];
+  const headers = { 'Content-Type': 'application/json', Origin: url };
+  return (await fetch(`${url}/v1/login`, { method: 'POST', headers, body: JSON.stringify({ token }) }))
+    .status;
+};
+
+test('`up` prints a link that logs in once, the gateway outlives it, and another `up` uses it again', async () => {
+  const { page } = await up('--listen', '127.0.0.1:0');
+  if (!page) throw new Error('no page');
+  expect(await ok(page.url)).toBe(true);
+  expect(await logIn(page)).toBe(200);
+  expect(await logIn(page)).toBe(401);
+  const { pid } = gateway().identity;
+  const again = await up();
+  expect(again.page?.url).toBe(page.url);
+  expect(again.page?.link).not.toBe(page.link);
+  expect(gateway().identity.pid).toBe(pid);
+  const { stdout } = await engine.cliInTurn(['ui', '--json']);
+  expect((JSON.parse(stdout) as { url: string }).url).toBe(page.url);
+}, 120_000);
+
+test('one that is frozen is told by `doctor` and replaced by `up`, at the same address', async () => {
+  await up('--listen', '127.0.0.1:0');
+  const before = gateway();
+  process.kill(before.identity.pid, 'SIGSTOP');
+  const { stdout } = await engine.cliInTurn(['doctor', '--json']);
+  const checks = JSON.parse(stdout) as { name: string; status: string; found: string }[];
+  const page = checks.find(({ name }) => name === 'page');
+  expect(page).toMatchObject({ status: 'fail' });
+  expect(page?.found).toContain(`pid ${before.identity.pid} exists but does not respond`);
+  const { page: next } = await up();
+  expect(next?.url).toBe(before.url);
+  expect(isAlive(before.identity)).toBe(false);
+  expect(await ok(before.url)).toBe(true);
+}, 120_000);
+
+test('one that was killed starts at the same address, or at a free one if something else is there by now', async () => {
+  await up('--listen', '127.0.0.1:0');
+  const before = gateway();
+  const kill = async ({ identity }: GatewayRecord): Promise<void> => {
+    process.kill(identity.pid, 'SIGKILL');
+    await until(() => !isAlive(identity));
+  };
+  await kill(before);
+  expect((await up()).page?.url).toBe(before.url);
+  await kill(gateway());
+  const other = createServer().listen(Number(new URL(before.url).port), '127.0.0.1');
+  await once(other, 'listening');
+  try {
+    const { page } = await up();
+    expect(page?.url).not.toBe(before.url);
+    expect(await ok(page?.url ?? '')).toBe(true);
+  } finally {
+    other.close();
+  }
+}, 180_000);
+
+test('it works with the worker of its data folder again after that was killed', async () => {
+  const { page } = await up('--listen', '127.0.0.1:0');
+  await engine.killWorker();
+  const { stdout } = await engine.cliInTurn(['token', 'create', 'one', '--role', 'operator']);
+  const answer = await fetch(`${page?.url}/v1/sessions/any/local/0/exec`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code: 'echo alive' }),
+  });
+  expect(await answer.json()).toMatchObject({ state: 'exited', output: 'alive\n' });
+}, 120_000);
+
+test('a port that is taken is told, and the worker runs', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  try {
+    const { code, stderr } = await engine.cliInTurn(['up', '--listen', `127.0.0.1:${port}`]);
+    expect(code).toBe(70);
+    expect(stderr).toContain('gateway_failed');
+    expect(stderr).toContain(`127.0.0.1:${port}`);
+    expect(stderr).toContain('--no-serve');
+    expect((await engine.cliInTurn(['exec', 'true'])).code).toBe(0);
+  } finally {
+    other.close();
+  }
+}, 120_000);
+
+test('`up --no-serve` starts none, and ends none', async () => {
+  await up('--listen', '127.0.0.1:0');
+  const { identity } = gateway();
+  expect(await up('--no-serve')).toMatchObject({ page: null });
+  expect(isAlive(identity)).toBe(true);
+}, 120_000);
+
+test('`down` ends the gateway with the worker and the server, and tells it', async () => {
+  const own = new EngineOfItsOwn({ ownServer: true });
+  try {
+    const { code, stderr } = await own.cliInTurn(['up', '--listen', '127.0.0.1:0']);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const running = runningGateway(own.dataDir);
+    const { stdout } = await own.cliInTurn(['down', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ gateway: true, worker: true, server: true });
+    expect(running && isAlive(running.identity)).toBe(false);
+  } finally {
+    expect(await own.end()).toEqual([]);
+  }
+}, 120_000);

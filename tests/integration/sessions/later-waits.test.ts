@@ -1,0 +1,63 @@
+// What a program waits for after its yield, while nobody polls: its session knows it all the same.
+import { Attachment } from '../../../exec/attach/attachment';
+import type { SessionHandle } from '../../../client/session-handle';
+import type { SessionState } from '../../../contracts/sessions/session';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+jest.setTimeout(180_000);
+const engine = new EngineOfItsOwn();
+beforeAll(() => engine.start(), 60_000);
+afterAll(async () => expect(await engine.end()).toEqual([]), 60_000);
+
+const PATIENCE_MS = 90_000;
+const SOON = { firstOutputMs: 50, betweenOutputMs: 50, maxMs: 50, promptMs: 50 };
+const newSession = (): SessionHandle => engine.client.session({ agent: uniqueId('later'), session: 0 });
+const state = (session: SessionHandle): Promise<SessionState> => session.state();
+const untilWaiting = (session: SessionHandle, prompt: string): Promise<void> =>
+  until(async () => {
+    const { status, view } = await state(session);
+    return status === 'waiting_input' && (view?.output.trimEnd().endsWith(prompt) ?? false);
+  }, PATIENCE_MS);
+
+/** As a person at the terminal does it: no workflow sees that. */
+async function typeAt({ ref }: SessionHandle, text: string): Promise<void> {
+  const typist = { who: 'ada', take: true };
+  const attachment = await Attachment.open(engine.dataDir, ref, { typist, size: null });
+  expect(await attachment.type(Buffer.from(text))).toBe(true);
+  attachment.close();
+}
+
+async function yieldedSignals({ workflowId }: SessionHandle): Promise<number> {
+  const { events } = await engine.client.temporal.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).filter(
+    ({ workflowExecutionSignaledEventAttributes: told }) => told?.signalName === 'yielded',
+  ).length;
+}
+
+test('a prompt long after the yield is known, so are the next one and that nothing waits any more, over a killed worker', async () => {
+  const session = newSession();
+  const code = 'until [ -e go ]; do sleep 0.1; done; rm go; read -p "Go? " x; read -p "Sure? " y; sleep 600';
+  const { state: answered } = await session.exec({ code, yield: SOON });
+  expect(answered).toBe('running');
+  await engine.client.session({ ...session.ref, session: 1 }).exec({ code: 'touch go' });
+  await untilWaiting(session, 'Go?');
+  await typeAt(session, 'yes\r');
+  await untilWaiting(session, 'Sure?');
+  await engine.killWorker();
+  await typeAt(session, 'yes\r');
+  await engine.startWorker();
+  await until(async () => (await state(session)).status === 'running', PATIENCE_MS);
+  // Each once: the yield, two waits, and that nothing waits, as the next worker finds it.
+  expect(await yieldedSignals(session)).toBe(4);
+  await session.reset({ reason: 'seen' });
+});
+
+test('what is answered through the session is not told it again', async () => {
+  const session = newSession();
+  await session.exec({ code: 'for n in 1 2 3 4 5; do read -p "$n? " x; done', yield: SOON });
+  for (let n = 1; n <= 5; n++) await session.input({ keyboard: 'x' });
+  await session.output({ wait: 'exit' });
+  expect(await yieldedSignals(session)).toBe(1);
+});

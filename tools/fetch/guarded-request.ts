@@ -1,0 +1,43 @@
+// One HTTP request whose connection goes to an address that the guard allows: for the tool `fetch` and for webhooks. Uses
+// Node's own client: it accepts a resolver, and so the guard, for each connection, and adds no dependency.
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { AddressGuard } from '../../system/address-guard';
+
+export interface GuardedRequest {
+  url: URL;
+  method: 'GET' | 'HEAD' | 'POST';
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  signal: AbortSignal;
+  guard: AddressGuard;
+}
+
+export interface GuardedResponse {
+  /** Its body is not read yet. A redirect is an answer like any other. */
+  response: http.IncomingMessage;
+  /** Ends the connection. */
+  close: () => void;
+}
+
+/** The code that parses the address checks the scheme. */
+export const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
+
+/** Throws `address_refused`, and whatever the connection fails with. */
+export async function guardedRequest(request: GuardedRequest): Promise<GuardedResponse> {
+  const { url, method, headers, body, signal, guard } = request;
+  guard.checkHost(url);
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const { request: send } = url.protocol === 'https:' ? https : http;
+    const sent = send(
+      url,
+      // A separate connection: one that was opened for another address must not serve this one.
+      { method, headers, signal, agent: false, lookup: guard.lookupFor(url) },
+      (response) => resolve({ response, close: () => sent.destroy() }),
+    );
+    // Stays attached: an error while the body is being read also reaches the reader.
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
