@@ -140,7 +140,8 @@ test('the keyboard can be taken as soon as the terminal’s code is loaded, not 
   const agent = uniqueId('slow');
   await run(agent, 'cat');
   const opened = await ConsolePage.open(browser, gateway);
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
   await opened.page.route(/assets\/screen.*\.js$/, (route) => void released.then(() => route.continue()));
   await opened.goto(`terminals?open=${agent}/local/0`);
   const tile = opened.page.getByRole('region', { name: `Terminal 0 of ${agent}` });
