@@ -1,8 +1,6 @@
 // The gateway of `holdfast up`: a detached process, at most one for a data folder.
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
   gatewayAnswers,
@@ -11,13 +9,12 @@ import {
   runningGateway,
   type GatewayRecord,
 } from '../../gateway/gateway-record';
+import { startDetached } from '../../system/detached-process';
 import { withLock } from '../../system/lock';
-import { logSize, logTail, rotateLog } from '../../system/log-tail';
 import { isOwnRelease, packageRoot } from '../../system/package-root';
 import { endGroup } from '../../system/process-end';
 
 const STOP_GRACE_MS = 5_000;
-const LOOK_EVERY_MS = 20;
 /** Longer than a healthy gateway is ever blocked. */
 const SILENT_MS = 8_000;
 
@@ -48,7 +45,7 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
     const before = runningDetached(dataDir);
     // One that does not answer would not end by itself either.
     if (before) await endGroup(before.identity, isWorking ? STOP_GRACE_MS : 0);
-    return startDetached(choice);
+    return startGateway(choice);
   });
 }
 
@@ -65,38 +62,19 @@ const isWanted = ({ address, namespace, release, listen }: GatewayRecord, wanted
   isOwnRelease(release) &&
   (wanted.listen === undefined || listen === wanted.listen);
 
-async function startDetached({ dataDir, listen, args }: GatewayChoice): Promise<GatewayRecord> {
+async function startGateway({ dataDir, listen, args }: GatewayChoice): Promise<GatewayRecord> {
   const { log } = gatewayPaths(dataDir);
-  rotateLog(log);
-  const from = logSize(log);
-  const errors = openSync(log, 'a', 0o600);
   const command = join(packageRoot(), 'bin', 'holdfast.js');
   const place = listen === undefined ? [] : ['--listen', listen];
-  const child = spawn(
-    process.execPath,
-    [command, 'serve', '--detached', '--data', dataDir, ...args, ...place],
-    {
-      detached: true,
-      cwd: dataDir,
-      env: { ...process.env, NO_COLOR: '1' },
-      stdio: ['ignore', 'ignore', errors],
+  const started = await startDetached({
+    args: [command, 'serve', '--detached', '--data', dataDir, ...args, ...place],
+    ...{ cwd: dataDir, env: { ...process.env, NO_COLOR: '1' }, log },
+    stdio: (errors) => ['ignore', 'ignore', errors],
+    readyAs: (pid) => {
+      const record = runningDetached(dataDir);
+      return record?.identity.pid === pid ? record : undefined;
     },
-  );
-  closeSync(errors);
-  let ended: string | undefined;
-  child.once('error', (err) => (ended = err.message));
-  child.once('exit', (code, signal) => (ended = `it ended with ${code ?? signal}`));
-  for (;;) {
-    const record = runningDetached(dataDir);
-    if (record && record.identity.pid === child.pid) {
-      child.removeAllListeners();
-      child.unref();
-      return record;
-    }
-    if (ended !== undefined) {
-      const said = logTail(log, from);
-      throw new HoldfastError('gateway_failed', { reason: said === '' ? ended : said, log });
-    }
-    await delay(LOOK_EVERY_MS);
-  }
+  });
+  if (started.ended === undefined) return started.record;
+  throw new HoldfastError('gateway_failed', { reason: started.tail || started.ended, log });
 }

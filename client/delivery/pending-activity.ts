@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
+import { millisecondsOf, type Timestamp } from '../timestamp';
 
 export interface PendingActivity {
   /** Name of its type, for example `callModel`. */
@@ -16,11 +17,6 @@ export interface PendingActivity {
   failure: { code: string; reason: string } | null;
   /** When it is tried again; null while an attempt runs. */
   nextAttemptAt: Date | null;
-}
-
-interface Timestamp {
-  seconds?: unknown;
-  nanos?: number | null;
 }
 
 /** In the order in which they were scheduled. Throws `WorkflowNotFoundError`. */
@@ -54,5 +50,7 @@ function failureOf(failure: Error): { code: string; reason: string } {
   return { code: known.code, reason: known.detail };
 }
 
-const dateOf = (time: Timestamp | null | undefined): Date | null =>
-  time?.seconds === undefined ? null : new Date(Number(time.seconds) * 1_000 + (time.nanos ?? 0) / 1e6);
+function dateOf(time: Timestamp | null | undefined): Date | null {
+  const at = millisecondsOf(time);
+  return at === null ? null : new Date(at);
+}

@@ -1,5 +1,6 @@
 // Reads the histories of a workflow's runs, within a budget that all reads of one question share.
 import type { Client } from '@temporalio/client';
+import { millisecondsOf, type Timestamp } from '../timestamp';
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 /** temporal.api.history.v1.HistoryEvent */
@@ -92,13 +93,7 @@ export async function readRunsAfter(oldest: RunRef, budget: Budget): Promise<Run
   return runs;
 }
 
-interface Timestamp {
-  seconds?: unknown;
-  nanos?: number | null;
-}
-
-/** Milliseconds since 1970. */
-export const timeOf = (time: Timestamp | null | undefined): number =>
-  Number(time?.seconds ?? 0) * 1_000 + Math.round((time?.nanos ?? 0) / 1e6);
+/** Milliseconds since 1970; events have a time. */
+export const timeOf = (time: Timestamp | null | undefined): number => millisecondsOf(time) ?? 0;
 
 export const numberOf = (event: HistoryEvent): number => Number(event.eventId);

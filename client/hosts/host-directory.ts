@@ -12,6 +12,7 @@ import {
 } from '../../contracts/sessions/remote-hosts';
 import { deliver, type ServerFacts } from '../delivery/deliver';
 import { sendQuery } from '../delivery/send-message';
+import { millisecondsOf } from '../timestamp';
 import type { HostNamespaces } from './host-namespaces';
 import { QueueClaims } from './queue-claims';
 
@@ -65,8 +66,7 @@ export class HostDirectory {
   /** When the server last heard from the host that holds the lease, in ms since 1970; null if none does. */
   async lastBeat(host: string): Promise<number | null> {
     const { raw } = await this.client.workflow.getHandle(hostWorkflowId(host)).describe();
-    const beat = raw.pendingActivities?.[0]?.lastHeartbeatTime;
-    return beat ? Number(beat.seconds) * 1_000 + Math.round((beat.nanos ?? 0) / 1e6) : null;
+    return millisecondsOf(raw.pendingActivities?.[0]?.lastHeartbeatTime);
   }
 
   /** For hosts: announces that one is online, and what it can do. */

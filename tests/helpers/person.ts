@@ -4,6 +4,12 @@ import { packageRoot } from '../../system/package-root';
 import { join } from 'node:path';
 import { until } from './until';
 
+/**
+ * Shell code that prints the size of its terminal whenever it has another one. Not a trap of SIGWINCH: bash forgets a
+ * signal that comes while it runs the trap of the one before.
+ */
+export const TELL_SIZE = 'now=$(stty size); [ "$now" = "$size" ] || echo "$now"; size=$now';
+
 interface Setting {
   cwd?: string;
   shell?: string;

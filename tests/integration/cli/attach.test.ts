@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { testEachOf } from '../../helpers/long-run';
-import { LEAVE, Person } from '../../helpers/person';
+import { LEAVE, Person, TELL_SIZE } from '../../helpers/person';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { until } from '../../helpers/until';
 import { holderOf } from '../exec/session-processes';
@@ -109,7 +109,7 @@ describe('without a server, with only the session', () => {
   });
 
   test('the session has the size of the person who types, also when it changes; afterwards it has the default again', async () => {
-    await background(`bash -c 'trap "stty size" WINCH; echo ready; while :; do sleep 0.02; done'`);
+    await background(`bash -c 'while :; do ${TELL_SIZE}; sleep 0.02; done'`);
     const person = attach();
     await person.sees('24 80');
     person.resize(101, 33);

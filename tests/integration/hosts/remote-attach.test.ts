@@ -15,7 +15,7 @@ import { sessionPaths } from '../../../exec/session-paths';
 import { RemoteTerminal } from '../../../exec/attach/remote-terminal';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { longTest } from '../../helpers/long-run';
-import { LEAVE, Person } from '../../helpers/person';
+import { LEAVE, Person, TELL_SIZE } from '../../helpers/person';
 import { RemoteHost } from '../../helpers/remote-host';
 import { QUICK_YIELD, scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -92,8 +92,8 @@ const audit = (): string => readFileSync(join(pi.dataDir, 'audit.pi.jsonl'), 'ut
 describe('a host that listens', () => {
   test('typed text reaches the program at once, in the person’s size, and the detach key leaves it running', async () => {
     const agent = newAgent();
-    const loop = 'while :; do read -r -t 0.1 line && echo "got $line"; done';
-    await running(agent, `bash -c 'trap "stty size" WINCH; echo hello; ${loop}'`);
+    const loop = `while :; do ${TELL_SIZE}; read -r -t 0.1 line && echo "got $line"; done`;
+    await running(agent, `bash -c 'echo hello; ${loop}'`);
     const ann = person(agent);
     await ann.sees('attached; ctrl-] leaves');
     await ann.sees('hello');
