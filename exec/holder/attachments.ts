@@ -33,6 +33,7 @@ export class Attachments {
       if (size && isUsable(size)) this.session.resize(size);
       this.session.changes.notify();
     }
+    this.session.restoreLog();
     return this.state();
   }
 

@@ -83,8 +83,13 @@ export class Session {
   /** Where the next command begins. */
   folder = (): string | null => (this.shellLives && this.life ? this.life.shell.folder : this.config.cwd);
 
-  snapshot(command = this.command): Snapshot {
+  /** Before somebody reads it: what others have removed is written back, or recorded as lost. */
+  restoreLog(): void {
     this.log.restore();
+  }
+
+  snapshot(command = this.command): Snapshot {
+    this.restoreLog();
     return {
       command,
       epoch: this.epoch,
