@@ -71,6 +71,8 @@ export interface OpenOptions {
   startWorker?: boolean;
   /** Only reports a disk on which the server cannot write: the wait resumes when the disk does. */
   staysOnFullDisk?: boolean;
+  /** How long a request is repeated while the server is away. Default: a minute. */
+  patienceMs?: number;
   port?: number | undefined;
   uiPort?: number | undefined;
   /** Absolute path; null: the default again. */
@@ -101,8 +103,9 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const stopWatchingDisk = engine ? watchDisk(dataDir, watch) : (): void => undefined;
   const address = engine?.address ?? server.address;
   const { namespace } = server;
-  const encryption = encryptedPayloads(readEncryption(dataDir, configOf(options)));
-  const connecting = connectTemporal({ ...server, address }, encryption);
+  const dataConverter = encryptedPayloads(readEncryption(dataDir, configOf(options)));
+  const { patienceMs } = open;
+  const connecting = connectTemporal({ ...server, address }, { dataConverter, patienceMs });
   const temporal = await tellIfSlow(`the Temporal server at ${address}`, connecting);
   const startsWorker = engine ? open.start : open.startWorker;
   const choice = {
@@ -141,6 +144,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,
+    patienceMs,
     onDelay: tellOfWait,
     // Of this server: the data folder's worker may serve another one.
     findSilentWorker: () =>

@@ -23,6 +23,8 @@ export interface ResolvedServer {
 }
 
 const CONNECT_MS = 10_000;
+/** Two minutes by default: so long would a server that is back not be found. */
+const FIND_AGAIN_MS = 1_000;
 
 /** Flags over environment over profile. Throws `config_invalid` for a profile that cannot be read. */
 export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): ResolvedServer {
@@ -46,16 +48,28 @@ export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): Res
   }
 }
 
-/** With `dataConverter`, payloads are encrypted. Throws `no_server` if nothing answers within ten seconds. */
+interface ConnectOptions {
+  /** Encrypts payloads. */
+  dataConverter?: DataConverter | undefined;
+  /** How long requests are repeated while the server is away. Default: as the SDK does it. */
+  patienceMs?: number | undefined;
+}
+
+/** Throws `no_server` if nothing answers within ten seconds. */
 export async function connectTemporal(
   server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>,
-  dataConverter?: DataConverter,
+  { dataConverter, patienceMs }: ConnectOptions = {},
 ): Promise<Client> {
   const { address, namespace } = server;
   try {
     const connection = await Connection.connect({
-      interceptors: closableRequests(),
+      interceptors: closableRequests(patienceMs),
       ...server.connection,
+      channelArgs: {
+        'grpc.initial_reconnect_backoff_ms': FIND_AGAIN_MS,
+        'grpc.max_reconnect_backoff_ms': FIND_AGAIN_MS,
+        ...server.connection?.channelArgs,
+      },
       address,
       connectTimeout: CONNECT_MS,
     });

@@ -22,6 +22,8 @@ export interface ConnectChoice extends ServerChoice {
   dataConverter?: DataConverter | undefined;
   /** Task queue for agents that are started. Default: `holdfast`. */
   queue?: string | undefined;
+  /** How long, in milliseconds, a request is repeated while the server is away. Default 60,000. */
+  patienceMs?: number | undefined;
 }
 
 export class HoldfastClient {
@@ -46,12 +48,12 @@ export class HoldfastClient {
    * Throws `no_server` or `config_invalid`.
    */
   static async connect(
-    { dataConverter, queue = MAIN_TASK_QUEUE, ...choice }: ConnectChoice = {},
+    { dataConverter, queue = MAIN_TASK_QUEUE, patienceMs, ...choice }: ConnectChoice = {},
     env: NodeJS.ProcessEnv = process.env,
   ): Promise<HoldfastClient> {
     const server = resolveServer(choice, env);
-    const temporal = await connectTemporal(server, dataConverter);
-    return new HoldfastClient(temporal, server.address, { queue });
+    const temporal = await connectTemporal(server, { dataConverter, patienceMs });
+    return new HoldfastClient(temporal, server.address, { queue, patienceMs });
   }
 
   /** An agent by id; nothing is started yet. Throws `invalid_input` for an invalid id. */

@@ -1,9 +1,14 @@
 // The catalogue's error for anything thrown, where errors leave a process.
 import { fromFailure } from '../contracts/errors/failure';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { addressIn, awayReason } from '../contracts/errors/server-away';
 import { asStorageFailure } from './storage-failure';
 
 export function knownError(err: unknown): HoldfastError {
   const known = fromFailure(err) ?? asStorageFailure(err);
-  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
+  if (known instanceof HoldfastError) return known;
+  const reason = awayReason(err);
+  return reason === undefined
+    ? new HoldfastError('internal', { reason: reasonOf(err) })
+    : new HoldfastError('no_server', { address: addressIn(reason) ?? 'its address', reason });
 }

@@ -43,7 +43,7 @@ export async function connectServer({
   }
   const server = resolveServer(choice, process.env);
   const { address, namespace } = server;
-  const client = new HoldfastClient(await connectTemporal(server, dataConverter), address, { queue });
+  const client = new HoldfastClient(await connectTemporal(server, { dataConverter }), address, { queue });
   const { tls, apiKey, metadata } = server.connection ?? {};
   const connection = await NativeConnection.connect({
     address,

@@ -16,7 +16,6 @@ import { isLocal, openContext, type CliContext, type SessionOptions } from '../c
 import { followLog, followRemote, followSession, type Follower } from '../terminal/follow-log';
 import { sameSession } from '../print/next-step';
 import { printJson } from '../print/print-json';
-import { requireHost } from '../require-host';
 import { note } from '../terminal/terminal-style';
 import { wayTo, type WayOptions } from '../terminal/host-token';
 
@@ -33,7 +32,7 @@ const PATIENT_MS = LONGEST_WAIT_MS;
 
 export async function exec(code: string, options: ExecOptions): Promise<number> {
   await using context = await openContext(options, { start: true });
-  await requireHost(context, options.host);
+  if (!isLocal(context, options.host)) await context.client.hosts.require(options.host);
   const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
   const session = context.client.session(options, cwd ? { cwd } : {});
   if (options.cwd !== undefined) await refuseOpen(session, options);

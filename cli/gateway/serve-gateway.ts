@@ -21,6 +21,8 @@ export interface ServeOptions extends GlobalOptions {
 
 /** Like a program ended by SIGINT. */
 const INTERRUPTED = 128 + 2;
+/** Whoever asks the gateway has timeouts, too, and can ask again. */
+const PATIENCE_MS = 5_000;
 const DEFAULT_LISTEN = '127.0.0.1:7280';
 
 /**
@@ -36,7 +38,9 @@ export async function serve(options: ServeOptions): Promise<number> {
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name).then(() => name)),
   );
   const { detached = false } = options;
-  await using context = await openContext(options, { start: true, staysOnFullDisk: true });
+  await using context = await openContext(options, {
+    ...{ start: true, staysOnFullDisk: true, patienceMs: PATIENCE_MS },
+  });
   const { client, dataDir, namespace } = context;
   const gateway = await startAtFirstFree(placesFor(options, dataDir), {
     ...{ client, dataDir, namespace },

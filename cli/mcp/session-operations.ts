@@ -18,7 +18,7 @@ import type {
   OutputRequest,
   WaitRequest,
 } from '../../contracts/sessions/session';
-import type { CliContext } from '../context';
+import { isLocal, type CliContext } from '../context';
 import { factsOf } from '../print/view-facts';
 import { allWork } from '../print/work';
 import { asJson, operation, type Answer, type Operation } from './operation';
@@ -57,6 +57,8 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     args: z.extend(execSchema, { ...address, cwd: sessionInputSchema.shape.cwd }),
     isReadOnly: false,
     async run({ agent, host, session, cwd, id, ...command }, context) {
+      const wanted = host ?? context.host;
+      if (!isLocal(context, wanted)) await context.client.hosts.require(wanted);
       const shell = sessionOf(context, { agent, host, session }, cwd);
       return viewed(
         await shell.exec(request<ExecRequest>({ ...command, yield: { ...QUICK, ...command.yield } }), id),

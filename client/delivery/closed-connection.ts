@@ -51,8 +51,25 @@ function cancelledCall(): Call {
   }) as unknown as Call;
 }
 
-/** The SDK's own repetition of requests, for connections that are closed while requests are open. */
-export const closableRequests = (): Interceptor[] => [
-  makeGrpcRetryInterceptor(defaultGrpcRetryOptions()),
+/** The SDK's pauses grow from the first by this factor to the longest. */
+const [FIRST_PAUSE_MS, FACTOR, LONGEST_PAUSE_MS] = [100, 1.7, 5_000];
+const SDK_ATTEMPTS = 10;
+
+/** How often the SDK sends a request within so many milliseconds; at most as often as it does by default. */
+export function attemptsWithin(ms: number): number {
+  let attempts = 1;
+  for (let waited = 0; attempts < SDK_ATTEMPTS; attempts++) {
+    waited += Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * FACTOR ** attempts);
+    if (waited > ms) break;
+  }
+  return attempts;
+}
+
+/**
+ * The SDK's own repetition of requests, for connections that are closed while requests are open.
+ * @param patienceMs how long it goes on while the server is away; default: about 25 s
+ */
+export const closableRequests = (patienceMs = Infinity): Interceptor[] => [
+  makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: attemptsWithin(patienceMs) })),
   endClosed,
 ];

@@ -1,17 +1,11 @@
 // Sends a message until the server has answered: repeating the id returns the recorded answer, so a server
 // that restarts or a session that continues as new costs the caller only time.
-import {
-  isGrpcServiceError,
-  WorkflowNotFoundError,
-  type Client,
-  type WorkflowExecutionDescription,
-} from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
+import { awayReason } from '../../contracts/errors/server-away';
 
-/** gRPC status codes of a server that is briefly away. */
-const UNAVAILABLE = [4, 14];
 const PATIENCE_MS = 60_000;
 /** The longest that a task stays failed after its worker was killed. */
 const FAILING_MS = 12_000;
@@ -47,6 +41,8 @@ export interface ServerFacts {
   findSilentWorker?: (() => HoldfastError | undefined) | undefined;
   /** This process restarts the queue's worker when it dies, and tells its user if it cannot. */
   keepsWorker?: boolean | undefined;
+  /** How long a request is repeated while the server is away. Default 60,000. */
+  patienceMs?: number | undefined;
   /** Called once for each message that waits longer than usual, with what it waits for. */
   onDelay?: ((what: string) => void) | undefined;
 }
@@ -62,7 +58,7 @@ export interface Delivery {
 }
 
 /**
- * Throws the catalogue's error that the other side answered with; `no_server` after a minute without a server;
+ * Throws the catalogue's error that the other side answered with; `no_server` after a minute (`patienceMs`) without one;
  * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
@@ -90,9 +86,10 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
 const wasSentOn = (err: unknown): boolean => fromFailure(err)?.code === 'draining' || wasCutOff(err);
 
 /** How long a failure may be temporary; nothing that was sent is lost, since the id finds it again. */
-async function patienceMs(err: unknown, { client, workflowId }: Delivery): Promise<number> {
+async function patienceMs(err: unknown, { client, workflowId, server }: Delivery): Promise<number> {
   const code = fromFailure(err)?.code;
-  if (code === 'draining' || code === 'session_closed' || isAway(err) || wasCutOff(err)) return PATIENCE_MS;
+  if (isAway(err)) return server.patienceMs ?? PATIENCE_MS;
+  if (code === 'draining' || code === 'session_closed' || wasCutOff(err)) return PATIENCE_MS;
   if (failsItsTasks(err)) return FAILING_MS;
   // Sent to a run that was just continuing as new: the server reports "not found" for that run.
   if (!(err instanceof WorkflowNotFoundError)) return -1;
@@ -127,10 +124,7 @@ const failsItsTasks = (err: unknown): boolean => /Workflow Task in failed state/
 const messagesOf = (err: unknown): string =>
   err instanceof Error ? `${err.message} ${messagesOf(err.cause)}` : '';
 
-const isAway = (err: unknown): boolean => {
-  const cause = err instanceof Error && err.cause ? err.cause : err;
-  return isGrpcServiceError(cause) && UNAVAILABLE.includes(cause.code);
-};
+const isAway = (err: unknown): boolean => awayReason(err) !== undefined;
 
 /**
  * The workflow ended or continued as new during an update, accepted or not yet accepted (server types of Temporal's

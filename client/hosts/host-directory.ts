@@ -1,4 +1,5 @@
 // Which hosts exist, and whether they are online.
+import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostTaskQueue, hostWorkflowId } from '../../contracts/ids';
@@ -10,11 +11,15 @@ import {
   type HostInput,
   type HostState,
 } from '../../contracts/sessions/remote-hosts';
-import { deliver, type ServerFacts } from '../delivery/deliver';
+import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
 import { sendQuery } from '../delivery/send-message';
 import { millisecondsOf } from '../timestamp';
 import type { HostNamespaces } from './host-namespaces';
 import { QueueClaims } from './queue-claims';
+
+/** The worker of a host may be starting just now. */
+const PATIENCE_MS = 1_500;
+const PAUSE_MS = 250;
 
 export class HostDirectory {
   constructor(
@@ -46,6 +51,31 @@ export class HostDirectory {
     }
     const known = (await this.list()).map((state) => state.host);
     throw new HoldfastError('unknown_host', { host, allowed: known.join(', ') || 'none yet' });
+  }
+
+  /**
+   * Throws `unknown_host`, and `host_offline` where it is known and gone: a command for a host that nobody knows would
+   * wait for it in vain, in a session that nobody closes.
+   */
+  async require(host: string): Promise<void> {
+    for (const since = Date.now(); ; await delay(PAUSE_MS)) {
+      try {
+        return await this.check(host);
+      } catch (err) {
+        if (Date.now() - since > PATIENCE_MS) throw err;
+      }
+    }
+  }
+
+  private async check(host: string): Promise<void> {
+    try {
+      const { status, since, reason } = await this.state(host);
+      if (status !== 'online') throw new HoldfastError('host_offline', { host, since, reason });
+    } catch (err) {
+      // A worker beside the agents announces nothing.
+      const isUnknown = err instanceof HoldfastError && err.code === 'unknown_host';
+      if (!isUnknown || !(await hasPollers(this.client, hostTaskQueue(host)))) throw err;
+    }
   }
 
   /**

@@ -68,7 +68,7 @@ export function checkedKey(header: string | undefined): string | undefined {
   if (key === undefined || (/^[\x21-\x7e]+$/.test(key) && key.length <= MESSAGE_ID_MAX_CHARS)) return key;
   throw new HoldfastError('invalid_input', {
     what: 'The header Idempotency-Key',
-    got: JSON.stringify(header),
+    got: JSON.stringify(header?.slice(0, 2 * MESSAGE_ID_MAX_CHARS)),
     allowed: `1 to ${MESSAGE_ID_MAX_CHARS} printable characters without spaces`,
   });
 }

@@ -50,6 +50,8 @@ const exec = route(
     example: { code: 'ls -la' },
   },
   async ({ params, body, key, context }) => {
+    // It would open a session that nobody serves.
+    if (!context.isLocal(params.host)) await context.client.hosts.require(params.host);
     const session = handleOf(context, params);
     try {
       return await session.exec(body, key);

@@ -91,6 +91,13 @@ test('a command reports its progress, which keeps a client with a short timeout 
   expect(seen.length).toBeGreaterThanOrEqual(2);
 }, 60_000);
 
+test('code for a host that nobody knows is refused, and opens no session that would wait for it', async () => {
+  const refused = await call('exec', { code: 'true', host: 'nobody', session: 9 });
+  expect(refused).toMatchObject({ isError: true });
+  expect(refused.content[0]?.text).toContain('unknown_host');
+  expect(JSON.stringify((await call('list')).structuredContent.work)).not.toContain('nobody');
+}, 60_000);
+
 test('a cancelled call leaves the command running', async () => {
   await call('exec', { code: 'true', session: 4 });
   const stop = new AbortController();

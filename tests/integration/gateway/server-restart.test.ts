@@ -1,0 +1,72 @@
+// The Temporal server dies under a gateway that people look through.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HoldfastClient } from '../../../client/holdfast-client';
+import type { Gateway } from '../../../gateway/gateway';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn, readEvents, TerminalClient } from '../../helpers/gateway';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const engine = new EngineOfItsOwn({ ownServer: true });
+const files = scratch();
+let client: HoldfastClient;
+let gateway: Gateway;
+let operator: ApiClient;
+beforeAll(async () => {
+  await engine.start();
+  const { address } = engine.server();
+  client = await HoldfastClient.connect({ address, patienceMs: 2_000 }, {});
+  gateway = await gatewayOn(engine, undefined, [], { client });
+  operator = await ApiClient.of(gateway, 'operator');
+}, 60_000);
+afterAll(async () => {
+  await gateway.close();
+  await client.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+test('SIGKILL of the server: terminals go on, requests say what is away, and a follower lacks nothing and gets nothing twice', async () => {
+  const token = operator.token ?? '';
+  const go = join(files.directory, 'go');
+  const agent = uniqueId('e');
+  const waits = `until [ -e '${go}' ]; do sleep 0.02; done; echo went`;
+  const steps = ['echo before', waits, 'echo after'].map((code) => ({
+    text: call('code_execution_tool', { runtime: 'terminal', code }),
+  }));
+  const settings = files.settings([...steps, { text: 'over' }]);
+  await operator.post('/v1/agents', { id: agent, task: 'first', mode: 'conversation', ...settings });
+  const seen: string[] = [];
+  const following = readEvents(`${gateway.url}/v1/agents/${agent}/events`, {
+    token,
+    enough: ({ event, id }) => (id !== undefined && seen.push(id), event === 'turn_ended'),
+  });
+  const watched = uniqueId('w');
+  const code = 'while read -r line; do echo "got $line"; done';
+  await operator.post(`/v1/sessions/${watched}/local/0/exec`, { code, yield: QUICK_YIELD });
+  const terminal = await TerminalClient.open(gateway.url, `/v1/sessions/${watched}/local/0/terminal`, {
+    ...{ token, types: true },
+  });
+  await terminal.first('snapshot');
+  // The task, the first step's two messages, and the request for the second step.
+  await until(() => seen.length >= 4);
+
+  await engine.killServer();
+  terminal.type('without a server\r');
+  await terminal.untilShown('got without a server');
+  for (const path of [`/v1/agents/${agent}`, '/v1/agents', '/v1/sessions', '/v1/inbox', '/v1/hosts'])
+    expect([path, await operator.ask('GET', path)]).toMatchObject([
+      path,
+      { status: 503, body: { code: 'no_server', retryable: true } },
+    ]);
+  writeFileSync(go, '');
+
+  await engine.startServer();
+  const { events, ended } = await following;
+  expect(ended).toBe(false);
+  expect(seen).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '7.end']);
+  expect(events.at(-1)?.data).toMatchObject({ result: { answer: 'over' } });
+  expect(await operator.get(`/v1/agents/${agent}`)).toMatchObject({ currentTurn: null });
+  terminal.close();
+}, 120_000);
