@@ -76,13 +76,12 @@ export function faultyRequests(
     what: `${name} ${what}`,
   });
   return [
-    ...NO_TOKENS.map(([what, value]) => {
-      const { [TOKEN]: _, ...headers } = base.headers;
-      return make(what, {
-        headers: { ...headers, ...(value !== undefined && { [TOKEN]: value }) },
+    ...NO_TOKENS.map(([what, value]) =>
+      make(what, {
+        headers: { 'Content-Type': 'application/json', ...(value !== undefined && { [TOKEN]: value }) },
         statuses: [401],
-      });
-    }),
+      }),
+    ),
     ...ELSEWHERE.map(([what, headers]) =>
       make(what, { headers: { ...base.headers, ...headers }, statuses: [400, 403] }),
     ),

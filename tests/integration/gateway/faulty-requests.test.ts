@@ -45,7 +45,9 @@ function send({ what, method, path, headers, body }: FaultyRequest): Promise<Ans
         answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
         answer.on('end', () => resolve({ status, type, body: text }));
         // A stream would not end.
-        if (type.startsWith('text/event-stream')) (resolve({ status, type, body: '' }), answer.destroy());
+        if (!type.startsWith('text/event-stream')) return;
+      resolve({ status, type, body: '' });
+      answer.destroy();
       },
     );
     sent.on('error', (err) => reject(new Error(what, { cause: err }))).end(body);
