@@ -117,13 +117,19 @@ export function faultyRequests(
 }
 
 /** The value with one field changed, wherever the schema refuses that. */
-function wrongValues(schema: Route['body'], value: unknown, wrongs = WRONG): [what: string, given: unknown][] {
+function wrongValues(
+  schema: Route['body'],
+  value: unknown,
+  wrongs = WRONG,
+): [what: string, given: unknown][] {
   if (schema?._zod.def.type !== 'object') return [];
   const { shape } = (schema as unknown as z.core.$ZodObject)._zod.def;
   return Object.keys(shape).flatMap((key) =>
-    wrongs.map((wrong): [string, unknown] => [
-      `${key}: ${JSON.stringify(wrong).slice(0, 12)}`,
-      { ...(value as object), [key]: wrong },
-    ]).filter(([, given]) => !z.safeParse(schema, given).success),
+    wrongs
+      .map((wrong): [string, unknown] => [
+        `${key}: ${JSON.stringify(wrong).slice(0, 12)}`,
+        { ...(value as object), [key]: wrong },
+      ])
+      .filter(([, given]) => !z.safeParse(schema, given).success),
   );
 }

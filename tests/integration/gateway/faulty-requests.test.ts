@@ -46,8 +46,8 @@ function send({ what, method, path, headers, body }: FaultyRequest): Promise<Ans
         answer.on('end', () => resolve({ status, type, body: text }));
         // A stream would not end.
         if (!type.startsWith('text/event-stream')) return;
-      resolve({ status, type, body: '' });
-      answer.destroy();
+        resolve({ status, type, body: '' });
+        answer.destroy();
       },
     );
     sent.on('error', (err) => reject(new Error(what, { cause: err }))).end(body);
