@@ -10,7 +10,7 @@ export interface WayOptions extends SessionOptions {
 
 /** Throws `unknown_host`, and `attach_refused` if the host refuses the connection. */
 export const wayTo = (context: CliContext, options: WayOptions): Promise<Way> =>
-  wayToHost(context.client, options, tokenOf(options));
+  wayToHost(context.client, options, { token: tokenOf(options) });
 
 /** Flag over environment. */
 function tokenOf({ tokenFile }: WayOptions): string | undefined {

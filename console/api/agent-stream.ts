@@ -34,15 +34,12 @@ export function useAgentStream(id: string): AgentStream {
       last: 'ended',
       handlers: {
         state: (state: AgentOverview) => (overview.value = state),
-        message: ({ index, message }: { index: number; message: Message }) => {
-          const known = messages.value;
-          // The stream tells each once and in order; one that is told again changes nothing.
-          if (index < known.length) return;
+        // The stream tells each once and in order, over any number of connections.
+        message: ({ message }: { message: Message }) =>
           batch(() => {
-            messages.value = [...known, message];
+            messages.value = [...messages.value, message];
             if (message.role === 'assistant') live.value = '';
-          });
-        },
+          }),
         token: (token: LiveToken) => {
           live.value = token.kind === 'text' ? live.value + token.text : '';
         },

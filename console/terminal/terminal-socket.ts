@@ -5,8 +5,8 @@ import { setTrouble, waitBefore } from '../api/event-streams';
 
 const PROTOCOL = 'holdfast.terminal.1';
 const OFFSET_BYTES = 8;
-/** The code of a terminal that the gateway cannot reach, as yet. */
-const NOT_THERE = 'not_found';
+/** Codes of a terminal that the gateway cannot reach, as yet. */
+const NOT_THERE = ['not_found', 'host_unreachable'];
 const LOOK_AGAIN_MS = 1_000;
 /** Keys that were meant for what was on the screen then are not typed later than this. */
 const SENT_AGAIN_MS = 10_000;
@@ -137,7 +137,7 @@ export class TerminalSocket {
         this.offset = told.to;
         return this.handlers.note(`Output ${told.from} to ${told.to} no longer exists: ${told.cause}`);
       case 'refused':
-        if (told.problem.code === NOT_THERE) return this.waitFor(told.problem.detail);
+        if (NOT_THERE.includes(told.problem.code)) return this.waitFor(told.problem.detail);
         return this.end(told.problem.code, `${told.problem.detail} ${told.problem.next}`);
       case 'ended':
         return this.end(null, 'This terminal has ended.');

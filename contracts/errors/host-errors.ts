@@ -16,6 +16,16 @@ export const HOST_ERRORS = {
         ? 'Start its worker (`holdfast up`), then send it again.'
         : `Start its worker (\`holdfast host serve ${f.host}\` on that machine), then send it again.`,
   ),
+  host_unreachable: entry(
+    69,
+    true,
+    ({ delivered }) => (/^nothing was/.test(String(delivered)) ? 'none' : 'possible'),
+    (f: With<'host' | 'reason' | 'delivered'>) =>
+      `Host ${f.host} cannot be reached: ${f.reason}; ${f.delivered}.`,
+    () =>
+      'Come back when it is there: its terminals and their logs go on without anybody. Input that is sent again with the ' +
+      'same id is typed once.',
+  ),
   no_remote_host: entry(
     69,
     true,

@@ -24,6 +24,9 @@ const MAX_WAITING = 16;
 const ACCESS_EVERY_MS = 1_000;
 const MAX_NAME_CHARS = 64;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** Fewer than the other side allows us: when it comes back, its keyboard is free. */
+const SILENT_PULSES = 3;
+const SHORTEST_PULSE_MS = 1_000;
 /** Verbs that answer when there is something new. */
 const WAITING: readonly string[] = ['watch', 'read'] satisfies Known[];
 
@@ -44,6 +47,13 @@ export interface AttachConnectionOptions {
   audit: AuditLog;
 }
 
+/** Who is at the other end. */
+export interface AttachPeer {
+  address: string;
+  /** How often it promises to be heard; undefined: it promises nothing. */
+  pulseMs: number | undefined;
+}
+
 export class AttachConnection {
   /** Not shared: the person's place at the terminal is bound to this connection. */
   private readonly connections: HolderConnections;
@@ -54,7 +64,7 @@ export class AttachConnection {
   constructor(
     private readonly socket: Socket,
     private readonly ref: SessionRef,
-    private readonly from: string,
+    private readonly peer: AttachPeer,
     private readonly options: AttachConnectionOptions,
   ) {
     this.connections = new HolderConnections(options.dataDir);
@@ -79,12 +89,30 @@ export class AttachConnection {
       }
     });
     const access = setInterval(() => this.checkAccess(), ACCESS_EVERY_MS);
+    this.endInSilence();
     socket.on('close', () => {
       clearInterval(access);
       for (const request of this.waiting.values()) request.abort();
       this.connections.closeAll();
     });
     socket.resume();
+  }
+
+  /** A pulled cable ends no connection, and who types keeps the keyboard as long as it lasts. */
+  private endInSilence(): void {
+    const { socket, peer } = this;
+    if (peer.pulseMs === undefined) return;
+    let silent = 0;
+    socket.on('data', () => (silent = 0));
+    const pulse = setInterval(
+      () => {
+        // Nothing is read while a request is being carried out.
+        if (socket.isPaused()) silent = 0;
+        else if (silent++ >= SILENT_PULSES) socket.destroy();
+      },
+      Math.max(SHORTEST_PULSE_MS, peer.pulseMs),
+    );
+    socket.on('close', () => clearInterval(pulse));
   }
 
   /** In sequence: typed input keeps its order. */
@@ -155,7 +183,7 @@ export class AttachConnection {
     const said = String(typist.who)
       .replace(/[^\x20-\x7e]/g, '?')
       .slice(0, MAX_NAME_CHARS);
-    return { typist: { who: `${said} at ${this.from}`, take: typist.take === true }, size };
+    return { typist: { who: `${said} at ${this.peer.address}`, take: typist.take === true }, size };
   }
 
   private cancel(id: number): Verbs['cancel']['answer'] {
@@ -200,7 +228,7 @@ export class AttachConnection {
         outcome: 'refused',
         why: code,
         ...this.ref,
-        from: this.from,
+        from: this.peer.address,
       });
     this.send({ id, error: { code, facts } });
   }

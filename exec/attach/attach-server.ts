@@ -109,7 +109,8 @@ export class AttachServer {
       this.becomeKnown(socket);
       ref = this.checkSession(said.ref);
       this.options.access.check('attach', 'looks');
-      const connection = new AttachConnection(socket, ref, from, this.options);
+      const pulseMs = typeof said.pulseMs === 'number' ? said.pulseMs : undefined;
+      const connection = new AttachConnection(socket, ref, { address: from, pulseMs }, this.options);
       socket.write(`${JSON.stringify({ ok: true, proof })}\n`);
       connection.serve();
     } catch (err) {

@@ -64,14 +64,21 @@ export class Attachment {
     }
   }
 
-  /** Like `open`, for a machine that listens. If this throws, the caller closes the connection. */
+  /**
+   * Like `open`, for a machine that listens; all calls throw `host_unreachable` when it is away, or the way there. If this
+   * throws, the caller closes the connection.
+   */
   static async openRemote(
     terminal: RemoteTerminal,
     request: Verbs['attach']['request'],
   ): Promise<Attachment> {
-    const state = (await terminal.client.request('attach', request)) as AttachedState | undefined;
+    const state = (await terminal.ask('attach', request)) as AttachedState | undefined;
     if (!state) throw olderRelease(terminal.ref);
-    return new Attachment(terminal.client, (from, to) => terminal.readUpTo(from, to), state);
+    const holder: Terminal = {
+      request: (verb, body) => terminal.ask(verb, body),
+      close: () => terminal.close(),
+    };
+    return new Attachment(holder, (from, to) => terminal.readUpTo(from, to), state);
   }
 
   /** The log between two offsets, with a note in place of each missing part. */

@@ -10,7 +10,7 @@ export function whileAllowed({
   signal,
 }: Asked<string, unknown, unknown>): AbortSignal {
   const refused = new AbortController();
-  const stop = watchCaller(caller, { headers, registers: context, refused: () => refused.abort() });
+  const stop = watchCaller(caller, { headers, registers: context, refused: (err) => refused.abort(err) });
   const over = AbortSignal.any([signal, refused.signal, context.over]);
   if (over.aborted) stop();
   over.addEventListener('abort', stop, { once: true });

@@ -1,5 +1,6 @@
 // A session's whole log as a stream. Nothing is read before the client has taken what came before it, so the log is the
 // only buffer.
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { shownPiece } from '../../exec/output/log-reader';
 import type { SessionPlace } from './session-place';
 
@@ -21,7 +22,7 @@ export async function logStream(place: SessionPlace, over: AbortSignal): Promise
     {
       start(controller) {
         const breakOff = (): void => {
-          controller.error(over.reason);
+          controller.error(brokenOff(over.reason));
           finish();
         };
         if (over.aborted) breakOff();
@@ -39,11 +40,19 @@ export async function logStream(place: SessionPlace, over: AbortSignal): Promise
           controller.enqueue(new Uint8Array(shownPiece(piece)));
         } catch (err) {
           finish();
-          controller.error(err);
+          controller.error(brokenOff(err));
         }
       },
       cancel: finish,
     },
     { highWaterMark: 0 },
   );
+}
+
+/** The server of HTTP prints what a stream ends with: one line, no stack. */
+function brokenOff(err: unknown): Error {
+  const reason = err instanceof HoldfastError ? err.detail : reasonOf(err);
+  const broken = new Error(`a download broke off: ${reason}`);
+  broken.stack = broken.message;
+  return broken;
 }

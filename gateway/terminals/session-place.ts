@@ -3,12 +3,17 @@ import { existsSync } from 'node:fs';
 import type { SessionRef } from '../../contracts/ids';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { Attachment } from '../../exec/attach/attachment';
+import { unreachable } from '../../exec/attach/remote-terminal';
 import { logEnd, nextPiece, type Piece } from '../../exec/output/log-reader';
 import type { Verbs } from '../../exec/protocol';
 import { sessionPaths } from '../../exec/session-paths';
 import type { GatewayContext } from '../gateway-context';
 import { wayToHost } from './way-to-host';
 
+/** A host that is gone without a word is noticed within a few of these. */
+const PULSE_MS = 3_000;
+
+/** Of a host that goes away all calls throw `host_unreachable`. */
 export interface SessionPlace {
   /** Throws like `Attachment.open`. */
   attach(request: Verbs['attach']['request']): Promise<Attachment>;
@@ -19,7 +24,10 @@ export interface SessionPlace {
   close(): void;
 }
 
-/** Throws `not_found` for a session that this gateway cannot reach, and `unknown_host`. */
+/**
+ * Throws `not_found` for a session that this gateway cannot reach, `unknown_host`, and `host_unreachable` for a host that
+ * is away.
+ */
 export async function placeOf(context: GatewayContext, ref: SessionRef): Promise<SessionPlace> {
   const { dataDir, isLocal, client, hostToken } = context;
   const paths = sessionPaths(dataDir, ref);
@@ -33,8 +41,11 @@ export async function placeOf(context: GatewayContext, ref: SessionRef): Promise
       close: () => undefined,
     };
   }
-  const way = await wayToHost(client, ref, hostToken);
-  if (!way.terminal) throw noTerminal(ref, `host ${ref.host}: ${way.why}`);
+  const way = await wayToHost(client, ref, { token: hostToken, pulseMs: PULSE_MS });
+  if (!way.terminal) {
+    if (way.isAway) throw unreachable(ref, way.why, 'nothing was sent to it');
+    throw noTerminal(ref, `host ${ref.host}: ${way.why}`);
+  }
   const { terminal } = way;
   return {
     attach: (request) => Attachment.openRemote(terminal, request),

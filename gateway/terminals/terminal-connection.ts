@@ -25,6 +25,8 @@ import { refuse } from './refuse';
 const SNAPSHOT_BYTES = 512 * 1024;
 /** A client that lacks more gets a snapshot. */
 const CATCH_UP_BYTES = 8 * 1024 * 1024;
+/** Hosts cut off what is longer than 64, and the end tells connections of the same caller apart. */
+const MAX_NAME_CHARS = 50;
 
 export class TerminalConnection {
   private place: SessionPlace | undefined;
@@ -36,7 +38,8 @@ export class TerminalConnection {
   /** Keys are typed in the order in which they came. */
   private typing: Promise<void> = Promise.resolve();
   private onAttached: (() => void) | undefined;
-  private readonly who: string;
+  /** The name of this connection at the terminal; a host of another machine adds where it comes from. */
+  private who: string;
   private readonly context: GatewayContext;
 
   constructor(
@@ -45,7 +48,7 @@ export class TerminalConnection {
     { context, caller }: { context: GatewayContext; caller: Caller },
   ) {
     this.context = context;
-    this.who = `${caller.name}, ${randomUUID().slice(0, 8)}`;
+    this.who = `${caller.name.slice(0, MAX_NAME_CHARS)}, ${randomUUID().slice(0, 8)}`;
     client.on('message', (data, isBinary) => {
       try {
         this.take(read(data, isBinary), caller);
@@ -109,6 +112,7 @@ export class TerminalConnection {
     });
     if (!attachment) return this.showLog(place, hello);
     this.attachment = attachment;
+    if (types) this.who = attachment.state.typist ?? this.who;
     this.onAttached?.();
     if (this.isOver) return this.close();
     this.tell(attachment.state);

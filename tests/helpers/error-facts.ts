@@ -53,6 +53,11 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   session_lost: { session: 0, reason: 'killed' },
   draining: {},
   host_offline: { host: 'local', waitedMs: 0 },
+  host_unreachable: {
+    host: 'pi',
+    reason: 'its connection was lost',
+    delivered: 'what was sent to it may have arrived',
+  },
   policy_denied: { reasons: 'destructive (line 1)' },
   approval_denied: { by: 'alice', reason: 'not here' },
   approval_expired: { waitedMs: 5, reasons: 'destructive' },

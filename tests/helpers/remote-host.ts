@@ -55,6 +55,15 @@ export class RemoteHost {
     return child.exitCode;
   }
 
+  /** Nothing answers any more, and no connection ends: as if its cable was pulled. */
+  fallSilent(): void {
+    this.serving?.kill('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.serving?.kill('SIGCONT');
+  }
+
   /** The command line on this machine. */
   async cli(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.lines.run(args, { cwd: process.cwd(), env: this.env });

@@ -121,6 +121,7 @@ function needingRestart(began: Configuration, now: Configuration): string[] {
     encryption: '[encryption]',
     secrets: '[secrets]',
     storage: '[storage]',
+    webhooks: '[webhooks]',
   } as const;
   const parts = (Object.keys(names) as (keyof typeof names)[]).filter(
     (part) => !isDeepStrictEqual(began[part], now[part]),

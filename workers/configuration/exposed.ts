@@ -89,11 +89,15 @@ function isCode(path: string): boolean {
   return stats !== undefined && stats.isFile() && (CODE.test(path) || (stats.mode & 0o111) !== 0);
 }
 
+/** The secret of the OpenID Connect client, which the gateway reads when it starts. */
+export const clientSecretFiles = ({ gateway: { oidc } }: Configuration): Place[] =>
+  oidc?.clientSecret && 'file' in oidc.clientSecret
+    ? [{ what: 'The secret of the OpenID Connect client', path: oidc.clientSecret.file }]
+    : [];
+
 /** Keys and programs: read-only is not enough, or not known to cover everything. Throws `config_invalid`. */
-export function refuseExposedParts(
-  { modules, encryption, models, secrets, webhooks }: Configuration,
-  exposed: Exposed,
-): void {
+export function refuseExposedParts(configuration: Configuration, exposed: Exposed): void {
+  const { modules, encryption, models, secrets, webhooks } = configuration;
   const [program, ...words] = secrets.command ?? [];
   const command = [...(program?.includes('/') ? [program] : []), ...words.map((word) => resolve(word))];
   refuseExposed(
@@ -106,6 +110,7 @@ export function refuseExposedParts(
       ...webhooks.flatMap(({ secret }) =>
         'file' in secret ? [{ what: 'The secret of a webhook', path: secret.file }] : [],
       ),
+      ...clientSecretFiles(configuration),
       ...(secrets.file === null ? [] : [{ what: 'The file of secrets', path: secrets.file }]),
       ...command.filter(isCode).map((path) => ({ what: 'The program or script of `secrets.command`', path })),
     ],
@@ -115,14 +120,20 @@ export function refuseExposedParts(
 
 /**
  * What must be read-only wherever it is: the configuration and the files that it names. Throws `config_invalid` if a
- * link in an exposed folder leads to one of these: nothing can be mounted over a link.
+ * link in an exposed folder leads to one of these: nothing can be mounted over a link. The same for the folders of the
+ * sandbox: whoever may change such a link chooses what the next session may write, or sees.
  */
-export function loadedPlaces({ roles, dialects }: Configuration, file: string, exposed: Exposed): string[] {
+export function loadedPlaces(
+  { roles, dialects, sandbox }: Configuration,
+  file: string,
+  exposed: Exposed,
+): string[] {
   const cache = defaultCacheDir(process.env);
   const places = [file, roles, dialects.promptFolder, join(cache, 'compiled')].filter(
     (path) => path !== undefined,
   );
-  const linked = places.filter((path) =>
+  const shown = [...sandbox.writable, ...sandbox.readable, ...sandbox.hidden];
+  const linked = [...places, ...shown].filter((path) =>
     placesOn(path).some(
       ({ path: at, stats }) => stats?.isSymbolicLink() && rootOf(dirname(at), exposed) !== undefined,
     ),

@@ -3,6 +3,7 @@ import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { OidcChoice, OidcSettings } from '../../contracts/gateway/oidc';
 import { readPrivateFile } from '../../system/private-file';
 import { configurationSource, readConfiguration } from './configuration';
+import { clientSecretFiles, exposedNow, refuseExposed } from './exposed';
 import { recordedConfig } from './recorded-choice';
 
 /** `config` as returned by `configOf`. Null if no issuer is configured. Throws `config_invalid`. */
@@ -12,8 +13,10 @@ export function readOidc(
   env: NodeJS.ProcessEnv,
 ): OidcSettings | null {
   const named = config === undefined ? recordedConfig(dataDir) : config;
-  const { oidc } = readConfiguration(configurationSource({ dataDir, config: named ?? undefined })).gateway;
+  const configuration = readConfiguration(configurationSource({ dataDir, config: named ?? undefined }));
+  const { oidc } = configuration.gateway;
   if (oidc === null) return null;
+  refuseExposed(clientSecretFiles(configuration), exposedNow({ dataDir, config: named }));
   try {
     return { ...oidc, clientSecret: secretOf(oidc.clientSecret, env) };
   } catch (err) {

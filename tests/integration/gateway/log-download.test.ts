@@ -1,6 +1,7 @@
 // The log of a session as a file, and where a text is in it.
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { segmentsOf } from '../../../exec/output/log-segments';
 import { logEnd, nextPiece, readWhole, type Piece } from '../../../exec/output/log-reader';
 import { sessionPaths } from '../../../exec/session-paths';
@@ -87,6 +88,20 @@ test('a download whose token is revoked breaks off instead of ending', async () 
   expect(isClosed()).toBe(true);
 });
 
+test('a client that is still downloading when its token is revoked does not get to the end', async () => {
+  const { token, stored } = await gateway.tokens.create({
+    ...{ name: 'brief', role: 'viewer', agents: ['*'], validMs: null },
+  });
+  const reader = (await ask(`${session}/log/download`, token)).body?.getReader();
+  await reader?.read();
+  await gateway.tokens.revoke(stored.id);
+  const drain = async (): Promise<void> => {
+    // The rest takes longer than the gateway's next look at its token.
+    while (reader && !(await reader.read()).done) await delay(10);
+  };
+  await expect(drain()).rejects.toThrow();
+});
+
 test('only who may see the agent gets its log', async () => {
   const other = await ApiClient.of(gateway, 'viewer', ['others-*']);
   const none = await fetch(`${gateway.url}${session}/log/download`);
@@ -126,6 +141,18 @@ test('a text is found forwards and backwards, in steps, over the edges of what i
   expect((await search('the needle', { from: String(ahead1) })).at(-1)?.at).toBe(needle);
   expect((await search('the needle', { from: String(back1), back: 'true' })).at(-1)?.at).toBe(needle);
   expect((await search('début', { from: '0' })).at(-1)).toEqual({ at: 0, next: null });
+  // The edge of what one request looks through is within it.
+  const step = 16 * 1024 * 1024;
+  const steps = await search('the needle', { from: String(needle + 5 - step) });
+  expect(steps).toEqual([
+    { at: null, next: expect.any(Number) as number },
+    { at: needle, next: null },
+  ]);
+  const stepsBack = await search('début', { from: String(3 + step), back: 'true' });
+  expect(stepsBack).toEqual([
+    { at: null, next: expect.any(Number) as number },
+    { at: 0, next: null },
+  ]);
 });
 
 test('a part that no longer exists is said in the download, and a search goes on after it', async () => {

@@ -7,6 +7,7 @@ import type { TimeLine, TimeLineEntry } from '../../../contracts/gateway/time-li
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import { sessionPaths } from '../../../exec/session-paths';
 import { readJson } from '../../../system/json-file';
+import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { longTest } from '../../helpers/long-run';
 import { RemoteHost } from '../../helpers/remote-host';
@@ -153,6 +154,49 @@ test('a worker killed in a model call and in a command is told, and what another
     { text: 'A worker was killed, and another one goes on (attempt 2)', message: 1 },
   ]);
   expect(of(killed, 'model')).toHaveLength(1);
+});
+
+test('a worker that falls silent is told, in a model call and with a task of the agent itself', async () => {
+  const id = await start([{ text: 'late', delayMs: 5_000 }, { text: 'second' }]);
+  const [agent, turn] = [`agent/${id}`, `agent/${id}/turn/1`].map((one) =>
+    engine.client.temporal.workflow.getHandle(one),
+  );
+  const call = async () => (await turn?.describe().catch(() => undefined))?.raw.pendingActivities?.[0];
+  // STARTED
+  await until(async () => Number((await call())?.state) === 2);
+  const { pid } = runningWorker(engine.dataDir)?.identity ?? { pid: 0 };
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await agent?.signal('send', { message: 'second' });
+    const isUnanswered = async (): Promise<boolean> =>
+      ((await agent?.fetchHistory())?.events ?? []).some(
+        ({ workflowTaskTimedOutEventAttributes: task }) => Number(task?.startedEventId ?? 0) > 0,
+      );
+    await until(isUnanswered, 60_000);
+    await until(async () => ((await call())?.attempt ?? 1) > 1, 60_000);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  const line = (): Promise<TimeLine> => engine.client.timeLine(id);
+  await until(
+    async () => of(await line(), 'turn').filter(({ outcome }) => outcome !== null).length === 2,
+    60_000,
+  );
+  const silent = of(await line(), 'silent');
+  expect(silent).toContainEqual(
+    expect.objectContaining({
+      ...{ workflowId: agent?.workflowId, turn: null },
+      text: 'A worker took a task and gave no answer',
+    }),
+  );
+  const goesOn = expect.stringMatching(
+    /^A worker fell silent, and another one goes on \(attempt \d\)$/,
+  ) as string;
+  const fell = silent.filter(({ workflowId, text }) => workflowId === turn?.workflowId && /fell/.test(text));
+  expect(fell).toEqual([expect.objectContaining({ turn: 1, message: 1, text: goesOn })]);
+  // From the first sign of its work to the next worker's, or to when it was given up: as long as the silence.
+  for (const { durationMs } of silent) expect(durationMs).toBeGreaterThan(1_000);
+  expect(of(await line(), 'kill')).toEqual([]);
 });
 
 test('a command whose shell was lost says so, and one on another host is told with its host', async () => {

@@ -300,6 +300,29 @@ describe('a host that listens', () => {
     await pi.cli('host', 'access', 'pi', 'read-write');
     (await open()).close();
   }, 30_000);
+
+  test('a person is told that the host went away, and not that the terminal is gone: it goes on', async () => {
+    const agent = newAgent();
+    await running(agent, 'echo hello; while read -r line; do echo "got $line"; done');
+    const ann = person(agent);
+    await ann.sees('hello');
+    await pi.kill();
+    expect(await ann.exits()).toBe(69);
+    expect(ann.text).toContain('host_unreachable');
+    expect(ann.text).not.toContain('the terminal is gone');
+    await pi.serve('--listen', '127.0.0.1:0');
+    const isThere = async (): Promise<boolean> => {
+      const { facts } = await engine.client.hosts.state('pi');
+      return facts?.listens !== null && facts?.listens.address !== listens.address;
+    };
+    await until(isThere);
+    const again = person(agent);
+    await again.sees('hello');
+    again.types('fine\r');
+    await again.sees('got fine');
+    again.types(LEAVE);
+    expect(await again.exits()).toBe(0);
+  });
 });
 
 describe('a host that does not listen', () => {

@@ -148,9 +148,12 @@ test('a file that becomes invalid changes nothing, and both the log and `holdfas
 
 test('settings read only at a start are reported to apply from the next start', async () => {
   const beginning = readFileSync(config, 'utf8');
-  writeFileSync(config, `[features]\nunified_exec = false\n${beginning}`);
+  const webhook = '[webhooks.ci]\nurl = "https://example.com/"\nsecret_env = "NONE"\n';
+  writeFileSync(config, `[features]\nunified_exec = false\n${webhook}${beginning}`);
   await until(() => registry().faults.length > 0);
-  expect((await hf('tools')).stderr).toContain('[features] of the configuration has changed');
+  const { stderr } = await hf('tools');
+  for (const part of ['[features]', '[webhooks]'])
+    expect(stderr).toContain(`${part} of the configuration has changed`);
   writeFileSync(config, beginning);
   await until(() => registry().faults.length === 0);
 }, 60_000);

@@ -1,0 +1,95 @@
+// Webhooks where encryption is required: events are sent, and the server has nothing of them in the clear.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HoldfastClient } from '../../../client/holdfast-client';
+import { encryptedPayloads } from '../../../encryption/data-converter';
+import type { Gateway } from '../../../gateway/gateway';
+import { newWebhookSecret } from '../../../system/webhooks/webhook-store';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+import { WebhookReceiver } from '../../helpers/webhook-receiver';
+
+jest.setTimeout(180_000);
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+const receiver = new WebhookReceiver();
+const AGENT = 'agent-7f3a';
+const WEBHOOK = 'webhook-7f3a';
+const SECRET = newWebhookSecret();
+const KEYS = [{ id: 'k', file: join(engine.dataDir, 'k.key') }];
+let client: HoldfastClient;
+let gateway: Gateway;
+let admin: ApiClient;
+beforeAll(async () => {
+  await receiver.open();
+  receiver.secret = SECRET;
+  writeFileSync(join(engine.dataDir, 'k.key'), randomBytes(32).toString('base64'), { mode: 0o600 });
+  writeFileSync(
+    join(engine.dataDir, 'holdfast.toml'),
+    '[encryption]\nkeys = [{ id = "k", file = "k.key" }]\nrequired = true\n[fetch]\nallow_private = ["127.0.0.1"]\n',
+  );
+  await engine.start();
+  const { address } = engine.server();
+  const dataConverter = encryptedPayloads({ keys: KEYS, required: true });
+  client = await HoldfastClient.connect({ address, namespace: engine.namespace, dataConverter }, {});
+  gateway = await gatewayOn(engine, '127.0.0.1:0', [], { client });
+  admin = await ApiClient.of(gateway, 'admin');
+}, 120_000);
+afterAll(async () => {
+  await gateway.close();
+  await client.close();
+  await receiver.close();
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+/** Payloads and texts of a message, whatever holds them; `left` are names of fields to leave out. */
+function bytesIn(value: unknown, left: readonly string[] = []): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return '';
+  const parts = Object.entries(value).filter(([name]) => !left.includes(name));
+  return parts.map(([, one]) => bytesIn(one, left)).join('\n');
+}
+
+test('events arrive, tests and failures too, and the history of the webhook has no name, address, secret or id', async () => {
+  const url = receiver.url.replace('hooks', 'address-7f3a');
+  await admin.post('/v1/webhooks', { id: WEBHOOK, url, agents: [AGENT], secret: SECRET });
+  receiver.status = 500;
+  const settings = files.settings([{ text: 'done' }]);
+  await admin.post('/v1/agents', { id: AGENT, task: 'first', mode: 'conversation', ...settings });
+  interface Entry {
+    failing: { reason: string } | null;
+  }
+  const entry = async (): Promise<Entry | undefined> =>
+    (await admin.get<{ items: Entry[] }>('/v1/webhooks')).items[0];
+  await until(async () => (await entry())?.failing != null, 60_000);
+  // To those who have the keys it says why.
+  expect((await entry())?.failing?.reason).toContain('it answers 500');
+  receiver.status = 204;
+  const ended = await receiver.first('turn.ended', AGENT);
+  const tested = await admin.post<{ id: string }>(`/v1/webhooks/${WEBHOOK}/test`);
+  await receiver.first('webhook.test');
+  expect(receiver.faults).toEqual([]);
+  const handle = client.temporal.workflow.getHandle(`webhook/${WEBHOOK}`);
+  const isInHistory = async (): Promise<boolean> =>
+    ((await handle.fetchHistory()).events ?? []).filter(
+      ({ activityTaskCompletedEventAttributes: done }) => done,
+    ).length >= 3;
+  // A look and two deliveries.
+  await until(isInHistory);
+  const history = await handle.fetchHistory();
+  // The name of the workflow itself, which payloads are bound to, is never encrypted: it shows that the search works.
+  expect(bytesIn(history)).toContain(WEBHOOK);
+  const seen = bytesIn(history, ['workflowId', 'encryption-workflow-id']);
+  expect(seen).toContain('deliverEvent');
+  for (const canary of [
+    ...[WEBHOOK, AGENT, 'address-7f3a', SECRET, SECRET.slice('whsec_'.length)],
+    ...[ended.id, tested.id, 'turn.ended', 'webhook.test', 'it answers 500'],
+  ])
+    expect([canary, seen.includes(canary)]).toEqual([canary, false]);
+});
