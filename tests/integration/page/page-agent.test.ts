@@ -1,33 +1,15 @@
 // The page of one agent in real Chromium: what is said where, what has changed in files, and what happened when.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator } from 'playwright-core';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import type { Locator } from 'playwright-core';
+import { pageSetting, type ConsolePage } from '../../helpers/console';
+import { call, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
 jest.setTimeout(180_000);
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let operator: ApiClient;
-let browser: Browser;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
-  browser = await ConsolePage.launch();
-}, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const setting = pageSetting();
+const { files } = setting;
 
 const terminal = (code: string): Reply => ({
   text: call('code_execution_tool', { runtime: 'terminal', code }),
@@ -35,7 +17,7 @@ const terminal = (code: string): Reply => ({
 
 async function start(replies: Reply[]): Promise<string> {
   const id = uniqueId('page');
-  await operator.post('/v1/agents', {
+  await setting.operator.post('/v1/agents', {
     ...{ id, task: 'first', mode: 'conversation' },
     ...files.settings(replies),
   });
@@ -43,7 +25,7 @@ async function start(replies: Reply[]): Promise<string> {
 }
 
 const isIdle = (id: string) => async (): Promise<boolean> =>
-  (await operator.get<{ status: string }>(`/v1/agents/${id}`)).status === 'idle';
+  (await setting.operator.get<{ status: string }>(`/v1/agents/${id}`)).status === 'idle';
 
 const callOf = (opened: ConsolePage, text: string): Locator =>
   opened.page.getByRole('log').locator('details.call', { hasText: text });
@@ -56,11 +38,11 @@ test('each call shows its own result, though the model gives calls of two turns 
     { text: 'again' },
   ]);
   await until(isIdle(id));
-  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
-  const opened = await ConsolePage.open(browser, gateway);
+  await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  const opened = await setting.open();
   await opened.goto(`agents/${id}`);
   await opened.page.getByRole('log').getByText('again', { exact: true }).waitFor();
-  const { messages } = await operator.get<{ messages: { role: string; callId?: string }[] }>(
+  const { messages } = await setting.operator.get<{ messages: { role: string; callId?: string }[] }>(
     `/v1/agents/${id}/transcript`,
   );
   const ids = messages.filter(({ role }) => role === 'tool').map(({ callId }) => callId);
@@ -96,7 +78,7 @@ test('a patch is shown file by file, with signs for what is added and removed', 
     { text: call('write_file', { file_path: join(files.directory, 'third.txt'), content: 'a\nb\nc\n' }) },
     { text: 'patched' },
   ]);
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   await opened.goto(`agents/${id}`);
   await opened.page.getByRole('log').getByText('patched', { exact: true }).waitFor();
   const shown = callOf(opened, 'apply_patch');
@@ -122,7 +104,7 @@ test('a patch is shown file by file, with signs for what is added and removed', 
 test('the time line is a list that leads to each place in the conversation, by keyboard too', async () => {
   const id = await start([terminal("read -p 'Name? ' x; echo hi $x"), { text: 'it waits' }]);
   await until(isIdle(id));
-  const opened = await ConsolePage.open(browser, gateway, 'viewer');
+  const opened = await setting.open('viewer');
   const { page } = opened;
   await opened.goto(`agents/${id}`);
   await page.getByText('What happened, and when').click();
@@ -142,8 +124,8 @@ test('the time line is a list that leads to each place in the conversation, by k
   await page.keyboard.press('Enter');
   await page.locator('[data-message="1"]:focus').filter({ hasText: 'read -p' }).waitFor();
   // The wait ends, and the line says so by itself.
-  await operator.post(`/v1/sessions/${id}/local/0/input`, { keyboard: 'Ada' });
-  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  await setting.operator.post(`/v1/sessions/${id}/local/0/input`, { keyboard: 'Ada' });
+  await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
   await page.getByRole('log').getByText('second', { exact: true }).waitFor();
   await line.getByLabel('Show').selectOption('everything');
   await line.getByRole('link', { name: /command .*exit code 0/ }).waitFor();
@@ -154,7 +136,7 @@ test('the time line is a list that leads to each place in the conversation, by k
 
 test('files of the page come compressed to those who take it, and a cache keeps them apart', async () => {
   const ask = async (path: string, headers: Record<string, string>): Promise<Response> =>
-    fetch(gateway.url + path, { headers });
+    fetch(setting.gateway.url + path, { headers });
   const first = await ask('/', { 'Accept-Encoding': 'identity' });
   const html = await first.text();
   expect(Object.fromEntries(first.headers)).toMatchObject({
