@@ -10,7 +10,7 @@ import { AgentActs, ForkButton } from '../parts/agent-acts';
 import { AgentTreeView } from '../parts/agent-tree';
 import { ApprovalCard } from '../parts/approval';
 import { Conversation } from '../parts/conversation';
-import { ExactText } from '../parts/exact-text';
+import { ExactText } from '../text/exact-text';
 import { money, ProblemNote, Since, State } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
 import { SendForm } from '../parts/send-form';

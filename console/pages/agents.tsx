@@ -7,7 +7,7 @@ import { callApi, problemOf, type Listed, type ProblemText } from '../api/call-a
 import { inbox, openAgents } from '../api/overview';
 import { linkTo } from '../api/place';
 import { mayAct } from '../api/signed-in';
-import { ExactText } from '../parts/exact-text';
+import { ExactText } from '../text/exact-text';
 import { Empty, ProblemNote, Since, State } from '../parts/notes';
 import { VirtualList } from '../parts/virtual-list';
 

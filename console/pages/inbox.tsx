@@ -5,7 +5,7 @@ import type { InboxItem } from '../../contracts/gateway/api';
 import { inbox, keyOf } from '../api/overview';
 import { linkTo } from '../api/place';
 import { ApprovalCard } from '../parts/approval';
-import { ExactText } from '../parts/exact-text';
+import { ExactText } from '../text/exact-text';
 import { Empty, Since } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
 
