@@ -22,18 +22,26 @@ export function useAgentStream(id: string): AgentStream {
   const ended = useSignal<string | null>(null);
   const problem = useSignal<ProblemText | null>(null);
   useEffect(() => {
-    // An agent that is not there has no events, and a stream cannot say why.
     const over = new AbortController();
-    callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
-      (state) => (overview.value ??= state),
-      (err: unknown) => {
-        if (!over.signal.aborted) problem.value = problemOf(err);
-      },
-    );
+    const read = (): Promise<void> =>
+      callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
+        (state) => void (overview.value ??= state),
+        (err: unknown) => {
+          if (over.signal.aborted || overview.value) return;
+          problem.value = problemOf(err);
+          // An agent that is not there has no events.
+          if (problem.value.code === 'not_found') stop();
+        },
+      );
     const stop = followEvents(`${pathOf('agents', id)}/events`, {
       last: 'ended',
+      // A stream cannot say why there is none.
+      check: read,
       handlers: {
-        state: (state: AgentOverview) => (overview.value = state),
+        state: (state: AgentOverview) => {
+          overview.value = state;
+          problem.value = null;
+        },
         message: ({ index, message }: { index: number; message: Message }) => {
           const known = messages.value;
           // The stream tells each once and in order; one that is told again changes nothing.
@@ -50,6 +58,7 @@ export function useAgentStream(id: string): AgentStream {
         ended: ({ how }: { how: string }) => (ended.value = how),
       },
     });
+    void read();
     return () => {
       over.abort();
       stop();

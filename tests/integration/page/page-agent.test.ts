@@ -134,6 +134,90 @@ test('the time line is a list that leads to each place in the conversation, by k
   await opened.close();
 });
 
+test('a turn that has failed says why and what can be done, on its page', async () => {
+  const id = uniqueId('failed');
+  await setting.operator.post('/v1/agents', {
+    ...{ id, task: 'first', mode: 'conversation', model: 'scripted:not-there.yaml' },
+  });
+  await until(isIdle(id));
+  const opened = await setting.open();
+  await opened.goto(`agents/${id}`);
+  const card = opened.page.getByRole('article', { name: 'The last turn has failed' });
+  await card.getByText('the model gave no reply').waitFor();
+  await card.getByText('not-there.yaml').first().waitFor();
+  await card.getByText('Send a message to go on.').waitFor();
+  expect(await card.innerText()).not.toContain('Next:');
+  expect(await opened.barriers()).toEqual([]);
+  await opened.close();
+});
+
+test('the list shows sub-agents below their parent, what each is doing, and what it has cost', async () => {
+  const usage = { inputTokens: 10, outputTokens: 10, costUsd: 0.25 };
+  const child = files.model([{ text: 'never', delayMs: 600_000 }]);
+  const id = await start([
+    { text: call('spawn_agent', { role: 'Finder', prompt: 'find it', model: child }), usage },
+    { text: 'it is looked for' },
+  ]);
+  const other = await start([terminal('echo other'), { text: 'other' }]);
+  await until(async () => (await isIdle(id)()) && (await isIdle(other)()));
+  const opened = await setting.open();
+  const { page } = opened;
+  await opened.goto('agents');
+  const rows = page.getByRole('list', { name: 'Agents' }).getByRole('listitem');
+  const [parent, below] = [rows.filter({ hasText: 'first$0.25' }), rows.filter({ hasText: `${id}-finder` })];
+  await parent.filter({ hasText: id }).waitFor();
+  await below.getByText(/Step 1: .*\d+ s/).waitFor();
+  const places = [parent, below].map((row) => row.getAttribute('aria-posinset').then(Number));
+  const [first = 0, second] = await Promise.all(places);
+  expect(second).toBe(first + 1);
+  expect(await opened.barriers()).toEqual([]);
+  await opened.goto(`agents/${id}`);
+  await page.getByRole('link', { name: 'Finder' }).waitFor();
+  await setting.operator.post(`/v1/agents/${id}/stop`);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('an agent that is not there is no lost connection, and has no time line', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  // Even for a moment.
+  await page.evaluate(`new MutationObserver(() => {
+    window.wasOffline ||= document.querySelector('.offline') !== null;
+  }).observe(document.body, { childList: true, subtree: true })`);
+  const refused = page.waitForResponse(/nobody-at-all\/events/);
+  await page.route('**/agents/nobody-at-all', (route) => void refused.then(() => route.continue()));
+  await opened.goto('agents/nobody-at-all');
+  await page.getByRole('alert').filter({ hasText: 'does not exist' }).waitFor();
+  expect(await page.getByText('What happened, and when').count()).toBe(0);
+  await opened.goto('hosts');
+  await page.getByText('No other machine has connected').waitFor();
+  expect(await page.evaluate('window.wasOffline ?? false')).toBe(false);
+  await opened.close();
+});
+
+test('while its messages are read the page does not say that there are none; a problem goes when they come', async () => {
+  const id = await start([{ text: 'done' }]);
+  await until(isIdle(id));
+  const opened = await setting.open();
+  const { page } = opened;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/events/, (route) => void released.then(() => route.continue()));
+  await opened.goto(`agents/${id}`);
+  await page.getByText('Reading its messages').waitFor();
+  await page.route(`**/v1/agents/${id}`, (route) =>
+    route.fulfill({ status: 503, json: { code: 'worker_silent', detail: 'No answer.', next: 'Wait.' } }),
+  );
+  await opened.goto('hosts');
+  await opened.goto(`agents/${id}`);
+  await page.getByRole('alert').filter({ hasText: 'No answer.' }).waitFor();
+  release();
+  await page.getByRole('log').getByText('done', { exact: true }).waitFor();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  await opened.close();
+});
+
 test('files of the page come compressed to those who take it, and a cache keeps them apart', async () => {
   const ask = async (path: string, headers: Record<string, string>): Promise<Response> =>
     fetch(setting.gateway.url + path, { headers });
