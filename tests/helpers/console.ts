@@ -12,6 +12,8 @@ import { chromiumPath } from './web-ui';
 const PATIENCE_MS = 60_000;
 /** A server, a worker and a browser on a machine that may be slow. */
 const START_MS = 120_000;
+/** Longer than a wait, which tells more when it fails. */
+const TEST_MS = 180_000;
 /** Terminals drawn with elements: their text can be read. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-3d-apis', '--disable-background-networking'];
 
@@ -114,6 +116,7 @@ export interface PageSetting {
 
 /** An engine, a gateway and a browser for the tests of a file. Afterwards all of it is gone, or the file fails. */
 export function pageSetting({ prepare, worker = true }: SettingOptions = {}): PageSetting {
+  jest.setTimeout(TEST_MS);
   const engine = new EngineOfItsOwn();
   const files = scratch();
   let started: Pick<PageSetting, 'gateway' | 'operator' | 'browser'> | undefined;

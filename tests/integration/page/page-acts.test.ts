@@ -5,9 +5,6 @@ import type { Json } from '../../helpers/gateway';
 import { call, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-/** A browser, a worker and shells on a machine that may be slow. */
-jest.setTimeout(180_000);
-
 const setting = pageSetting();
 const { files } = setting;
 

@@ -6,8 +6,6 @@ import { pageSetting, type ConsolePage } from '../../helpers/console';
 import { call, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-jest.setTimeout(180_000);
-
 const setting = pageSetting();
 const { files } = setting;
 

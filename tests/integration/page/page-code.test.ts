@@ -3,8 +3,6 @@ import type { Locator } from 'playwright-core';
 import { pageSetting, type ConsolePage } from '../../helpers/console';
 import { call, uniqueId, type Reply } from '../../helpers/temporal';
 
-jest.setTimeout(180_000);
-
 const setting = pageSetting();
 const { files } = setting;
 

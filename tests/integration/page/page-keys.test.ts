@@ -5,8 +5,6 @@ import { pageSetting, type ConsolePage } from '../../helpers/console';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-jest.setTimeout(180_000);
-
 const setting = pageSetting();
 
 const session = (agent: string): string => `/v1/sessions/${agent}/local/0`;

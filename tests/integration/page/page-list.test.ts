@@ -4,8 +4,6 @@ import { ApiClient } from '../../helpers/gateway';
 import { count } from '../../helpers/long-run';
 import { until } from '../../helpers/until';
 
-jest.setTimeout(180_000);
-
 const AGENTS = count(250, 1_000);
 const AT_ONCE = 25;
 const setting = pageSetting({ worker: false });
