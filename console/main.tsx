@@ -5,6 +5,7 @@ import { Page } from './page';
 import './style/base.css';
 import './style/frame.css';
 import './style/parts.css';
+import './style/code.css';
 import './style/agent.css';
 import './style/terminals.css';
 import './style/plots.css';

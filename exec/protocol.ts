@@ -152,9 +152,12 @@ export interface Verbs {
   watch: { request: { from: number; seen: Omit<AttachedState, 'end'> }; answer: AttachedState };
   /**
    * Raw bytes, in base64, from the connection that types. What was typed under an `id` is typed once, over any number of
-   * connections. Holders before 0.3 ignore it.
+   * connections. With `command` it is typed only while that command runs. Holders before 0.3 ignore both.
    */
-  type: { request: { bytes: string; id?: string | undefined }; answer: { typed: boolean } };
+  type: {
+    request: { bytes: string; id?: string | undefined; command?: string | undefined };
+    answer: { typed: boolean };
+  };
   resize: { request: TerminalSize; answer: Record<string, never> };
   reset: { request: { id: string; reason: string | null; by: KilledBy['by'] }; answer: Snapshot };
   /** From a script, with its command's token instead of the holder's: answers when the tool has. */

@@ -32,6 +32,8 @@ export interface AgentEntry {
   message: string | null;
   /** ISO 8601, like the end's. */
   startedAt: string;
+  /** The agent that has started it; null for the topmost. */
+  parent: string | null;
   /** Null while it is open. `how` is Temporal's word: `completed`, `failed`, `canceled`, `terminated`, `timed_out`. */
   end: { at: string | null; how: string } | null;
 }
@@ -126,7 +128,7 @@ function queryOf({ state, waitsFor, ended = false }: ListAgentsRequest): string 
 }
 
 function entryOf(info: WorkflowExecutionInfo): AgentEntry {
-  const { workflowId, runId, memo, searchAttributes, startTime, closeTime, status } = info;
+  const { workflowId, runId, memo, searchAttributes, startTime, closeTime, status, parentExecution } = info;
   const told = (name: string): string | null => {
     const [value] = searchAttributes[name] ?? [];
     return typeof value === 'string' ? value : null;
@@ -141,6 +143,7 @@ function entryOf(info: WorkflowExecutionInfo): AgentEntry {
     waitsFor: isOpen ? (told(SEARCH_ATTRIBUTES.waitsFor) as AgentEntry['waitsFor']) : 'none',
     message: typeof message === 'string' ? message : null,
     startedAt: startTime.toISOString(),
+    parent: /^agent\/(.+)$/.exec(parentExecution?.workflowId ?? '')?.[1] ?? null,
     end: isOpen ? null : { at: closeTime?.toISOString() ?? null, how: status.name.toLowerCase() },
   };
 }

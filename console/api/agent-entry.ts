@@ -13,6 +13,8 @@ export interface AgentEntry {
   message: string | null;
   /** ISO 8601, like the end's. */
   startedAt: string;
+  /** The agent that has started it; null for the topmost. */
+  parent: string | null;
   /** Null while it is open. `how` is Temporal's word. */
   end: { at: string | null; how: string } | null;
 }

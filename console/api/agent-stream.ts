@@ -22,18 +22,26 @@ export function useAgentStream(id: string): AgentStream {
   const ended = useSignal<string | null>(null);
   const problem = useSignal<ProblemText | null>(null);
   useEffect(() => {
-    // An agent that is not there has no events, and a stream cannot say why.
     const over = new AbortController();
-    callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
-      (state) => (overview.value ??= state),
-      (err: unknown) => {
-        if (!over.signal.aborted) problem.value = problemOf(err);
-      },
-    );
+    const read = (): Promise<void> =>
+      callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
+        (state) => void (overview.value ??= state),
+        (err: unknown) => {
+          if (over.signal.aborted || overview.value) return;
+          problem.value = problemOf(err);
+          // An agent that is not there has no events.
+          if (problem.value.code === 'not_found') stop();
+        },
+      );
     const stop = followEvents(`${pathOf('agents', id)}/events`, {
       last: 'ended',
+      // A stream cannot say why there is none.
+      check: read,
       handlers: {
-        state: (state: AgentOverview) => (overview.value = state),
+        state: (state: AgentOverview) => {
+          overview.value = state;
+          problem.value = null;
+        },
         // The stream tells each once and in order, over any number of connections.
         message: ({ message }: { message: Message }) =>
           batch(() => {
@@ -47,6 +55,7 @@ export function useAgentStream(id: string): AgentStream {
         ended: ({ how }: { how: string }) => (ended.value = how),
       },
     });
+    void read();
     return () => {
       over.abort();
       stop();

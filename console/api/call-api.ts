@@ -38,13 +38,19 @@ export async function callApi<Answer>(
     ...(body && { body: JSON.stringify(body) }),
   }).catch((err: unknown) => {
     if (options.signal?.aborted) throw err;
-    throw new ApiProblem(0, OFFLINE);
+    throw new ApiProblem(0, method === 'GET' ? UNREAD : OFFLINE);
   });
   const text = await answer.text();
   if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
   if (answer.status === 401 && path !== '/v1/login') isSignedIn.value = false;
   throw new ApiProblem(answer.status, problemIn(text, answer.status));
 }
+
+const UNREAD: ProblemText = {
+  code: 'offline',
+  detail: 'The gateway does not answer.',
+  next: 'The page reads this again when it does.',
+};
 
 const OFFLINE: ProblemText = {
   code: 'offline',

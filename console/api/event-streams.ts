@@ -29,10 +29,15 @@ interface StreamOptions {
   handlers: Handlers;
   /** The event after which there are no others. */
   last?: string;
+  /** Asks why the answer was no stream; may end it. An answer 401 to this makes the page ask for a log-in. */
+  check?: () => Promise<unknown>;
 }
 
 /** Returns the function that ends it. */
-export function followEvents(path: string, { handlers, last }: StreamOptions): () => void {
+export function followEvents(
+  path: string,
+  { handlers, last, check = () => callApi('GET', '/v1/me') }: StreamOptions,
+): () => void {
   const who = {};
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,10 +58,9 @@ export function followEvents(path: string, { handlers, last }: StreamOptions): (
     };
     source.onerror = () => {
       if (isOver) return;
-      setTrouble(who, true);
-      if (source?.readyState !== EventSource.CLOSED) return;
-      // Its answer was no stream. An answer 401 to this makes the page ask for a log-in.
-      void callApi('GET', '/v1/me').catch(() => undefined);
+      if (source?.readyState !== EventSource.CLOSED) return setTrouble(who, true);
+      const tell = (): void => void (isOver || setTrouble(who, true));
+      check().then(tell, tell);
       timer = setTimeout(open, waitBefore(attempt++));
     };
     for (const [name, handle] of Object.entries(handlers))

@@ -10,7 +10,8 @@ import { AgentActs, ForkButton } from '../parts/agent-acts';
 import { AgentTreeView } from '../parts/agent-tree';
 import { ApprovalCard } from '../parts/approval';
 import { Conversation } from '../parts/conversation';
-import { ExactText } from '../parts/exact-text';
+import { ExactText } from '../text/exact-text';
+import { LastTurn } from '../parts/last-turn';
 import { money, ProblemNote, Since, State } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
 import { SendForm } from '../parts/send-form';
@@ -23,6 +24,7 @@ export function AgentPage({ id }: { id: string }): VNode {
   const open = useSignal<string | null>(null);
   const isTimeLineOpen = useSignal(false);
   const isEnded = ended.value !== null || state?.status === 'ended';
+  const isMissing = problem.value?.code === 'not_found';
   const { query } = place.value;
   const shown = /^\d{1,9}$/.exec(query.get('message') ?? '')?.[0];
   return (
@@ -41,8 +43,12 @@ export function AgentPage({ id }: { id: string }): VNode {
             place={shown === undefined ? null : Number(shown)}
             fork={mayAct() ? (at) => <ForkButton id={id} at={at} /> : null}
           />
-          {messages.value.length === 0 && live.value === '' && (
-            <p class="quiet">No messages yet. What it is told and does appears here.</p>
+          {state && messages.value.length === 0 && live.value === '' && (
+            <p class="quiet">
+              {state.messages > 0
+                ? 'Reading its messages…'
+                : 'No messages yet. What it is told and does appears here.'}
+            </p>
           )}
           {state?.turn && !isEnded && (
             <p class="doing" role="status">
@@ -50,14 +56,19 @@ export function AgentPage({ id }: { id: string }): VNode {
               <Since at={state.turn.since} />
             </p>
           )}
+          {state?.lastResult && state.currentTurn === null && (
+            <LastTurn result={state.lastResult} isEnded={isEnded} />
+          )}
           <Waiting id={id} />
           {state && mayAct() && !isEnded && <SendForm id={id} isWorking={state.status === 'working'} />}
-          <details class="more" onToggle={(event) => (isTimeLineOpen.value = event.currentTarget.open)}>
-            <summary>What happened, and when</summary>
-            {isTimeLineOpen.value && (
-              <TimeLineView id={id} version={`${messages.value.length} ${versionOf(state)} ${isEnded}`} />
-            )}
-          </details>
+          {!isMissing && (
+            <details class="more" onToggle={(event) => (isTimeLineOpen.value = event.currentTarget.open)}>
+              <summary>What happened, and when</summary>
+              {isTimeLineOpen.value && (
+                <TimeLineView id={id} version={`${messages.value.length} ${versionOf(state)} ${isEnded}`} />
+              )}
+            </details>
+          )}
         </div>
         <aside class="column" aria-label="Terminals and sub-agents">
           {state && <Shells state={state} open={open.value} onOpen={(key) => (open.value = key)} />}

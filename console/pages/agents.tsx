@@ -1,14 +1,15 @@
-// The agents: filter, search, and a list of any length.
+// The agents: filter, search, and a list of any length, sub-agents below their parents.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { AgentEntry } from '../api/agent-entry';
 import { callApi, problemOf, type Listed, type ProblemText } from '../api/call-api';
-import { inbox, openAgents } from '../api/overview';
+import { openAgents } from '../api/overview';
 import { linkTo } from '../api/place';
 import { mayAct } from '../api/signed-in';
-import { ExactText } from '../parts/exact-text';
-import { Empty, ProblemNote, Since, State } from '../parts/notes';
+import { AgentRow } from '../parts/agent-row';
+import { inTree, type Branch } from '../parts/in-tree';
+import { Empty, ProblemNote } from '../parts/notes';
 import { VirtualList } from '../parts/virtual-list';
 
 const ROW_PX = 56;
@@ -79,10 +80,10 @@ export function AgentsPage(): VNode {
       )}
       {items && items.length > 0 && (
         <VirtualList
-          items={items}
+          items={inTree(items)}
           rowPx={ROW_PX}
           label="Agents"
-          keyOf={({ id, runId }) => id + runId}
+          keyOf={({ entry: { id, runId } }) => id + runId}
           row={row}
         />
       )}
@@ -95,24 +96,7 @@ export function AgentsPage(): VNode {
   );
 }
 
-const row = ({ id, state, waitsFor, message, startedAt, end }: AgentEntry): VNode => (
-  <a class="agent-row" href={linkTo('agents', id)}>
-    <State state={waitOf(id, waitsFor) ?? end?.how ?? state} />
-    <span class="id">{id}</span>
-    <span class="task">
-      <ExactText text={message ?? ''} />
-    </span>
-    <span class="quiet age">
-      <Since at={end?.at ?? startedAt} />
-    </span>
-  </a>
-);
-
-/** A program in one of its shells may wait for a person while the agent itself is idle. */
-const waitOf = (id: string, waitsFor: AgentEntry['waitsFor']): string | undefined =>
-  waitsFor === 'approval' || waitsFor === 'input'
-    ? waitsFor
-    : inbox.value?.find(({ agent, kind }) => agent === id && kind !== 'failed')?.kind;
+const row = (branch: Branch): VNode => <AgentRow {...branch} />;
 
 interface Found {
   items: AgentEntry[] | null;

@@ -5,7 +5,8 @@ import type { InboxItem } from '../../contracts/gateway/api';
 import { inbox, keyOf } from '../api/overview';
 import { linkTo } from '../api/place';
 import { ApprovalCard } from '../parts/approval';
-import { ExactText } from '../parts/exact-text';
+import { ExactText } from '../text/exact-text';
+import { Failure } from '../parts/last-turn';
 import { Empty, Since } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
 
@@ -54,11 +55,7 @@ function Item({ item }: { item: InboxItem }): VNode {
       </header>
       {approval && <ApprovalCard approval={approval} />}
       {session && <PromptCard agent={agent} waiting={session} />}
-      {failure && (
-        <p>
-          <ExactText text={failure.message} />
-        </p>
-      )}
+      {failure && <Failure message={failure.message} />}
     </article>
   );
 }

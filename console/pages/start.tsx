@@ -37,7 +37,7 @@ export function StartPage(): VNode {
       <form class="sheet" onSubmit={submit} onInput={changed}>
         <label>
           Task
-          <textarea name="task" rows={5} placeholder="What it shall do" />
+          <textarea name="task" rows={5} placeholder="What it should do" />
         </label>
         <label>
           Model

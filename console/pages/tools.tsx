@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import type { RegistryRecord } from '../../contracts/tools/registry-record';
 import { useLoaded } from '../api/load';
-import { ExactText } from '../parts/exact-text';
+import { ExactText } from '../text/exact-text';
 import { Empty, ProblemNote, State } from '../parts/notes';
 
 const EVERY_MS = 10_000;

@@ -6,12 +6,15 @@ import type { KeyedApproval } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
 import { callApi, pathOf, problemOf, type ProblemText } from '../api/call-api';
 import { mayAct } from '../api/signed-in';
-import { Code, ExactText } from './exact-text';
+import { Code } from '../text/code';
+import { languageOf } from '../text/code-language';
+import { ExactText } from '../text/exact-text';
 import { bytes, ProblemNote, Since } from './notes';
 
 export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
   const { whole, problem } = useWhole(approval);
   const shown = whole ?? approval;
+  const runtime = shown.values?.find(({ name }) => name === 'runtime')?.text;
   const isWhole = (shown.values ?? []).every(({ omitted }) => omitted === 0);
   return (
     <>
@@ -43,7 +46,11 @@ export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
             <p class="name">
               {name} <span class="quiet">{bytes(size)}</span>
             </p>
-            <Code text={text} label={`${name} of ${approval.agent ?? 'the agent'}`} />
+            <Code
+              text={text}
+              language={languageOf({ runs: shown.runs ?? '', name, runtime })}
+              label={`${name} of ${approval.agent ?? 'the agent'}`}
+            />
             {omitted > 0 && <p class="quiet">{omitted} characters are not here yet.</p>}
           </section>
         ),

@@ -2,10 +2,12 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { ToolCall, ToolResult } from '../../contracts/agents/agent';
-import { Code, ExactText } from './exact-text';
+import { Code } from '../text/code';
+import { languageOf } from '../text/code-language';
+import { ExactText } from '../text/exact-text';
 import { bytes } from './notes';
-import { Patch } from './patch';
-import { readPatch, writtenFile, type FilePatch } from './read-patch';
+import { Patch } from '../text/patch';
+import { readPatch, writtenFile, type FilePatch } from '../text/read-patch';
 
 const RESULT_CHARS = 4_000;
 
@@ -15,7 +17,9 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
     .filter(([name]) => name !== patch?.name)
     .map(([name, value]) => ({
       name,
-      text: typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+      ...(typeof value === 'string'
+        ? { text: value, language: languageOf({ runs: call.tool, name, runtime: call.args.runtime }) }
+        : { text: JSON.stringify(value, null, 2), language: 'json' }),
     }));
   // Its longest text argument is its code.
   const main = values.reduce((best, one) => (one.text.length > best.length ? one.text : best), '');
@@ -30,10 +34,10 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
         <span class="quiet">{fateOf(call, result)}</span>
       </summary>
       {patch && <Patch files={patch.files} />}
-      {values.map(({ name, text }) => (
+      {values.map(({ name, text, language }) => (
         <section key={name}>
           <p class="name">{name}</p>
-          <Code text={text} label={`${name} of ${call.tool}`} />
+          <Code text={text} language={language} label={`${name} of ${call.tool}`} />
         </section>
       ))}
       {call.denied && (

@@ -4,8 +4,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Message, ToolResult, Usage } from '../../contracts/agents/agent';
 import { Call } from './call';
-import { ExactText } from './exact-text';
-import { Markdown } from './markdown';
+import { ExactText } from '../text/exact-text';
+import { Markdown } from '../text/markdown';
 import { money } from './notes';
 import { resultsOfReply } from './results-of-reply';
 

@@ -5,7 +5,7 @@ import type { InboxItem } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
 import { callApi, pathOf } from '../api/call-api';
 import { mayAct } from '../api/signed-in';
-import { ExactText } from './exact-text';
+import { ExactText } from '../text/exact-text';
 import { ProblemNote } from './notes';
 
 type Waiting = NonNullable<InboxItem['session']>;

@@ -6,7 +6,7 @@ import type { TimeLine, TimeLineEntry } from '../../contracts/gateway/time-line'
 import { pathOf } from '../api/call-api';
 import { useLoaded } from '../api/load';
 import { linkTo } from '../api/place';
-import { ExactText } from './exact-text';
+import { ExactText } from '../text/exact-text';
 import { ProblemNote } from './notes';
 
 const KINDS: Record<TimeLineEntry['kind'], string> = {

@@ -2,14 +2,20 @@
 import type { FromClient, FromServer, Hello } from '../../contracts/gateway/terminal';
 import { pathOf } from '../api/call-api';
 import { setTrouble, waitBefore } from '../api/event-streams';
+import { WaitingKeys } from './waiting-keys';
 
 const PROTOCOL = 'holdfast.terminal.1';
 const OFFSET_BYTES = 8;
 /** Codes of a terminal that the gateway cannot reach, as yet. */
 const NOT_THERE = ['not_found', 'host_unreachable'];
 const LOOK_AGAIN_MS = 1_000;
-/** Keys that were meant for what was on the screen then are not typed later than this. */
-const SENT_AGAIN_MS = 10_000;
+const UNSURE = 'What you typed last may not have arrived';
+const REASONS = {
+  late: 'the connection was lost for too long',
+  'other program': 'the program that it was for has ended',
+  taken: 'somebody else has the keyboard',
+} as const;
+const NOT_TYPED = 'Not typed: the program has ended or does not read, or somebody else has the keyboard.';
 
 export interface SessionPath {
   agent: string;
@@ -17,14 +23,18 @@ export interface SessionPath {
   session: number;
 }
 
+type State = Extract<FromServer, { kind: 'state' }>;
+
 export interface TerminalHandlers {
   /** Clear, resize, draw. */
   snapshot(told: Extract<FromServer, { kind: 'snapshot' }>): void;
   /** Call `drawn` when these are on the screen: the server waits for it. */
   output(data: Uint8Array, drawn: () => void): void;
-  state(told: Extract<FromServer, { kind: 'state' }>): void;
+  state(told: State): void;
   /** A line for the person; null: none any more. */
   note(text: string | null): void;
+  /** Keys that are not typed, or perhaps not. */
+  dropped(text: string): void;
   /** It does not come back by itself. `code` says why, null: the terminal has ended. */
   over(code: string | null, text: string): void;
   size(): { cols: number; rows: number };
@@ -37,8 +47,13 @@ export class TerminalSocket {
   /** After the last byte that was received. */
   private offset: number | null = null;
   private isOver = false;
-  /** Not sent yet, or sent and perhaps typed: the same id again is typed once. In the order of the keys. */
-  private readonly unanswered = new Map<string, { said: FromClient; at: number }>();
+  private readonly keys = new WaitingKeys();
+  /** Whether this connection has said what runs there. */
+  private isKnown = false;
+  /** Id of the command that runs, as last told. */
+  private running: string | null = null;
+  /** A connection that comes back is known by it. */
+  private readonly client = crypto.randomUUID();
   private types = false;
   private take = false;
   private readonly who = {};
@@ -53,17 +68,16 @@ export class TerminalSocket {
   /** Asks for the keyboard, or gives it back; `take`: also from somebody else. */
   setTypes(types: boolean, take = false): void {
     Object.assign(this, { types, take, isOver: false, attempt: 0 });
+    this.keys.drop();
     this.drop();
     this.connect();
   }
 
   /** While the connection is lost, it waits for the next one, like what was sent and not answered. */
   type(text: string): void {
-    const bytes = new TextEncoder().encode(text);
-    const id = crypto.randomUUID();
-    const said: FromClient = { kind: 'input', id, data: btoa(String.fromCharCode(...bytes)) };
-    this.unanswered.set(id, { said, at: Date.now() });
-    this.send(said);
+    if (this.running === null) return this.handlers.note('Nothing runs here that would read what you type.');
+    this.keys.add(text, this.running);
+    this.sendKeys();
   }
 
   resize(cols: number, rows: number): void {
@@ -72,6 +86,7 @@ export class TerminalSocket {
 
   close(): void {
     this.isOver = true;
+    this.keys.drop();
     this.drop();
     setTrouble(this.who, false);
   }
@@ -89,13 +104,11 @@ export class TerminalSocket {
     const socket = new WebSocket(`${base}${pathOf('sessions', agent, host, session)}/terminal`, PROTOCOL);
     socket.binaryType = 'arraybuffer';
     this.socket = socket;
+    this.isKnown = false;
     socket.onopen = () => {
-      const hello: Hello = {
-        ...{ kind: 'hello', from: this.offset, types: this.types, take: this.take },
-        ...this.handlers.size(),
-      };
+      const { offset: from, types, take, client } = this;
+      const hello: Hello = { kind: 'hello', from, types, take, client, ...this.handlers.size() };
       this.send(hello);
-      if (this.types) this.sendAgain();
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       if (this.socket !== socket) return;
@@ -110,11 +123,20 @@ export class TerminalSocket {
     };
   }
 
-  private sendAgain(): void {
-    const tooOld = [...this.unanswered].filter(([, { at }]) => Date.now() - at > SENT_AGAIN_MS);
-    for (const [id] of tooOld) this.unanswered.delete(id);
-    if (tooOld.length > 0) this.handlers.note('What you typed last may not have arrived.');
-    for (const { said } of this.unanswered.values()) this.send(said);
+  /** What waits is typed only for the program that it was meant for, and only if nobody else types. */
+  private sendAgain({ running, isTypist }: State): void {
+    const doubt = isTypist ? this.keys.doubt(running) : 'taken';
+    if (doubt) this.dropKeys(doubt);
+    this.keys.sendAgain();
+  }
+
+  private sendKeys(): void {
+    // Before the first state of a connection it is not known what runs there.
+    if (this.isKnown) for (const input of this.keys.next()) this.send(input);
+  }
+
+  private dropKeys(why: keyof typeof REASONS): void {
+    if (this.keys.drop()) this.handlers.dropped(`${UNSURE}: ${REASONS[why]}.`);
   }
 
   private hear(told: FromServer): void {
@@ -128,11 +150,16 @@ export class TerminalSocket {
         // Only the first connection takes the keyboard: one that comes back must not win it again and again.
         this.take = false;
         if (this.types && !told.isTypist && told.typist !== null) this.types = false;
-        return this.handlers.state(told);
+        this.running = told.running;
+        if (!this.isKnown) this.sendAgain(told);
+        this.isKnown = true;
+        this.handlers.state(told);
+        return this.sendKeys();
       case 'typed':
-        this.unanswered.delete(told.id);
-        if (!told.typed) this.handlers.note('That was not typed: somebody else has the keyboard.');
-        return;
+        if (!this.keys.answered(told.id)) return;
+        if (told.typed) return this.sendKeys();
+        this.keys.drop();
+        return this.handlers.dropped(NOT_TYPED);
       case 'missing':
         this.offset = told.to;
         return this.handlers.note(`Output ${told.from} to ${told.to} no longer exists: ${told.cause}`);
@@ -147,6 +174,7 @@ export class TerminalSocket {
   private end(code: string | null, text: string): void {
     this.isOver = true;
     setTrouble(this.who, false);
+    this.dropKeys(code === 'typist_busy' ? 'taken' : 'late');
     this.handlers.over(code, text);
   }
 

@@ -17,20 +17,22 @@ interface Shown {
   isTypist: boolean;
   typist: string | null;
   note: string | null;
+  /** What became of keys; until it is read. */
+  dropped: string | null;
   /** Why it has ended, or was refused. */
   over: { code: string | null; text: string } | null;
 }
 
 export function TerminalTile({ agent, host, session, onClose }: TileProps): VNode {
   const place = useRef<HTMLDivElement>(null);
-  const shown = useSignal<Shown>({ isTypist: false, typist: null, note: null, over: null });
+  const shown = useSignal<Shown>({ isTypist: false, typist: null, note: null, dropped: null, over: null });
   const link = useSignal<string | null>(null);
   const hasHistory = useSignal(false);
   const parts = useTerminal({ agent, host, session }, place, { shown, link });
-  const { isTypist, typist, note, over } = shown.value;
+  const { isTypist, typist, note, dropped, over } = shown.value;
   const isBusy = typist !== null && !isTypist;
   const type = (): void => {
-    shown.value = { ...shown.value, over: null, note: null };
+    shown.value = { ...shown.value, over: null, note: null, dropped: null };
     parts.value?.socket.setTypes(!isTypist, isBusy || over?.code === 'typist_busy');
     parts.value?.screen.terminal.focus();
   };
@@ -74,6 +76,18 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
             {link.value}
           </a>{' '}
           <button class="plain" type="button" onClick={() => (link.value = null)}>
+            Dismiss
+          </button>
+        </p>
+      )}
+      {dropped && (
+        <p class="tile-note" role="alert">
+          {dropped}{' '}
+          <button
+            class="plain"
+            type="button"
+            onClick={() => (shown.value = { ...shown.value, dropped: null })}
+          >
             Dismiss
           </button>
         </p>
@@ -174,6 +188,7 @@ function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): Termi
       tell({ isTypist, typist, note: null });
     },
     note: (note) => tell({ note }),
+    dropped: (dropped) => tell({ dropped }),
     over: (code, text) => {
       terminal.options.disableStdin = true;
       tell({ over: { code, text }, isTypist: false, typist: null });

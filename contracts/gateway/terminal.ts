@@ -14,12 +14,20 @@ export interface Hello {
   types: boolean;
   /** Takes the keyboard from somebody else who types. */
   take?: boolean | undefined;
+  /**
+   * A new UUID of each terminal of a client. A connection that comes back under it types on: the one before it may be lost
+   * without the gateway knowing.
+   */
+  client?: string | undefined;
 }
 
 export type FromClient =
   | Hello
-  /** Keys, in base64. `id` is a new UUID; the same again, from whatever connection of this gateway, types nothing. */
-  | { kind: 'input'; id: string; data: string }
+  /**
+   * Keys, in base64. `id` is a new UUID; the same again, from whatever connection of this gateway, types nothing. With
+   * `command` they are typed only while that command runs.
+   */
+  | { kind: 'input'; id: string; data: string; command?: string | undefined }
   | { kind: 'resize'; cols: number; rows: number }
   /** It has drawn everything before this offset: the server sends at most 1 MiB beyond it. */
   | { kind: 'ack'; to: number };

@@ -78,6 +78,7 @@ const agentEntry = z.object({
   waitsFor: orNull(z.enum(WAITS_FOR)),
   message: orNull(text),
   startedAt: text,
+  parent: orNull(text),
   end: orNull(z.object({ at: orNull(text), how: text })),
 });
 export const agentList = items(agentEntry);

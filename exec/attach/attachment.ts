@@ -116,12 +116,15 @@ export class Attachment {
   }
 
   /**
-   * False if nothing was typed: nothing runs, or somebody else has taken over the keyboard. What was typed under an id
-   * before is not typed again.
+   * False if nothing was typed: nothing runs, or not `command`, or it does not read, or somebody else has taken over the
+   * keyboard. What was typed under an id before is not typed again.
    */
-  async type(bytes: Buffer, id?: string): Promise<boolean> {
+  async type(
+    bytes: Buffer,
+    { id, command }: { id?: string; command?: string | undefined } = {},
+  ): Promise<boolean> {
     const answer = await this.client
-      .request('type', { bytes: bytes.toString('base64'), id })
+      .request('type', { bytes: bytes.toString('base64'), id, command })
       .catch(endOfTerminal);
     return answer?.typed ?? false;
   }

@@ -62,13 +62,14 @@ export class Attachments {
   }
 
   /**
-   * False if nothing was typed: nothing runs that could read it, or another person types now. Throws `id_conflict` for
-   * the id of other bytes.
+   * False if nothing was typed: nothing runs that could read it, or not `command`, or too much waits to be read, or another
+   * person types now. Throws `id_conflict` for the id of other bytes.
    */
-  type({ bytes, id }: Verbs['type']['request'], connection: AbortSignal): { typed: boolean } {
+  type({ bytes, id, command }: Verbs['type']['request'], connection: AbortSignal): { typed: boolean } {
     if (id !== undefined && this.keys.wasTyped(id, bytes)) return { typed: true };
     const isMine = this.typist?.connection === connection;
-    const typed = isMine && this.session.typeRaw(Buffer.from(bytes, 'base64'));
+    const isMeant = command === undefined || this.session.place.command?.id === command;
+    const typed = isMine && isMeant && this.session.typeRaw(Buffer.from(bytes, 'base64'));
     if (typed && id !== undefined) this.keys.add(id, bytes);
     return { typed };
   }

@@ -162,9 +162,9 @@ export class Session {
     return { at, snapshot: this.snapshot() };
   }
 
-  /** Raw bytes from a person at the terminal, recorded nowhere. False if nothing runs that could read them. */
+  /** Raw bytes from a person at the terminal, recorded nowhere. False if nothing runs that could read them, or reads. */
   typeRaw(bytes: Buffer): boolean {
-    if (!this.running || !this.life) return false;
+    if (!this.running || !this.life?.input.hasRoomFor(bytes)) return false;
     this.flush = true;
     this.prompts.answered(this.waiting !== null);
     const { input, shell, watch } = this.life;

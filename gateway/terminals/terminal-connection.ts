@@ -23,10 +23,11 @@ import { refuse } from './refuse';
 
 /** What a snapshot is drawn from. */
 const SNAPSHOT_BYTES = 512 * 1024;
+/** Shown to others. Hosts cut off what is longer than 64, and the mark at the end tells connections apart. */
+const MAX_NAME_CHARS = 50;
+const MARK_CHARS = 8;
 /** A client that lacks more gets a snapshot. */
 const CATCH_UP_BYTES = 8 * 1024 * 1024;
-/** Hosts cut off what is longer than 64, and the end tells connections of the same caller apart. */
-const MAX_NAME_CHARS = 50;
 
 export class TerminalConnection {
   private place: SessionPlace | undefined;
@@ -38,8 +39,9 @@ export class TerminalConnection {
   /** Keys are typed in the order in which they came. */
   private typing: Promise<void> = Promise.resolve();
   private onAttached: (() => void) | undefined;
-  /** The name of this connection at the terminal; a host of another machine adds where it comes from. */
-  private who: string;
+  /** By which it knows itself among those who type: a host adds its address to a name, and may shorten it. */
+  private mark = '';
+  private readonly name: string;
   private readonly context: GatewayContext;
 
   constructor(
@@ -48,7 +50,7 @@ export class TerminalConnection {
     { context, caller }: { context: GatewayContext; caller: Caller },
   ) {
     this.context = context;
-    this.who = `${caller.name.slice(0, MAX_NAME_CHARS)}, ${randomUUID().slice(0, 8)}`;
+    this.name = caller.name.slice(0, MAX_NAME_CHARS);
     client.on('message', (data, isBinary) => {
       try {
         this.take(read(data, isBinary), caller);
@@ -77,6 +79,7 @@ export class TerminalConnection {
       if (this.hello) throw unexpected('a second hello');
       if (said.types) requireRole(caller, 'operator', 'Typing into a terminal');
       this.hello = said;
+      this.mark = `, ${(said.client ?? randomUUID()).slice(0, MARK_CHARS)}`;
       // What is typed before the terminal is reached waits for it.
       this.typing = new Promise((resolve) => (this.onAttached = resolve));
       this.serve(said).catch((err: unknown) => this.refuse(err));
@@ -95,24 +98,21 @@ export class TerminalConnection {
       .then(async () => {
         if (!this.hello?.types || !this.attachment) return;
         if (said.kind === 'resize') return this.attachment.resize(said);
-        const { id } = said;
-        const typed = await this.attachment.type(Buffer.from(said.data, 'base64'), id);
+        const { id, command } = said;
+        const typed = await this.attachment.type(Buffer.from(said.data, 'base64'), { id, command });
         this.send({ kind: 'typed', id, typed });
       })
       .catch((err: unknown) => this.refuse(err));
   }
 
   private async serve(hello: Hello): Promise<void> {
-    const { cols, rows, types, take = false } = hello;
     const place = await placeOf(this.context, this.ref);
     this.place = place;
-    const request = { typist: types ? { who: this.who, take } : null, size: types ? { cols, rows } : null };
-    const attachment = await place.attach(request).catch((err: unknown) => {
-      if (types || !isGone(err)) throw err;
+    const attachment = await this.attach(place, hello).catch((err: unknown) => {
+      if (hello.types || !isGone(err)) throw err;
     });
     if (!attachment) return this.showLog(place, hello);
     this.attachment = attachment;
-    if (types) this.who = attachment.state.typist ?? this.who;
     this.onAttached?.();
     if (this.isOver) return this.close();
     this.tell(attachment.state);
@@ -130,6 +130,23 @@ export class TerminalConnection {
       else await this.output(change.from, change.data);
     }
     this.end();
+  }
+
+  private async attach(place: SessionPlace, { cols, rows, types, take = false }: Hello): Promise<Attachment> {
+    if (!types) return place.attach({ typist: null, size: null });
+    const who = this.name + this.mark;
+    const attach = (takes: boolean): Promise<Attachment> =>
+      place.attach({ typist: { who, take: takes }, size: { cols, rows } });
+    return attach(take).catch((err: unknown) => {
+      // Its own connection that is lost still has the keyboard.
+      if (err instanceof HoldfastError && err.code === 'typist_busy' && this.isOwn(String(err.facts.who)))
+        return attach(true);
+      throw err;
+    });
+  }
+
+  private isOwn(typist: string): boolean {
+    return typist.includes(this.mark);
   }
 
   /** Where bytes begin: after what the client has, if that is near; else after a snapshot. */
@@ -173,7 +190,7 @@ export class TerminalConnection {
   }
 
   private tell({ running, typist, size, end }: AttachedState): void {
-    const isTypist = this.hello?.types === true && typist === this.who;
+    const isTypist = this.hello?.types === true && typist !== null && this.isOwn(typist);
     this.send({ kind: 'state', running, typist, isTypist, ...size, end });
   }
 

@@ -1,12 +1,19 @@
-// The page of `holdfast serve` in headless Chromium, logged in as its link does.
+// The page of `holdfast serve` in headless Chromium, logged in as its link does, and all that is behind it.
 import { readFileSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Role } from '../../contracts/gateway/api';
 import type { Gateway } from '../../gateway/gateway';
+import { EngineOfItsOwn } from './engine-of-its-own';
+import { ApiClient, gatewayOn } from './gateway';
 import { isLongRun } from './long-run';
+import { scratch, type Scratch } from './temporal';
 import { chromiumPath } from './web-ui';
 
 const PATIENCE_MS = 60_000;
+/** A server, a worker and a browser on a machine that may be slow. */
+const START_MS = 120_000;
+/** Longer than a wait, which tells more when it fails. */
+const TEST_MS = 180_000;
 /** Terminals drawn with elements: their text can be read. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-3d-apis', '--disable-background-networking'];
 
@@ -87,4 +94,62 @@ export class ConsolePage {
   close(): Promise<void> {
     return this.context.close();
   }
+}
+
+interface SettingOptions {
+  /** Called before anything starts. */
+  prepare?: (engine: EngineOfItsOwn) => void;
+  /** Default true. */
+  worker?: boolean;
+}
+
+export interface PageSetting {
+  readonly engine: EngineOfItsOwn;
+  readonly files: Scratch;
+  /** From the first test on, like all that follows. */
+  readonly gateway: Gateway;
+  readonly operator: ApiClient;
+  readonly browser: Browser;
+  /** The page, as an operator sees it by default. */
+  open(role?: Role): Promise<ConsolePage>;
+}
+
+/** An engine, a gateway and a browser for the tests of a file. Afterwards all of it is gone, or the file fails. */
+export function pageSetting({ prepare, worker = true }: SettingOptions = {}): PageSetting {
+  jest.setTimeout(TEST_MS);
+  const engine = new EngineOfItsOwn();
+  const files = scratch();
+  let started: Pick<PageSetting, 'gateway' | 'operator' | 'browser'> | undefined;
+  const after = (): NonNullable<typeof started> => {
+    if (!started) throw new Error('There before the first test, not while the file is read.');
+    return started;
+  };
+  beforeAll(async () => {
+    prepare?.(engine);
+    await engine.startServer();
+    if (worker) await engine.startWorker();
+    await engine.connect();
+    const gateway = await gatewayOn(engine);
+    const operator = await ApiClient.of(gateway, 'operator');
+    started = { gateway, operator, browser: await ConsolePage.launch() };
+  }, START_MS);
+  afterAll(async () => {
+    await started?.browser.close();
+    await started?.gateway.close();
+    files.remove();
+    expect(await engine.end()).toEqual([]);
+  }, START_MS);
+  return {
+    ...{ engine, files },
+    get gateway() {
+      return after().gateway;
+    },
+    get operator() {
+      return after().operator;
+    },
+    get browser() {
+      return after().browser;
+    },
+    open: (role) => ConsolePage.open(after().browser, after().gateway, role),
+  };
 }

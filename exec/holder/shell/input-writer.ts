@@ -56,9 +56,14 @@ export class InputWriter {
     await Promise.race([this.drained, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
   }
 
-  /** Types raw bytes. Unread bytes are kept up to a limit, and dropped above it. */
+  /** Unread bytes are kept up to a limit. */
+  hasRoomFor(bytes: Buffer): boolean {
+    return this.queuedBytes + bytes.length <= MAX_QUEUED_BYTES;
+  }
+
+  /** Types raw bytes; drops those that there is no room for. */
   raw(bytes: Buffer): void {
-    if (this.queuedBytes + bytes.length <= MAX_QUEUED_BYTES) this.enqueue(bytes);
+    if (this.hasRoomFor(bytes)) this.enqueue(bytes);
   }
 
   /** Types an answer that a program waits for, after everything typed before; the caller bounds its size. */

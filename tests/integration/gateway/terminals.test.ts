@@ -1,4 +1,5 @@
 // Terminals over WebSocket: bytes by offset, one who types, any number who watch.
+import { randomUUID } from 'node:crypto';
 import type { Gateway } from '../../../gateway/gateway';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ApiClient, gatewayOn, TerminalClient } from '../../helpers/gateway';
@@ -119,6 +120,39 @@ test('the same input sent again types nothing, over another gateway, too; other 
   } finally {
     await other.close();
   }
+});
+
+test('keys for a command are typed only while it runs', async () => {
+  const path = await running('while read -r x; do echo "got $x"; done');
+  const t = await open(path, { types: true });
+  const { running: command } = await t.first('state');
+  const type = (data: string, meant: string): void =>
+    t.send({
+      ...{ kind: 'input', id: randomUUID(), data: Buffer.from(data).toString('base64') },
+      command: meant,
+    });
+  type('lost\r', `${command}-2`);
+  expect(await t.first('typed')).toMatchObject({ typed: false });
+  type('meant\r', String(command));
+  await t.untilShown('got meant');
+  expect(t.bytes.includes('lost')).toBe(false);
+  t.close();
+});
+
+test('a client whose lost connection still has the keyboard types on, and no other client does', async () => {
+  const path = await running('cat');
+  const client = randomUUID();
+  const lost = await open(path, { types: true, client });
+  await lost.first('snapshot');
+  const other = await open(path, { types: true, client: randomUUID() });
+  expect((await other.first('refused')).problem).toMatchObject({ code: 'typist_busy' });
+  const again = await open(path, { types: true, client });
+  expect(await again.first('state')).toMatchObject({ isTypist: true });
+  again.type('mine\r');
+  await again.untilShown('mine\r\nmine');
+  const late = lost.type('late\r');
+  await until(() => lost.said.some((one) => one.kind === 'typed' && one.id === late && !one.typed));
+  for (const one of [lost, again]) one.close();
 });
 
 test('a client that does not acknowledge stops the stream, and not the program', async () => {

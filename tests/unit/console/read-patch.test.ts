@@ -1,5 +1,5 @@
 // What the page reads of patches and results.
-import { readPatch } from '../../../console/parts/read-patch';
+import { readPatch } from '../../../console/text/read-patch';
 import { resultsOfReply } from '../../../console/parts/results-of-reply';
 import type { Message, ToolCall } from '../../../contracts/agents/agent';
 

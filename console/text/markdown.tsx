@@ -3,14 +3,18 @@ import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { tokensOf } from './highlight';
+import { whenSeen } from './when-seen';
 
 const TAGS = [
   ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'a'],
   ...['ul', 'ol', 'li', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'],
   ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ];
-const ATTRIBUTES = ['href', 'start'];
+/** `class` only as the language of code. */
+const ATTRIBUTES = ['href', 'start', 'class'];
 const WEB = /^https?:\/\//i;
+const LANGUAGE = /^language-([\w+#-]{1,30})$/;
 
 /** Markup in an answer is shown, not obeyed and not left out; pictures are links, so that nothing is fetched. */
 const markdown = new Marked({
@@ -22,10 +26,17 @@ const markdown = new Marked({
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
+DOMPurify.addHook('uponSanitizeAttribute', (element, attribute) => {
+  if (attribute.attrName !== 'class') return;
+  attribute.keepAttr = element.nodeName === 'CODE' && LANGUAGE.test(attribute.attrValue);
+});
+
 /** As a fragment of the document: no text becomes markup after it was cleaned. */
 function clean(text: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(markdown.parse(text, { async: false, gfm: true }), {
     ...{ ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ATTRIBUTES, ALLOWED_URI_REGEXP: WEB },
+    // No address, though it is held against the pattern of addresses by default.
+    ADD_URI_SAFE_ATTR: ['start'],
     ...{ ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true },
   });
   for (const link of fragment.querySelectorAll('a')) showTarget(link);
@@ -46,8 +57,29 @@ function showTarget(link: HTMLAnchorElement): void {
   link.after(note);
 }
 
+/** Of code whose language is told. Its tokens are texts: nothing is read as markup again. */
+function color(code: Element): void {
+  const [, language] = LANGUAGE.exec(code.className) ?? [];
+  const tokens = tokensOf(code.textContent, language ?? null);
+  if (tokens.every(({ kind }) => kind === null)) return;
+  code.replaceChildren(
+    ...tokens.map(({ kind, text }) => {
+      if (kind === null) return text;
+      const token = document.createElement('span');
+      token.className = `token token-${kind}`;
+      token.textContent = text;
+      return token;
+    }),
+  );
+}
+
 export function Markdown({ text }: { text: string }): VNode {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.replaceChildren(clean(text)), [text]);
+  useEffect(() => {
+    place.current?.replaceChildren(clean(text));
+    const blocks = place.current?.querySelectorAll('pre > code[class]') ?? [];
+    const cancels = [...blocks].map((code) => whenSeen(code, () => color(code)));
+    return () => cancels.forEach((cancel) => cancel());
+  }, [text]);
   return <div class="markdown" ref={place} />;
 }

@@ -1,30 +1,16 @@
 // Terminals of the page in real Chromium: late ones, several people, passwords, selections.
-import type { Browser, Locator } from 'playwright-core';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import type { Locator } from 'playwright-core';
+import { pageSetting, type ConsolePage } from '../../helpers/console';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-let gateway: Gateway;
-let operator: ApiClient;
-let browser: Browser;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
-  browser = await ConsolePage.launch();
-}, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const setting = pageSetting();
 
 const run = (agent: string, code: string): Promise<unknown> =>
-  operator.post(`/v1/sessions/${agent}/local/0/exec`, { code, yield: { ...QUICK_YIELD, promptMs: 100 } });
+  setting.operator.post(`/v1/sessions/${agent}/local/0/exec`, {
+    code,
+    yield: { ...QUICK_YIELD, promptMs: 100 },
+  });
 
 interface Opened {
   opened: ConsolePage;
@@ -33,7 +19,7 @@ interface Opened {
 }
 
 async function openTile(agent: string): Promise<Opened> {
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   await opened.goto(`terminals?open=${agent}/local/0`);
   const tile = opened.page.getByRole('region', { name: `Terminal 0 of ${agent}` });
   return { opened, tile, rows: tile.locator('.xterm-rows') };
@@ -139,7 +125,7 @@ test('a selection is seen without WebGL, and is copied instead of interrupting t
 test('the keyboard can be taken as soon as the terminal’s code is loaded, not before', async () => {
   const agent = uniqueId('slow');
   await run(agent, 'cat');
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   await opened.page.route(/assets\/screen.*\.js$/, (route) => void released.then(() => route.continue()));
@@ -160,7 +146,7 @@ test.each([
 ])('keys whose gateway is gone %s are sent again, and typed once', async (_name, lost) => {
   const agent = uniqueId('again');
   await run(agent, 'while read -r x; do echo "got $x"; done');
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   let broken = 0;
   await opened.page.routeWebSocket(/\/terminal$/, (page) => {
     const server = page.connectToServer();

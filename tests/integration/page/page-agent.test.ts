@@ -1,33 +1,13 @@
 // The page of one agent in real Chromium: what is said where, what has changed in files, and what happened when.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator } from 'playwright-core';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import type { Locator } from 'playwright-core';
+import { pageSetting, type ConsolePage } from '../../helpers/console';
+import { call, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-jest.setTimeout(180_000);
-
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let operator: ApiClient;
-let browser: Browser;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
-  browser = await ConsolePage.launch();
-}, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const setting = pageSetting();
+const { files } = setting;
 
 const terminal = (code: string): Reply => ({
   text: call('code_execution_tool', { runtime: 'terminal', code }),
@@ -35,7 +15,7 @@ const terminal = (code: string): Reply => ({
 
 async function start(replies: Reply[]): Promise<string> {
   const id = uniqueId('page');
-  await operator.post('/v1/agents', {
+  await setting.operator.post('/v1/agents', {
     ...{ id, task: 'first', mode: 'conversation' },
     ...files.settings(replies),
   });
@@ -43,7 +23,7 @@ async function start(replies: Reply[]): Promise<string> {
 }
 
 const isIdle = (id: string) => async (): Promise<boolean> =>
-  (await operator.get<{ status: string }>(`/v1/agents/${id}`)).status === 'idle';
+  (await setting.operator.get<{ status: string }>(`/v1/agents/${id}`)).status === 'idle';
 
 const callOf = (opened: ConsolePage, text: string): Locator =>
   opened.page.getByRole('log').locator('details.call', { hasText: text });
@@ -56,11 +36,11 @@ test('each call shows its own result, though the model gives calls of two turns 
     { text: 'again' },
   ]);
   await until(isIdle(id));
-  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
-  const opened = await ConsolePage.open(browser, gateway);
+  await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  const opened = await setting.open();
   await opened.goto(`agents/${id}`);
   await opened.page.getByRole('log').getByText('again', { exact: true }).waitFor();
-  const { messages } = await operator.get<{ messages: { role: string; callId?: string }[] }>(
+  const { messages } = await setting.operator.get<{ messages: { role: string; callId?: string }[] }>(
     `/v1/agents/${id}/transcript`,
   );
   const ids = messages.filter(({ role }) => role === 'tool').map(({ callId }) => callId);
@@ -96,7 +76,7 @@ test('a patch is shown file by file, with signs for what is added and removed', 
     { text: call('write_file', { file_path: join(files.directory, 'third.txt'), content: 'a\nb\nc\n' }) },
     { text: 'patched' },
   ]);
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   await opened.goto(`agents/${id}`);
   await opened.page.getByRole('log').getByText('patched', { exact: true }).waitFor();
   const shown = callOf(opened, 'apply_patch');
@@ -122,7 +102,7 @@ test('a patch is shown file by file, with signs for what is added and removed', 
 test('the time line is a list that leads to each place in the conversation, by keyboard too', async () => {
   const id = await start([terminal("read -p 'Name? ' x; echo hi $x"), { text: 'it waits' }]);
   await until(isIdle(id));
-  const opened = await ConsolePage.open(browser, gateway, 'viewer');
+  const opened = await setting.open('viewer');
   const { page } = opened;
   await opened.goto(`agents/${id}`);
   await page.getByText('What happened, and when').click();
@@ -142,8 +122,8 @@ test('the time line is a list that leads to each place in the conversation, by k
   await page.keyboard.press('Enter');
   await page.locator('[data-message="1"]:focus').filter({ hasText: 'read -p' }).waitFor();
   // The wait ends, and the line says so by itself.
-  await operator.post(`/v1/sessions/${id}/local/0/input`, { keyboard: 'Ada' });
-  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  await setting.operator.post(`/v1/sessions/${id}/local/0/input`, { keyboard: 'Ada' });
+  await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
   await page.getByRole('log').getByText('second', { exact: true }).waitFor();
   await line.getByLabel('Show').selectOption('everything');
   await line.getByRole('link', { name: /command .*exit code 0/ }).waitFor();
@@ -152,9 +132,93 @@ test('the time line is a list that leads to each place in the conversation, by k
   await opened.close();
 });
 
+test('a turn that has failed says why and what can be done, on its page', async () => {
+  const id = uniqueId('failed');
+  await setting.operator.post('/v1/agents', {
+    ...{ id, task: 'first', mode: 'conversation', model: 'scripted:not-there.yaml' },
+  });
+  await until(isIdle(id));
+  const opened = await setting.open();
+  await opened.goto(`agents/${id}`);
+  const card = opened.page.getByRole('article', { name: 'The last turn has failed' });
+  await card.getByText('the model gave no reply').waitFor();
+  await card.getByText('not-there.yaml').first().waitFor();
+  await card.getByText('Send a message to go on.').waitFor();
+  expect(await card.innerText()).not.toContain('Next:');
+  expect(await opened.barriers()).toEqual([]);
+  await opened.close();
+});
+
+test('the list shows sub-agents below their parent, what each is doing, and what it has cost', async () => {
+  const usage = { inputTokens: 10, outputTokens: 10, costUsd: 0.25 };
+  const child = files.model([{ text: 'never', delayMs: 600_000 }]);
+  const id = await start([
+    { text: call('spawn_agent', { role: 'Finder', prompt: 'find it', model: child }), usage },
+    { text: 'it is looked for' },
+  ]);
+  const other = await start([terminal('echo other'), { text: 'other' }]);
+  await until(async () => (await isIdle(id)()) && (await isIdle(other)()));
+  const opened = await setting.open();
+  const { page } = opened;
+  await opened.goto('agents');
+  const rows = page.getByRole('list', { name: 'Agents' }).getByRole('listitem');
+  const [parent, below] = [rows.filter({ hasText: 'first$0.25' }), rows.filter({ hasText: `${id}-finder` })];
+  await parent.filter({ hasText: id }).waitFor();
+  await below.getByText(/Step 1: .*\d+ s/).waitFor();
+  const places = [parent, below].map((row) => row.getAttribute('aria-posinset').then(Number));
+  const [first = 0, second] = await Promise.all(places);
+  expect(second).toBe(first + 1);
+  expect(await opened.barriers()).toEqual([]);
+  await opened.goto(`agents/${id}`);
+  await page.getByRole('link', { name: 'Finder' }).waitFor();
+  await setting.operator.post(`/v1/agents/${id}/stop`);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('an agent that is not there is no lost connection, and has no time line', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  // Even for a moment.
+  await page.evaluate(`new MutationObserver(() => {
+    window.wasOffline ||= document.querySelector('.offline') !== null;
+  }).observe(document.body, { childList: true, subtree: true })`);
+  const refused = page.waitForResponse(/nobody-at-all\/events/);
+  await page.route('**/agents/nobody-at-all', (route) => void refused.then(() => route.continue()));
+  await opened.goto('agents/nobody-at-all');
+  await page.getByRole('alert').filter({ hasText: 'does not exist' }).waitFor();
+  expect(await page.getByText('What happened, and when').count()).toBe(0);
+  await opened.goto('hosts');
+  await page.getByText('No other machine has connected').waitFor();
+  expect(await page.evaluate('window.wasOffline ?? false')).toBe(false);
+  await opened.close();
+});
+
+test('while its messages are read the page does not say that there are none; a problem goes when they come', async () => {
+  const id = await start([{ text: 'done' }]);
+  await until(isIdle(id));
+  const opened = await setting.open();
+  const { page } = opened;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/events/, (route) => void released.then(() => route.continue()));
+  await opened.goto(`agents/${id}`);
+  await page.getByText('Reading its messages').waitFor();
+  await page.route(`**/v1/agents/${id}`, (route) =>
+    route.fulfill({ status: 503, json: { code: 'worker_silent', detail: 'No answer.', next: 'Wait.' } }),
+  );
+  await opened.goto('hosts');
+  await opened.goto(`agents/${id}`);
+  await page.getByRole('alert').filter({ hasText: 'No answer.' }).waitFor();
+  release();
+  await page.getByRole('log').getByText('done', { exact: true }).waitFor();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  await opened.close();
+});
+
 test('files of the page come compressed to those who take it, and a cache keeps them apart', async () => {
   const ask = async (path: string, headers: Record<string, string>): Promise<Response> =>
-    fetch(gateway.url + path, { headers });
+    fetch(setting.gateway.url + path, { headers });
   const first = await ask('/', { 'Accept-Encoding': 'identity' });
   const html = await first.text();
   expect(Object.fromEntries(first.headers)).toMatchObject({

@@ -1,29 +1,10 @@
 // Usage drawn by day in real Chromium, and the sound of the inbox.
-import type { Browser } from 'playwright-core';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { pageSetting } from '../../helpers/console';
+import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let operator: ApiClient;
-let browser: Browser;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
-  browser = await ConsolePage.launch();
-}, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const setting = pageSetting();
+const { files } = setting;
 
 /** How many pixels of a plot have the colour of its bars. */
 const BARS = `(() => {
@@ -38,12 +19,14 @@ const BARS = `(() => {
 
 test('tokens and dollars by day are drawn in the colours of light and dark, with the same figures in a table', async () => {
   const usage = { inputTokens: 12_345, outputTokens: 55, costUsd: 0.5 };
-  const { agent } = await operator.post<{ agent: string }>('/v1/agents', {
+  const { agent } = await setting.operator.post<{ agent: string }>('/v1/agents', {
     ...{ task: 'x', mode: 'conversation' },
     ...files.settings([{ text: 'done', usage }]),
   });
-  await until(async () => (await operator.get<{ status: string }>(`/v1/agents/${agent}`)).status === 'idle');
-  const opened = await ConsolePage.open(browser, gateway);
+  await until(
+    async () => (await setting.operator.get<{ status: string }>(`/v1/agents/${agent}`)).status === 'idle',
+  );
+  const opened = await setting.open();
   const { page } = opened;
   await opened.goto('usage');
   const table = page.getByRole('region', { name: 'By day' });
@@ -63,7 +46,7 @@ test('tokens and dollars by day are drawn in the colours of light and dark, with
 });
 
 test('the sound is off until it is switched on, is remembered, and is played once for what begins to wait', async () => {
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   const { page } = opened;
   const played = (): Promise<number> => page.evaluate<number>('window.played ?? 0');
   await page.addInitScript(`
@@ -74,7 +57,7 @@ test('the sound is off until it is switched on, is remembered, and is played onc
     };`);
   const waits = async (): Promise<string> => {
     const agent = uniqueId('s');
-    await operator.post(`/v1/sessions/${agent}/local/0/exec`, {
+    await setting.operator.post(`/v1/sessions/${agent}/local/0/exec`, {
       code: "read -p 'Go on? ' x",
       yield: { ...QUICK_YIELD, promptMs: 100 },
     });

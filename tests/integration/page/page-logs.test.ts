@@ -1,19 +1,15 @@
 // A terminal's long log in real Chromium: reached anywhere by offset, never held, downloaded whole.
 import { readFileSync } from 'node:fs';
-import type { Browser, Locator } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { MAX_WINDOWS, WINDOW_BYTES } from '../../../console/terminal/log-windows';
 import { logEnd, readWhole } from '../../../exec/output/log-reader';
 import { sessionPaths } from '../../../exec/session-paths';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { pageSetting, type ConsolePage } from '../../helpers/console';
 import { uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-let gateway: Gateway;
-let browser: Browser;
+const setting = pageSetting();
+const { engine } = setting;
 let log: Buffer;
 const agent = uniqueId('l');
 const LINES = 400_000;
@@ -21,20 +17,11 @@ const PATIENT = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_0
 const lineOf = (n: number): string => `line ${String(n).padStart(7, '0')}`;
 
 beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  const operator = await ApiClient.of(gateway, 'operator');
   const code = `seq -f 'line %07.0f größer \x1b[1m${'x'.repeat(50)}\x1b[0m' 1 ${LINES}`;
-  await operator.post(`/v1/sessions/${agent}/local/0/exec`, { code, yield: PATIENT });
+  await setting.operator.post(`/v1/sessions/${agent}/local/0/exec`, { code, yield: PATIENT });
   const path = sessionPaths(engine.dataDir, { agent, host: 'local', session: 0 }).log;
   log = readWhole(path, 0, logEnd(path));
-  browser = await ConsolePage.launch();
 }, 120_000);
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
 
 interface Opened {
   opened: ConsolePage;
@@ -43,7 +30,7 @@ interface Opened {
 }
 
 async function openHistory(): Promise<Opened> {
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   await opened.goto(`terminals?open=${agent}/local/0`);
   const tile = opened.page.getByRole('region', { name: `Terminal 0 of ${agent}` });
   await tile.getByRole('button', { name: 'History' }).click();

@@ -1,33 +1,12 @@
 // What people do on the page of an agent, in real Chromium: each act with its question and its real effect; and what a
 // viewer cannot do.
-import type { Browser } from 'playwright-core';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, type Json } from '../../helpers/gateway';
-import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/console';
+import type { Json } from '../../helpers/gateway';
+import { call, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-/** A browser, a worker and shells on a machine that may be slow. */
-jest.setTimeout(180_000);
-
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let operator: ApiClient;
-let browser: Browser;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
-  browser = await ConsolePage.launch();
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-});
+const setting = pageSetting();
+const { files } = setting;
 
 const terminal = (code: string): Reply => ({
   text: call('code_execution_tool', { runtime: 'terminal', code }),
@@ -36,16 +15,22 @@ const terminal = (code: string): Reply => ({
 async function start(replies: Reply[], more: object = {}): Promise<string> {
   const id = uniqueId('act');
   const settings = files.settings(replies);
-  await operator.post('/v1/agents', { id, task: 'first', mode: 'conversation', ...settings, ...more });
+  await setting.operator.post('/v1/agents', {
+    id,
+    task: 'first',
+    mode: 'conversation',
+    ...settings,
+    ...more,
+  });
   return id;
 }
 
 const stateOf = (id: string): Promise<{ status: string; turns: number; messages: number }> =>
-  operator.get(`/v1/agents/${id}`);
+  setting.operator.get(`/v1/agents/${id}`);
 const isIdle = (id: string) => async (): Promise<boolean> => (await stateOf(id)).status === 'idle';
 
 async function shown(id: string, role: 'operator' | 'viewer' = 'operator'): Promise<ConsolePage> {
-  const opened = await ConsolePage.open(browser, gateway, role);
+  const opened = await setting.open(role);
   await opened.goto(`agents/${id}`);
   await opened.page.getByRole('heading', { level: 1, name: id }).waitFor();
   return opened;
@@ -89,7 +74,7 @@ test('recover ends the command that hangs, and the conversation goes on in a fre
     ENDLESS,
   );
   const session = (): Promise<{ state: { command: unknown } | null }> =>
-    operator
+    setting.operator
       .get<{ state: { command: unknown } | null }>(`/v1/sessions/${id}/local/0`)
       .catch(() => ({ state: null }));
   const opened = await shown(id);
@@ -134,7 +119,7 @@ test('interrupt ends the turn before its next step, and what was queued comes ne
 test('a fork begins with the messages up to its place, and leaves the agent as it was', async () => {
   const id = await start([{ text: 'one' }, { text: 'two' }, { text: 'another way' }]);
   await until(isIdle(id));
-  await operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
+  await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'second' });
   const opened = await shown(id);
   const { page } = opened;
   const log = page.getByRole('log');
@@ -192,12 +177,12 @@ test('a viewer sees all of it and can change nothing, on the page or by the API'
 test('a problem says what to do next, once', async () => {
   const id = await start([{ text: 'one' }]);
   await until(isIdle(id));
-  const answer = await operator.ask('POST', `/v1/agents/${id}/fork`, { at: 1 });
+  const answer = await setting.operator.ask('POST', `/v1/agents/${id}/fork`, { at: 1 });
   const { detail, next } = answer.body as { detail: string; next: string };
   expect(next).toContain('Name one of these');
   expect(detail).not.toContain(next);
   expect(detail).not.toMatch(/Next:/);
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   await opened.goto('agents/nobody-of-this-name');
   const alert = opened.page.getByRole('alert').first();
   await alert.waitFor();

@@ -1,41 +1,28 @@
 // The page in real Chromium, on a real gateway, worker and shells.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { ConsolePage, pageSetting } from '../../helpers/console';
+import { gatewayOn } from '../../helpers/gateway';
+import { call, QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let operator: ApiClient;
-let browser: Browser;
-beforeAll(async () => {
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\n"held" = "ask"\n');
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
-  browser = await ConsolePage.launch();
-}, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const setting = pageSetting({
+  prepare: ({ dataDir }) =>
+    writeFileSync(join(dataDir, 'holdfast.toml'), '[policy.agents]\n"held" = "ask"\n'),
+});
+const { engine, files } = setting;
 
 const run = (agent: string, code: string): Promise<unknown> =>
-  operator.post(`/v1/sessions/${agent}/local/0/exec`, { code, yield: { ...QUICK_YIELD, promptMs: 100 } });
+  setting.operator.post(`/v1/sessions/${agent}/local/0/exec`, {
+    code,
+    yield: { ...QUICK_YIELD, promptMs: 100 },
+  });
 const terminal = (code: string): { text: string } => ({
   text: call('code_execution_tool', { runtime: 'terminal', code }),
 });
 
 test('the token of a link logs in once and is gone from the address; without one the page asks for it', async () => {
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   expect(opened.page.url()).not.toContain('hf_');
   await opened.page.getByRole('button', { name: 'Log out' }).click();
   await opened.page.getByLabel('Token').fill('hf_wrong');
@@ -46,10 +33,10 @@ test('the token of a link logs in once and is gone from the address; without one
 });
 
 test('an approval shows the whole code with its host and hash, and runs when it is approved', async () => {
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   const lines = Array.from({ length: 60 }, (_, index) => `echo line ${index}`);
   const code = [...lines, 'echo "a\u202eb"', 'echo approved'].join('\n');
-  const running = operator.post('/v1/sessions/held/local/0/exec', {
+  const running = setting.operator.post('/v1/sessions/held/local/0/exec', {
     code,
     yield: { maxMs: 40_000, firstOutputMs: 40_000 },
   });
@@ -58,7 +45,7 @@ test('an approval shows the whole code with its host and hash, and runs when it 
   expect(await card.getByRole('region').innerText()).toContain('echo line 59');
   // What reorders the text is written out.
   expect(await card.locator('mark').innerText()).toBe('U+202E');
-  const { items } = await operator.get<{ items: { hash: string }[] }>('/v1/approvals?agent=held');
+  const { items } = await setting.operator.get<{ items: { hash: string }[] }>('/v1/approvals?agent=held');
   await card.getByText(items[0]?.hash ?? 'no hash').waitFor();
   await card.getByText('local', { exact: true }).waitFor();
   expect(await opened.barriers()).toEqual([]);
@@ -71,7 +58,7 @@ test('an approval shows the whole code with its host and hash, and runs when it 
 
 test('a prompt is answered in the inbox, with a password field where the program does not echo', async () => {
   const agent = uniqueId('p');
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   await run(agent, "read -p 'Deploy? ' x; read -sp 'Password: ' y; printf '\\n%s.\\n' \"$x ${#y}\"");
   const card = opened.page.getByRole('article').filter({ hasText: agent });
   await card.getByText('Deploy?', { exact: true }).waitFor();
@@ -83,7 +70,9 @@ test('a prompt is answered in the inbox, with a password field where the program
   await card.getByRole('button', { name: 'Send' }).click();
   await card.waitFor({ state: 'detached' });
   await until(async () => {
-    const { view } = await operator.get<{ view: { output: string } }>(`/v1/sessions/${agent}/local/0`);
+    const { view } = await setting.operator.get<{ view: { output: string } }>(
+      `/v1/sessions/${agent}/local/0`,
+    );
     return view.output.includes('yes 6.');
   });
   expect(opened.faults).toEqual([]);
@@ -92,7 +81,7 @@ test('a prompt is answered in the inbox, with a password field where the program
 
 test('an agent started from the form shows each step as it happens, and answers what it is sent', async () => {
   const agent = uniqueId('a');
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   const { page } = opened;
   const { model } = files.settings([
     terminal('echo from-the-shell'),
@@ -128,7 +117,10 @@ test('a terminal is typed into, watched and taken over, and goes on after its ga
   const first = await gatewayOn(engine);
   const port = new URL(first.url).port;
   await run(agent, 'while read -r n; do echo "got $n"; done');
-  const [one, two] = [await ConsolePage.open(browser, first), await ConsolePage.open(browser, first)];
+  const [one, two] = [
+    await ConsolePage.open(setting.browser, first),
+    await ConsolePage.open(setting.browser, first),
+  ];
   for (const { page } of [one, two]) {
     await page.goto(`${first.url}/#/terminals`);
     await page.getByRole('button', { name: agent }).click();
@@ -167,11 +159,11 @@ test('a terminal is typed into, watched and taken over, and goes on after its ga
 test('what programs and models print does nothing to the page', async () => {
   const agent = uniqueId('h');
   const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
-  const opened = await ConsolePage.open(browser, gateway);
+  const opened = await setting.open();
   const { page } = opened;
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
-  await operator.post('/v1/agents', {
+  await setting.operator.post('/v1/agents', {
     id: agent,
     task: attack,
     mode: 'conversation',
@@ -197,7 +189,7 @@ test('what programs and models print does nothing to the page', async () => {
   await page.getByRole('button', { name: 'Type' }).click();
   await page.getByText('you type').waitFor();
   expect(await page.title()).toMatch(/^(\(\d+\) )?Holdfast$/);
-  expect(asked.filter((url) => !url.startsWith(gateway.url))).toEqual([]);
+  expect(asked.filter((url) => !url.startsWith(setting.gateway.url))).toEqual([]);
   // The program's questions get no answer: an answer would be typed at its prompt.
   await page.locator('.xterm-helper-textarea').focus();
   await page.keyboard.type('go\n');
@@ -213,7 +205,7 @@ const MARKUP = '<b>bold</b>';
 test.each(['inbox', 'agents', 'terminals', 'hosts', 'tools', 'usage', 'start'])(
   'the page %s has no barrier that axe finds, at a desk or on a phone',
   async (place) => {
-    const opened = await ConsolePage.open(browser, gateway, 'viewer');
+    const opened = await setting.open('viewer');
     await opened.goto(place);
     await opened.page.getByRole('heading', { level: 1, name: new RegExp(place, 'i') }).waitFor();
     expect(await opened.barriers()).toEqual([]);

@@ -1,45 +1,30 @@
 // A long list of agents on the page, in real Chromium. No worker: a list needs none.
-import type { Browser } from 'playwright-core';
-import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { pageSetting } from '../../helpers/console';
+import { ApiClient } from '../../helpers/gateway';
 import { count } from '../../helpers/long-run';
 import { until } from '../../helpers/until';
 
-jest.setTimeout(180_000);
-
 const AGENTS = count(250, 1_000);
 const AT_ONCE = 25;
-const engine = new EngineOfItsOwn();
-let gateway: Gateway;
-let browser: Browser;
+const setting = pageSetting({ worker: false });
+const { engine } = setting;
 const idOf = (index: number): string => `listed-${String(index).padStart(4, '0')}`;
 beforeAll(async () => {
-  await engine.startServer();
-  await engine.connect();
-  gateway = await gatewayOn(engine);
-  browser = await ConsolePage.launch();
   for (let first = 0; first < AGENTS; first += AT_ONCE)
     await Promise.all(
       Array.from({ length: AT_ONCE }, (_, index) =>
         engine.client.agent(idOf(first + index)).start({ mode: 'conversation', model: 'scripted:none.yaml' }),
       ),
     );
-  const viewer = await ApiClient.of(gateway, 'viewer');
+  const viewer = await ApiClient.of(setting.gateway, 'viewer');
   await until(
     async () => (await viewer.get<{ items: unknown[] }>('/v1/agents?limit=1000')).items.length === AGENTS,
     120_000,
   );
 });
-afterAll(async () => {
-  await browser.close();
-  await gateway.close();
-  expect(await engine.end()).toEqual([]);
-});
 
 test(`${AGENTS} agents scroll to the last, with few of them in the page at any time`, async () => {
-  const opened = await ConsolePage.open(browser, gateway, 'viewer');
+  const opened = await setting.open('viewer');
   const { page } = opened;
   await opened.goto('agents');
   const rows = page.getByRole('list', { name: 'Agents' }).getByRole('listitem');
@@ -69,7 +54,7 @@ test(`${AGENTS} agents scroll to the last, with few of them in the page at any t
 });
 
 test('what is sought is sent to the server, which finds it, and a filter too', async () => {
-  const opened = await ConsolePage.open(browser, gateway, 'viewer');
+  const opened = await setting.open('viewer');
   const { page } = opened;
   const asked: URLSearchParams[] = [];
   page.on('request', (request) => {

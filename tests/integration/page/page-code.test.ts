@@ -1,0 +1,144 @@
+// Code on the page in real Chromium: in answers, calls and approvals; hostile, unknown and long.
+import type { Locator } from 'playwright-core';
+import { pageSetting, type ConsolePage } from '../../helpers/console';
+import { call, uniqueId, type Reply } from '../../helpers/temporal';
+
+const setting = pageSetting();
+const { files } = setting;
+
+/** The conversation of an agent that has given these replies. */
+async function shown(replies: Reply[], last: string): Promise<{ opened: ConsolePage; log: Locator }> {
+  const id = uniqueId('code');
+  await setting.operator.post('/v1/agents', {
+    ...{ id, task: 'first', mode: 'conversation' },
+    ...files.settings(replies),
+  });
+  const opened = await setting.open();
+  await opened.goto(`agents/${id}`);
+  const log = opened.page.getByRole('log');
+  await log.getByText(last).first().waitFor();
+  return { opened, log };
+}
+
+const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``;
+
+/** One for each colour that there is. */
+const PYTHON = 'def area(r):\n    """Of a circle."""\n    return 3.14 * r ** 2  # about';
+const DIFF = '@@ -1 +1 @@\n-old\n+new';
+
+test('code of an answer has colours that can be read on light and dark, and its text stays as it is', async () => {
+  const { opened, log } = await shown(
+    [{ text: `Here:\n\n${fenced('python', PYTHON)}\n\n${fenced('diff', DIFF)}\n\nlast line` }],
+    'last line',
+  );
+  const blocks = log.locator('.markdown pre');
+  await blocks.nth(0).locator('.token-word', { hasText: 'def' }).waitFor();
+  await blocks.nth(0).locator('.token-comment', { hasText: '# about' }).waitFor();
+  await blocks.nth(0).locator('.token-number', { hasText: '3.14' }).waitFor();
+  await blocks.nth(0).locator('.token-string', { hasText: 'Of a circle' }).waitFor();
+  await blocks.nth(1).locator('.token-added', { hasText: '+new' }).waitFor();
+  expect(await blocks.allTextContents()).toEqual([`${PYTHON}\n`, `${DIFF}\n`]);
+  expect(await log.locator('[style]').count()).toBe(0);
+  expect(await opened.barriers()).toEqual([]);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('code of a call has colours once it is unfolded', async () => {
+  const args = { runtime: 'python', code: 'print("from" + " python")', more: { deep: [1, true] } };
+  const { opened, log } = await shown(
+    [{ text: call('code_execution_tool', args) }, { text: 'last line' }],
+    'last line',
+  );
+  const folded = log.locator('details.call');
+  const code = folded.getByRole('region', { name: 'code of code_execution_tool' });
+  expect(await folded.locator('.token').count()).toBe(0);
+  await folded.locator('summary').click();
+  await code.locator('.token-string', { hasText: '"from"' }).waitFor();
+  await folded
+    .getByRole('region', { name: 'more of code_execution_tool' })
+    .locator('.token-number', { hasText: '1' })
+    .waitFor();
+  expect(await code.textContent()).toBe(`${args.code}\n`);
+  expect(await opened.barriers()).toEqual([]);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+const SCRIPT = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">';
+
+test('hostile code is text, in a language that is known, unknown or hostile itself', async () => {
+  const hostile = [
+    'html',
+    'nonsense',
+    '"onclick="document.title=1',
+    '"><img/src=x>',
+    'constructor',
+    'html x=1',
+  ];
+  const { opened, log } = await shown(
+    [
+      {
+        text: [
+          ...hostile.map((language) => fenced(language, SCRIPT)),
+          '<pre><code class="language-python" onclick="x">def f(): pass</code></pre>',
+          '<p class="token word" style="color:red">not a token</p>',
+          'last line',
+        ].join('\n\n'),
+      },
+    ],
+    'last line',
+  );
+  const blocks = log.locator('.markdown pre');
+  await blocks.first().locator('.token').first().waitFor();
+  expect(await blocks.allTextContents()).toEqual(hostile.map(() => `${SCRIPT}\n`));
+  expect(await log.locator('script, img, [style], [onclick], [onerror]').count()).toBe(0);
+  const tokens = await opened.page.evaluate<number[]>(
+    "[...document.querySelectorAll('.markdown pre')].map((one) => one.querySelectorAll('.token').length)",
+  );
+  expect(tokens.map((count) => count > 0)).toEqual([true, false, false, false, false, true]);
+  expect(await log.locator('p .token').count()).toBe(0);
+  const classes = await opened.page.evaluate<(string | null)[]>(
+    "[...document.querySelectorAll('.markdown pre code')].map((one) => one.getAttribute('class'))",
+  );
+  const [html, none, constructor] = ['language-html', null, 'language-constructor'];
+  expect(classes).toEqual([html, 'language-nonsense', none, none, constructor, html]);
+  // Nothing but the language of code has a class that a model has chosen.
+  expect(await log.locator('.markdown :not(code, .token, .target)[class]').count()).toBe(0);
+  expect(await opened.page.title()).toMatch(/^(\(\d+\) )?Holdfast$/);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('code above a size, or with a line above one, is shown whole and without colours', async () => {
+  const long = Array.from({ length: 2_050 }, (_, n) => `value_${1_000 + n} = ${'1 + '.repeat(22)}1`).join(
+    '\n',
+  );
+  const wide = `x = "${'a'.repeat(1_500)}"`;
+  expect(long.length).toBeGreaterThan(200_000);
+  const { opened, log } = await shown(
+    [
+      {
+        text: [fenced('python', long), fenced('python', wide), fenced('python', 'x = 1'), 'last line'].join(
+          '\n\n',
+        ),
+      },
+    ],
+    'last line',
+  );
+  const blocks = log.locator('.markdown pre');
+  // In view when it is scrolled to, as the others on the way there.
+  for (const index of [0, 1, 2]) await blocks.nth(index).scrollIntoViewIfNeeded();
+  await blocks.nth(2).locator('.token').first().waitFor();
+  expect(await blocks.nth(0).locator('.token').count()).toBe(0);
+  expect(await blocks.nth(1).locator('.token').count()).toBe(0);
+  expect((await blocks.nth(0).textContent()) === `${long}\n`).toBe(true);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('a list in an answer keeps the number that it begins with', async () => {
+  const { opened, log } = await shown([{ text: '3. third\n4. fourth\n\nlast line' }], 'last line');
+  expect(await log.locator('.markdown ol').getAttribute('start')).toBe('3');
+  await opened.close();
+});
