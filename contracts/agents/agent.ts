@@ -195,6 +195,8 @@ export interface TurnInput {
   earlier: Omit<MessagesOfRun, 'workflowId'>;
   /** When the turn's own timer starts. Absent in turns of earlier releases: with the turn. */
   timer?: 'with-tools';
+  /** How sub-agents are started. Absent in turns of earlier releases: by an activity for each. */
+  spawns?: 'by-signal';
 }
 
 /** What a turn carries over when it continues as new. */
@@ -238,6 +240,8 @@ export interface ModelCall {
   earlier: Omit<MessagesOfRun, 'workflowId'>;
   /** The keys of its reply's calls begin with it; absent in calls from earlier releases. */
   key?: string | undefined;
+  /** Whether the turn asks its agent for sub-agents itself, and needs to know their roles for that. */
+  plans?: true | undefined;
 }
 
 /** Replaces messages that the model no longer sees. */

@@ -1,5 +1,5 @@
 // Data about sub-agents that crosses process boundaries. Plain JSON, no I/O.
-import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
+import type { AgentResult, ModelReply, SubAgent, TurnLimits, Usage } from './agent';
 import { HoldfastError } from '../errors/holdfast-error';
 import { fnv1a } from '../hash';
 
@@ -20,6 +20,45 @@ export interface SpawnRequest {
   /** At most its parent's limits, which are the default. */
   limits?: Partial<TurnLimits> | undefined;
 }
+
+/** What a model's `spawn_agent` starts, as far as it is known before its turn's budget. */
+export type SpawnPlan = Omit<SpawnRequest, 'key'>;
+
+/** The plans, by call id, of the calls whose sub-agents the turn asks its agent for. No part of the conversation. */
+export interface PlannedReply extends ModelReply {
+  plans?: Record<string, SpawnPlan>;
+}
+
+/** A turn asks its agent for sub-agents: all that one reply starts, together. */
+export interface SpawnAgentsSignal {
+  turn: string;
+  agents: SpawnRequest[];
+}
+
+/** The agent's answer to the turn; `fault`: that one was refused. */
+export interface AgentsSpawnedSignal {
+  agents: SpawnedAgent[];
+}
+
+export type SpawnedAgent =
+  | { key: string; agentId: string; fault?: undefined }
+  | { key: string; agentId?: undefined; fault: { code: string; message: string } };
+
+/** What the turn of the caller may still use of its limits. */
+export interface BudgetLeft {
+  tokens?: number | undefined;
+  costUsd?: number | undefined;
+}
+
+/** Its limits, and no more than the rest of its caller's budget. */
+export const withinBudget = (
+  limits: Partial<TurnLimits>,
+  { tokens, costUsd }: BudgetLeft = {},
+): Partial<TurnLimits> => ({
+  ...limits,
+  ...(tokens !== undefined && { tokens: Math.min(tokens, limits.tokens ?? tokens) }),
+  ...(costUsd !== undefined && { costUsd: Math.min(costUsd, limits.costUsd ?? costUsd) }),
+});
 
 /** What a parent keeps about a sub-agent, also across continue-as-new. */
 export interface SubAgentRecord extends SubAgent {

@@ -101,6 +101,8 @@ export function listen(conversation: Conversation): void {
   });
   listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
 
+  listener.signal(MESSAGES.spawnAgents, (request) => void agents.spawnForTurn(request, isOpen));
+
   listenToAnswers(conversation);
 
   listener.query(MESSAGES.state, () => conversation.state());
