@@ -6,7 +6,7 @@ import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { MAX_SESSIONS_PER_AGENT } from '../sessions/session';
 import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';
-import { z } from './zod';
+import { matching, z } from './zod';
 
 const text = z.string().check(
   z.refine<string>((value) => value.trim() !== '', {
@@ -35,7 +35,7 @@ export const limitsSchema = z.partial(
 );
 
 const modelName = z.string().check(
-  z.regex(MODEL_NAME, {
+  matching(MODEL_NAME, {
     error: (issue) =>
       `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
   }),
@@ -101,7 +101,7 @@ export const spawnSchema = z.strictObject({
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
 });
-const agentIds = z.array(z.string().check(z.regex(ID_PATTERN))).check(z.minLength(1), z.maxLength(1_000));
+const agentIds = z.array(z.string().check(matching(ID_PATTERN))).check(z.minLength(1), z.maxLength(1_000));
 export const agentsWaitSchema = z.strictObject({
   agentIds,
   mode: z.optional(z.enum(['all', 'any'])),

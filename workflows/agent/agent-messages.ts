@@ -17,7 +17,7 @@ const idOf = ({ id }: { id?: string | undefined }): string | undefined => id ?? 
 
 export function listen(conversation: Conversation): void {
   const { agents, taken, transcript } = conversation;
-  messageGuard.refused = (err) => {
+  messageGuard().refused = (err) => {
     conversation.refuse(err);
     conversation.show();
   };

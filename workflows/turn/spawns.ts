@@ -50,7 +50,7 @@ export class Spawns {
       await (this.sending ??= this.send(agent));
       await condition(() => this.answers.has(key));
       const { agentId, fault } = this.answers.get(key) ?? {};
-      if (agentId === undefined) return failedCall(call, fault ?? UNANSWERED);
+      if (agentId === undefined) return failedCall(call, fault ?? unanswered());
       return { callId, tool, content: agentId, isError: false, ...(isReferredTo && { value: agentId }) };
     } catch (err) {
       const known = fromFailure(err);
@@ -73,4 +73,5 @@ export class Spawns {
   }
 }
 
-const UNANSWERED = new HoldfastError('internal', { reason: 'the agent did not say what it started' });
+const unanswered = (): HoldfastError =>
+  new HoldfastError('internal', { reason: 'the agent did not say what it started' });
