@@ -204,6 +204,8 @@ export interface TurnRecord {
   messages: Message[];
   steps: number;
   calls: number;
+  /** Those of them that the turn ran itself; absent in records of earlier releases. */
+  ownCalls?: number;
   /** Malformed replies in a row. */
   repairs: number;
   sessions: number[];
@@ -220,7 +222,10 @@ export interface TurnResult extends AgentResult {
   messages: Message[];
   /** Sessions of the agent's host that the turn's tool calls used. */
   sessions: number[];
-  /** Tool calls that it made; absent in results from earlier releases. */
+  /**
+   * Tool calls that it made, without those that it ran itself: these open no session. Absent in results from earlier
+   * releases.
+   */
   calls?: number | undefined;
 }
 

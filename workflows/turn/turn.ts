@@ -81,6 +81,7 @@ class Turn {
   private readonly limits: typeof DEFAULT_LIMITS;
   private steps: number;
   private calls: number;
+  private ownCalls: number;
   /** Consecutive malformed replies. */
   private repairs: number;
   private readonly sessions: Set<number>;
@@ -102,6 +103,7 @@ class Turn {
     this.transcript.push(...(carried?.messages ?? [{ role: 'user', text: input.message }]));
     this.steps = carried?.steps ?? 0;
     this.calls = carried?.calls ?? 0;
+    this.ownCalls = carried?.ownCalls ?? 0;
     this.repairs = carried?.repairs ?? 0;
     this.isFullForModel = carried?.isFullForModel ?? false;
     this.sessions = new Set(carried?.sessions);
@@ -189,7 +191,7 @@ class Turn {
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
-    const { steps, usage, calls } = this;
+    const { steps, usage, calls, ownCalls } = this;
     const { messages } = this.transcript;
     const sessions = [...this.sessions];
     const last = messages.at(-1);
@@ -204,7 +206,7 @@ class Turn {
       ...(usage && { usage }),
       messages,
       sessions,
-      calls,
+      calls: calls - ownCalls,
     };
     this.progress.ended(result);
     return result;
@@ -218,11 +220,11 @@ class Turn {
   }
 
   private record(): TurnRecord {
-    const { steps, calls, repairs, sessions, usage, startedAt, isFullForModel } = this;
+    const { steps, calls, ownCalls, repairs, sessions, usage, startedAt, isFullForModel } = this;
     const { messages } = this.transcript;
     const { cleared } = this.approvals.record;
     const rest = { usage, startedAt, isFullForModel, ...(cleared.length > 0 && { cleared }) };
-    return { messages, steps, calls, repairs, sessions: [...sessions], ...rest };
+    return { messages, steps, calls, ownCalls, repairs, sessions: [...sessions], ...rest };
   }
 
   /** Why there is no further step, if so. */
@@ -341,9 +343,10 @@ class Turn {
     }
     const refused = await this.refusalOf(call, key);
     if (refused) return failedCall(call, refused);
+    const plan = this.spawns.plans[call.callId];
+    if (plan ?? call.runsOn === 'turn') this.ownCalls += 1;
     if (call.runsOn === 'turn') return this.waitForAgents(call, key);
     const { budgetLeft } = this;
-    const plan = this.spawns.plans[call.callId];
     if (plan) return this.spawns.run({ agent, call, key, plan, budgetLeft, isReferredTo });
     const more = { ...(budgetLeft && { budgetLeft }), ...(isReferredTo && { wantsValue: true }) };
     return callTool({ agent, key, call, settings, callsLeft, ...more }, summary);
