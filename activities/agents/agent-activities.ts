@@ -10,7 +10,7 @@ import type {
   ResetSessionsInput,
 } from '../../contracts/activities';
 import type { Compaction, Message, ModelCall } from '../../contracts/agents/agent';
-import type { PlannedReply } from '../../contracts/agents/sub-agents';
+import type { PlannedReply } from '../../contracts/agents/model-reply';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
   hostNameOf,
@@ -87,7 +87,12 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           const parsed = checkedAnswer(prepared, outputSchema);
           const { usage } = raw;
           const { window } = provider;
-          const reply = fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
+          const reply = fitReply({
+            text: raw.text,
+            parsed,
+            ...(usage && { usage }),
+            ...(window && { window }),
+          });
           const plans = input.plans && (await planSpawns(reply.parsed, { tools, allowed, key: input.key }));
           return { ...reply, ...(plans && { plans }) };
         },

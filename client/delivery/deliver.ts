@@ -95,7 +95,8 @@ async function patienceMs(err: unknown, { client, workflowId }: Delivery): Promi
   if (failsItsTasks(err)) return FAILING_MS;
   // Sent to a run that was just continuing as new: the server reports "not found" for that run.
   if (!(err instanceof WorkflowNotFoundError)) return -1;
-  return (await describe(client, workflowId))?.workflowExecutionInfo?.status === RUNNING ? PATIENCE_MS : -1;
+  const { status } = (await describe(client, workflowId))?.workflowExecutionInfo ?? {};
+  return Number(status) === RUNNING ? PATIENCE_MS : -1;
 }
 
 type Described = Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>;

@@ -255,15 +255,6 @@ export interface Compaction {
   usage?: Usage;
 }
 
-export interface ModelReply {
-  /** For a malformed reply: the text as the model wrote it. */
-  text?: string;
-  parsed: ParsedReply;
-  usage?: Usage;
-  /** The most tokens that the model can read, if known. */
-  window?: number;
-}
-
 /** One more message to an agent. */
 export interface SendRequest {
   /** The same id again with the same message gets the recorded answer. Default: the update's id. */

@@ -1,5 +1,5 @@
 // Data about sub-agents that crosses process boundaries. Plain JSON, no I/O.
-import type { AgentResult, ModelReply, SubAgent, TurnLimits, Usage } from './agent';
+import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
 import { HoldfastError } from '../errors/holdfast-error';
 import { fnv1a } from '../hash';
 
@@ -23,11 +23,6 @@ export interface SpawnRequest {
 
 /** What a model's `spawn_agent` starts, as far as it is known before its turn's budget. */
 export type SpawnPlan = Omit<SpawnRequest, 'key'>;
-
-/** The plans, by call id, of the calls whose sub-agents the turn asks its agent for. No part of the conversation. */
-export interface PlannedReply extends ModelReply {
-  plans?: Record<string, SpawnPlan>;
-}
 
 /** A turn asks its agent for sub-agents: all that one reply starts, together. */
 export interface SpawnAgentsSignal {

@@ -7,5 +7,7 @@ z.config({ jitless: true });
 export { z };
 
 /** As `z.regex`, with a copy of the pattern: zod writes to it, and what modules export is frozen in workflows. */
-export const matching = (pattern: RegExp, params?: Parameters<typeof z.regex>[1]): ReturnType<typeof z.regex> =>
-  z.regex(new RegExp(pattern), params);
+export const matching = (
+  pattern: RegExp,
+  params?: Parameters<typeof z.regex>[1],
+): ReturnType<typeof z.regex> => z.regex(new RegExp(pattern), params);

@@ -29,7 +29,7 @@ import type { QuestionsSignal } from '../../contracts/agents/questions';
 import { argumentsOf } from '../../contracts/tools/shown-values';
 import type { ToolSettings } from '../../contracts/tools/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../../contracts/payload-size';
-import type { PlannedReply } from '../../contracts/agents/sub-agents';
+import type { PlannedReply } from '../../contracts/agents/model-reply';
 import { addUsage, tokensOf } from '../../contracts/agents/usage';
 import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { AgentsWait } from './agents-wait';
