@@ -137,6 +137,13 @@ test('sub-agents that one reply starts cost the turn one signal and no activity,
   expect(parent).toMatchObject({ START_CHILD_WORKFLOW_EXECUTION_INITIATED: 4 });
   expect(parent).not.toHaveProperty('ACTIVITY_TASK_SCHEDULED');
   expect(parent).not.toHaveProperty('WORKFLOW_EXECUTION_UPDATE_ACCEPTED');
+  // The time line has those calls as it has others.
+  const { items } = await engine.client.timeLine(id);
+  const told = items.filter(({ text }) => text === 'Tool spawn_agent');
+  expect(told).toHaveLength(3);
+  expect(
+    told.every(({ kind, turn, durationMs }) => kind === 'tool' && turn === 1 && durationMs !== null),
+  ).toBe(true);
 });
 
 test('a model call in the worker that recorded the conversation asks no workflow for it; in the next worker it has all of it', async () => {
