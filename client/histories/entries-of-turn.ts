@@ -68,11 +68,7 @@ function addSpawns(facts: TurnFacts, spawns: readonly Spawned[], base: Base): vo
   }
 }
 
-async function addCall(
-  facts: TurnFacts,
-  span: ActivitySpan,
-  base: Base,
-): Promise<void> {
+async function addCall(facts: TurnFacts, span: ActivitySpan, base: Base): Promise<void> {
   const { key, call, settings } = (await span.input<ToolInvocation>()) ?? {};
   const { session, isError } = (await span.result<ToolResult>()) ?? {};
   const text = `Tool ${label(call?.tool ?? 'call')}`;

@@ -161,7 +161,9 @@ export class SubAgents {
       }),
     );
     try {
-      await getExternalWorkflowHandle(turn).signal(signalOf(TURN_MESSAGES.agentsSpawned), { agents: spawned });
+      await getExternalWorkflowHandle(turn).signal(signalOf(TURN_MESSAGES.agentsSpawned), {
+        agents: spawned,
+      });
     } catch {
       // The turn is over: nobody is waiting any longer.
     }
