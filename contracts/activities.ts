@@ -1,5 +1,6 @@
 // The agent's activities, which run on `holdfast`, as workflows see them.
-import type { Compaction, ModelCall, ModelReply, ToolResult, TranscriptPage } from './agents/agent';
+import type { Compaction, ModelCall, ToolResult, TranscriptPage } from './agents/agent';
+import type { PlannedReply } from './agents/model-reply';
 import type { OfferRequest, ToolsOffer } from './tools/offered-tools';
 import type { HeldCall, ToolInvocation, ToolOutcome } from './tools/tools';
 
@@ -65,7 +66,7 @@ export interface OfferActivities {
 
 export interface AgentActivities {
   /** One call to the model. Safe to repeat: only the cost is incurred twice. */
-  callModel(input: ModelCall): Promise<ModelReply>;
+  callModel(input: ModelCall): Promise<PlannedReply>;
   /** A summary that replaces the conversation so far. Safe to repeat, like `callModel`. */
   compact(input: ModelCall): Promise<Compaction>;
   /** A page of another agent's messages. */

@@ -16,14 +16,17 @@ const { dirname, join, relative } = require('node:path');
 const { brotliCompressSync, gzipSync } = require('node:zlib');
 
 const root = join(__dirname, '..');
+const workflows = join(root, 'dist', 'workflows', 'index.js');
+const seals = join(root, 'dist', 'workflows', 'messages', 'sealed-messages.js');
 /** The second is for encrypted payloads: the workflow makes failures and checks seals. */
 const BUNDLES = [
-  { name: 'workflow-bundle.js', options: {} },
+  { name: 'workflow-bundle.js', options: { preloadModules: [workflows] } },
   {
     name: 'workflow-bundle-encoding.js',
     options: {
       failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js'),
-      workflowInterceptorModules: [join(root, 'dist', 'workflows', 'messages', 'sealed-messages.js')],
+      workflowInterceptorModules: [seals],
+      preloadModules: [workflows, seals],
     },
   },
 ];
@@ -50,7 +53,7 @@ rmSync(join(root, 'dist', 'examples'), { recursive: true, force: true });
 /** The inputs of the bundles: the compiled workflows and contracts, the SDK's version and this script. */
 function sourcesHash() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
-  hash.update(readFileSync(__filename));
+  hash.update(readFileSync(__filename)).update(readFileSync(join(__dirname, 'seal-exports.js')));
   for (const folder of ['contracts', 'workflows', 'encryption']) {
     for (const name of readdirSync(join(root, 'dist', folder), { recursive: true }).sort()) {
       if (String(name).endsWith('.js'))
@@ -65,6 +68,11 @@ const WITHOUT = Object.fromEntries(
   ['v4/locales/index.cjs'].map((path) => [join(root, 'node_modules', 'zod', path), false]),
 );
 
+const SCHEMAS = {
+  test: (path) => path.startsWith(join(root, 'dist', 'contracts', 'schemas')),
+  use: [{ loader: join(__dirname, 'seal-exports.js') }],
+};
+
 async function bundle({ name, options }, hash) {
   const bundleFile = join(root, 'dist', name);
   const stampFile = `${bundleFile}.sources`;
@@ -72,15 +80,15 @@ async function bundle({ name, options }, hash) {
   const { bundleWorkflowCode } = require('@temporalio/worker');
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({
+    // The preloaded modules are evaluated once per worker, not per workflow, and frozen: they keep no state.
     ...options,
-    workflowsPath: join(root, 'dist', 'workflows', 'index.js'),
-    // Evaluated once per worker, not per workflow: zod keeps no state, and is frozen afterwards.
-    preloadModules: [join(root, 'dist', 'contracts', 'schemas', 'zod.js')],
+    workflowsPath: workflows,
     logger: quiet,
     webpackConfigHook: (config) => ({
       ...config,
       // Positions are enough for a stack trace; including the sources would make every start read and parse them twice.
       devtool: 'inline-nosources-source-map',
+      module: { ...config.module, rules: [...(config.module?.rules ?? []), SCHEMAS] },
       resolve: { ...config.resolve, alias: { ...config.resolve?.alias, ...WITHOUT } },
     }),
   });

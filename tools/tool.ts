@@ -1,6 +1,7 @@
 // What a tool is, and how to define your own.
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
+import type { SpawnPlan } from '../contracts/agents/sub-agents';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { SessionRef } from '../contracts/ids';
 import type { CommandView } from '../contracts/sessions/session';
@@ -101,6 +102,8 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   usesFiles?: boolean;
   /** The turn itself runs the model's calls; `run` is for scripts. For built-in tools: a turn knows them by name. */
   inTurn?: boolean;
+  /** The sub-agent that a call starts: a turn can ask its agent for it without running the tool. For built-in tools. */
+  plan?(args: Args): Promise<SpawnPlan>;
   /** The longest that one attempt may take, in milliseconds. Default 24 h. */
   timeoutMs?: number;
   /** A HoldfastError is shown to the model or thrown in the script. Scripts get the result unchanged. */

@@ -9,7 +9,8 @@ import type {
   ReadTranscriptInput,
   ResetSessionsInput,
 } from '../../contracts/activities';
-import type { Compaction, Message, ModelCall, ModelReply } from '../../contracts/agents/agent';
+import type { Compaction, Message, ModelCall } from '../../contracts/agents/agent';
+import type { PlannedReply } from '../../contracts/agents/model-reply';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
   hostNameOf,
@@ -32,6 +33,7 @@ import { beating } from '../beating';
 import { fitReply } from '../blobs/fit-payload';
 import type { LiveTokens } from './live-tokens';
 import type { ToolRulings } from '../tools/tool-ruling';
+import { planSpawns } from './plan-spawns';
 import { prepareCalls } from './prepare-calls';
 import type { Transcripts } from './transcripts';
 
@@ -59,7 +61,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
   return {
     callModel: (input: ModelCall) =>
       beating(
-        async (signal): Promise<ModelReply> => {
+        async (signal): Promise<PlannedReply> => {
           const { agent, model, tools: allowed, turn, outputSchema } = input;
           const provider = findProvider(model);
           const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
@@ -85,7 +87,14 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           const parsed = checkedAnswer(prepared, outputSchema);
           const { usage } = raw;
           const { window } = provider;
-          return fitReply({ text: raw.text, parsed, ...(usage && { usage }), ...(window && { window }) });
+          const reply = fitReply({
+            text: raw.text,
+            parsed,
+            ...(usage && { usage }),
+            ...(window && { window }),
+          });
+          const plans = input.plans && (await planSpawns(reply.parsed, { tools, allowed, key: input.key }));
+          return { ...reply, ...(plans && { plans }) };
         },
         () => tokens.writtenFor(input.agent),
       ),

@@ -1,11 +1,13 @@
 // Sends a message until the server has answered: repeating the id returns the recorded answer, so a server
 // that restarts or a session that continues as new costs the caller only time.
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
 import { awayReason } from '../../contracts/errors/server-away';
 
+/** Temporal's WorkflowExecutionStatus (temporal/api/enums/v1/workflow.proto). */
+const RUNNING = 1;
 const PATIENCE_MS = 60_000;
 /** The longest that a task stays failed after its worker was killed. */
 const FAILING_MS = 12_000;
@@ -15,6 +17,8 @@ const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
 /** Between two looks at workflows that have nothing wrong with them: a client may wait for thousands, for hours. */
 const LONGEST_LOOK_MS = 30_000;
+/** How much longer each pause is than the one before. A wait for a result is meant to be long: it has second thoughts later. */
+const GROWTH = { answer: 2, result: 8 };
 /** Nobody likes to wait longer than this without a word. */
 const DELAY_MS = 2_000;
 /** A server that was just restarted knows no worker yet; whatever restarts it starts a worker next. */
@@ -93,15 +97,23 @@ async function patienceMs(err: unknown, { client, workflowId, server }: Delivery
   if (failsItsTasks(err)) return FAILING_MS;
   // Sent to a run that was just continuing as new: the server reports "not found" for that run.
   if (!(err instanceof WorkflowNotFoundError)) return -1;
-  return (await describe(client, workflowId))?.status.name === 'RUNNING' ? PATIENCE_MS : -1;
+  const { status } = (await describe(client, workflowId))?.workflowExecutionInfo ?? {};
+  return Number(status) === RUNNING ? PATIENCE_MS : -1;
 }
 
-/** Undefined if the server does not know the workflow, or cannot say. */
-const describe = (client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> =>
-  client.workflow
-    .getHandle(workflowId)
-    .describe()
+type Described = Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>;
+
+/**
+ * Undefined if the server does not know the workflow, or cannot say. As the server says it: to decode memo, attributes and
+ * summary, which nobody reads here, costs as much as the request.
+ */
+const describe = (client: Client, workflowId: string): Promise<Described | undefined> =>
+  client.workflowService
+    .describeWorkflowExecution({ namespace: client.options.namespace, execution: { workflowId } })
     .catch(() => undefined);
+
+const queueOf = (found: Described | undefined): string | undefined =>
+  found?.workflowExecutionInfo?.taskQueue ?? undefined;
 
 async function explained(err: unknown, { client, server, what, workflowId }: Delivery): Promise<unknown> {
   if (isAway(err)) return new HoldfastError('no_server', { address: server.address, reason: reasonOf(err) });
@@ -110,7 +122,7 @@ async function explained(err: unknown, { client, server, what, workflowId }: Del
     const found = await describe(client, workflowId);
     const stuck = found && (await findStuck(client, found));
     return stuck?.how === 'times out'
-      ? new HoldfastError('worker_silent', { taskQueue: found?.taskQueue ?? server.queue, got: stuck.got })
+      ? new HoldfastError('worker_silent', { taskQueue: queueOf(found) ?? server.queue, got: stuck.got })
       : new HoldfastError('workflow_stuck', { got: workflowId, attempts: stuck?.attempts ?? 'several' });
   }
   if (err instanceof WorkflowNotFoundError)
@@ -165,7 +177,7 @@ async function unableToAnswer(
     const askedAt = Date.now();
     if (askedAt < lookAt - EARLY_MS) continue;
     const found = await describe(client, workflowId);
-    const taskQueue = (needsWorker && found?.taskQueue) || server.queue;
+    const taskQueue = (needsWorker && queueOf(found)) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // The server was away in the meantime: it must learn about its workers again.
     if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
@@ -185,7 +197,8 @@ async function unableToAnswer(
     if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
     const isSuspicious = stuck !== undefined || !isPolled;
-    pauseMs = isSuspicious ? WORKER_CHECK_MS : Math.min(2 * pauseMs, LONGEST_LOOK_MS);
+    const longerMs = pauseMs * (needsWorker ? GROWTH.answer : GROWTH.result);
+    pauseMs = isSuspicious ? WORKER_CHECK_MS : Math.min(longerMs, LONGEST_LOOK_MS);
     lookAt = Date.now() + pauseMs;
   }
 }
@@ -205,16 +218,17 @@ interface Stuck {
  */
 async function findStuck(
   client: Client,
-  { workflowId, runId, raw }: WorkflowExecutionDescription,
+  { workflowExecutionInfo: info, pendingWorkflowTask, pendingChildren }: Described,
   depth = 0,
 ): Promise<Stuck | undefined> {
-  const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
-  if (attempts > 1) {
+  const attempts = pendingWorkflowTask?.attempt ?? 0;
+  const { workflowId, runId } = info?.execution ?? {};
+  if (attempts > 1 && workflowId && runId) {
     const last = await lastTask(client, { workflowId, runId });
     if (last) return { got: workflowId, attempts, ...last };
   }
   if (depth >= MAX_DEPTH) return undefined;
-  for (const { workflowId: child } of raw.pendingChildren ?? []) {
+  for (const { workflowId: child } of pendingChildren ?? []) {
     const found = child ? await describe(client, child) : undefined;
     const stuck = found && (await findStuck(client, found, depth + 1));
     if (stuck) return stuck;

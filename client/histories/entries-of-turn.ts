@@ -4,8 +4,9 @@ import type { TimeLineEntry } from '../../contracts/gateway/time-line';
 import { label } from '../../contracts/text/labels';
 import type { ToolInvocation } from '../../contracts/tools/tools';
 import { activitySpans, type ActivitySpan } from './activity-spans';
-import { entry, fateEntries, lasting, silentTasks } from './entries';
+import { entry, fateEntries, lasting, silentTasks, type Base } from './entries';
 import type { Run } from './read-runs';
+import { spawnsOfTurn, type Spawned } from './spawns-of-turn';
 
 export interface TurnPlace {
   turn: number;
@@ -31,7 +32,9 @@ export async function entriesOfTurn(
   let message = firstMessage;
   for (const run of runs) {
     const base = { workflowId: run.workflowId, turn };
+    const spawns = await spawnsOfTurn(run);
     for (const span of await activitySpans(run)) {
+      addSpawns(facts, takeBefore(spawns, span.scheduledAt), { ...base, message });
       if (span.type === 'callModel' || span.type === 'compact') {
         const { model, turn: extent } = (await span.input<ModelCall>()) ?? {};
         message = firstMessage === null || extent === undefined ? null : firstMessage + extent.count;
@@ -45,16 +48,27 @@ export async function entriesOfTurn(
       }
       facts.entries.push(...fateEntries(span, run, { ...base, message }));
     }
+    addSpawns(facts, spawns, { ...base, message });
     facts.entries.push(...silentTasks(run, entry({ ...base, message: null })));
   }
   return facts;
 }
 
-async function addCall(
-  facts: TurnFacts,
-  span: ActivitySpan,
-  base: Pick<TimeLineEntry, 'workflowId' | 'turn' | 'message'>,
-): Promise<void> {
+/** Removes those that began before this time from the list, which is in order. */
+const takeBefore = (spawns: Spawned[], at: number): Spawned[] =>
+  spawns.splice(0, spawns.filter((spawned) => spawned.at < at).length);
+
+function addSpawns(facts: TurnFacts, spawns: readonly Spawned[], base: Base): void {
+  const make = entry(base);
+  for (const { key, at, until, isRefused } of spawns) {
+    const made = make('tool', { at, until, text: 'Tool spawn_agent' });
+    const told = { ...made, outcome: isRefused ? 'error' : null };
+    facts.entries.push(told);
+    facts.calls.set(key, told);
+  }
+}
+
+async function addCall(facts: TurnFacts, span: ActivitySpan, base: Base): Promise<void> {
   const { key, call, settings } = (await span.input<ToolInvocation>()) ?? {};
   const { session, isError } = (await span.result<ToolResult>()) ?? {};
   const text = `Tool ${label(call?.tool ?? 'call')}`;

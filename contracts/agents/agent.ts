@@ -195,6 +195,8 @@ export interface TurnInput {
   earlier: Omit<MessagesOfRun, 'workflowId'>;
   /** When the turn's own timer starts. Absent in turns of earlier releases: with the turn. */
   timer?: 'with-tools';
+  /** How sub-agents are started. Absent in turns of earlier releases: by an activity for each. */
+  spawns?: 'by-signal';
 }
 
 /** What a turn carries over when it continues as new. */
@@ -202,6 +204,8 @@ export interface TurnRecord {
   messages: Message[];
   steps: number;
   calls: number;
+  /** Those of them that the turn ran itself; absent in records of earlier releases. */
+  ownCalls?: number;
   /** Malformed replies in a row. */
   repairs: number;
   sessions: number[];
@@ -218,7 +222,10 @@ export interface TurnResult extends AgentResult {
   messages: Message[];
   /** Sessions of the agent's host that the turn's tool calls used. */
   sessions: number[];
-  /** Tool calls that it made; absent in results from earlier releases. */
+  /**
+   * Tool calls that it made, without those that it ran itself: these open no session. Absent in results from earlier
+   * releases.
+   */
   calls?: number | undefined;
 }
 
@@ -238,21 +245,14 @@ export interface ModelCall {
   earlier: Omit<MessagesOfRun, 'workflowId'>;
   /** The keys of its reply's calls begin with it; absent in calls from earlier releases. */
   key?: string | undefined;
+  /** Whether the turn asks its agent for sub-agents itself, and needs to know their roles for that. */
+  plans?: true | undefined;
 }
 
 /** Replaces messages that the model no longer sees. */
 export interface Compaction {
   text: string;
   usage?: Usage;
-}
-
-export interface ModelReply {
-  /** For a malformed reply: the text as the model wrote it. */
-  text?: string;
-  parsed: ParsedReply;
-  usage?: Usage;
-  /** The most tokens that the model can read, if known. */
-  window?: number;
 }
 
 /** One more message to an agent. */

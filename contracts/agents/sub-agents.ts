@@ -21,6 +21,40 @@ export interface SpawnRequest {
   limits?: Partial<TurnLimits> | undefined;
 }
 
+/** What a model's `spawn_agent` starts, as far as it is known before its turn's budget. */
+export type SpawnPlan = Omit<SpawnRequest, 'key'>;
+
+/** A turn asks its agent for sub-agents: all that one reply starts, together. */
+export interface SpawnAgentsSignal {
+  turn: string;
+  agents: SpawnRequest[];
+}
+
+/** The agent's answer to the turn; `fault`: that one was refused. */
+export interface AgentsSpawnedSignal {
+  agents: SpawnedAgent[];
+}
+
+export type SpawnedAgent =
+  | { key: string; agentId: string; fault?: undefined }
+  | { key: string; agentId?: undefined; fault: { code: string; message: string } };
+
+/** What the turn of the caller may still use of its limits. */
+export interface BudgetLeft {
+  tokens?: number | undefined;
+  costUsd?: number | undefined;
+}
+
+/** Its limits, and no more than the rest of its caller's budget. */
+export const withinBudget = (
+  limits: Partial<TurnLimits>,
+  { tokens, costUsd }: BudgetLeft = {},
+): Partial<TurnLimits> => ({
+  ...limits,
+  ...(tokens !== undefined && { tokens: Math.min(tokens, limits.tokens ?? tokens) }),
+  ...(costUsd !== undefined && { costUsd: Math.min(costUsd, limits.costUsd ?? costUsd) }),
+});
+
 /** What a parent keeps about a sub-agent, also across continue-as-new. */
 export interface SubAgentRecord extends SubAgent {
   key: string;

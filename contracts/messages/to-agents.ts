@@ -13,9 +13,11 @@ import type { QuestionsSignal } from '../agents/questions';
 import type {
   AgentEndedSignal,
   AgentsEndedSignal,
+  AgentsSpawnedSignal,
   AgentsWaitRequest,
   AgentsWaitResult,
   AwaitAgentsSignal,
+  SpawnAgentsSignal,
   SpawnRequest,
 } from '../agents/sub-agents';
 import { recoverContent, sendContent, spawnContent } from '../message-content';
@@ -119,6 +121,12 @@ export const AGENT_MESSAGES = {
     does: 'it has ended',
     request: { schema: 'agentEndedSchema', what: 'The end of a sub-agent' },
   }),
+  spawnAgents: signal<SpawnAgentsSignal>({
+    name: 'spawnAgents',
+    from: 'a turn',
+    does: 'start sub-agents',
+    request: { schema: 'spawnAgentsSchema', what: 'The sub-agents of a turn' },
+  }),
 };
 
 /** A turn also takes `APPROVAL_MESSAGES`. */
@@ -147,5 +155,10 @@ export const TURN_MESSAGES = {
     name: 'questions',
     from: 'the agent',
     does: 'the approvals pending in its sessions',
+  }),
+  agentsSpawned: signal<AgentsSpawnedSignal>({
+    name: 'agentsSpawned',
+    from: 'the agent',
+    does: 'the answer to spawnAgents',
   }),
 };

@@ -1,11 +1,12 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
 import { MODEL_NAME } from '../agents/model-names';
 import { DIALECTS, type AgentResult } from '../agents/agent';
+import type { SpawnRequest } from '../agents/sub-agents';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { MAX_SESSIONS_PER_AGENT } from '../sessions/session';
 import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';
-import { z } from './zod';
+import { matching, z } from './zod';
 
 const text = z.string().check(
   z.refine<string>((value) => value.trim() !== '', {
@@ -34,7 +35,7 @@ export const limitsSchema = z.partial(
 );
 
 const modelName = z.string().check(
-  z.regex(MODEL_NAME, {
+  matching(MODEL_NAME, {
     error: (issue) =>
       `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
   }),
@@ -100,7 +101,7 @@ export const spawnSchema = z.strictObject({
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
 });
-const agentIds = z.array(z.string().check(z.regex(ID_PATTERN))).check(z.minLength(1), z.maxLength(1_000));
+const agentIds = z.array(z.string().check(matching(ID_PATTERN))).check(z.minLength(1), z.maxLength(1_000));
 export const agentsWaitSchema = z.strictObject({
   agentIds,
   mode: z.optional(z.enum(['all', 'any'])),
@@ -138,9 +139,10 @@ const looseResult = z.looseObject({
 const resultSchema = looseResult as unknown as z.ZodMiniType<AgentResult>;
 /** Sent between our own workflows; checked because anyone may send a signal. */
 export const agentEndedSchema = z.object({ agentId: z.string(), result: resultSchema });
+const turnId = z.string().check(z.regex(/^agent\/[a-z0-9_-]+\/turn\/\d+$/));
 export const awaitAgentsSchema = z.object({
   key: z.string().check(z.minLength(1), z.maxLength(1_000)),
-  turn: z.string().check(z.regex(/^agent\/[a-z0-9_-]+\/turn\/\d+$/)),
+  turn: turnId,
   agentIds: z.array(z.string()).check(z.minLength(1), z.maxLength(1_000)),
   mode: z.optional(z.enum(['all', 'any'])),
   timeoutMs: z.optional(milliseconds),
@@ -155,4 +157,18 @@ export const agentsEndedSchema = z.object({
     }),
   ),
   fault: z.optional(z.object({ code: z.string(), message: z.string() })),
+});
+/** The agent checks each of them, so that it can answer for each. */
+const asked = z.looseObject({ key: z.string() }) as unknown as z.ZodMiniType<SpawnRequest>;
+export const spawnAgentsSchema = z.object({
+  turn: turnId,
+  agents: z.array(asked).check(z.minLength(1), z.maxLength(1_000)),
+});
+export const agentsSpawnedSchema = z.object({
+  agents: z.array(
+    z.union([
+      z.object({ key: z.string(), agentId: z.string() }),
+      z.object({ key: z.string(), fault: z.object({ code: z.string(), message: z.string() }) }),
+    ]),
+  ),
 });

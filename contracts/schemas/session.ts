@@ -14,7 +14,7 @@ import {
 } from '../sessions/session';
 import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tools/tool-grant';
 import { TOOL_NAME } from '../tools/tools';
-import { z } from './zod';
+import { matching, z } from './zod';
 
 /** Length of the text as UTF-8: workflows have neither Buffer nor TextEncoder. */
 export function utf8Length(text: string): number {
@@ -45,7 +45,7 @@ const wholeNumber = (from: number, to: number): z.ZodMiniNumber =>
       }),
     );
 
-export const idSchema = z.string().check(z.regex(ID_PATTERN));
+export const idSchema = z.string().check(matching(ID_PATTERN));
 const messageId = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
 export const sessionNumber = wholeNumber(0, MAX_SESSION_NUMBER);
 export const milliseconds = wholeNumber(0, LONGEST_WAIT_MS);
@@ -88,7 +88,7 @@ function isWait(value: string): boolean {
   }
 }
 
-export const toolName = z.string().check(z.regex(TOOL_NAME));
+export const toolName = z.string().check(matching(TOOL_NAME));
 export const toolNamesSchema = z.array(toolName).check(z.maxLength(1_000));
 
 export const toolGrantSchema = z.strictObject({

@@ -2,7 +2,7 @@
 import { AGENT_PATTERN, ALL_AGENTS } from '../text/glob';
 import { WEBHOOK_EVENTS, type WebhookEntry, type WebhookInput } from '../webhooks';
 import { idSchema } from './session';
-import { z } from './zod';
+import { matching, z } from './zod';
 
 const MAX_URL_CHARS = 2_000;
 /** Standard Webhooks: 24 to 64 bytes, in base64. */
@@ -29,7 +29,7 @@ const events = z
   .check(z.minLength(1), z.maxLength(WEBHOOK_EVENTS.length));
 const agents = z
   .array(
-    z.string().check(z.regex(AGENT_PATTERN, { error: 'must be an id, in which "*" stands for anything' })),
+    z.string().check(matching(AGENT_PATTERN, { error: 'must be an id, in which "*" stands for anything' })),
   )
   .check(z.minLength(1), z.maxLength(100));
 const text = z.string().check(z.minLength(1));

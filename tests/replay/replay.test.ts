@@ -50,6 +50,11 @@ function renameFirstCommand(json: string): string {
   return JSON.stringify(recorded);
 }
 
+test('a worker evaluates the modules of all workflows once, and not again for each workflow', () => {
+  const preloaded = /preloadModules = function[^]*?\n\}/.exec(readFileSync(BUNDLE, 'utf8'))?.[0];
+  expect(preloaded).toContain('./dist/workflows/index.js');
+});
+
 test('the workflow bundle holds no code of the other contexts and no Node module', () => {
   const bundle = readFileSync(BUNDLE, 'utf8').split('//# sourceMappingURL')[0] ?? '';
   for (const forbidden of [

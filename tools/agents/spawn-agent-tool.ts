@@ -1,8 +1,9 @@
 // The tool `spawn_agent`: starts a sub-agent of the calling agent.
 import * as z from 'zod/mini';
+import { withinBudget, type SpawnPlan } from '../../contracts/agents/sub-agents';
 import { limitsSchema } from '../../contracts/schemas/agent';
 import { toolNamesSchema } from '../../contracts/schemas/session';
-import type { Tool, ToolContext } from '../tool';
+import type { Tool } from '../tool';
 import { findRole } from './roles';
 
 const argsSchema = z.strictObject({
@@ -13,9 +14,21 @@ const argsSchema = z.strictObject({
   limits: z.optional(limitsSchema),
 });
 type Limits = z.infer<typeof limitsSchema>;
+type Args = z.infer<typeof argsSchema>;
 
 /** `rolesFolder`: the folder with the role files. */
-export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<z.infer<typeof argsSchema>> {
+export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<Args> {
+  const plan = async ({ role, prompt, model, tools, limits = {} }: Args): Promise<SpawnPlan> => {
+    const { instructions, ...own } = await findRole(rolesFolder, role);
+    return {
+      role,
+      prompt,
+      instructions,
+      model: model ?? own.model,
+      tools: own.tools && tools ? tools.filter((name) => own.tools?.includes(name)) : (tools ?? own.tools),
+      limits: lesserOf(own.limits ?? {}, limits),
+    };
+  };
   return {
     name: 'spawn_agent',
     description:
@@ -25,18 +38,10 @@ export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<z.in
       'with wait_for_agents. "tools", "model" and "limits" narrow what it may use. It ends with you.',
     args: argsSchema,
     effects: 'idempotent',
-    async run({ role, prompt, model, tools, limits = {} }, context) {
-      const { instructions, ...own } = await findRole(rolesFolder, role);
-      const bounds = lesserOf(own.limits ?? {}, limits);
-      return context.client.agent(context.agent).spawn({
-        key: context.key,
-        role,
-        prompt,
-        instructions,
-        model: model ?? own.model,
-        tools: own.tools && tools ? tools.filter((name) => own.tools?.includes(name)) : (tools ?? own.tools),
-        limits: { ...bounds, ...withinBudget(bounds, context) },
-      });
+    plan,
+    async run(args, { client, agent, key, budgetLeft }) {
+      const { limits = {}, ...planned } = await plan(args);
+      return client.agent(agent).spawn({ key, ...planned, limits: withinBudget(limits, budgetLeft) });
     },
   };
 }
@@ -47,13 +52,4 @@ function lesserOf(one: Limits, other: Limits): Limits {
   for (const name of Object.keys(one) as (keyof Limits)[])
     lesser[name] = Math.min(one[name] ?? Infinity, other[name] ?? Infinity);
   return lesser;
-}
-
-/** Its turn's budget is the rest of the caller's. */
-function withinBudget(limits: Limits, { budgetLeft = {} }: ToolContext): Limits {
-  const { tokens, costUsd } = budgetLeft;
-  return {
-    ...(tokens !== undefined && { tokens: Math.min(tokens, limits.tokens ?? tokens) }),
-    ...(costUsd !== undefined && { costUsd: Math.min(costUsd, limits.costUsd ?? costUsd) }),
-  };
 }

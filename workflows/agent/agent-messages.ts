@@ -17,7 +17,7 @@ const idOf = ({ id }: { id?: string | undefined }): string | undefined => id ?? 
 
 export function listen(conversation: Conversation): void {
   const { agents, taken, transcript } = conversation;
-  messageGuard.refused = (err) => {
+  messageGuard().refused = (err) => {
     conversation.refuse(err);
     conversation.show();
   };
@@ -100,6 +100,8 @@ export function listen(conversation: Conversation): void {
     conversation.questions.tellTurn(conversation.state().currentTurn, request);
   });
   listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
+
+  listener.signal(MESSAGES.spawnAgents, (request) => void agents.spawnForTurn(request, isOpen));
 
   listenToAnswers(conversation);
 

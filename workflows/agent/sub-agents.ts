@@ -4,6 +4,7 @@
 import {
   condition,
   getExternalWorkflowHandle,
+  isCancellation,
   ParentClosePolicy,
   startChild,
   workflowInfo,
@@ -29,6 +30,8 @@ import type {
   AgentsWaitRequest,
   AgentsWaitResult,
   AwaitAgentsSignal,
+  SpawnAgentsSignal,
+  SpawnedAgent,
   SpawnRequest,
   SubAgentOutcome,
 } from '../../contracts/agents/sub-agents';
@@ -36,7 +39,7 @@ import { addUsage } from '../../contracts/agents/usage';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { signalOf } from '../messages/definitions';
-import { refuse } from '../messages/refusal';
+import { checkedRequest, refuse } from '../messages/refusal';
 import { conflict, type AskedBy } from '../messages/id-conflict';
 
 /** For a wait without a timeout. */
@@ -137,6 +140,32 @@ export class SubAgents {
       throw err;
     } finally {
       this.starting.delete(key);
+    }
+  }
+
+  /** Starts what a turn asks for, each on its own; the turn gets the ids by signal. `isOpen` throws if none may start. */
+  async spawnForTurn({ turn, agents }: SpawnAgentsSignal, isOpen: () => void): Promise<void> {
+    const spawned = await Promise.all(
+      agents.map(async (asked): Promise<SpawnedAgent> => {
+        const { key } = asked;
+        try {
+          isOpen();
+          return { key, agentId: await this.spawn(checkedRequest(AGENT_MESSAGES.spawn, asked)) };
+        } catch (err) {
+          const known = isCancellation(err)
+            ? new HoldfastError('agent_closed', { reason: 'it was cancelled' })
+            : fromFailure(err);
+          if (!known) throw err;
+          return { key, fault: { code: known.code, message: known.message } };
+        }
+      }),
+    );
+    try {
+      await getExternalWorkflowHandle(turn).signal(signalOf(TURN_MESSAGES.agentsSpawned), {
+        agents: spawned,
+      });
+    } catch {
+      // The turn is over: nobody is waiting any longer.
     }
   }
 

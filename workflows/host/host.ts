@@ -56,7 +56,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
   const refused = (err: unknown): void => {
     state.refused = [...state.refused, reasonOf(err)].slice(-REMEMBERED_REFUSALS);
   };
-  messageGuard.refused = refused;
+  messageGuard().refused = refused;
   const become = (status: HostState['status'], reason: string | null): void => {
     if (status !== state.status) state.since = new Date().toISOString();
     Object.assign(state, { status, reason });

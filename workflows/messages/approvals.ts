@@ -113,7 +113,7 @@ export class Approvals {
   /** Throws like `check`, and `approval_needs_hash`: without a hash, an approval is for whatever is waiting by then. */
   checkApproval(request: { id?: string; hash?: string }): Approval {
     const found = this.check(request);
-    if (request.hash === undefined && messageGuard.demandsSeals)
+    if (request.hash === undefined && messageGuard().demandsSeals)
       return refuse('approval_needs_hash', { allowed: found.hash });
     return found;
   }

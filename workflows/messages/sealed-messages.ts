@@ -35,7 +35,7 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
     const { args, seal } = openEnvelope(input.args);
     if (continuedFromExecutionRunId !== undefined && isRecord(seal)) {
       this.record = seal;
-      messageGuard.demandsSeals = seal.only;
+      messageGuard().demandsSeals = seal.only;
     } else {
       this.record = newSealRecord(startTime.getTime());
       // A record that one run left for the next cannot start another workflow.
@@ -51,7 +51,7 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
     try {
       this.take(input.signalName, seal);
     } catch (err) {
-      messageGuard.refused(err);
+      messageGuard().refused(err);
       return Promise.resolve();
     }
     return next({ ...input, args });
@@ -108,7 +108,7 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
   ): void {
     this.check(name, seal);
     rememberSeal(this.record, seal, latches);
-    messageGuard.demandsSeals = this.record.only;
+    messageGuard().demandsSeals = this.record.only;
   }
 
   private check(name: string, seal: unknown): void {

@@ -10,7 +10,7 @@ import type { SessionActor } from './session-actor';
 import { lastView, recordRefusal, sessionState } from './session-record';
 
 export function listen(session: SessionActor): void {
-  messageGuard.refused = (err) => recordRefusal(session.record, reasonOf(err));
+  messageGuard().refused = (err) => recordRefusal(session.record, reasonOf(err));
   const listener = new Listener({
     admit: (parse) => {
       if (session.phase === 'draining') refuse('draining');
@@ -30,7 +30,7 @@ export function listen(session: SessionActor): void {
   });
   listenToUpdates(session, listener);
   listenToSignals(session, listener);
-  listenToApprovals(session.approvals, messageGuard.refused);
+  listenToApprovals(session.approvals, messageGuard().refused);
   listener.query(MESSAGES.lastView, () => lastView(session.record));
   listener.query(MESSAGES.state, () => sessionState(session.record, session.phase));
 }

@@ -38,7 +38,9 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
   try {
     const child = await startChild(turn, {
       workflowId: turnWorkflowId(agent, number),
-      args: [{ agent, born, turn: number, message, settings, earlier, timer: 'with-tools' }],
+      args: [
+        { agent, born, turn: number, message, settings, earlier, timer: 'with-tools', spawns: 'by-signal' },
+      ],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       staticSummary: asSummary(message),

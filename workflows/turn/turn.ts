@@ -12,7 +12,6 @@ import {
   DEFAULT_LIMITS,
   type EndReason,
   type ModelCall,
-  type ModelReply,
   type ToolCall,
   type ToolResult,
   type TurnError,
@@ -30,6 +29,7 @@ import type { QuestionsSignal } from '../../contracts/agents/questions';
 import { argumentsOf } from '../../contracts/tools/shown-values';
 import type { ToolSettings } from '../../contracts/tools/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../../contracts/payload-size';
+import type { PlannedReply } from '../../contracts/agents/model-reply';
 import { addUsage, tokensOf } from '../../contracts/agents/usage';
 import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { AgentsWait } from './agents-wait';
@@ -37,6 +37,7 @@ import { Approvals, listenToApprovals, newApprovals } from '../messages/approval
 import { Listener } from '../messages/listener';
 import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
 import { outOfTime } from './out-of-time';
+import { Spawns } from './spawns';
 import { runCalls } from './step-calls';
 import { recordedTranscript } from './recorded-transcript';
 import { callTool, LASTING } from './tool-activities';
@@ -55,6 +56,7 @@ export async function turn(input: TurnInput, carried?: TurnRecord): Promise<Turn
   listener.signal(MESSAGES.interrupt, () => current.interrupt());
   listener.signal(MESSAGES.agentsEnded, (signal) => current.agentsWait.answer(signal));
   listener.signal(MESSAGES.questions, (signal) => current.elsewhere(signal));
+  listener.signal(MESSAGES.agentsSpawned, (signal) => current.spawns.answer(signal));
   // The page then shows that it is still waiting.
   listenToApprovals(current.approvals, () => undefined);
   try {
@@ -75,9 +77,11 @@ class Turn {
   readonly transcript = recordedTranscript();
   readonly wallTime = new WallTime(() => this.wallMsLeft);
   readonly agentsWait = new AgentsWait();
+  readonly spawns = new Spawns();
   private readonly limits: typeof DEFAULT_LIMITS;
   private steps: number;
   private calls: number;
+  private ownCalls: number;
   /** Consecutive malformed replies. */
   private repairs: number;
   private readonly sessions: Set<number>;
@@ -99,6 +103,7 @@ class Turn {
     this.transcript.push(...(carried?.messages ?? [{ role: 'user', text: input.message }]));
     this.steps = carried?.steps ?? 0;
     this.calls = carried?.calls ?? 0;
+    this.ownCalls = carried?.ownCalls ?? 0;
     this.repairs = carried?.repairs ?? 0;
     this.isFullForModel = carried?.isFullForModel ?? false;
     this.sessions = new Set(carried?.sessions);
@@ -138,7 +143,7 @@ class Turn {
       if (over) return this.result(over);
       if (this.isLong()) await continueAsNew<typeof turn>(this.input, this.record());
       this.steps += 1;
-      let reply: ModelReply;
+      let reply: PlannedReply;
       try {
         if (this.isFullForModel) {
           await this.compact();
@@ -166,6 +171,7 @@ class Turn {
       if (parsed.kind === 'calls') {
         this.repairs = 0;
         this.progress.runs(parsed, this.keyOf);
+        this.spawns.plans = reply.plans ?? {};
         await this.callTools(parsed.calls, parsed.headline);
         continue;
       }
@@ -185,7 +191,7 @@ class Turn {
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
-    const { steps, usage, calls } = this;
+    const { steps, usage, calls, ownCalls } = this;
     const { messages } = this.transcript;
     const sessions = [...this.sessions];
     const last = messages.at(-1);
@@ -200,7 +206,7 @@ class Turn {
       ...(usage && { usage }),
       messages,
       sessions,
-      calls,
+      calls: calls - ownCalls,
     };
     this.progress.ended(result);
     return result;
@@ -214,11 +220,11 @@ class Turn {
   }
 
   private record(): TurnRecord {
-    const { steps, calls, repairs, sessions, usage, startedAt, isFullForModel } = this;
+    const { steps, calls, ownCalls, repairs, sessions, usage, startedAt, isFullForModel } = this;
     const { messages } = this.transcript;
     const { cleared } = this.approvals.record;
     const rest = { usage, startedAt, isFullForModel, ...(cleared.length > 0 && { cleared }) };
-    return { messages, steps, calls, repairs, sessions: [...sessions], ...rest };
+    return { messages, steps, calls, ownCalls, repairs, sessions: [...sessions], ...rest };
   }
 
   /** Why there is no further step, if so. */
@@ -238,7 +244,7 @@ class Turn {
     return this.transcript.bytes >= FULL_TURN_BYTES && patched('turn-size-limit');
   }
 
-  private async askModel(): Promise<ModelReply> {
+  private async askModel(): Promise<PlannedReply> {
     this.progress.asksModel(this.steps);
     const summary = label(`step ${this.steps}: ${this.input.settings.model}`);
     this.asking = new CancellationScope();
@@ -252,8 +258,9 @@ class Turn {
     const { agent, settings, earlier } = this.input;
     const { model, tools, dialect, instructions, outputSchema, host, cwd } = settings;
     const turn = { workflowId, runId, ...this.transcript.extent };
-    const key = this.stepKey;
-    return { agent, model, tools, dialect, instructions, outputSchema, host, cwd, turn, earlier, key };
+    const plans = this.input.spawns === 'by-signal' ? ({ plans: true } as const) : {};
+    const own = { agent, turn, earlier, key: this.stepKey, ...plans };
+    return { model, tools, dialect, instructions, outputSchema, host, cwd, ...own };
   }
 
   /** A separate step: a summary replaces the conversation. */
@@ -336,8 +343,11 @@ class Turn {
     }
     const refused = await this.refusalOf(call, key);
     if (refused) return failedCall(call, refused);
+    const plan = this.spawns.plans[call.callId];
+    if (plan ?? call.runsOn === 'turn') this.ownCalls += 1;
     if (call.runsOn === 'turn') return this.waitForAgents(call, key);
     const { budgetLeft } = this;
+    if (plan) return this.spawns.run({ agent, call, key, plan, budgetLeft, isReferredTo });
     const more = { ...(budgetLeft && { budgetLeft }), ...(isReferredTo && { wantsValue: true }) };
     return callTool({ agent, key, call, settings, callsLeft, ...more }, summary);
   }

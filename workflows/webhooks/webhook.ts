@@ -86,7 +86,7 @@ class Sender {
       try {
         work();
       } catch (err) {
-        messageGuard.refused(err);
+        messageGuard().refused(err);
       }
     };
     const listener = new Listener({ admit: (parse) => parse(), signalled });

@@ -102,6 +102,50 @@ test('an agent that answers at once costs five actions, and each further step wi
   expect(three.events - two.events).toBeLessThanOrEqual(23);
 });
 
+test('sub-agents that one reply starts cost the turn one signal and no activity, and their agent looks for no sessions', async () => {
+  const id = uniqueId('parent');
+  const agent = engine.client.agent(id);
+  const spawns = [1, 2, 3].map((n) => ({
+    tool_name: 'spawn_agent',
+    call_id: `a${n}`,
+    arguments: { role: 'Finder', prompt: 'find it', model: files.model([{ text: 'found' }]) },
+  }));
+  const wait = {
+    tool_name: 'wait_for_agents',
+    call_id: 'w',
+    arguments: { agent_ids: spawns.map(({ call_id }) => `$${call_id}`) },
+  };
+  const replies = [
+    { text: `<tool>${JSON.stringify([...spawns, wait])}</tool>` },
+    { expect: '("answer": "found"[^]*){3}', text: 'done' },
+  ];
+  await agent.start({ task: 'go', model: files.model(replies), dialect: 'tagged' });
+  expect(await agent.result()).toMatchObject({ answer: 'done' });
+  const count = async (workflowId: string): Promise<Record<string, number>> => {
+    const counts: Record<string, number> = {};
+    for (const event of await eventsOf(workflowId)) counts[event] = (counts[event] ?? 0) + 1;
+    return counts;
+  };
+  const turn = await count(turnWorkflowId(id, 1));
+  // Two model calls; the signals that start the sub-agents and wait for them, and the answers.
+  expect(turn).toMatchObject({
+    ACTIVITY_TASK_SCHEDULED: 2,
+    SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED: 2,
+    WORKFLOW_EXECUTION_SIGNALED: 2,
+  });
+  const parent = await count(agentWorkflowId(id));
+  expect(parent).toMatchObject({ START_CHILD_WORKFLOW_EXECUTION_INITIATED: 4 });
+  expect(parent).not.toHaveProperty('ACTIVITY_TASK_SCHEDULED');
+  expect(parent).not.toHaveProperty('WORKFLOW_EXECUTION_UPDATE_ACCEPTED');
+  // The time line has those calls as it has others.
+  const { items } = await engine.client.timeLine(id);
+  const told = items.filter(({ text }) => text === 'Tool spawn_agent');
+  expect(told).toHaveLength(3);
+  expect(
+    told.every(({ kind, turn, durationMs }) => kind === 'tool' && turn === 1 && durationMs !== null),
+  ).toBe(true);
+});
+
 test('a model call in the worker that recorded the conversation asks no workflow for it; in the next worker it has all of it', async () => {
   const id = uniqueId('told');
   const agent = engine.client.agent(id);

@@ -30,6 +30,7 @@ test.each([
       ...[
         'agentEndedSignal',
         'agentsEndedSignal',
+        'agentsSpawnedSignal',
         'approveAgentSignal',
         'approveAgentUpdate',
         'awaitAgentsSignal',
@@ -41,7 +42,8 @@ test.each([
         'interruptAgentUpdate',
         'interruptSignal',
       ],
-      ...['questionsSignal', 'recoverSignal', 'recoverUpdate', 'sendSignal', 'sendUpdate', 'spawnUpdate'],
+      ...['questionsSignal', 'recoverSignal', 'recoverUpdate', 'sendSignal', 'sendUpdate'],
+      ...['spawnAgentsSignal', 'spawnUpdate'],
       ...['stateQuery', 'stopSignal', 'transcriptQuery', 'turnStateQuery', 'waitForAgentsUpdate'],
     ],
   ],

@@ -37,30 +37,34 @@ test('a message that is refused at once for longer than a minute is refused', as
   });
 });
 
+/** Temporal's WorkflowExecutionStatus. */
+const [RUNNING, COMPLETED] = [1, 2];
 /** As `to`, of a workflow in this state; `sent` counts what it received. */
-function toOneThatIs(status: string): { to: Delivery; send: () => Promise<string>; sent: () => number } {
+function toOneThatIs(status: number): { to: Delivery; send: () => Promise<string>; sent: () => number } {
   let sent = 0;
-  const workflow = { getHandle: () => ({ describe: () => Promise.resolve({ status: { name: status } }) }) };
+  const describeWorkflowExecution = (): Promise<object> =>
+    Promise.resolve({ workflowExecutionInfo: { status } });
+  const workflowService = { describeWorkflowExecution };
   const notFound = new WorkflowNotFoundError(
     'workflow execution already completed',
     to.workflowId,
     undefined,
   );
   return {
-    to: { ...to, client: { ...to.client, workflow } as unknown as Client },
+    to: { ...to, client: { ...to.client, workflowService, options: {} } as unknown as Client },
     send: () => (++sent === 1 ? Promise.reject(notFound) : Promise.resolve('done')),
     sent: () => sent,
   };
 }
 
 test('a message that arrives between two runs of a workflow goes to the second, and is not "not found"', async () => {
-  const between = toOneThatIs('RUNNING');
+  const between = toOneThatIs(RUNNING);
   await expect(deliver(between.to, between.send)).resolves.toBe('done');
   expect(between.sent()).toBe(2);
 });
 
 test('a message to a workflow that has ended is refused at once as not found', async () => {
-  const ended = toOneThatIs('COMPLETED');
+  const ended = toOneThatIs(COMPLETED);
   await expect(deliver(ended.to, ended.send)).rejects.toMatchObject({ code: 'not_found' });
   expect(ended.sent()).toBe(1);
 });

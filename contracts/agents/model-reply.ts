@@ -1,0 +1,17 @@
+// What the activity `callModel` answers. Plain JSON, no I/O.
+import type { ParsedReply, Usage } from './agent';
+import type { SpawnPlan } from './sub-agents';
+
+export interface ModelReply {
+  /** For a malformed reply: the text as the model wrote it. */
+  text?: string;
+  parsed: ParsedReply;
+  usage?: Usage;
+  /** The most tokens that the model can read, if known. */
+  window?: number;
+}
+
+/** The plans, by call id, of the calls whose sub-agents the turn asks its agent for. No part of the conversation. */
+export interface PlannedReply extends ModelReply {
+  plans?: Record<string, SpawnPlan>;
+}
