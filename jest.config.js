@@ -3,6 +3,8 @@ const { join } = require('node:path');
 
 // Holders and workers that tests start load faster from V8's cache, as those of the command line do.
 process.env.NODE_COMPILE_CACHE ??= join(__dirname, 'node_modules', '.cache', 'compiled');
+// The servers of tests live briefly: they may use more memory before they look for what is free. A tenth less work.
+process.env.GOGC ??= '400';
 
 /** One server and one build for the whole run; see tests/helpers/global-setup.ts. */
 module.exports = {

@@ -15,8 +15,8 @@ import { DATABASE, DYNAMIC_CONFIG, type Pragmas, type Settings } from './tuning'
  */
 const GATE = 'read -r _ && exec "$@" </dev/null';
 
-/** The server needs nothing else from our environment, least of all its keys. */
-const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG'];
+/** The server needs nothing else from our environment, least of all its keys. The last two tune the memory of a Go program. */
+const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'GOGC', 'GOMEMLIMIT'];
 
 const keptOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(KEPT_VARIABLES.map((name) => [name, env[name]]));
