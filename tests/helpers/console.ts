@@ -17,6 +17,7 @@ const TEST_MS = 180_000;
 /** Terminals drawn with elements: their text can be read. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-3d-apis', '--disable-background-networking'];
 
+const DESK = { width: 1280, height: 900 };
 /** Each width and each scheme; the long run has all four. */
 const VIEWS: readonly (readonly [width: number, scheme: 'light' | 'dark'])[] = [
   [1280, 'light'],
@@ -34,14 +35,18 @@ interface AxeResult {
   violations: { id: string; nodes: { html: string }[] }[];
 }
 
+/** Closed and as if new: the processes of another one cost twice as much as all that the page does when it is opened. */
+const closed = new WeakMap<Browser, ConsolePage[]>();
+
 export class ConsolePage {
   /** What the browser complains about: broken scripts, and what the page's policy has blocked. */
-  readonly faults: string[] = [];
+  faults: string[] = [];
+  private url = '';
 
   private constructor(
+    private readonly browser: Browser,
     private readonly context: BrowserContext,
     readonly page: Page,
-    private readonly url: string,
   ) {}
 
   static launch(): Promise<Browser> {
@@ -52,16 +57,24 @@ export class ConsolePage {
 
   static async open(browser: Browser, gateway: Gateway, role: Role = 'operator'): Promise<ConsolePage> {
     const { token } = await gateway.tokens.create({ name: role, role, agents: ['*'], validMs: null });
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const opened = closed.get(browser)?.pop() ?? (await ConsolePage.another(browser));
+    opened.url = gateway.url;
+    opened.faults = [];
+    const { page } = opened;
+    await page.goto(`${gateway.url}/#token=${token}`);
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    return opened;
+  }
+
+  private static async another(browser: Browser): Promise<ConsolePage> {
+    const context = await browser.newContext({ viewport: DESK });
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
-    const opened = new ConsolePage(context, page, gateway.url);
+    const opened = new ConsolePage(browser, context, page);
     page.on('pageerror', ({ message }) => opened.faults.push(message));
     page.on('console', (said) => {
       if (/Content Security Policy/.test(said.text())) opened.faults.push(said.text());
     });
-    await page.goto(`${gateway.url}/#token=${token}`);
-    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     return opened;
   }
 
@@ -87,11 +100,25 @@ export class ConsolePage {
       if (Number(overflow) > 0) found.push(`${where}: wider than the window by ${String(overflow)}`);
     }
     await this.page.emulateMedia({ colorScheme: 'light' });
-    await this.page.setViewportSize({ width: 1280, height: 900 });
+    await this.page.setViewportSize(DESK);
     return found;
   }
 
-  close(): Promise<void> {
+  /** Nothing of it remains for the test that opens one next: neither who is logged in nor what listens to the page. */
+  async close(): Promise<void> {
+    const { page, context, browser } = this;
+    await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.goto('about:blank');
+    page.removeAllListeners('request');
+    await Promise.all([context.clearCookies(), context.clearPermissions()]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize(DESK);
+    closed.set(browser, [...(closed.get(browser) ?? []), this]);
+  }
+
+  /** For tests that leave something in the page's context, which no other test may find. */
+  end(): Promise<void> {
     return this.context.close();
   }
 }

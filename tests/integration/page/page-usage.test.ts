@@ -80,5 +80,5 @@ test('the sound is off until it is switched on, is remembered, and is played onc
   await shown(await waits());
   await until(async () => (await played()) === 1);
   expect(opened.faults).toEqual([]);
-  await opened.close();
+  await opened.end();
 });
