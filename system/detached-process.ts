@@ -20,7 +20,8 @@ export interface Detached<Record> {
 }
 
 export type Started<Record> =
-  { record: Record; ended?: never } | { ended: string; /** Its last lines. */ tail: string; message: unknown };
+  | { record: Record; ended?: never }
+  | { ended: string; /** Its last lines. */ tail: string; message: unknown };
 
 export async function startDetached<Record>(choice: Detached<Record>): Promise<Started<Record>> {
   const { args, cwd, env, log, stdio, readyAs } = choice;

@@ -1,7 +1,7 @@
 // Starts, finds and stops the detached worker process of a data folder: at most one.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,8 +10,9 @@ import { connectTemporal, resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
+import { startDetached } from '../../system/detached-process';
 import { withLock } from '../../system/lock';
-import { logSize, logTail, rotateLog, withoutNodeWarnings } from '../../system/log-tail';
+import { withoutNodeWarnings } from '../../system/log-tail';
 import { endGroup } from '../../system/process-end';
 import { compiledEntry } from '../../system/package-root';
 import { configurationSource, readConfiguration } from '../configuration/configuration';
@@ -208,10 +209,7 @@ async function startWorker({
   join = false,
   env,
 }: WorkerChoice): Promise<WorkerRecord> {
-  const paths = workerPaths(dataDir);
-  rotateLog(paths.log);
-  const logFrom = logSize(paths.log);
-  const log = openSync(paths.log, 'a', 0o600);
+  const { log } = workerPaths(dataDir);
   const args = ['--data', dataDir, '--address', address, '--namespace', namespace];
   if (profile) args.push('--profile', profile);
   if (workdir) args.push('--workdir', workdir);
@@ -220,38 +218,27 @@ async function startWorker({
   args.push(...(host === null ? ['--agents-only'] : ['--host', host]));
   if (queue) args.push('--queue', queue);
   if (join) args.push('--join');
-  const entry = compiledEntry('workers/process/serve.js');
-  const worker = spawn(process.execPath, [...NODE_FLAGS, entry, ...args], {
-    detached: true,
-    cwd: dataDir,
-    env,
-    stdio: ['ignore', log, log, 'ipc'],
+  const started = await startDetached({
+    args: [...NODE_FLAGS, compiledEntry('workers/process/serve.js'), ...args],
+    ...{ cwd: dataDir, env, log },
+    stdio: (output) => ['ignore', output, output, 'ipc'],
+    readyAs: (pid) => {
+      const record = runningWorker(dataDir);
+      return record?.identity.pid === pid ? record : undefined;
+    },
   });
-  closeSync(log);
-  let failure: string | undefined;
-  let said: HoldfastError | undefined;
-  worker.once('message', ({ code, facts }: StartFailure) => (said = HoldfastError.received(code, facts)));
-  worker.once('error', (err) => (failure = err.message));
-  worker.once('exit', (code, signal) => (failure = `it ended with ${code ?? signal}`));
-  for (;;) {
-    const record = runningWorker(dataDir);
-    if (record && record.identity.pid === worker.pid) {
-      worker.removeAllListeners();
-      worker.disconnect();
-      worker.unref();
-      // Only now: a module that cannot be loaded must not keep all later workers from starting.
-      recordTools(dataDir, tools);
-      recordConfig(dataDir, config);
-      recordWorkdir(dataDir, workdir);
-      recordQueue(dataDir, queue);
-      return record;
-    }
-    if (failure && said) throw said;
-    if (failure)
-      throw new HoldfastError('worker_failed', {
-        reason: `${failure}: ${logTail(paths.log, logFrom)}`,
-        log: paths.log,
-      });
-    await delay(LOOK_EVERY_MS);
+  if (started.ended === undefined) {
+    // Only now: a module that cannot be loaded must not keep all later workers from starting.
+    recordTools(dataDir, tools);
+    recordConfig(dataDir, config);
+    recordWorkdir(dataDir, workdir);
+    recordQueue(dataDir, queue);
+    return started.record;
   }
+  const { ended, tail, message } = started;
+  if (message !== undefined) {
+    const { code, facts } = message as StartFailure;
+    throw HoldfastError.received(code, facts);
+  }
+  throw new HoldfastError('worker_failed', { reason: `${ended}: ${tail}`, log });
 }

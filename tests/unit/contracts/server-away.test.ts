@@ -2,13 +2,18 @@ import { addressIn, awayReason } from '../../../contracts/errors/server-away';
 import { attemptsWithin } from '../../../client/delivery/closed-connection';
 import { knownError } from '../../../system/known-error';
 
-const requestError = (code: number, details: string): Error => Object.assign(new Error(details), { code, details });
+const requestError = (code: number, details: string): Error =>
+  Object.assign(new Error(details), { code, details });
 const REFUSED = 'No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:7233';
 
 test.each([
   ['UNAVAILABLE', requestError(14, REFUSED), REFUSED],
   ['DEADLINE_EXCEEDED', requestError(4, 'Deadline exceeded'), 'Deadline exceeded'],
-  ['UNAVAILABLE as the cause', new Error('Failed to describe', { cause: requestError(14, REFUSED) }), REFUSED],
+  [
+    'UNAVAILABLE as the cause',
+    new Error('Failed to describe', { cause: requestError(14, REFUSED) }),
+    REFUSED,
+  ],
   ['NOT_FOUND', requestError(5, 'no such workflow'), undefined],
   ['a failure of the disk', Object.assign(new Error('full'), { code: 'ENOSPC' }), undefined],
   ['nothing', undefined, undefined],
