@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
-import { closableRequests } from './delivery/closed-connection';
+import { closableRequests, keepContact, type Contact } from './delivery/closed-connection';
 import { sealing } from './delivery/sealing';
 
 export interface ServerChoice {
@@ -61,9 +61,10 @@ export async function connectTemporal(
   { dataConverter, patienceMs }: ConnectOptions = {},
 ): Promise<Client> {
   const { address, namespace } = server;
+  const contact: Contact = {};
   try {
     const connection = await Connection.connect({
-      interceptors: closableRequests(patienceMs),
+      interceptors: closableRequests(contact, patienceMs),
       ...server.connection,
       channelArgs: {
         'grpc.initial_reconnect_backoff_ms': FIND_AGAIN_MS,
@@ -73,6 +74,7 @@ export async function connectTemporal(
       address,
       connectTimeout: CONNECT_MS,
     });
+    keepContact(connection, contact);
     return new Client({
       connection,
       namespace,

@@ -93,20 +93,23 @@ interface Question<Answer> extends Asking {
 }
 
 /** Null for what does not answer within three seconds, or no longer exists. */
-export async function ask<Answer>({
+export function ask<Answer>({
   client,
   server,
   workflowId,
   query,
   what,
 }: Question<Answer>): Promise<Answer | null> {
+  const to = { client, server, workflowId, needsWorker: true, what };
+  return inTime(client, () => deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), query)));
+}
+
+/** The same of any answer. */
+export async function inTime<Answer>(client: Client, answer: () => Promise<Answer>): Promise<Answer | null> {
   const over = new AbortController();
   try {
-    const to = { client, server, workflowId, needsWorker: true, what };
-    const answer = client.withAbortSignal(over.signal, () =>
-      deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), query)),
-    );
-    return await Promise.race([answer, delay(QUERY_MS, null, { signal: over.signal })]);
+    const answered = client.withAbortSignal(over.signal, answer);
+    return await Promise.race([answered, delay(QUERY_MS, null, { signal: over.signal })]);
   } catch {
     // It has ended and is no longer kept, was never opened, or belongs to a release without this query.
     return null;

@@ -11,10 +11,13 @@ import { parseRequest } from '../../contracts/schemas/parse-request';
 import { deliver, type ServerFacts } from '../delivery/deliver';
 import { sendQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
+import { inTime } from './agent-overview';
 import { openWorkflows, toldToWait } from './list-open';
 
 /** A pending approval, and the session or the turn that waits for it. */
 export type WaitingApproval = OpenQuestion;
+
+const byAge = (a: WaitingApproval, b: WaitingApproval): number => a.askedAt.localeCompare(b.askedAt);
 
 const ASKERS = [WORKFLOWS.execSession, WORKFLOWS.turn];
 
@@ -25,31 +28,41 @@ export class ApprovalDesk {
   ) {}
 
   /** The pending approvals of all agents or of one, oldest first. Asks every open session and turn. */
-  list(agent?: string): Promise<WaitingApproval[]> {
+  async list(agent?: string): Promise<WaitingApproval[]> {
     const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-    return this.askAll(async (client) => openWorkflows(client, ASKERS, own));
+    const asked = await this.askAll(async (client) => openWorkflows(client, ASKERS, own));
+    // One that fails has ended in the meantime, or is of a release without approvals.
+    const told = asked.map(({ workflowId }) => this.of(workflowId).catch(() => []));
+    return (await Promise.all(told)).flat().sort(byAge);
   }
 
   /**
    * The same of all agents, but asks only those that have told the server that they wait: one that began to wait less
-   * than a second ago may be missing.
+   * than a second ago may be missing. `unanswered` are the workflows that do not answer within three seconds, or have
+   * ended meanwhile.
    */
-  listTold(): Promise<WaitingApproval[]> {
-    return this.askAll((client) => toldToWait(client, ASKERS, 'approval'));
+  async listTold(): Promise<{ waiting: WaitingApproval[]; unanswered: string[] }> {
+    const asked = await this.askAll((client) => toldToWait(client, ASKERS, 'approval'));
+    const told = await Promise.all(
+      asked.map(async ({ client, workflowId }) => ({
+        workflowId,
+        waiting: await inTime(client, () => this.of(workflowId)),
+      })),
+    );
+    return {
+      waiting: told.flatMap(({ waiting }) => waiting ?? []).sort(byAge),
+      unanswered: told.filter(({ waiting }) => waiting === null).map(({ workflowId }) => workflowId),
+    };
   }
 
   private async askAll(
     list: (client: Client) => Promise<WorkflowExecutionInfo[]>,
-  ): Promise<WaitingApproval[]> {
-    const asked: Promise<WaitingApproval[]>[] = [];
+  ): Promise<{ client: Client; workflowId: string }[]> {
+    const asked: { client: Client; workflowId: string }[] = [];
     for (const client of await this.namespaces.all())
       for (const { workflowId } of await list(client))
-        if (await this.namespaces.isHome(client, workflowId)) asked.push(this.of(workflowId));
-    const found = (await Promise.allSettled(asked)).flatMap((one) =>
-      // A workflow that has ended in the meantime, or of a release without approvals.
-      one.status === 'fulfilled' ? one.value : [],
-    );
-    return found.sort((a, b) => a.askedAt.localeCompare(b.askedAt));
+        if (await this.namespaces.isHome(client, workflowId)) asked.push({ client, workflowId });
+    return asked;
   }
 
   /** One approval in full, however long its code or its arguments are. */

@@ -11,8 +11,9 @@ type Call = ReturnType<Interceptor>;
 type Listener = Parameters<Call['start']>[1];
 type Status = Parameters<NonNullable<NonNullable<Listener>['onReceiveStatus']>>[0];
 
-/** gRPC's status codes; this one is not repeated. */
+/** gRPC's status codes; the first is not repeated. */
 const CANCELLED = 1;
+const UNAVAILABLE = 14;
 /** As grpc-js says it. */
 const CLOSED = 'Channel has been shut down';
 
@@ -65,11 +66,42 @@ export function attemptsWithin(ms: number): number {
   return attempts;
 }
 
+/** When a request last found no server, in ms since 1970; undefined: never. */
+export interface Contact {
+  lostAt?: number;
+}
+
+const contacts = new WeakMap<object, Contact>();
+
+/** Of a connection that `closableRequests` was made for; of others nothing is known. */
+export const contactOf = (connection: object): Contact => contacts.get(connection) ?? {};
+export const keepContact = (connection: object, contact: Contact): void =>
+  void contacts.set(connection, contact);
+
+const noteLost =
+  (contact: Contact): Interceptor =>
+  (options, nextCall) => {
+    const call = nextCall(options) as Call;
+    const start = call.start.bind(call);
+    call.start = (metadata, listener) =>
+      start(metadata, {
+        onReceiveMetadata: (received) => listener?.onReceiveMetadata?.(received),
+        onReceiveMessage: (received: unknown) => listener?.onReceiveMessage?.(received),
+        onReceiveStatus: (status) => {
+          if (Number(status.code) === UNAVAILABLE) contact.lostAt = Date.now();
+          listener?.onReceiveStatus?.(status);
+        },
+      });
+    return call;
+  };
+
 /**
  * The SDK's own repetition of requests, for connections that are closed while requests are open.
+ * @param contact is told when the server is away
  * @param patienceMs how long it goes on while the server is away; default: about 25 s
  */
-export const closableRequests = (patienceMs = Infinity): Interceptor[] => [
+export const closableRequests = (contact: Contact = {}, patienceMs = Infinity): Interceptor[] => [
   makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: attemptsWithin(patienceMs) })),
+  noteLost(contact),
   endClosed,
 ];

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
 import { awayReason } from '../../contracts/errors/server-away';
+import { contactOf } from './closed-connection';
 
 /** Temporal's WorkflowExecutionStatus (temporal/api/enums/v1/workflow.proto). */
 const RUNNING = 1;
@@ -25,7 +26,7 @@ const DELAY_MS = 2_000;
 const RESTART_MS = 20_000;
 /** Timers may be that early. */
 const EARLY_MS = 50;
-/** Two requests to a server that is up take less. */
+/** Two requests to a server that is up take less: for connections of others, of which we know nothing else. */
 const RESTARTED_MS = 500;
 const POLLER_SECONDS = 75;
 /** A task that fails this often in a row is not a temporary fault. */
@@ -180,7 +181,10 @@ async function unableToAnswer(
     const taskQueue = (needsWorker && queueOf(found)) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // The server was away in the meantime: it must learn about its workers again.
-    if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
+    const { lostAt = Date.now() - askedAt > RESTARTED_MS ? Date.now() : -Infinity } = contactOf(
+      client.connection,
+    );
+    until = Math.max(until, lostAt + RESTART_MS);
     const isExpected = server.keepsWorker && taskQueue === server.queue;
     if (Date.now() >= until && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });

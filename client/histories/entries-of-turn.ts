@@ -61,7 +61,7 @@ const takeBefore = (spawns: Spawned[], at: number): Spawned[] =>
 function addSpawns(facts: TurnFacts, spawns: readonly Spawned[], base: Base): void {
   const make = entry(base);
   for (const { key, at, until, isRefused } of spawns) {
-    const made = make('tool', { at, until, text: 'Tool spawn_agent' });
+    const made = make('tool', { at, until, text: 'Start of a sub-agent' });
     const told = { ...made, outcome: isRefused ? 'error' : null };
     facts.entries.push(told);
     facts.calls.set(key, told);

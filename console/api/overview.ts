@@ -23,8 +23,8 @@ export function followOverview(): void {
   });
 }
 
-export const keyOf = ({ kind, agent, approval, session }: InboxItem): string =>
-  [kind, agent, approval?.key, session?.workflowId].join(' ');
+export const keyOf = ({ kind, agent, approval, session, text }: InboxItem): string =>
+  [kind, agent, approval?.key ?? session?.workflowId ?? text].join(' ');
 
 /** A note of the browser about what is new, if the person allowed it. */
 function tell(items: InboxItem[]): void {

@@ -2,6 +2,8 @@
 import type { InboxItem } from '../../contracts/gateway/api';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
+import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
 import { knownError } from '../../system/known-error';
 import { agentOf, keyed } from '../approval-keys';
 import { eachOf } from '../each-of';
@@ -20,19 +22,20 @@ export async function readInbox(client: HoldfastClient): Promise<InboxItem[]> {
 }
 
 async function approvals(client: HoldfastClient): Promise<InboxItem[]> {
-  const pending = await client.approvals.listTold();
-  return pending.map((question) => ({
+  const { waiting, unanswered } = await client.approvals.listTold();
+  const items = waiting.map((question): InboxItem => ({
     kind: 'approval',
     agent: agentOf(question.workflowId),
     since: question.askedAt,
     text: `asks for approval: ${firstLine(question.what)}`,
     approval: keyed(question),
   }));
+  return [...items, ...(await silent(client, 'approval', unanswered))];
 }
 
 async function inputs(client: HoldfastClient): Promise<InboxItem[]> {
   const sessions = await client.sessions.list({ isWaiting: true });
-  return sessions.flatMap(({ agent, host, session, workflowId, state, waits }): InboxItem[] => {
+  const items = sessions.flatMap(({ agent, host, session, workflowId, state, waits }): InboxItem[] => {
     if (waits?.for !== 'input' || !state) return [];
     const screen = (state.view?.output ?? '').split('\n').slice(-SCREEN_LINES).join('\n');
     const echo = state.view?.waiting?.echo ?? true;
@@ -44,6 +47,35 @@ async function inputs(client: HoldfastClient): Promise<InboxItem[]> {
       },
     ];
   });
+  const unanswered = sessions.filter(({ state }) => !state).map(({ workflowId }) => workflowId);
+  return [...items, ...(await silent(client, 'input', unanswered))];
+}
+
+/** Workflows that have told the server that they wait, and do not answer: nobody can answer them now, either. */
+async function silent(
+  client: HoldfastClient,
+  kind: 'approval' | 'input',
+  workflowIds: readonly string[],
+): Promise<InboxItem[]> {
+  const items = await eachOf(workflowIds, AT_ONCE, async (workflowId): Promise<InboxItem | null> => {
+    const ref = parseSessionWorkflowId(workflowId);
+    const home = await client.namespaces.clientOf(ref?.host ?? LOCAL_HOST);
+    const known = await home.workflow
+      .getHandle(workflowId)
+      .describe()
+      .catch(() => null);
+    const { [SEARCH_ATTRIBUTES.waitsFor]: waitsFor, [SEARCH_ATTRIBUTES.noticedAt]: noticedAt } =
+      known?.searchAttributes ?? {};
+    // One that has just ended, or was answered.
+    if (known?.status.name !== 'RUNNING' || waitsFor?.[0] !== kind) return null;
+    const at = noticedAt?.[0] instanceof Date ? noticedAt[0] : known.startTime;
+    const who = ref ? `shell ${ref.session} on ${ref.host}` : 'its turn';
+    return {
+      ...{ kind, agent: agentOf(workflowId), since: at.toISOString() },
+      text: `${who} waits for ${kind}, and its worker does not answer now`,
+    };
+  });
+  return items.filter((item) => item !== null);
 }
 
 async function failures(client: HoldfastClient): Promise<InboxItem[]> {

@@ -27,6 +27,7 @@ const log = route(
   async ({ params, query: { from = 0, bytes = LOG_BYTES }, context }) => {
     const place = await placeIn(context, params);
     try {
+      const end = await place.end();
       const piece = await place.read(from, from + bytes);
       return new Response(new Uint8Array(piece.data), {
         headers: {
@@ -35,7 +36,7 @@ const log = route(
           'Cache-Control': 'no-store',
           'Holdfast-From': String(from),
           'Holdfast-To': String(piece.to),
-          'Holdfast-End': String(await place.end()),
+          'Holdfast-End': String(end),
           ...(piece.missing && { 'Holdfast-Missing': piece.missing.cause }),
         },
       });

@@ -13,13 +13,18 @@ import { wayToHost } from './way-to-host';
 /** A host that is gone without a word is noticed within a few of these. */
 const PULSE_MS = 3_000;
 
+const WATCHES = { typist: null, size: null };
+
 /** Of a host that goes away all calls throw `host_unreachable`. */
 export interface SessionPlace {
   /** Throws like `Attachment.open`. */
   attach(request: Verbs['attach']['request']): Promise<Attachment>;
   /** A piece of the log, like `nextPiece`. */
   read(from: number, to: number): Promise<Piece>;
-  /** Offset of the log's end. */
+  /**
+   * Offset of the log's end. Its holder is asked, which first records what somebody has cut off; without one that answers,
+   * the files say what is known.
+   */
   end(): Promise<number>;
   close(): void;
 }
@@ -37,7 +42,11 @@ export async function placeOf(context: GatewayContext, ref: SessionRef): Promise
     return {
       attach: (request) => Attachment.open(dataDir, ref, request),
       read: (from, to) => Promise.resolve(nextPiece(paths.log, from, to)),
-      end: () => Promise.resolve(logEnd(paths.log)),
+      end: async () => {
+        const attachment = await Attachment.open(dataDir, ref, WATCHES).catch(() => undefined);
+        attachment?.close();
+        return attachment?.state.end ?? logEnd(paths.log);
+      },
       close: () => undefined,
     };
   }
@@ -50,7 +59,7 @@ export async function placeOf(context: GatewayContext, ref: SessionRef): Promise
   return {
     attach: (request) => Attachment.openRemote(terminal, request),
     read: (from, to) => terminal.readUpTo(from, to),
-    end: () => terminal.end(),
+    end: async () => (await terminal.ask('attach', WATCHES).catch(() => undefined))?.end ?? terminal.end(),
     close: () => terminal.close(),
   };
 }

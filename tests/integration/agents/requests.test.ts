@@ -139,7 +139,7 @@ test('sub-agents that one reply starts cost the turn one signal and no activity,
   expect(parent).not.toHaveProperty('WORKFLOW_EXECUTION_UPDATE_ACCEPTED');
   // The time line has those calls as it has others.
   const { items } = await engine.client.timeLine(id);
-  const told = items.filter(({ text }) => text === 'Tool spawn_agent');
+  const told = items.filter(({ text }) => text === 'Start of a sub-agent');
   expect(told).toHaveLength(3);
   expect(
     told.every(({ kind, turn, durationMs }) => kind === 'tool' && turn === 1 && durationMs !== null),

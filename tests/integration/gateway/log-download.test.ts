@@ -1,6 +1,6 @@
 // The log of a session as a file, and where a text is in it.
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { rmSync, truncateSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { segmentsOf } from '../../../exec/output/log-segments';
 import { logEnd, nextPiece, readWhole, type Piece } from '../../../exec/output/log-reader';
@@ -9,7 +9,8 @@ import type { Gateway } from '../../../gateway/gateway';
 import { logStream } from '../../../gateway/terminals/log-stream';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { uniqueId } from '../../helpers/temporal';
+import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();
 let gateway: Gateway;
@@ -100,6 +101,23 @@ test('a client that is still downloading when its token is revoked does not get 
     while (reader && !(await reader.read()).done) await delay(10);
   };
   await expect(drain()).rejects.toThrow();
+});
+
+test('of a log that somebody has just truncated, each way to read it says what is lost', async () => {
+  const cut = uniqueId('cut');
+  const path = `/v1/sessions/${cut}/local/0`;
+  await operator.post(`${path}/exec`, { code: 'echo 0123456789; cat', yield: QUICK_YIELD });
+  const { log } = sessionPaths(engine.dataDir, { agent: cut, host: 'local', session: 0 });
+  await until(() => logEnd(log) === 12);
+  truncateSync(log, 4);
+  expect(await (await ask(`${path}/log/download`)).text()).toMatch(/^0123\r\n\[8 bytes are lost: .*\]\r\n$/);
+  truncateSync(log, 2);
+  const piece = await ask(`${path}/log?from=2`);
+  expect(Object.fromEntries(piece.headers)).toMatchObject({
+    ...{ 'holdfast-to': '12', 'holdfast-end': '12', 'holdfast-missing': 'truncated' },
+  });
+  truncateSync(log, 0);
+  expect(await operator.get(`${path}/log/find?text=0123`)).toEqual({ at: null, next: null });
 });
 
 test('only who may see the agent gets its log', async () => {
