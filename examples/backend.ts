@@ -44,10 +44,8 @@ writeFileSync(file, JSON.stringify(replies));
 try {
   const agent = client.agent(id);
   await agent.start({ task: 'Deploy the service', model: `scripted:${file}`, cwd: tmpdir() });
-  const result = agent.result();
   // An agent that fails while its script asks: then its error ends the wait.
-  await Promise.race([answerScript(client, id), result]);
-  const { answer, reason, steps } = await result;
+  const [{ answer, reason, steps }] = await Promise.all([agent.result(), answerScript(client, id)]);
   console.log(`${reason} after ${steps} steps: ${answer}`);
 } finally {
   // Else the connection keeps the process alive.

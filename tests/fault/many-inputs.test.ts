@@ -42,10 +42,13 @@ test('many signalled inputs continue a session as new, none lost or repeated', a
   await session.exec({ code, yield: { maxMs: 500, promptMs: 100 } });
   const handle = engine.client.temporal.workflow.getHandle(session.workflowId);
   const runs = new Set<string>();
-  for (let from = 0; from < INPUTS; from += BURST) {
-    const burst = Array.from({ length: BURST }, (_, i) => String(from + i));
+  let sent = 0;
+  // How many events they make depends on how many are typed by one activity.
+  while (sent < INPUTS || runs.size < 2) {
+    const burst = Array.from({ length: BURST }, (_, i) => String(sent + i));
     await Promise.all(burst.map((keyboard) => handle.signal('input', { keyboard, id: keyboard })));
-    await until(() => typed().length >= from + BURST, 60_000);
+    sent += BURST;
+    await until(() => typed().length >= sent, 60_000);
     // A stream without any gap puts the new beginning off: this sender leaves one when it is due.
     await until(async () => {
       const { runId, historyLength } = await handle.describe();
@@ -55,13 +58,12 @@ test('many signalled inputs continue a session as new, none lost or repeated', a
   }
   // The last ids again: they stay known across every restart.
   await Promise.all(
-    [INPUTS - BURST, INPUTS - BURST / 2, INPUTS - 1]
+    [sent - BURST, sent - BURST / 2, sent - 1]
       .map(String)
       .map((id) => handle.signal('input', { keyboard: id, id })),
   );
   expect(await session.input({ keyboard: 'end' })).toMatchObject({ state: 'exited', exitCode: 3 });
-  expect(runs.size).toBeGreaterThan(1);
-  expect(typed().sort((a, b) => a - b)).toEqual(Array.from({ length: INPUTS }, (_, i) => i));
+  expect(typed().sort((a, b) => a - b)).toEqual(Array.from({ length: sent }, (_, i) => i));
 }, 300_000);
 
 test('inputs signalled while no worker lived are typed by the next, each once and in order', async () => {
