@@ -1,9 +1,13 @@
 // The lines of JSON that both sides of a connection to a host send first; frames follow.
 import type { Socket } from 'node:net';
+import { HolderGone } from '../client/holder-client';
 
 const MAX_BYTES = 8 * 1024;
 
-/** Leaves anything after the line for the next reader. Rejects at the timeout, the limit, or the other side's end. */
+/**
+ * Leaves anything after the line for the next reader. Rejects with `HolderGone` at the timeout or the other side's end, and
+ * otherwise at the limit, or if it is no JSON.
+ */
 export function readLine(socket: Socket, timeoutMs: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     let got = Buffer.alloc(0);
@@ -12,13 +16,13 @@ export function readLine(socket: Socket, timeoutMs: number): Promise<unknown> {
       socket.off('data', onData).off('close', onClose).pause();
       settle();
     };
-    const fail = (reason: string): void => over(() => reject(new Error(reason)));
-    const onClose = (): void => fail('the other side ended the connection');
+    const fail = (err: Error): void => over(() => reject(err));
+    const onClose = (): void => fail(new HolderGone('the other side ended the connection'));
     const onData = (chunk: Buffer): void => {
       got = Buffer.concat([got, chunk]);
       const end = got.indexOf('\n');
       if (end < 0 && got.length <= MAX_BYTES) return;
-      if (end < 0 || end > MAX_BYTES) return fail(`its line is longer than ${MAX_BYTES} bytes`);
+      if (end < 0 || end > MAX_BYTES) return fail(new Error(`its line is longer than ${MAX_BYTES} bytes`));
       over(() => {
         if (end + 1 < got.length) socket.unshift(got.subarray(end + 1));
         try {
@@ -28,7 +32,7 @@ export function readLine(socket: Socket, timeoutMs: number): Promise<unknown> {
         }
       });
     };
-    const timer = setTimeout(() => fail(`nothing arrived within ${timeoutMs} ms`), timeoutMs);
+    const timer = setTimeout(() => fail(new HolderGone(`nothing arrived within ${timeoutMs} ms`)), timeoutMs);
     socket.on('data', onData).on('close', onClose).resume();
   });
 }

@@ -175,7 +175,8 @@ async function introduce(
   const { host } = ref;
   const hear = async (): Promise<Answer> => {
     const said = await readLine(socket, CONNECT_MS).catch((err: unknown) => {
-      throw refused(host, reasonOf(err));
+      // One that refuses says why.
+      throw err instanceof HolderGone ? err : refused(host, reasonOf(err));
     });
     const answer = (said ?? {}) as Answer;
     if (answer.error) throw known(answer.error, host);

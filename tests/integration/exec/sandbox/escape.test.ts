@@ -120,10 +120,9 @@ describe('by a search of the process table', () => {
     await reset(t);
     const missed = processesMarked(mark);
     for (const line of missed) process.kill(pidOf(line), 'SIGKILL');
-    expect({ missed: missed.length, treeKill: (await t.host.status(t.ref)).treeKill }).toEqual({
-      missed: 1,
-      treeKill: 'process-search',
-    });
+    // Two while it begins a child: until its exec, that has the same command line.
+    expect(missed).not.toEqual([]);
+    expect((await t.host.status(t.ref)).treeKill).toBe('process-search');
   });
 });
 
