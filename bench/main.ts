@@ -2,23 +2,23 @@
 // one group, `--json` prints for programs.
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { checks } from './checks';
-import { firstCommand } from './first-command';
-import { flood } from './flood';
-import { gateway } from './gateway';
-import { history } from './history';
-import { idleSessions } from './idle-sessions';
-import { input } from './input';
-import { manyAgents } from './many-agents';
+import { checks } from './groups/checks';
+import { firstCommand } from './groups/first-command';
+import { flood } from './groups/flood';
+import { gateway } from './groups/gateway';
+import { history } from './groups/history';
+import { idleSessions } from './groups/idle-sessions';
+import { input } from './groups/input';
+import { manyAgents } from './groups/many-agents';
 import { asLine, printTable, type Row } from './measure';
-import { sandbox } from './sandbox';
+import { sandbox } from './groups/sandbox';
 import { withBench, type Group } from './setting';
-import { recovery } from './recovery';
-import { remoteHost } from './remote-host';
-import { steps } from './steps';
-import { subAgents } from './sub-agents';
-import { toolCalls } from './tool-calls';
-import { workerKilled } from './worker-killed';
+import { recovery } from './groups/recovery';
+import { remoteHost } from './groups/remote-host';
+import { steps } from './groups/steps';
+import { subAgents } from './groups/sub-agents';
+import { toolCalls } from './groups/tool-calls';
+import { workerKilled } from './groups/worker-killed';
 
 const GROUPS: Record<string, Group> = {
   steps,

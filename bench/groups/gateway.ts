@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import WebSocket from 'ws';
-import { TERMINAL_PROTOCOL, OFFSET_BYTES, type FromServer } from '../contracts/gateway/terminal';
-import { Attachment } from '../exec/attach/attachment';
-import { TokenStore } from '../gateway/access/token-store';
-import { atLeast, atMost, below, inTurn, timed, type Row } from './measure';
-import { firstPaint, killed, startServe } from './page';
-import { cpuSeconds, peakMb, residentMb } from './processes';
-import { uniqueId, until, type Bench } from './setting';
+import { TERMINAL_PROTOCOL, OFFSET_BYTES, type FromServer } from '../../contracts/gateway/terminal';
+import { Attachment } from '../../exec/attach/attachment';
+import { TokenStore } from '../../gateway/access/token-store';
+import { atLeast, atMost, below, inTurn, timed, type Row } from '../measure';
+import { firstPaint, killed, startServe } from '../page';
+import { cpuSeconds, peakMb, residentMb } from '../processes';
+import { uniqueId, until, type Bench } from '../setting';
 
 const ROUNDS = 60;
 const KEYS = 200;

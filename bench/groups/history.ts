@@ -2,12 +2,12 @@
 // hundred model calls at the size of its window.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentWorkflowId, LOCAL_HOST, sessionWorkflowId, turnWorkflowId } from '../contracts/ids';
-import type { Message } from '../contracts/agents/agent';
-import { grown, historySize, type HistorySize } from './history-size';
-import { below, plain, type Row } from './measure';
-import { runTrue, toolBlock } from './replies';
-import { uniqueId, type Bench } from './setting';
+import { agentWorkflowId, LOCAL_HOST, sessionWorkflowId, turnWorkflowId } from '../../contracts/ids';
+import type { Message } from '../../contracts/agents/agent';
+import { grown, historySize, type HistorySize } from '../history-size';
+import { below, plain, type Row } from '../measure';
+import { runTrue, toolBlock } from '../replies';
+import { uniqueId, type Bench } from '../setting';
 
 const CALLS = 100;
 const PAGE_BYTES = 7_000;

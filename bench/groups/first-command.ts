@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WithStartWorkflowOperation, type Workflow } from '@temporalio/client';
-import { detectTreeKill } from '../exec/processes/process-tree';
-import { sessionEnvironment } from '../exec/host/session-environment';
-import { SessionHost } from '../exec/host/session-host';
-import { DEFAULT_YIELD } from '../contracts/sessions/session';
-import type { SessionRef } from '../contracts/ids';
-import { atMost, explaining, inTurn, timed, type Row } from './measure';
-import { uniqueId, until, type Bench } from './setting';
+import { detectTreeKill } from '../../exec/processes/process-tree';
+import { sessionEnvironment } from '../../exec/host/session-environment';
+import { SessionHost } from '../../exec/host/session-host';
+import { DEFAULT_YIELD } from '../../contracts/sessions/session';
+import type { SessionRef } from '../../contracts/ids';
+import { atMost, explaining, inTurn, timed, type Row } from '../measure';
+import { uniqueId, until, type Bench } from '../setting';
 
 const ROUNDS = 20;
 /** A spare reports that its process exists; its shell reads its settings a moment longer. */

@@ -1,9 +1,9 @@
 // Single steps in open sessions and turns: a quick command, and a step of a turn.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { atMost, inTurn, timed, type Row } from './measure';
-import { runTrue } from './replies';
-import { bareSession, uniqueId, type Bench } from './setting';
+import { atMost, inTurn, timed, type Row } from '../measure';
+import { runTrue } from '../replies';
+import { bareSession, uniqueId, type Bench } from '../setting';
 
 const STEPS = 20;
 

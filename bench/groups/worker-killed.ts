@@ -1,8 +1,8 @@
 // How long a command's caller waits for the next worker when the first was killed.
-import { logEnd } from '../exec/output/log-reader';
-import { sessionPaths } from '../exec/session-paths';
-import { below, median, type Row } from './measure';
-import { uniqueId, until, type Bench } from './setting';
+import { logEnd } from '../../exec/output/log-reader';
+import { sessionPaths } from '../../exec/session-paths';
+import { below, median, type Row } from '../measure';
+import { uniqueId, until, type Bench } from '../setting';
 
 const ROUNDS = 5;
 

@@ -2,14 +2,14 @@
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_YIELD } from '../contracts/sessions/session';
-import { detectTreeKill } from '../exec/processes/process-tree';
-import { NO_SANDBOX, tryBubblewrap } from '../exec/sandbox/open-sandbox';
-import type { SandboxProfile } from '../exec/sandbox/profile';
-import { sessionEnvironment } from '../exec/host/session-environment';
-import { SessionHost } from '../exec/host/session-host';
-import { explaining, inTurn, timed, type Row } from './measure';
-import { uniqueId, type Bench } from './setting';
+import { DEFAULT_YIELD } from '../../contracts/sessions/session';
+import { detectTreeKill } from '../../exec/processes/process-tree';
+import { NO_SANDBOX, tryBubblewrap } from '../../exec/sandbox/open-sandbox';
+import type { SandboxProfile } from '../../exec/sandbox/profile';
+import { sessionEnvironment } from '../../exec/host/session-environment';
+import { SessionHost } from '../../exec/host/session-host';
+import { explaining, inTurn, timed, type Row } from '../measure';
+import { uniqueId, type Bench } from '../setting';
 
 const STARTS = 20;
 const COMMANDS = 200;

@@ -2,9 +2,9 @@
 // workflows each, agent and turn, and open a real shell. There are two kinds of bare ones: single workflows, and
 // workflows with a child that does the work, which is what agent and turn cannot be cheaper than.
 import { readFileSync } from 'node:fs';
-import { explaining, inTurn, median, type Row } from './measure';
-import { cpuSeconds } from './processes';
-import { uniqueId, type Bench } from './setting';
+import { explaining, inTurn, median, type Row } from '../measure';
+import { cpuSeconds } from '../processes';
+import { uniqueId, type Bench } from '../setting';
 import { scriptedModel } from './steps';
 
 const STEPS = 3;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compiledEntry } from '../system/package-root';
-import { atMost, explaining, inTurn, timed, type Row } from './measure';
-import { uniqueId, type Bench } from './setting';
+import { compiledEntry } from '../../system/package-root';
+import { atMost, explaining, inTurn, timed, type Row } from '../measure';
+import { uniqueId, type Bench } from '../setting';
 
 const ROUNDS = 30;
 const NAME = 'bench-remote';

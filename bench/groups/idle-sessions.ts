@@ -1,9 +1,9 @@
 // The cost of a hundred open sessions that nobody uses.
 import { setTimeout as delay } from 'node:timers/promises';
-import { LOCAL_HOST, type SessionRef } from '../contracts/ids';
-import { below, explaining, plain, type Row } from './measure';
-import { cpuPercent, cpuSeconds, proportionalMb, residentMb, sessionProcesses } from './processes';
-import { uniqueId, type Bench } from './setting';
+import { LOCAL_HOST, type SessionRef } from '../../contracts/ids';
+import { below, explaining, plain, type Row } from '../measure';
+import { cpuPercent, cpuSeconds, proportionalMb, residentMb, sessionProcesses } from '../processes';
+import { uniqueId, type Bench } from '../setting';
 
 const SESSIONS = 100;
 /** An agent may have 64. */

@@ -2,14 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SessionHandle } from '../client/session-handle';
-import { LOCAL_HOST } from '../contracts/ids';
-import { detectTreeKill } from '../exec/processes/process-tree';
-import { sessionEnvironment } from '../exec/host/session-environment';
-import { SessionHost } from '../exec/host/session-host';
-import { StubFolder } from '../exec/host/stub-folder';
-import { atLeast, atMost, below, explaining, inTurn, median, timed, type Row } from './measure';
-import { bareSession, uniqueId, type Bench } from './setting';
+import type { SessionHandle } from '../../client/session-handle';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { detectTreeKill } from '../../exec/processes/process-tree';
+import { sessionEnvironment } from '../../exec/host/session-environment';
+import { SessionHost } from '../../exec/host/session-host';
+import { StubFolder } from '../../exec/host/stub-folder';
+import { atLeast, atMost, below, explaining, inTurn, median, timed, type Row } from '../measure';
+import { bareSession, uniqueId, type Bench } from '../setting';
 
 const ROUNDS = 6;
 const CALLS = 20;

@@ -1,7 +1,7 @@
 // The cost of checking a command before it runs, once thread and parsers are warm: each language, by length.
-import type { Runtime } from '../contracts/sessions/session';
-import { CodeChecks } from '../checks/code-checks';
-import { below, median, plain, timed, type Row } from './measure';
+import type { Runtime } from '../../contracts/sessions/session';
+import { CodeChecks } from '../../checks/code-checks';
+import { below, median, plain, timed, type Row } from '../measure';
 
 const ROUNDS = 60;
 const WARMING = 40;

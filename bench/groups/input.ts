@@ -1,10 +1,10 @@
 // From typing to visible output: through an input's update and its answer, and through a person's own terminal.
 import * as pty from 'node-pty';
-import { Attachment } from '../exec/attach/attachment';
-import { logEnd, readLog } from '../exec/output/log-reader';
-import { sessionPaths } from '../exec/session-paths';
-import { explaining, inTurn, median, timed, type Pair, type Row } from './measure';
-import { bareSession, uniqueId, until, type Bench } from './setting';
+import { Attachment } from '../../exec/attach/attachment';
+import { logEnd, readLog } from '../../exec/output/log-reader';
+import { sessionPaths } from '../../exec/session-paths';
+import { explaining, inTurn, median, timed, type Pair, type Row } from '../measure';
+import { bareSession, uniqueId, until, type Bench } from '../setting';
 
 const ROUNDS = 40;
 const KEYSTROKES = 200;

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from '../system/process-identity';
-import { below, median, type Row } from './measure';
-import { uniqueId, until, type Bench } from './setting';
+import { isAlive } from '../../system/process-identity';
+import { below, median, type Row } from '../measure';
+import { uniqueId, until, type Bench } from '../setting';
 
 const KILLS = 20;
 const CALL_EVERY_MS = 100;

@@ -1,8 +1,8 @@
 // 100 MB of output as fast as a program can print it, and its cost in memory for the worker and the holder.
 import * as pty from 'node-pty';
-import { inTurn, below, timed, type Row } from './measure';
-import { holderPid, peakMb, residentMb } from './processes';
-import { uniqueId, type Bench } from './setting';
+import { inTurn, below, timed, type Row } from '../measure';
+import { holderPid, peakMb, residentMb } from '../processes';
+import { uniqueId, type Bench } from '../setting';
 
 const BYTES = 100_000_000;
 /** A terminal adds one byte to each line end. */

@@ -2,11 +2,11 @@
 // workflows, depth and model calls.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentWorkflowId, turnWorkflowId } from '../contracts/ids';
-import { historySize } from './history-size';
-import { explaining, inTurn, timed, type Row } from './measure';
-import { toolBlock } from './replies';
-import { uniqueId, type Bench } from './setting';
+import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
+import { historySize } from '../history-size';
+import { explaining, inTurn, timed, type Row } from '../measure';
+import { toolBlock } from '../replies';
+import { uniqueId, type Bench } from '../setting';
 
 const CHILDREN = 4;
 const ROUNDS = 6;
