@@ -7,6 +7,7 @@ import type { Role } from '../../contracts/gateway/api';
 import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
 import type { EngineOfItsOwn } from './engine-of-its-own';
+import type { RemoteHost } from './remote-host';
 import { until } from './until';
 
 export const gatewayOn = (
@@ -30,6 +31,16 @@ export const gatewayOn = (
     },
     ...more,
   });
+
+/** Starts a host that listens, and a gateway that has its token. */
+export async function gatewayTo(host: RemoteHost, engine: EngineOfItsOwn): Promise<Gateway> {
+  await host.serve('--listen', '127.0.0.1:0');
+  const hostToken = (await host.cli('host', 'token', host.name)).trim();
+  const listens = async (): Promise<boolean> =>
+    Boolean((await engine.client.hosts.state(host.name).catch(() => null))?.facts?.listens);
+  await until(listens);
+  return gatewayOn(engine, '127.0.0.1:0', [], { hostToken });
+}
 
 export interface Answer {
   status: number;

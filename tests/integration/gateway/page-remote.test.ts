@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import type { Gateway } from '../../../gateway/gateway';
 import { ConsolePage } from '../../helpers/console';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { ApiClient, gatewayTo } from '../../helpers/gateway';
 import { RemoteHost } from '../../helpers/remote-host';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 
@@ -14,9 +14,7 @@ let browser: Browser;
 beforeAll(async () => {
   await engine.start();
   far = new RemoteHost('far', engine.server().address);
-  await far.serve('--listen', '127.0.0.1:0');
-  const hostToken = (await far.cli('host', 'token', 'far')).trim();
-  gateway = await gatewayOn(engine, '127.0.0.1:0', [], { hostToken });
+  gateway = await gatewayTo(far, engine);
   browser = await ConsolePage.launch();
 }, 120_000);
 afterAll(async () => {

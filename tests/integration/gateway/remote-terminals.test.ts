@@ -8,7 +8,7 @@ import { sessionPaths } from '../../../exec/session-paths';
 import type { Gateway } from '../../../gateway/gateway';
 import { readJson } from '../../../system/json-file';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, TerminalClient } from '../../helpers/gateway';
+import { ApiClient, gatewayTo, TerminalClient } from '../../helpers/gateway';
 import { RemoteHost } from '../../helpers/remote-host';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -17,15 +17,12 @@ jest.setTimeout(180_000);
 
 const engine = new EngineOfItsOwn();
 let far: RemoteHost;
-let hostToken: string;
 let gateway: Gateway;
 let operator: ApiClient;
 beforeAll(async () => {
   await engine.start();
   far = new RemoteHost('far', engine.server().address);
-  await far.serve('--listen', '127.0.0.1:0');
-  hostToken = (await far.cli('host', 'token', 'far')).trim();
-  gateway = await gatewayOn(engine, '127.0.0.1:0', [], { hostToken });
+  gateway = await gatewayTo(far, engine);
   operator = await ApiClient.of(gateway, 'operator');
 }, 120_000);
 afterAll(async () => {
@@ -92,6 +89,28 @@ function expectEachByteOnce(agent: string, before: TerminalClient, after: Termin
   expect(bytes.toString()).toBe(readWhole(log, from, from + bytes.length).toString());
 }
 
+test('one types and another watches, and a connection that comes back under its name types on', async () => {
+  const session = `/v1/sessions/${uniqueId('far')}/far/0`;
+  await operator.post(`${session}/exec`, {
+    code: 'while read -r x; do echo "got $x"; done',
+    yield: { ...QUICK_YIELD, promptMs: 100 },
+  });
+  const path = `${session}/terminal`;
+  const client = 'ab12cd34-0000-4000-8000-000000000000';
+  const first = await open(path, { types: true, client });
+  expect(await first.first('state')).toMatchObject({ isTypist: true });
+  const watcher = await open(path);
+  expect(await watcher.first('state')).toMatchObject({ isTypist: false });
+  first.type('one\r');
+  await watcher.untilShown('got one');
+  expect((await (await open(path, { types: true })).first('refused')).problem.code).toBe('typist_busy');
+  const second = await open(path, { types: true, client });
+  expect(await second.first('state')).toMatchObject({ isTypist: true });
+  second.type('two\r');
+  await watcher.untilShown('got two');
+  for (const one of [first, second, watcher]) one.close();
+});
+
 test('a killed host ends no terminal: its people are told, come back, and get each byte and each key once', async () => {
   const agent = uniqueId('k');
   const path = await counting(agent);
@@ -155,7 +174,7 @@ test('of a host that falls silent its people are told; what they type meanwhile 
 test('a gateway that falls silent keeps no keyboard: its host notices, and somebody else types', async () => {
   const agent = uniqueId('q');
   const path = await counting(agent);
-  process.env.HOLDFAST_HOST_TOKEN = hostToken;
+  process.env.HOLDFAST_HOST_TOKEN = (await far.cli('host', 'token', 'far')).trim();
   const serving = engine.spawnCli(['serve', '--listen', '127.0.0.1:0', '--json']);
   delete process.env.HOLDFAST_HOST_TOKEN;
   const ended = once(serving, 'exit');
