@@ -6,7 +6,7 @@ import { logSize, logTail, rotateLog } from './log-tail';
 
 const LOOK_EVERY_MS = 20;
 
-export interface Detached<Record> {
+export interface Detached<Facts> {
   /** Of Node: the program and its arguments. */
   args: readonly string[];
   cwd: string;
@@ -16,14 +16,14 @@ export interface Detached<Record> {
   /** Given the log's file descriptor. With `ipc`, its last message is returned if it ends. */
   stdio: (log: number) => StdioOptions;
   /** What it has written about itself once it works; undefined until then. */
-  readyAs: (pid: number) => Record | undefined;
+  readyAs: (pid: number) => Facts | undefined;
 }
 
-export type Started<Record> =
-  | { record: Record; ended?: never }
-  | { ended: string; /** Its last lines. */ tail: string; message: unknown };
+export type Started<Facts> =
+  { facts: Facts; ended?: never } | { ended: string; /** Its last lines. */ tail: string; message: unknown };
 
-export async function startDetached<Record>(choice: Detached<Record>): Promise<Started<Record>> {
+/** Resolves when it works, or has ended before it did. */
+export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Started<Facts>> {
   const { args, cwd, env, log, stdio, readyAs } = choice;
   rotateLog(log);
   const from = logSize(log);
@@ -36,12 +36,12 @@ export async function startDetached<Record>(choice: Detached<Record>): Promise<S
   child.once('error', (err) => (ended = err.message));
   child.once('exit', (code, signal) => (ended = `it ended with ${code ?? signal}`));
   for (;;) {
-    const record = child.pid === undefined ? undefined : readyAs(child.pid);
-    if (record !== undefined) {
+    const facts = child.pid === undefined ? undefined : readyAs(child.pid);
+    if (facts !== undefined) {
       child.removeAllListeners();
       if (child.connected) child.disconnect();
       child.unref();
-      return { record };
+      return { facts };
     }
     if (ended !== undefined) return { ended, tail: logTail(log, from), message };
     await delay(LOOK_EVERY_MS);

@@ -75,6 +75,6 @@ async function startGateway({ dataDir, listen, args }: GatewayChoice): Promise<G
       return record?.identity.pid === pid ? record : undefined;
     },
   });
-  if (started.ended === undefined) return started.record;
+  if (started.ended === undefined) return started.facts;
   throw new HoldfastError('gateway_failed', { reason: started.tail || started.ended, log });
 }

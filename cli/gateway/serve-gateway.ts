@@ -21,7 +21,7 @@ export interface ServeOptions extends GlobalOptions {
 
 /** Like a program ended by SIGINT. */
 const INTERRUPTED = 128 + 2;
-/** Whoever asks the gateway has timeouts, too, and can ask again. */
+/** Short: the gateway's clients have timeouts of their own, and can ask again. */
 const PATIENCE_MS = 5_000;
 const DEFAULT_LISTEN = '127.0.0.1:7280';
 

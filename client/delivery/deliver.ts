@@ -181,10 +181,9 @@ async function unableToAnswer(
     const taskQueue = (needsWorker && queueOf(found)) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // The server was away in the meantime: it must learn about its workers again.
-    const { lostAt = Date.now() - askedAt > RESTARTED_MS ? Date.now() : -Infinity } = contactOf(
-      client.connection,
-    );
-    until = Math.max(until, lostAt + RESTART_MS);
+    const { lostAt } = contactOf(client.connection);
+    if (lostAt !== undefined) until = Math.max(until, lostAt + RESTART_MS);
+    else if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
     const isExpected = server.keepsWorker && taskQueue === server.queue;
     if (Date.now() >= until && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });

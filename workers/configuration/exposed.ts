@@ -89,11 +89,13 @@ function isCode(path: string): boolean {
   return stats !== undefined && stats.isFile() && (CODE.test(path) || (stats.mode & 0o111) !== 0);
 }
 
+/** A key or a secret is in a file or in a variable of the environment. */
+const fileOf = (what: string, source: { file: string } | object | null | undefined): Place[] =>
+  source && 'file' in source ? [{ what, path: source.file }] : [];
+
 /** The secret of the OpenID Connect client, which the gateway reads when it starts. */
 export const clientSecretFiles = ({ gateway: { oidc } }: Configuration): Place[] =>
-  oidc?.clientSecret && 'file' in oidc.clientSecret
-    ? [{ what: 'The secret of the OpenID Connect client', path: oidc.clientSecret.file }]
-    : [];
+  fileOf('The secret of the OpenID Connect client', oidc?.clientSecret);
 
 /** Keys and programs: read-only is not enough, or not known to cover everything. Throws `config_invalid`. */
 export function refuseExposedParts(configuration: Configuration, exposed: Exposed): void {
@@ -103,13 +105,9 @@ export function refuseExposedParts(configuration: Configuration, exposed: Expose
   refuseExposed(
     [
       ...moduleFiles(modules),
-      ...encryption.keys.flatMap((key) => ('file' in key ? [{ what: 'The key', path: key.file }] : [])),
-      ...Object.values(models.providers).flatMap(({ key }) =>
-        key && 'file' in key ? [{ what: 'The key', path: key.file }] : [],
-      ),
-      ...webhooks.flatMap(({ secret }) =>
-        'file' in secret ? [{ what: 'The secret of a webhook', path: secret.file }] : [],
-      ),
+      ...encryption.keys.flatMap((key) => fileOf('The key', key)),
+      ...Object.values(models.providers).flatMap(({ key }) => fileOf('The key', key)),
+      ...webhooks.flatMap(({ secret }) => fileOf('The secret of a webhook', secret)),
       ...clientSecretFiles(configuration),
       ...(secrets.file === null ? [] : [{ what: 'The file of secrets', path: secrets.file }]),
       ...command.filter(isCode).map((path) => ({ what: 'The program or script of `secrets.command`', path })),
@@ -121,7 +119,7 @@ export function refuseExposedParts(configuration: Configuration, exposed: Expose
 /**
  * What must be read-only wherever it is: the configuration and the files that it names. Throws `config_invalid` if a
  * link in an exposed folder leads to one of these: nothing can be mounted over a link. The same for the folders of the
- * sandbox: whoever may change such a link chooses what the next session may write, or sees.
+ * sandbox: code that can change such a link decides what the next session can write, or see.
  */
 export function loadedPlaces(
   { roles, dialects, sandbox }: Configuration,

@@ -233,7 +233,7 @@ async function startWorker({
     recordConfig(dataDir, config);
     recordWorkdir(dataDir, workdir);
     recordQueue(dataDir, queue);
-    return started.record;
+    return started.facts;
   }
   const { ended, tail, message } = started;
   if (message !== undefined) {
