@@ -67,7 +67,7 @@ module.exports = {
       to: { path: '^exec/(host|client|attach)/', reachable: true },
     },
     only('contracts', ['contracts/', 'node_modules/zod/', sdk('common')]),
-    only('system', ['system/', 'contracts/']),
+    only('system', ['system/', 'contracts/', 'node_modules/pino/']),
     only('encryption', ['encryption/', 'contracts/', 'system/', 'node_modules/protobufjs/', sdk('common')]),
     only('workflows', ['workflows/', 'contracts/', 'node_modules/zod/', sdk('workflow'), sdk('common')]),
     only('exec', ['exec/', 'contracts/', 'system/', 'node_modules/node-pty/', 'node_modules/@xterm/']),

@@ -20,6 +20,15 @@ export const EXAMPLES = {
     'holdfast serve --listen 0.0.0.0:7280 --name agents.example.org',
     'holdfast token create ci --role operator --agents "ci-*" --valid 30d',
   ),
+  worker: below(
+    'holdfast worker --address temporal.example:7233 --agents-only',
+    'holdfast worker --address temporal.example:7233 --probes 127.0.0.1:8081 --drain 60s',
+  ),
+  logs: below(
+    'holdfast logs review                    what happened to one agent',
+    'holdfast logs --level warn --since 1h   what went wrong lately',
+    'holdfast logs --follow --json | jq .    as it was written',
+  ),
   chat: below(
     'holdfast chat --model openai:gpt-5                  a new conversation in this folder',
     'holdfast chat --agent review                        join the running conversation with this id',

@@ -1,14 +1,15 @@
 // The command line `holdfast`: its commands and options, and which file implements each command.
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { DIALECTS } from '../contracts/agents/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedQueue, checkedSession } from '../contracts/ids';
+import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
 import { RUNTIMES } from '../contracts/sessions/session';
 import { packageVersion } from '../system/package-root';
 import type { ForkOptions, ReasonOptions, SendOptions } from './commands/agents';
 import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
 import type { GlobalOptions } from './context';
+import { collect, port, wholeNumber } from './arguments';
 import { EXAMPLES } from './examples';
 import { addGatewayCommands } from './gateway/gateway-commands';
 import { addHostCommands } from './host-commands';
@@ -23,7 +24,6 @@ import {
   demo,
   deny,
   doctor,
-  down,
   exec,
   fork,
   input,
@@ -39,25 +39,14 @@ import {
   stop,
   tools,
   tree,
-  up,
   wait,
 } from './lazy-commands';
 import { oneOf } from './one-of';
 import type { GivenOptions } from './print/next-step';
+import { addOperatingCommands } from './operating/operating-commands';
 import { reportError } from './print/report-error';
 
-const wholeNumber = (text: string): number => {
-  if (!/^\d{1,15}$/.test(text))
-    throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 0.`);
-  return Number(text);
-};
-const port = (text: string): number => {
-  if (wholeNumber(text) > 65_535 || Number(text) === 0)
-    throw new InvalidArgumentError(`got ${text}, allowed 1 to 65535.`);
-  return Number(text);
-};
 const sessionNumber = (text: string): number => checkedSession(/^\d+$/.test(text) ? Number(text) : text);
-const collect = (value: string, all: string[] | false = []): string[] => [...(all || []), value];
 const collectNames = (value: string, all: string[] = []): string[] => [
   ...all,
   ...value.split(',').filter((name) => name !== ''),
@@ -111,33 +100,7 @@ export function program(): Command {
       .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
       .option('--session <n>', 'which session', sessionNumber, 0);
 
-  command('up', 'start the Temporal server, the worker and the page; with --address no server')
-    .option('--port <n>', 'port of the Temporal server', port)
-    .option('--ui-port <n>', 'port of the web UI', port)
-    .option('--workdir <dir>', 'where new shells start, kept for later starts')
-    .option('--no-workdir', 'start shells in the default folder again')
-    .option('--tools <file>', 'module with your own tools, kept for later starts; may be repeated', collect)
-    .option('--no-tools', 'stop loading your own tools')
-    .option(
-      '--host <name>',
-      'name of this machine on a server that others share (default: its own name)',
-      hostName,
-    )
-    .option('--agents-only', 'serve agents but no shells')
-    .option('--queue <name>', 'task queue of the agents, kept for later starts', checkedQueue)
-    .option('--no-queue', 'use the default task queue again')
-    .option('--join', 'serve agents even if other workers on the queue offer something else')
-    .option('--replace', 'end a worker that does not respond, and start another')
-    .option('--no-config', 'use the configuration in the data folder again')
-    .option(
-      '--listen <address:port>',
-      'where the API and the page are served (default: 127.0.0.1:7280, or any free port)',
-    )
-    .option('--no-serve', 'start neither the API nor the page')
-    .action(action(up));
-  command('down', 'stop what `holdfast up` has started')
-    .option('--sessions', 'end the shells too')
-    .action(action(down));
+  addOperatingCommands(command, action);
   command('run <task>', 'give an agent a task and watch it')
     .option('--model <provider:name>', 'for example anthropic:NAME, openai:NAME or scripted:replies.yaml')
     .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)

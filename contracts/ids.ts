@@ -53,6 +53,24 @@ export function parseSessionWorkflowId(workflowId: string): SessionRef | undefin
   return ID_PATTERN.test(agent) && ID_PATTERN.test(host) ? { agent, host, session: Number(n) } : undefined;
 }
 
+/** What a workflow of ours is about. */
+export interface Subject {
+  agent?: string;
+  turn?: number;
+  host?: string;
+  session?: number;
+}
+
+/** Of an agent, a turn, a session or a host; empty for other workflows. */
+export function subjectOf(workflowId: string): Subject {
+  const session = parseSessionWorkflowId(workflowId);
+  if (session) return session;
+  const [, agent, turn] = /^agent\/([^/]+)(?:\/turn\/(\d+))?$/.exec(workflowId) ?? [];
+  if (agent) return { agent, ...(turn !== undefined && { turn: Number(turn) }) };
+  const [, host] = /^host\/([^/]+)$/.exec(workflowId) ?? [];
+  return host ? { host } : {};
+}
+
 /** The kinds of workflow that people and backends send messages to. */
 export const WORKFLOW_KINDS = ['agent', 'session'] as const;
 export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];

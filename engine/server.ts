@@ -10,7 +10,7 @@ import { launchServer } from './launch';
 import { launchGuard } from './ui-guard/launch-guard';
 import { locateServerBinary, type LocateOptions } from './binary/locate';
 import { holdLock, withLock } from '../system/lock';
-import { logHas, logSize, logTail, rotateLog } from '../system/log-tail';
+import { logHas, logSize, logTail, rotateLog } from '../system/log/log-tail';
 import { chooseHiddenPorts, choosePorts, type NamedPorts } from './ports';
 import { endGroup } from '../system/process-end';
 import {

@@ -33,4 +33,10 @@ export interface GatewayContext {
   /** Aborts when the gateway ends: streams end by themselves. */
   over: AbortSignal;
   audit: ChangeAudit;
+  log: GatewayLog;
+}
+
+/** For operators. No token, no message, no code. */
+export interface GatewayLog {
+  warn(message: string, facts?: Record<string, unknown>): void;
 }

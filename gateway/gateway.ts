@@ -1,10 +1,10 @@
 // The gateway of `holdfast serve`: an HTTP API, and the page that is its first client. It holds no state of its own: what
 // it says comes from the workflows, the hosts' logs and the holders, so several may run side by side.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { serverTrouble } from '../client/delivery/server-trouble';
 import type { OidcSettings } from '../contracts/gateway/oidc';
+import { listenAt, WILDCARDS } from '../system/listen-at';
 import { packageVersion } from '../system/package-root';
 import { WebhookStore } from '../system/webhooks/webhook-store';
 import { ChangeAudit } from './access/change-audit';
@@ -13,7 +13,7 @@ import { TokenStore } from './access/token-store';
 import { AgentFeeds } from './events/agent-feed';
 import { OverviewFeed } from './events/overview-feed';
 import type { GatewayContext } from './gateway-context';
-import { createApp, serveRoutes } from './http/serve-routes';
+import { createApp, HEALTH, READINESS, serveRoutes } from './http/serve-routes';
 import { openApi } from './http/open-api';
 import { OidcAccess } from './oidc/oidc-access';
 import { servePage } from './page';
@@ -30,7 +30,6 @@ export interface GatewayOptions extends Omit<
   names?: readonly string[];
   /** The issuer that lets people and programs in, beside tokens. */
   oidc?: OidcSettings | null;
-  warn: (text: string) => void;
 }
 
 export interface Gateway {
@@ -46,17 +45,9 @@ const HEADERS_MS = 10_000;
 /** A request is small; answers may last for hours. */
 const REQUEST_MS = 60_000;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
-const WILDCARDS = ['0.0.0.0', '[::]'];
 
 /** Throws `invalid_input` and `listen_failed`. */
-export async function startGateway({
-  listen,
-  names = [],
-  oidc,
-  warn,
-  ...facts
-}: GatewayOptions): Promise<Gateway> {
-  const [address, port] = placeToListen(listen);
+export async function startGateway({ listen, names = [], oidc, ...facts }: GatewayOptions): Promise<Gateway> {
   const tokens = new TokenStore(facts.dataDir);
   const over = new AbortController();
   const context: GatewayContext = {
@@ -67,24 +58,27 @@ export async function startGateway({
     feeds: new AgentFeeds(),
     overview: new OverviewFeed(),
     failedLogins: new FailedLogins(),
-    audit: new ChangeAudit(facts.dataDir, warn),
+    audit: new ChangeAudit(facts.dataDir, (text) => facts.log.warn(text)),
     over: over.signal,
   };
   const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
   server.maxConnections = MAX_CONNECTIONS;
-  await opened(server, address, port, listen);
-  const { port: served } = server.address() as AddressInfo;
-  const door = { hosts: hostsOf(address, served, names) };
+  const { address, port } = await listenAt(server, listen, '--listen');
+  const door = { hosts: hostsOf(address, port, names) };
   const app = createApp(door);
   app.get('/openapi.json', (c) => c.json(openApi(ALL_ROUTES, packageVersion())));
-  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.get(HEALTH, (c) => c.json({ ok: true }));
+  app.get(READINESS, async (c) => {
+    const reason = over.signal.aborted ? 'it is stopping' : await serverTrouble(facts.client);
+    return c.json({ ok: reason === null, ...(reason !== null && { reason }) }, reason === null ? 200 : 503);
+  });
   serveRoutes(app, ALL_ROUTES, context);
   servePage(app);
   const answer = getRequestListener(app.fetch);
   server.on('request', (request, response) => void answer(request, response));
   const closeTerminals = serveTerminals(server, context, door);
   return {
-    url: `http://${WILDCARDS.includes(address) ? 'localhost' : address}:${served}`,
+    url: `http://${WILDCARDS.includes(address) ? 'localhost' : address}:${port}`,
     tokens,
     close: async () => {
       over.abort();
@@ -97,29 +91,6 @@ export async function startGateway({
       });
     },
   };
-}
-
-function placeToListen(listen: string): [address: string, port: number] {
-  const [, address = '', port] = /^(\[[0-9a-f:]+\]|[\w.-]+):(\d{1,5})$/i.exec(listen) ?? [];
-  if (address !== '' && Number(port) <= 65_535) return [address, Number(port)];
-  throw new HoldfastError('invalid_input', {
-    what: '--listen',
-    got: listen,
-    allowed: 'ADDRESS:PORT, for example 127.0.0.1:7280',
-  });
-}
-
-async function opened(server: Server, address: string, port: number, listen: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (err: NodeJS.ErrnoException) =>
-      reject(
-        err.code === 'EADDRINUSE'
-          ? new HoldfastError('port_in_use', { got: listen, next: 'Name another address with --listen.' })
-          : new HoldfastError('invalid_input', { what: '--listen', got: listen, allowed: reasonOf(err) }),
-      ),
-    );
-    server.listen(port, address.replaceAll(/[[\]]/g, ''), resolve);
-  });
 }
 
 /** Of a gateway on all addresses, only this machine's own names and those that were given. */

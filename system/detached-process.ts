@@ -2,7 +2,7 @@
 import { spawn, type StdioOptions } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { logSize, logTail, rotateLog } from './log-tail';
+import { logSize, logTail, rotateLog } from './log/log-tail';
 
 const LOOK_EVERY_MS = 20;
 

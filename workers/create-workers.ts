@@ -60,6 +60,8 @@ export interface WorkersOptions extends ConnectOptions {
   tools?: readonly Tool[];
   /** Model providers besides the built-in ones: `{ mine: (name) => provider }` serves the model `mine:NAME`. */
   models?: ModelProviders;
+  /** How long steps may take to end once the workers are told to stop, in milliseconds. Default: 2,000. */
+  drainMs?: number | undefined;
   /** Default: the logger of the SDK's Runtime. */
   log?: WorkersLog;
 }
@@ -140,7 +142,8 @@ export async function composeWorkers(
     const policy = (): PolicySettings => configured.policy();
     const rulings = new ToolRulings(tools, policy, checks);
     made.push(() => checks.close());
-    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings };
+    const { drainMs } = options;
+    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings, drainMs };
     const warn = (message: string, given: object): void => log.warn(message, { ...given });
     const given = { ...shared, facts, configuration, made };
     const agentOptions = { ...given, attributes, own, options, findProvider, findDialect, warn };

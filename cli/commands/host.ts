@@ -7,6 +7,7 @@ import type { Access, HostState } from '../../contracts/sessions/remote-hosts';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { attachToken } from '../../exec/attach/attach-keys';
 import { HostAccess } from '../../exec/host/host-access';
+import { ProcessLog } from '../../system/log/process-log';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
@@ -20,7 +21,11 @@ export interface ServeHostOptions extends GlobalOptions {
 
 /** Serves until Ctrl-C or TERM; its sessions live on, and the next `serve` of this name takes them over. */
 export async function serveHost(host: string, options: ServeHostOptions): Promise<number> {
-  const { workers, root, access, address, namespace } = await hostWorkers(host, options, LOG);
+  const { workers, root, access, address, namespace } = await hostWorkers(
+    host,
+    options,
+    options.json ? new ProcessLog('host', 'info') : NOTES,
+  );
   await workers.run({
     onReady({ adopted }) {
       const facts = { host, access, root, address, namespace, adopted, pid: process.pid };
@@ -82,12 +87,13 @@ export async function hostWorkers(
 }
 
 /** Throws `no_server` before anything is written. */
-async function serverOf(options: GlobalOptions): Promise<{ address: string; namespace: string }> {
+export async function serverOf(options: GlobalOptions): Promise<{ address: string; namespace: string }> {
   await using context = await openContext(options, { start: false });
   return { address: context.client.address, namespace: context.namespace };
 }
 
-const LOG: WorkersLog = {
+/** For people; programs get the lines of other processes' logs. */
+const NOTES: WorkersLog = {
   info: () => undefined,
   warn: (message, facts) => note(`${message} ${JSON.stringify(facts)}`),
 };

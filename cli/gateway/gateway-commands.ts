@@ -1,7 +1,8 @@
 // The commands about `holdfast serve`.
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { ROLES } from '../../contracts/gateway/api';
 import type { GlobalOptions } from '../context';
+import { collect, duration } from '../arguments';
 import { EXAMPLES } from '../examples';
 import { createToken, listTokens, openPage, revokeToken, serve } from '../lazy-commands';
 import { oneOf } from '../one-of';
@@ -10,16 +11,6 @@ import type { CreateTokenOptions } from './token';
 import type { UiOptions } from './open-page';
 
 type Action = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
-
-const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const collect = (value: string, all: string[] = []): string[] => [...all, value];
-
-/** `12h` in milliseconds. */
-function duration(text: string): number {
-  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (number && unit && Number(number) > 0) return Number(number) * UNITS[unit as keyof typeof UNITS];
-  throw new InvalidArgumentError(`got ${text}, allowed a number and s, m, h or d, such as 12h.`);
-}
 
 /** @param action passes on the exit code */
 export function addGatewayCommands(

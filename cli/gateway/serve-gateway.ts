@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway';
-import { lastDetached, recordGateway } from '../../gateway/gateway-record';
+import type { GatewayLog } from '../../gateway/gateway-context';
+import { gatewayPaths, lastDetached, recordGateway } from '../../gateway/gateway-record';
+import { keepBounded } from '../../system/log/bounded-log';
+import { outliveLog } from '../../system/log/outlive-log';
+import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
-import { readOidc } from '../../workers/configuration/read-oidc';
+import { readGateway } from '../../workers/configuration/read-gateway';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
 import { configOf, isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
@@ -31,6 +35,11 @@ const DEFAULT_LISTEN = '127.0.0.1:7280';
  */
 const KEEP_YOUNG_HEAP = '--semi-space-growth-factor=1';
 
+/** For people. */
+const NOTES: GatewayLog = {
+  warn: (text, facts) => note(facts === undefined ? text : `${text} ${JSON.stringify(facts)}`),
+};
+
 /** Serves until Ctrl-C. */
 export async function serve(options: ServeOptions): Promise<number> {
   setFlagsFromString(KEEP_YOUNG_HEAP);
@@ -38,19 +47,25 @@ export async function serve(options: ServeOptions): Promise<number> {
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name).then(() => name)),
   );
   const { detached = false } = options;
+  if (detached) outliveLog();
   await using context = await openContext(options, {
     ...{ start: true, staysOnFullDisk: true, patienceMs: PATIENCE_MS },
   });
   const { client, dataDir, namespace } = context;
+  const { oidc, log: settings } = readGateway(dataDir, configOf(options), process.env);
+  const log = detached || options.json ? new ProcessLog('gateway', settings.level) : NOTES;
+  const stopKeeping = keepBounded(gatewayPaths(dataDir).log, settings, (text, facts) =>
+    log.warn(text, facts),
+  );
   const gateway = await startAtFirstFree(placesFor(options, dataDir), {
     ...{ client, dataDir, namespace },
     names: options.name ?? [],
-    oidc: readOidc(dataDir, configOf(options), process.env),
+    oidc,
     workflowAddress: (workflowId) => workflowAddress(context, workflowId),
     isLocal: (host) => isLocal(context, host),
     hostToken: process.env.HOLDFAST_HOST_TOKEN?.trim() || undefined,
     registry: () => publishedRegistry(dataDir),
-    warn: note,
+    log,
   });
   const { url } = gateway;
   const facts = {
@@ -65,6 +80,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     if (!detached) await printLink(options, dataDir, url);
     return (await ended) === 'SIGINT' ? INTERRUPTED : 0;
   } finally {
+    stopKeeping();
     forget();
     await gateway.close();
   }

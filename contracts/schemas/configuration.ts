@@ -9,6 +9,7 @@ import {
 } from '../agents/model-names';
 import { DECISIONS } from '../tools/approvals';
 import { ID_PATTERN } from '../ids';
+import { LOG_LEVELS } from '../text/log-levels';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../tools/policy';
 import { encryptionSchema } from './encryption-configuration';
 import { gatewaySchema } from './gateway-configuration';
@@ -141,6 +142,15 @@ const policySchema = z.strictObject({
   agents: z._default(z.record(idKey, decision), {}),
 });
 
+const logSchema = z.strictObject({
+  level: z._default(
+    z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.map((level) => `"${level}"`).join(', ')}` }),
+    'info',
+  ),
+  max_mb: z._default(z.int().check(z.positive()), 10),
+  keep: z._default(z.int().check(z.minimum(0), z.maximum(99)), 3),
+});
+
 export const configurationSchema = z.strictObject({
   features: z.prefault(z.strictObject({ unified_exec: z._default(z.boolean(), true) }), {}),
   tools: z.prefault(
@@ -167,6 +177,7 @@ export const configurationSchema = z.strictObject({
   storage: z.prefault(storageSchema, {}),
   webhooks: z._default(z.record(idKey, webhookTable), {}),
   gateway: z.prefault(gatewaySchema, {}),
+  log: z.prefault(logSchema, {}),
 });
 
 export type McpServerEntry = z.infer<typeof mcpServerSchema>;

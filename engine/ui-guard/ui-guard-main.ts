@@ -1,7 +1,7 @@
 // The process of the web UI's guard: `node ui-guard-main.js JSON`. It lives as long as the server that it protects, and
 // ends on SIGTERM. docker-compose.temporal.yml also runs it, so it needs nothing from node_modules.
 import '../../system/compile-cache';
-import { outliveLog } from '../../system/outlive-log';
+import { outliveLog } from '../../system/log/outlive-log';
 import { isAlive, type Identity } from '../../system/process-identity';
 import { createUiGuard, type GuardTarget } from './ui-guard';
 import { uiToken } from './ui-token';

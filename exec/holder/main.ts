@@ -3,7 +3,7 @@
 import { basename, dirname } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { readJson, writeJson } from '../../system/json-file';
-import { outliveLog } from '../../system/outlive-log';
+import { outliveLog } from '../../system/log/outlive-log';
 import { identityOf } from '../../system/process-identity';
 import type { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';

@@ -3,7 +3,7 @@
 import { appendFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from '../../system/lock';
-import { logSize } from '../../system/log-tail';
+import { logSize } from '../../system/log/log-tail';
 import { makeFolder } from '../../system/make-folder';
 
 export interface ChangeEntry {

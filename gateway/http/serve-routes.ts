@@ -12,9 +12,14 @@ import { PROBLEM_TYPE, problemOf, type Problem } from './problem';
 import { checkedBody, checkedKey, checkedParams, checkedQuery } from './read-request';
 import type { AnyRoute, Asked, Route } from './route';
 
+export const REQUEST_FAILED = 'a request failed';
+
 export type App = Hono<{ Bindings: HttpBindings }>;
 type AppContext = Context<{ Bindings: HttpBindings }>;
 
+/** Asked by address, as Kubernetes does. They say nothing that is worth a name. */
+export const HEALTH = '/healthz';
+export const READINESS = '/readyz';
 /** A message may have 1 MiB as JSON. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
@@ -22,7 +27,8 @@ export function createApp(door: FrontDoor): App {
   const app: App = new Hono();
   app.use(async (c, next) => {
     const { method, headers } = c.env.incoming;
-    const reason = refusalOf({ ...door, method: method ?? '', headers });
+    const isProbe = c.req.path === HEALTH || c.req.path === READINESS;
+    const reason = isProbe ? undefined : refusalOf({ ...door, method: method ?? '', headers });
     if (reason === undefined) await next();
     else c.res = answerProblem(c, problemOf(new HoldfastError('request_refused', { reason })));
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
@@ -70,6 +76,13 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
   } catch (err) {
     problem = problemOf(err);
     answer = answerProblem(c, problem);
+    if (problem.status >= 500)
+      context.log.warn(REQUEST_FAILED, {
+        request: what,
+        status: problem.status,
+        code: problem.code,
+        reason: problem.detail,
+      });
   }
   if (route.method !== 'GET')
     context.audit.write({

@@ -11,6 +11,7 @@ import {
 } from '../../activities/webhooks/webhook-activities';
 import { activatesPatch, type ToldAttributes } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
+import { stopsWithin } from '../stops-within';
 import { workflowBundle } from '../workflow-bundle';
 
 export interface AgentWorkerOptions
@@ -25,6 +26,8 @@ export interface AgentWorkerOptions
   /** Which search attributes the server has. */
   attributes: ToldAttributes;
   webhooks: WebhookDependencies;
+  /** How long its steps may take to end once it is told to stop, in milliseconds. */
+  drainMs?: number | undefined;
 }
 
 export function createAgentWorker({
@@ -36,6 +39,7 @@ export function createAgentWorker({
   identity,
   attributes,
   webhooks,
+  drainMs,
   ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
   const transcripts = new Transcripts(dependencies.client);
@@ -60,8 +64,7 @@ export function createAgentWorker({
     maxHeartbeatThrottleInterval: '2s',
     // A task scheduled while no worker is alive waits this long for the dead one's cache.
     stickyQueueScheduleToStartTimeout: '2s',
-    shutdownGraceTime: '2s',
-    shutdownForceTime: '5s',
+    ...stopsWithin(drainMs),
     sinks: transcripts.sinks,
     interceptors: { activity: [(context) => journal.interceptor(context)] },
   });

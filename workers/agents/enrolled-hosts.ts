@@ -10,6 +10,7 @@ import { endUnused } from '../end-unused';
 import { EndedAgents } from './ended-agents';
 import { RepeatedLook } from '../repeated-look';
 import { activatesPatch, toldAttributes } from '../search-attributes';
+import { stopsWithin } from '../stops-within';
 import { workflowBundle } from '../workflow-bundle';
 
 export interface EnrolledHostsOptions {
@@ -95,8 +96,7 @@ export class EnrolledHosts {
       maxConcurrentActivityTaskExecutions: 10,
       maxConcurrentWorkflowTaskExecutions: 10,
       stickyQueueScheduleToStartTimeout: '2s',
-      shutdownGraceTime: '2s',
-      shutdownForceTime: '5s',
+      ...stopsWithin(),
     });
   }
 }

@@ -8,6 +8,7 @@ import { DEFAULT_RULES, type PolicySettings } from '../../contracts/tools/policy
 import { MIB, type Quotas } from '../../contracts/sessions/quotas';
 import { configurationSchema, type McpServerEntry } from '../../contracts/schemas/configuration';
 import type { StorageEntry } from '../../contracts/schemas/storage-configuration';
+import type { LogLevel } from '../../contracts/text/log-levels';
 import type { EncryptionSettings } from '../../encryption/encryption-settings';
 import { sessionEnvironment } from '../../exec/host/session-environment';
 import type { SandboxChoice } from '../../exec/sandbox/open-sandbox';
@@ -16,6 +17,7 @@ import { nearestName } from '../../models/nearest-name';
 import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { ConfiguredModels } from '../../models/model-settings';
 import type { BuiltInOptions } from '../../tools/registry';
+import type { LogLimits } from '../../system/log/bounded-log';
 import { configuredEncryption, encryptionKeys } from './configured-encryption';
 import { configuredGateway, gatewayKeys, type GatewaySettings } from './configured-gateway';
 import { configuredModels } from './configured-models';
@@ -44,6 +46,12 @@ export interface Configuration {
   webhooks: readonly ConfiguredWebhook[];
   /** Who is let in by the gateway of `holdfast serve`, beyond tokens. */
   gateway: GatewaySettings;
+  /** What its processes log, and how much of it is kept. */
+  log: LogSettings;
+}
+
+export interface LogSettings extends LogLimits {
+  level: LogLevel;
 }
 
 /** Which built-in tools there are, and what they may do. */
@@ -212,6 +220,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     storage: configuredStorage(file.storage),
     webhooks: configuredWebhooks(file.webhooks, folder),
     gateway: configuredGateway(file.gateway, folder),
+    log: { level: file.log.level, maxBytes: file.log.max_mb * MIB, keep: file.log.keep },
   };
 }
 

@@ -27,6 +27,7 @@ import { logLooks } from './log-looks';
 import type { OfferLooks } from './offer-looks';
 import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from '../process/task-journal';
+import { stopsWithin } from '../stops-within';
 
 export interface HostWorkerOptions {
   host: string;
@@ -51,6 +52,8 @@ export interface HostWorkerOptions {
   checks: CheckCode;
   /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
   listen?: string | undefined;
+  /** How long its steps may take to end once it is told to stop, in milliseconds. */
+  drainMs?: number | undefined;
   log: (message: string, facts: object) => void;
 }
 
@@ -133,8 +136,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     maxConcurrentActivityTaskExecutions: 500,
     // The heartbeat's answer tells `output --wait` about a cancellation.
     maxHeartbeatThrottleInterval: '2s',
-    shutdownGraceTime: '2s',
-    shutdownForceTime: '5s',
+    ...stopsWithin(options.drainMs),
     interceptors: { activity: [(context) => journal.interceptor(context)] },
   }).catch((err: unknown) => {
     door?.close();

@@ -12,7 +12,7 @@ import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { startDetached } from '../../system/detached-process';
 import { withLock } from '../../system/lock';
-import { withoutNodeWarnings } from '../../system/log-tail';
+import { withoutNodeWarnings } from '../../system/log/log-tail';
 import { endGroup } from '../../system/process-end';
 import { compiledEntry } from '../../system/package-root';
 import { configurationSource, readConfiguration } from '../configuration/configuration';

@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  log,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -309,6 +310,7 @@ export class Conversation {
 
   private async end(): Promise<void> {
     const reason = this.stopReason ?? 'its agent ended';
+    log.info('agent ended', { reason, turns: this.turns });
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
     await this.sessions.close(reason, this.turns);
   }

@@ -1,6 +1,6 @@
 // Pending approvals of a session or a turn: asked once, answered by signal or update, across continue-as-new and
 // worker deaths.
-import { condition } from '@temporalio/workflow';
+import { condition, log } from '@temporalio/workflow';
 import type {
   Approval,
   ApprovalsRecord,
@@ -27,6 +27,11 @@ export interface Question extends Hold {
   /** Uncut. */
   values: readonly ShownValue[];
 }
+
+const rulesOf = ({ reasons }: Pick<Hold, 'reasons'>): string => reasons.map(({ rule }) => rule).join(', ');
+
+const outcomeOf = (answer: ApprovalsRecord['answers'][string] | undefined): object =>
+  answer ? { outcome: answer.approved ? 'approved' : 'denied', by: answer.by } : { outcome: 'expired' };
 
 export const newApprovals = (): ApprovalsRecord => ({ waiting: [], answers: {}, cleared: [] });
 
@@ -63,6 +68,7 @@ export class Approvals {
       const shown = { agent, runs, ...(place && { place }), values: cutValues(values) };
       asked = { id, what, hash, reasons, askedAt, expiresAt, ...shown };
       record.waiting.push(asked);
+      log.info('approval needed', { question: id, runs, rules: rulesOf(asked) });
     }
     this.whole.set(id, values);
     this.changed();
@@ -75,7 +81,8 @@ export class Approvals {
       // Also if the asker is cancelled: its question would otherwise wait forever.
       this.forget((one) => one === id);
     }
-    const rules = reasons.map(({ rule }) => rule).join(', ');
+    const rules = rulesOf(question);
+    log.info('approval answered', { question: id, runs: question.runs, rules, ...outcomeOf(answer) });
     if (!answer) return refuse('approval_expired', { waitedMs: expiresMs, reasons: rules });
     if (!answer.approved)
       refuse('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });

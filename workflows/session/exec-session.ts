@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  log,
   patched,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -132,6 +133,7 @@ async function close(session: SessionActor, reason: string): Promise<void> {
     if (code !== 'host_offline' && code !== 'session_elsewhere') throw err;
   }
   session.phase = 'closed';
+  log.info('session closed', { reason });
 }
 
 function isLong({ waiters, tools }: SessionActor): boolean {

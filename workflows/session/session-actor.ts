@@ -31,6 +31,7 @@ import { checkedRequest, refuse, refuseAs } from '../messages/refusal';
 import { MAX_QUEUED_INPUT_BYTES, QueuedInputs } from './queued-inputs';
 import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from '../messages/id-conflict';
+import { logCommand } from './log-command';
 import { SessionIds } from './session-ids';
 import { sessionDetails, summaryOfInput } from './session-labels';
 import {
@@ -297,6 +298,7 @@ export class SessionActor {
       this.ends.delete(commandId);
     });
     this.ends.set(commandId, settled);
+    logCommand(command, settled);
     settled.then(
       // A replaced command ends while the next one runs: the session then shows the next one.
       (view) => (this.record.command === null ? this.show(view) : undefined),

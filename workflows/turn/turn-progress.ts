@@ -1,5 +1,5 @@
 // What a turn is doing: for its page, which leaves no trace in history, for its query `state`, and for lists.
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { log, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type {
   ParsedReply,
   ToolCall,
@@ -12,6 +12,7 @@ import type {
 import { hostNameOf, shellOf } from '../../contracts/ids';
 import { noticeId, type NoticeId } from '../../contracts/agents/notices';
 import type { Wait } from '../../contracts/agents/waits';
+import { tokensOf } from '../../contracts/agents/usage';
 import { TURN_STATE } from '../../contracts/agents/work-state';
 import { factsOfEarlierCall, textOfEarlierResult } from '../../contracts/agents/earlier-replies';
 import { stateText } from '../../contracts/sessions/session-facts';
@@ -114,6 +115,10 @@ export class TurnProgress {
   ended(result: TurnResult): void {
     Object.assign(this, { phase: null, doing: `Ended as ${result.reason}`, since: new Date() });
     setCurrentDetails(endedTurnDetails(result));
+    const { reason, steps, usage = null, error } = result;
+    const facts = { reason, steps, tokens: tokensOf(usage), costUsd: usage?.costUsd ?? null };
+    if (error) log.warn('turn ended', { ...facts, code: error.code });
+    else log.info('turn ended', facts);
   }
 
   /** The answer to the query `state`. */

@@ -88,7 +88,9 @@ test('a gateway answers on a full disk, says once that nothing is recorded, and 
   mkdirSync(join(engine.dataDir, 'gateway'), { recursive: true });
   symlinkSync('/dev/full', file);
   const warnings: string[] = [];
-  const gateway = await gatewayOn(engine, '127.0.0.1:0', [], { warn: (text) => warnings.push(text) });
+  const gateway = await gatewayOn(engine, '127.0.0.1:0', [], {
+    log: { warn: (text) => void warnings.push(text) },
+  });
   try {
     const admin = await ApiClient.of(gateway, 'admin');
     const create = (name: string): Promise<Json> => admin.post('/v1/tokens', { name, role: 'viewer' });

@@ -56,6 +56,7 @@ test('no file is a configuration with the defaults; a named file must exist', ()
     storage: DEFAULT_QUOTAS,
     webhooks: [],
     gateway: { oidc: null },
+    log: { level: 'info', maxBytes: 10 * 1024 * 1024, keep: 3 },
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,

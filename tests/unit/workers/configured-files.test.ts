@@ -19,7 +19,7 @@ import {
   trustedServer,
   type Exposed,
 } from '../../../workers/configuration/exposed';
-import { readOidc } from '../../../workers/configuration/read-oidc';
+import { readGateway } from '../../../workers/configuration/read-gateway';
 
 let folder: string;
 let workdir: string;
@@ -231,7 +231,9 @@ roles = {}
   const before = process.env.HOLDFAST_WORKDIR;
   process.env.HOLDFAST_WORKDIR = workdir;
   try {
-    expect(refusal(() => readOidc(dataDir, null, {}))).toContain(`${workdir}/client-secret can be changed`);
+    expect(refusal(() => readGateway(dataDir, null, {}))).toContain(
+      `${workdir}/client-secret can be changed`,
+    );
   } finally {
     if (before === undefined) delete process.env.HOLDFAST_WORKDIR;
     else process.env.HOLDFAST_WORKDIR = before;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
 import { docBlocks } from '../../helpers/doc-blocks';
-import { readOidc } from '../../../workers/configuration/read-oidc';
+import { readGateway } from '../../../workers/configuration/read-gateway';
 
 let folder: string;
 let file: string;
@@ -92,15 +92,15 @@ describe('the issuer that lets people in', () => {
 
   test('has its secret from a variable or a private file, and is refused without it', () => {
     writeFileSync(file, oidc(`client_secret_env = "OIDC"\n${roles}`));
-    expect(readOidc(folder, null, { OIDC: ' s3 ' })).toMatchObject({ clientSecret: 's3' });
-    expect(faultsIn(() => readOidc(folder, null, {}))).toContain('the variable OIDC is not set');
+    expect(readGateway(folder, null, { OIDC: ' s3 ' }).oidc).toMatchObject({ clientSecret: 's3' });
+    expect(faultsIn(() => readGateway(folder, null, {}))).toContain('the variable OIDC is not set');
     writeFileSync(file, oidc(`client_secret_file = "secret"\n${roles}`));
     writeFileSync(join(folder, 'secret'), 's3\n', { mode: 0o640 });
-    expect(faultsIn(() => readOidc(folder, null, {}))).toContain('has mode 640, allowed 600');
+    expect(faultsIn(() => readGateway(folder, null, {}))).toContain('has mode 640, allowed 600');
     writeFileSync(file, oidc(roles));
-    expect(readOidc(folder, null, {})).toMatchObject({ clientSecret: null });
+    expect(readGateway(folder, null, {}).oidc).toMatchObject({ clientSecret: null });
     writeFileSync(file, '');
-    expect(readOidc(folder, null, {})).toBeNull();
+    expect(readGateway(folder, null, {}).oidc).toBeNull();
   });
 
   test('is configured as docs/api.md shows', () => {

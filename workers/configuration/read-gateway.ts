@@ -1,22 +1,36 @@
-// The gateway's view of `[gateway.oidc]`: from the configuration of the data folder's worker, with the client's secret.
+// The gateway's view of the configuration of the data folder's worker: `[gateway.oidc]`, with the client's secret, and `[log]`.
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { OidcChoice, OidcSettings } from '../../contracts/gateway/oidc';
 import { readPrivateFile } from '../../system/private-file';
-import { configurationSource, readConfiguration } from './configuration';
+import {
+  configurationSource,
+  readConfiguration,
+  type Configuration,
+  type LogSettings,
+} from './configuration';
 import { clientSecretFiles, exposedNow, refuseExposed } from './exposed';
 import { recordedConfig } from './recorded-choice';
 
-/** `config` as returned by `configOf`. Null if no issuer is configured. Throws `config_invalid`. */
-export function readOidc(
+export interface GatewayChoice {
+  /** Null if no issuer is configured. */
+  oidc: OidcSettings | null;
+  log: LogSettings;
+}
+
+/** `config` as returned by `configOf`. Throws `config_invalid`. */
+export function readGateway(
   dataDir: string,
   config: string | null | undefined,
   env: NodeJS.ProcessEnv,
-): OidcSettings | null {
+): GatewayChoice {
   const named = config === undefined ? recordedConfig(dataDir) : config;
   const configuration = readConfiguration(configurationSource({ dataDir, config: named ?? undefined }));
-  const { oidc } = configuration.gateway;
-  if (oidc === null) return null;
   refuseExposed(clientSecretFiles(configuration), exposedNow({ dataDir, config: named }));
+  return { oidc: oidcOf(configuration, env), log: configuration.log };
+}
+
+function oidcOf({ gateway: { oidc } }: Configuration, env: NodeJS.ProcessEnv): OidcSettings | null {
+  if (oidc === null) return null;
   try {
     return { ...oidc, clientSecret: secretOf(oidc.clientSecret, env) };
   } catch (err) {

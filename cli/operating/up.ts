@@ -117,7 +117,7 @@ function serves({ host, queue }: { host: string | null; queue: string }, cwd: st
 }
 
 /** Null for agents only. Throws `invalid_input` for a name that would belong to another machine on this server. */
-function hostOf(options: UpOptions): string | null {
+export function hostOf(options: Pick<UpOptions, 'host' | 'agentsOnly' | keyof GlobalOptions>): string | null {
   const { host, agentsOnly } = options;
   if (agentsOnly) return null;
   const isEmbedded = !resolveServer(options, process.env).isConfigured;

@@ -1,0 +1,26 @@
+// Values that people type. Each throws what commander reports as a wrong argument.
+import { InvalidArgumentError } from 'commander';
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text))
+    throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 0.`);
+  return Number(text);
+}
+
+export function port(text: string): number {
+  if (wholeNumber(text) > 65_535 || Number(text) === 0)
+    throw new InvalidArgumentError(`got ${text}, allowed 1 to 65535.`);
+  return Number(text);
+}
+
+/** `12h` in milliseconds. */
+export function duration(text: string): number {
+  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (number && unit && Number(number) > 0) return Number(number) * UNITS[unit as keyof typeof UNITS];
+  throw new InvalidArgumentError(`got ${text}, allowed a number and s, m, h or d, such as 12h.`);
+}
+
+/** Of an option that may be repeated; `false` is its `--no-` form. */
+export const collect = (value: string, all: string[] | false = []): string[] => [...(all || []), value];

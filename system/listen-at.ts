@@ -1,0 +1,39 @@
+// Opens an HTTP server at the address that a person has named.
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+
+/** Addresses that mean all of this machine's. */
+export const WILDCARDS: readonly string[] = ['0.0.0.0', '[::]'];
+
+export interface Listening {
+  /** As it was named, such as `127.0.0.1` or `[::1]`. */
+  address: string;
+  port: number;
+}
+
+/**
+ * @param listen `ADDRESS:PORT`; port 0 picks a free one
+ * @param option the option that named it
+ * Throws `invalid_input` and `port_in_use`.
+ */
+export async function listenAt(server: Server, listen: string, option: string): Promise<Listening> {
+  const [, address = '', port] = /^(\[[0-9a-f:]+\]|[\w.-]+):(\d{1,5})$/i.exec(listen) ?? [];
+  if (address === '' || Number(port) > 65_535)
+    throw new HoldfastError('invalid_input', {
+      what: option,
+      got: listen,
+      allowed: 'ADDRESS:PORT, for example 127.0.0.1:7280',
+    });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (err: NodeJS.ErrnoException) =>
+      reject(
+        err.code === 'EADDRINUSE'
+          ? new HoldfastError('port_in_use', { got: listen, next: `Name another address with ${option}.` })
+          : new HoldfastError('invalid_input', { what: option, got: listen, allowed: reasonOf(err) }),
+      ),
+    );
+    server.listen(Number(port), address.replaceAll(/[[\]]/g, ''), resolve);
+  });
+  return { address, port: (server.address() as AddressInfo).port };
+}

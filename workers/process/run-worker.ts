@@ -1,0 +1,104 @@
+// Runs the workers of a data folder in this process until SIGINT or SIGTERM: for `holdfast up`, which starts it
+// detached, and for `holdfast worker`, which a service manager starts.
+import { flushCompileCache } from 'node:module';
+import { Runtime, makeTelemetryFilterString } from '@temporalio/worker';
+import { resolveServer } from '../../client/connect';
+import { serverTrouble } from '../../client/delivery/server-trouble';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { usualWorkingFolder } from '../../exec/working-folder';
+import { removeQuietly, writeJson } from '../../system/json-file';
+import { keepBounded } from '../../system/log/bounded-log';
+import { outliveLog } from '../../system/log/outlive-log';
+import { ProcessLog } from '../../system/log/process-log';
+import { ownRelease } from '../../system/package-root';
+import { identityOf } from '../../system/process-identity';
+import { configurationSource, readConfiguration } from '../configuration/configuration';
+import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
+import { loadTools } from '../configuration/tool-modules';
+import { createWorkers } from '../create-workers';
+import { serveProbes } from './probes';
+import { runningWorker, startBeating, workerPaths, type WorkerRecord } from './worker-record';
+
+export interface RunOptions {
+  dataDir: string;
+  address?: string | undefined;
+  namespace?: string | undefined;
+  profile?: string | undefined;
+  /** The host whose shells run here; null for agents alone. */
+  host: string | null;
+  queue?: string | undefined;
+  join?: boolean | undefined;
+  /** Working folder of new shells, by absolute path. */
+  workdir?: string | undefined;
+  /** Modules with the user's own tools, by absolute path. */
+  tools: readonly string[];
+  /** Configuration, by absolute path. Default: that of the data folder. */
+  config?: string | undefined;
+  /** `ADDRESS:PORT` of `/healthz` and `/readyz`. Default: none. */
+  probes?: string | undefined;
+  /** How long steps that run may take to end, once the process is told to stop, in milliseconds. */
+  drainMs?: number | undefined;
+  /** Called once it polls. */
+  onReady?: (record: WorkerRecord) => void;
+}
+
+/**
+ * Serves until it is told to stop, then drains. Throws what `createWorkers` throws, and `worker_running`
+ * and `port_in_use`.
+ */
+export async function runWorker(options: RunOptions): Promise<void> {
+  outliveLog();
+  const { dataDir, config, host, tools: files } = options;
+  const running = runningWorker(dataDir);
+  if (running && running.identity.pid !== process.pid)
+    throw new HoldfastError('worker_running', { dataDir, host: running.host ?? 'none' });
+  const { log: settings } = readConfiguration(configurationSource({ dataDir, config }));
+  const log = new ProcessLog('worker', settings.level).takeWarnings();
+  const paths = workerPaths(dataDir);
+  const stopKeeping = keepBounded(paths.log, settings, (message, facts) => log.warn(message, facts));
+  Runtime.install({
+    logger: log,
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }) } },
+  });
+  const { address, namespace } = resolveServer(options, process.env);
+  const workdir = options.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
+  refuseExposed(moduleFiles(files), exposedNow({ dataDir, config, workdir }));
+  const tools = await loadTools(files);
+  const workers = await createWorkers({ ...options, dataDir, host, workdir, tools, log });
+  let unready: string | null = 'it is starting';
+  const probes =
+    options.probes === undefined
+      ? undefined
+      : await serveProbes(options.probes, async () => unready ?? serverTrouble(workers.client)).catch(
+          async (err: unknown) => {
+            await workers.close();
+            throw err;
+          },
+        );
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      log.info('told to stop', { signal });
+      unready = 'it is stopping';
+      workers.shutdown();
+    });
+
+  const stopBeating = startBeating(dataDir);
+  await workers.run({
+    onReady({ pollingSince }) {
+      const self = { identity: identityOf(process.pid), release: ownRelease() };
+      const { queue } = workers.client.server;
+      const started = { ...self, address, namespace, host, queue, cwd: workdir, pollingSince };
+      const record: WorkerRecord = { ...started, tools: [...files], config: config ?? null };
+      writeJson(paths.record, record);
+      // Not at exit: the process may be killed.
+      flushCompileCache();
+      unready = null;
+      options.onReady?.(record);
+    },
+  });
+  probes?.close();
+  stopBeating();
+  stopKeeping();
+  removeQuietly(paths.record);
+  log.info('stopped', {});
+}
