@@ -24,6 +24,10 @@ export const EXAMPLES = {
     'holdfast worker --address temporal.example:7233 --agents-only',
     'holdfast worker --address temporal.example:7233 --probes 127.0.0.1:8081 --drain 60s',
   ),
+  gc: below(
+    'holdfast gc --dry-run             what the worker would remove by now',
+    'holdfast gc --older-than 7d       make room',
+  ),
   logs: below(
     'holdfast logs review                    what happened to one agent',
     'holdfast logs --level warn --since 1h   what went wrong lately',

@@ -42,6 +42,7 @@ export const run = lazy(() => import('./commands/run'), 'run');
 export const showTool = lazy(() => import('./commands/tools'), 'showTool');
 export const tools = lazy(() => import('./commands/tools'), 'tools');
 export const down = lazy(() => import('./operating/down'), 'down');
+export const gc = lazy(() => import('./operating/gc'), 'gc');
 export const serveWorker = lazy(() => import('./operating/worker'), 'serveWorker');
 export const logs = lazy(() => import('./operating/logs'), 'logs');
 export const up = lazy(() => import('./operating/up'), 'up');

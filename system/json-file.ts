@@ -1,5 +1,5 @@
 // Small JSON files that are written atomically, even if a process dies.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { asStorageFailure } from './storage-failure';
 
 /**
@@ -23,6 +23,8 @@ export function writeJson(path: string, value: unknown): void {
  */
 export function readJson<T>(path: string): T | undefined {
   try {
+    // Of thousands of closed sessions each is asked for one: an error would cost ten times as much as this answer.
+    if (!statSync(path, { throwIfNoEntry: false })) return undefined;
     return JSON.parse(readFileSync(path, 'utf8')) as T;
   } catch (err) {
     const failure = asStorageFailure(err);

@@ -2,7 +2,7 @@
 import { BlobFolder } from '../../activities/blobs/blob-folder';
 import { inMib, usageOf } from '../../activities/blobs/blob-room';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import type { Quotas } from '../../contracts/sessions/quotas';
+import { DAY_MS, type Quotas } from '../../contracts/sessions/quotas';
 import { logUsage, type LogUsage } from '../../exec/host/log-quota';
 import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
 import { blobFolder } from '../../workers/open-blobs';
@@ -29,15 +29,16 @@ export async function checkStorage(dataDir: string): Promise<{ logs: Found; valu
   }
 }
 
-function logsOf(dataDir: string, { sessionLogBytes, hostLogBytes }: Quotas): Found {
+function logsOf(dataDir: string, { sessionLogBytes, hostLogBytes, closedSessionMs }: Quotas): Found {
   const ofHost = ({ host, bytes, sessions, largest }: LogUsage): string => {
     const { agent, session } = largest.ref;
     const most = `session ${session} of ${agent} with ${share(largest.bytes, sessionLogBytes)}`;
     return `host ${host}: ${share(bytes, hostLogBytes)} in ${sessions} sessions, the largest ${most}`;
   };
-  const found = logUsage(dataDir).map(ofHost).join('; ');
+  const used = logUsage(dataDir).map(ofHost);
+  const found = [...used, `closed ones are kept for ${closedSessionMs / DAY_MS} days`].join('; ');
   // At their limit they drop their oldest part: no action needed.
-  return { status: 'ok', found: found || 'none' };
+  return { status: 'ok', found: used.length > 0 ? found : 'none' };
 }
 
 async function valuesOf(dataDir: string, { valueBytes, agentValueBytes }: Quotas): Promise<Found> {

@@ -4,7 +4,7 @@ import { checkedId, checkedQueue } from '../../contracts/ids';
 import { LOG_LEVELS } from '../../contracts/text/log-levels';
 import { collect, duration, port, wholeNumber } from '../arguments';
 import { EXAMPLES } from '../examples';
-import { down, logs, serveWorker, up } from '../lazy-commands';
+import { down, gc, logs, serveWorker, up } from '../lazy-commands';
 import { oneOf } from '../one-of';
 
 type Action = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
@@ -70,6 +70,11 @@ export function addOperatingCommands(
     )
     .addHelpText('after', EXAMPLES.worker)
     .action(action(serveWorker));
+  command('gc', 'remove closed sessions that are kept for long enough; the worker does it, too')
+    .option('--dry-run', 'only list them')
+    .option('--older-than <time>', 'closed before the last 7d, 12h (default: as configured)', duration)
+    .addHelpText('after', EXAMPLES.gc)
+    .action(action(gc));
   command('logs [agent]', 'what the worker and the gateway on this machine have logged')
     .option('--follow', 'wait for more')
     .option('--level <level>', `at least: ${LOG_LEVELS.join(', ')}`, oneOf('--level', LOG_LEVELS), 'info')

@@ -9,13 +9,17 @@ export interface Quotas {
   valueBytes: number;
   /** The same for one agent. */
   agentValueBytes: number;
+  /** How long the log and the records of a closed session are kept, in milliseconds. */
+  closedSessionMs: number;
 }
 
 export const MIB = 1024 ** 2;
+export const DAY_MS = 86_400_000;
 
 export const DEFAULT_QUOTAS: Quotas = {
   sessionLogBytes: 512 * MIB,
   hostLogBytes: 4_096 * MIB,
   valueBytes: 2_048 * MIB,
   agentValueBytes: 512 * MIB,
+  closedSessionMs: 90 * DAY_MS,
 };

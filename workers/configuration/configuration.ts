@@ -5,7 +5,7 @@ import { parse, TomlError } from 'smol-toml';
 import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { DEFAULT_RULES, type PolicySettings } from '../../contracts/tools/policy';
-import { MIB, type Quotas } from '../../contracts/sessions/quotas';
+import { DAY_MS, MIB, type Quotas } from '../../contracts/sessions/quotas';
 import { configurationSchema, type McpServerEntry } from '../../contracts/schemas/configuration';
 import type { StorageEntry } from '../../contracts/schemas/storage-configuration';
 import type { LogLevel } from '../../contracts/text/log-levels';
@@ -229,6 +229,7 @@ const configuredStorage = (entry: StorageEntry): Quotas => ({
   hostLogBytes: entry.host_logs_mb * MIB,
   valueBytes: entry.values_mb * MIB,
   agentValueBytes: entry.agent_values_mb * MIB,
+  closedSessionMs: entry.closed_session_days * DAY_MS,
 });
 
 const configuredPolicy = ({

@@ -17,7 +17,7 @@ import type { SessionParts } from './open-sessions';
 
 export interface HostSideOptions extends Omit<
   HostWorkerOptions,
-  'ownership' | 'sessions' | 'sandbox' | 'logBytes' | 'offers'
+  'ownership' | 'sessions' | 'sandbox' | 'logBytes' | 'keepMs' | 'offers'
 > {
   facts: ClaimFacts;
   dataDir: string;
@@ -70,6 +70,7 @@ export async function createHostSide({
     ownership,
     sessions,
     logBytes: storage.hostLogBytes,
+    keepMs: storage.closedSessionMs,
     sandbox,
     offers,
   });

@@ -23,7 +23,7 @@ import type { Effects } from '../../contracts/tools/tools';
 import type { ToolRegistry } from '../../tools/registry';
 import type { HostClaim } from './host-claim';
 import { HostPresence } from './host-presence';
-import { logLooks } from './log-looks';
+import { logLooks, retentionLooks } from './log-looks';
 import type { OfferLooks } from './offer-looks';
 import { OrphanSweep } from './orphan-sweep';
 import type { TaskJournal } from '../process/task-journal';
@@ -35,6 +35,8 @@ export interface HostWorkerOptions {
   sessions: Terminals;
   /** Maximum total size of the logs of all its sessions, in bytes. */
   logBytes: number;
+  /** How long a closed session is kept, in milliseconds. */
+  keepMs: number;
   /** The sandbox of tools outside sessions; each session has its own. */
   sandbox: Sandbox | undefined;
   connection: NativeConnection;
@@ -81,6 +83,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   };
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const logs = logLooks({ sessions, host, maxBytes: options.logBytes, log });
+  const retention = retentionLooks({ sessions, host, keepMs: options.keepMs, log });
   const completion = new CommandCompletion(client.temporal, sessions, {
     journal: join(dataDir, 'commands', host),
     folderId: ownership.folderId,
@@ -147,6 +150,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const adopt = (): number => {
     sweep.looks.start();
     logs.start();
+    retention.start();
     presence?.start();
     offers?.start(hasOpenSession);
     for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
@@ -155,6 +159,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const detach = async (): Promise<void> => {
     sweep.looks.stop();
     logs.stop();
+    retention.stop();
     door?.close();
     await presence?.stop();
     completion.detach();

@@ -1,5 +1,6 @@
-// Checks periodically that the logs of a host's sessions are within their limit.
+// Checks periodically that the logs of a host's sessions are within their limit, and removes sessions closed long ago.
 import { LogQuota } from '../../exec/host/log-quota';
+import { Retention } from '../../exec/host/retention';
 import type { Terminals } from '../../exec/terminals';
 import { RepeatedLook } from '../repeated-look';
 
@@ -16,5 +17,24 @@ export function logLooks(options: {
   return new RepeatedLook(
     () => quota.look(),
     (error) => log('the logs of sessions could not be kept within their limit', { error }),
+  );
+}
+
+const REMOVE_EVERY_MS = 600_000;
+
+/** Start and stop it with the host's worker. */
+export function retentionLooks(options: {
+  sessions: Terminals;
+  host: string;
+  keepMs: number;
+  log: (message: string, facts: object) => void;
+}): RepeatedLook {
+  const { sessions, host, keepMs, log } = options;
+  const { dataDir } = sessions.options;
+  const retention = new Retention({ dataDir, host, keepMs, isClosed: (ref) => sessions.isClosed(ref) });
+  return new RepeatedLook(
+    () => retention.look(),
+    (error) => log('closed sessions could not be removed', { error }),
+    REMOVE_EVERY_MS,
   );
 }

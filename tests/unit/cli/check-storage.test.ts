@@ -28,7 +28,7 @@ test('the doctor shows how much of their limits logs and values use, and the lar
     logs: {
       status: 'ok',
       found:
-        'host local: 5.7 MiB of 4096 MiB in 2 sessions, the largest session 2 of a with 4.8 MiB of 64 MiB',
+        'host local: 5.7 MiB of 4096 MiB in 2 sessions, the largest session 2 of a with 4.8 MiB of 64 MiB; closed ones are kept for 90 days',
     },
     values: { status: 'ok', found: '2.9 MiB of 2048 MiB, the most by calls of b: 2.9 MiB of 100 MiB' },
   });

@@ -1,0 +1,54 @@
+// `holdfast gc`: removes what is kept for nobody any more. The worker does the same by itself.
+import { BlobFolder } from '../../activities/blobs/blob-folder';
+import { inMib } from '../../activities/blobs/blob-room';
+import { inertLine } from '../../contracts/text/inert';
+import { detectTreeKill } from '../../exec/processes/process-tree';
+import { Retention, type ClosedLongAgo } from '../../exec/host/retention';
+import { SessionHost } from '../../exec/host/session-host';
+import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
+import { recordedConfig } from '../../workers/configuration/recorded-choice';
+import { blobFolder } from '../../workers/open-blobs';
+import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { printJson } from '../print/print-json';
+import { note } from '../terminal/terminal-style';
+
+export interface GcOptions extends GlobalOptions {
+  dryRun?: boolean;
+  /** In milliseconds; instead of the configured time. */
+  olderThan?: number;
+}
+
+/** Needs neither the server nor a worker, and disturbs neither. */
+export async function gc(options: GcOptions): Promise<number> {
+  const dataDir = dataDirOf(options);
+  const config = configOf(options) ?? recordedConfig(dataDir) ?? undefined;
+  const { storage } = readConfiguration(configurationSource({ dataDir, config }));
+  const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
+  const keepMs = options.olderThan ?? storage.closedSessionMs;
+  const retention = new Retention({ dataDir, keepMs, isClosed: (ref) => host.isClosed(ref) });
+  try {
+    const sessions = options.dryRun ? await retention.due() : await retention.look();
+    if (!options.dryRun) await new BlobFolder(blobFolder(dataDir)).prune();
+    if (options.json) printJson({ dryRun: options.dryRun ?? false, sessions: sessions.map(factsOf) });
+    else tell(sessions, options.dryRun ?? false);
+  } finally {
+    host.detach();
+  }
+  return 0;
+}
+
+const factsOf = ({ ref, closedAt, bytes }: ClosedLongAgo): object => ({
+  ...ref,
+  closedAt: new Date(closedAt).toISOString(),
+  bytes,
+});
+
+function tell(sessions: ClosedLongAgo[], isDry: boolean): void {
+  for (const { ref, closedAt, bytes } of sessions) {
+    const when = new Date(closedAt).toISOString().slice(0, 10);
+    const what = `session ${ref.session} of ${ref.agent} on ${ref.host}`;
+    process.stdout.write(`${inertLine(what)}, closed on ${when}, ${inMib(bytes)}\n`);
+  }
+  const all = inMib(sessions.reduce((sum, { bytes }) => sum + bytes, 0));
+  note(`${isDry ? 'Would remove' : 'Removed'} ${sessions.length} closed sessions, ${all}.`);
+}
