@@ -8,6 +8,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { attachToken } from '../../exec/attach/attach-keys';
 import { HostAccess } from '../../exec/host/host-access';
 import { ProcessLog } from '../../system/log/process-log';
+import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
@@ -21,11 +22,7 @@ export interface ServeHostOptions extends GlobalOptions {
 
 /** Serves until Ctrl-C or TERM; its sessions live on, and the next `serve` of this name takes them over. */
 export async function serveHost(host: string, options: ServeHostOptions): Promise<number> {
-  const { workers, root, access, address, namespace } = await hostWorkers(
-    host,
-    options,
-    options.json ? new ProcessLog('host', 'info') : NOTES,
-  );
+  const { workers, root, access, address, namespace } = await hostWorkers(host, options, logOf(options));
   await workers.run({
     onReady({ adopted }) {
       const facts = { host, access, root, address, namespace, adopted, pid: process.pid };
@@ -69,8 +66,8 @@ export async function hostWorkers(
   // Not for every command: it loads Temporal's native code.
   const { createWorkers } = await import('../../workers/create-workers');
   const { Runtime, DefaultLogger } = await import('@temporalio/worker');
-  // Only the SDK's warnings and errors: `log` reports the rest.
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  // Of the SDK, people see only errors: `log` reports the rest.
+  Runtime.install({ logger: log instanceof ProcessLog ? log : new DefaultLogger('ERROR') });
   const workers = await createWorkers({
     dataDir,
     address,
@@ -92,7 +89,14 @@ export async function serverOf(options: GlobalOptions): Promise<{ address: strin
   return { address: context.client.address, namespace: context.namespace };
 }
 
-/** For people; programs get the lines of other processes' logs. */
+/** For programs, lines as of all processes that serve. Throws `config_invalid`. */
+function logOf(options: GlobalOptions): WorkersLog {
+  if (!options.json) return NOTES;
+  const source = configurationSource({ dataDir: dataDirOf(options), config: configOf(options) ?? undefined });
+  return new ProcessLog('host', readConfiguration(source).log.level).takeWarnings();
+}
+
+/** For people. */
 const NOTES: WorkersLog = {
   info: () => undefined,
   warn: (message, facts) => note(`${message} ${JSON.stringify(facts)}`),
