@@ -36,7 +36,7 @@ import { openSessions, type SessionParts } from './host/open-sessions';
 import { publishRegistry } from './configuration/registry-record';
 import { toldAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
-import { TaskJournal } from './process/task-journal';
+import { TaskJournal, agentTasks } from './process/task-journal';
 import { Workers, type WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
@@ -132,7 +132,10 @@ export async function composeWorkers(
       : { state: false, notices: false };
     const facts = ownFacts(dataDir);
     // One per process: another process's open tasks are not orphans.
-    const journal = new TaskJournal(join(dataDir, agents ? 'tasks' : `tasks.${host}`), facts.instance);
+    const journal = new TaskJournal(
+      agents ? agentTasks(dataDir) : join(dataDir, `tasks.${host}`),
+      facts.instance,
+    );
     made.push(() => journal.close());
     // A host's queue belongs to this folder only; workers of other folders may poll that of the agents.
     const at = host === null ? client.server.queue : hostTaskQueue(host);

@@ -115,8 +115,7 @@ export class Workers {
     const { journal, hostWorker, agentSide, log } = this.parts;
     const { temporal } = this.client;
     // Before the dead worker's activities are answered: each answer is a workflow task that must come to us.
-    const open =
-      agentSide && journal.hasOrphans() ? await resetStickyQueues(temporal, this.client.server.queue) : 0;
+    const open = agentSide ? await resetStickyQueues(temporal, this.client.server.queue, journal.lost()) : 0;
     const pollingSince = Date.now();
     const runs = this.workers.map((worker) => worker.run().finally(() => this.shutdown()));
     const ended = Promise.allSettled(runs);

@@ -2,7 +2,7 @@
 // once. Without it, each would be noticed only after its heartbeat timeout. Tasks on their way to the worker are in no
 // journal: the server is asked for those, by the identity with which the worker polled.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
@@ -68,9 +68,9 @@ export class TaskJournal {
     return { inbound: { execute } };
   }
 
-  /** Whether a worker of this data folder was killed since the last `failOrphans`. */
-  hasOrphans(): boolean {
-    return this.orphans().length > 0;
+  /** Instances of workers of this data folder that were killed since the last `failOrphans`. */
+  lost(): string[] {
+    return instancesOf(this.orphans());
   }
 
   /**
@@ -85,28 +85,45 @@ export class TaskJournal {
         failed += (await failOne(client, taskOf(readFileSync(join(folder, file))))) ? 1 : 0;
       }
     }
-    const instances = orphans.flatMap(
-      (folder) => readJson<Owner>(join(folder, 'owner.json'))?.instance ?? [],
-    );
+    const instances = instancesOf(orphans);
     if (instances.length > 0) failed += await failHandedOut(client, taskQueue, instances);
     for (const folder of orphans) removeQuietly(folder);
     return failed;
   }
 
   private orphans(): string[] {
-    return readdirSync(this.root)
-      .filter((name) => !name.endsWith(PARTIAL))
-      .map((name) => join(this.root, name))
-      .filter((folder) => {
-        const owner = readJson<Owner>(join(folder, 'owner.json'));
-        return folder !== this.directory && !(owner && isAlive(owner));
-      });
+    return orphansIn(this.root).filter((folder) => folder !== this.directory);
   }
 
   /** After a graceful end. */
   close(): void {
     removeQuietly(this.directory);
   }
+}
+
+/** The folder of the journals of a data folder's workers that serve agents. */
+export const agentTasks = (dataDir: string): string => join(dataDir, 'tasks');
+
+/** Instances of the data folder's killed workers with agents, for a process that is not one itself. */
+export function lostInstances(dataDir: string): string[] {
+  const root = agentTasks(dataDir);
+  return existsSync(root) ? instancesOf(orphansIn(root)) : [];
+}
+
+const ownerOf = (folder: string): Owner | undefined => readJson<Owner>(join(folder, 'owner.json'));
+
+const instancesOf = (folders: string[]): string[] =>
+  folders.flatMap((folder) => ownerOf(folder)?.instance ?? []);
+
+/** Journals of processes that no longer exist. */
+function orphansIn(root: string): string[] {
+  return readdirSync(root)
+    .filter((name) => !name.endsWith(PARTIAL))
+    .map((name) => join(root, name))
+    .filter((folder) => {
+      const owner = ownerOf(folder);
+      return !(owner && isAlive(owner));
+    });
 }
 
 /** A full disk must not decide an activity's fate: without a record, the heartbeat timeout applies. */

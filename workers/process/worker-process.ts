@@ -28,11 +28,11 @@ import {
   recordedWorkdir,
 } from '../configuration/recorded-choice';
 import { resetStickyQueues } from '../agents/reset-sticky';
+import { lostInstances } from './task-journal';
 import type { StartFailure } from './start-failure';
 import {
   findSilentWorker,
   isOfThisRelease,
-  lastWorker,
   runningWorker,
   workerPaths,
   type WorkerRecord,
@@ -97,7 +97,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
       await endGroup(before.identity, STOP_GRACE_MS);
     }
     // In parallel with loading: otherwise a task for a killed worker's cache waits two seconds there.
-    const resetting = lastWorker(choice.dataDir) && !before ? resetSticky(choice) : undefined;
+    const resetting = before ? undefined : resetSticky(choice, lostInstances(choice.dataDir));
     const started = await startWorker(choice);
     await resetting;
     return started;
@@ -105,19 +105,16 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
 }
 
 /** The next worker also does this itself, only later: a failure here costs nothing. */
-async function resetSticky({
-  address,
-  namespace,
-  profile,
-  dataDir,
-  queue,
-  env,
-}: WorkerChoice): Promise<void> {
+async function resetSticky(
+  { address, namespace, profile, dataDir, queue, env }: WorkerChoice,
+  lost: readonly string[],
+): Promise<void> {
+  if (lost.length === 0) return;
   try {
     const server = resolveServer({ address, namespace, profile }, env);
     const client = await connectTemporal(server);
     try {
-      await resetStickyQueues(client, queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE);
+      await resetStickyQueues(client, queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE, lost);
     } finally {
       await client.connection.close();
     }

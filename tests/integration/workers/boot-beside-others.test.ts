@@ -1,0 +1,88 @@
+// One worker of several is killed and started again, with many agents open: a dozen, a thousand in the long run.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { temporal } from '@temporalio/proto';
+import { agentWorkflowId } from '../../../contracts/ids';
+import { ensureWorker } from '../../../workers/process/worker-process';
+import { runningWorker } from '../../../workers/process/worker-record';
+import { endDataFolder } from '../../helpers/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { count } from '../../helpers/long-run';
+import { scratch } from '../../helpers/temporal';
+
+const AGENTS = count(16, 1_000);
+const AT_ONCE = 16;
+
+const engine = new EngineOfItsOwn();
+const files = scratch();
+const other = mkdtempSync(join(tmpdir(), 'holdfast-other-'));
+
+beforeAll(async () => {
+  await engine.start();
+  const { address } = engine.server();
+  await ensureWorker({ dataDir: other, address, namespace: engine.namespace, host: null, env: process.env });
+}, 60_000);
+afterAll(async () => {
+  await endDataFolder(other);
+  rmSync(other, { recursive: true, force: true });
+  const left = await engine.end();
+  files.remove();
+  expect(left).toEqual([]);
+}, 60_000);
+
+const nameOf = (agent: number): string => `open-${agent}`;
+
+async function forEachAgent<T>(see: (id: string) => Promise<T>): Promise<Map<string, T>> {
+  const seen = new Map<string, T>();
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < AGENTS) {
+      const id = nameOf(next++);
+      seen.set(id, await see(id));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return seen;
+}
+
+const eventsOf = async (id: string): Promise<temporal.api.history.v1.IHistoryEvent[]> => {
+  const { events } = await engine.client.temporal.workflow.getHandle(agentWorkflowId(id)).fetchHistory();
+  return events ?? [];
+};
+
+/** Identity of the worker that has the agent in its cache. */
+const cachedBy = async (id: string): Promise<string> =>
+  (await eventsOf(id)).findLast((event) => event.workflowTaskCompletedEventAttributes)
+    ?.workflowTaskCompletedEventAttributes?.identity ?? '';
+
+test('a worker that starts after a kill resets the agents that the killed one had cached, and no other worker loses any', async () => {
+  await forEachAgent(async (id) => {
+    await engine.client.agent(id).start({ mode: 'conversation', ...files.settings([]) });
+    // A worker has it: without messages nothing follows.
+    await engine.client.agent(id).ownState();
+  });
+  const before = await forEachAgent(cachedBy);
+  const killed = runningWorker(engine.dataDir)?.identity.pid;
+  await engine.killWorker();
+  await engine.startWorker();
+  await forEachAgent((id) => engine.client.agent(id).interrupt());
+  const { TASK_QUEUE_KIND_STICKY } = temporal.api.enums.v1.TaskQueueKind;
+  /** Where the first task after the kill was sent, and who took it. */
+  const after = await forEachAgent(async (id) => {
+    const events = await eventsOf(id);
+    const first = events.findIndex((event) => event.workflowTaskCompletedEventAttributes);
+    const scheduled = events.slice(first).find((event) => event.workflowTaskScheduledEventAttributes);
+    const started = events.slice(first).find((event) => event.workflowTaskStartedEventAttributes);
+    const queue = scheduled?.workflowTaskScheduledEventAttributes?.taskQueue;
+    const isSticky = Number(queue?.kind) === TASK_QUEUE_KIND_STICKY;
+    return { isSticky, by: started?.workflowTaskStartedEventAttributes?.identity };
+  });
+  const ofKilled = (identity: string): boolean => identity.startsWith(`${killed}@`);
+  const lost = [...before].filter(([, by]) => ofKilled(by)).map(([id]) => id);
+  const kept = [...before].filter(([, by]) => !ofKilled(by)).map(([id]) => id);
+  // Chance decides, but not all of these for one of two.
+  expect([lost.length > 0, kept.length > 0]).toEqual([true, true]);
+  expect(lost.filter((id) => after.get(id)?.isSticky)).toEqual([]);
+  expect(kept.map((id) => after.get(id))).toEqual(kept.map((id) => ({ isSticky: true, by: before.get(id) })));
+}, 600_000);
