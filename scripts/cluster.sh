@@ -4,6 +4,7 @@
 #   scripts/cluster.sh start [--servers N] [--port PORT]
 #   scripts/cluster.sh stop [--delete]
 #   scripts/cluster.sh status
+#   scripts/cluster.sh check      says what is missing, and does nothing
 # Its folder is HOLDFAST_CLUSTER. The programs are built once, from temporal-server/ beside it, into the cache of Holdfast.
 # The first server answers on PORT, the next ones on PORT + 20, PORT + 40; by default at the first ports that are free.
 set -euo pipefail
@@ -36,9 +37,14 @@ find_postgresql() {
   echo "$found"
 }
 
+require_go() {
+  [ -x "$programs/temporal-server" ] || command -v go >/dev/null ||
+    fail 'Go is missing: it builds the Temporal server. Install Go 1.24 or newer.'
+}
+
 build_programs() {
   [ -x "$programs/temporal-server" ] && return
-  command -v go >/dev/null || fail 'Go is missing: it builds the Temporal server. Install Go 1.24 or newer.'
+  require_go
   mkdir -p "$(dirname "$programs")"
   exec 9>"$programs.lock"
   flock --nonblock 9 || {
@@ -207,8 +213,10 @@ start() {
   done
   bin=$(find_postgresql)
   build_programs
-  mkdir -p -m 711 "$folder"
+  mkdir -p "$folder"
   [ -O "$folder" ] || fail "$folder belongs to another user; name another folder in HOLDFAST_CLUSTER"
+  # The user of the database passes through.
+  chmod 711 "$folder"
   # A cluster keeps its ports: its members know each other by them.
   [ -z "$port" ] || echo "$port" >"$folder/port"
   [ -s "$folder/port" ] || find_port "$servers" >"$folder/port"
@@ -254,9 +262,14 @@ status() {
   return "$code"
 }
 
+check() {
+  find_postgresql >/dev/null
+  require_go
+}
+
 command=${1-}
 shift || true
 case $command in
-start | stop | status) "$command" "$@" ;;
-*) fail 'say start, stop or status; the head of this file explains them.' ;;
+start | stop | status | check) "$command" "$@" ;;
+*) fail 'say start, stop, status or check; the head of this file explains them.' ;;
 esac

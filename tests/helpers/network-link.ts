@@ -32,12 +32,24 @@ export function noNetworkLink(): string | undefined {
 export class NetworkLink {
   /** Where the server is found from in there. */
   readonly address = `${SERVER}:${PORT}`;
-  private readonly host = `holdfast-host-${process.pid}`;
-  private readonly server = `holdfast-server-${process.pid}`;
+  private readonly host: string;
+  private readonly server: string;
   private readonly directory = mkdtempSync(join(tmpdir(), 'holdfast-link-'));
   private readonly sockets = new Set<Socket>();
   private listening: Server | undefined;
   private relay: ChildProcess | undefined;
+
+  /** @param name tells several of a test file apart */
+  constructor(name = 'one') {
+    this.host = `holdfast-${name}-${process.pid}`;
+    this.server = `holdfast-server-of-${name}-${process.pid}`;
+  }
+
+  /** Processes in there. */
+  get pids(): number[] {
+    const listed = execFileSync(IP, ['netns', 'pids', this.host], { encoding: 'utf8' });
+    return listed.split('\n').filter(Boolean).map(Number);
+  }
 
   /** The command prefix that starts a program in there. */
   get before(): readonly string[] {
