@@ -95,8 +95,13 @@ export class HostDirectory {
 
   /** When the server last heard from the host that holds the lease, in ms since 1970; null if none does. */
   async lastBeat(host: string): Promise<number | null> {
-    const { raw } = await this.client.workflow.getHandle(hostWorkflowId(host)).describe();
-    return millisecondsOf(raw.pendingActivities?.[0]?.lastHeartbeatTime);
+    try {
+      const { raw } = await this.client.workflow.getHandle(hostWorkflowId(host)).describe();
+      return millisecondsOf(raw.pendingActivities?.[0]?.lastHeartbeatTime);
+    } catch (err) {
+      if (err instanceof WorkflowNotFoundError) return null;
+      throw err;
+    }
   }
 
   /** For hosts: announces that one is online, and what it can do. */

@@ -1,12 +1,11 @@
 // Announces that a host is online: at each change, and again whenever the server has given up its lease.
-import { createHash, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Presence } from '../../activities/host/presence';
 import type { HostDirectory } from '../../client/hosts/host-directory';
-import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
-import { HOST_PROTOCOL, type HostFacts, type HostState } from '../../contracts/sessions/remote-hosts';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { HOST_PROTOCOL, type HostFacts } from '../../contracts/sessions/remote-hosts';
 import type { HostAccess } from '../../exec/host/host-access';
 import { packageVersion } from '../../system/package-root';
 import type { Terminals } from '../../exec/terminals';
@@ -15,7 +14,6 @@ import type { Terminals } from '../../exec/terminals';
 const LOOK_EVERY_MS = 1_000;
 /** By then the server has granted the lease, or the request was lost. */
 const LEASE_MS = 12_000;
-const NOT_KNOWN: readonly ErrorCode[] = ['unknown_host', 'no_worker', 'worker_silent'];
 
 export interface HostPresenceOptions {
   host: string;
@@ -29,8 +27,7 @@ export interface HostPresenceOptions {
 }
 
 export class HostPresence {
-  readonly presence: Presence;
-  private readonly home: string;
+  readonly presence = new Presence(randomUUID());
   private readonly version = packageVersion();
   private isStopping = false;
   private timer: NodeJS.Timeout | undefined;
@@ -38,40 +35,28 @@ export class HostPresence {
   private toldAt = 0;
   private looking: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: HostPresenceOptions) {
-    // A process may replace an earlier one with the same sessions at once.
-    this.home = createHash('sha256').update(`${hostname()}\0${options.dataDir}`).digest('hex').slice(0, 16);
-    this.presence = new Presence(`${this.home}/${randomUUID()}`);
-  }
+  constructor(private readonly options: HostPresenceOptions) {}
 
-  /** Throws `host_taken` if another machine serves a host of this name. */
+  /**
+   * Throws `host_taken` if another machine serves a host of this name. Asks the server alone: this process may be about
+   * to be the only one that serves agents.
+   */
   async claim(): Promise<void> {
     const { host, directory } = this.options;
-    let before: number | null | undefined;
+    let before: number | null = null;
     for (;;) {
-      const state = await this.known();
-      if (state?.status !== 'online' || state.facts?.instance.startsWith(`${this.home}/`)) return;
-      // A host that died a moment ago looks online until its lease expires: only a beat proves that it is alive.
       const beat = await directory.lastBeat(host);
-      if (before !== undefined && beat !== null && beat !== before)
+      // Nobody holds the lease. That of a host that died a moment ago expires: only a further beat proves that it lives.
+      if (beat === null) return;
+      if (before !== null && beat !== before)
         throw new HoldfastError('host_taken', {
           host,
           got: this.options.dataDir,
           allowed: 'the one that is online',
-          since: state.since,
+          since: new Date(before).toISOString(),
         });
       before = beat;
       await delay(LOOK_EVERY_MS);
-    }
-  }
-
-  /** Null for a new host, or while no agents are served that could know about it. */
-  private async known(): Promise<HostState | null> {
-    try {
-      return await this.options.directory.state(this.options.host);
-    } catch (err) {
-      if (err instanceof HoldfastError && NOT_KNOWN.includes(err.code)) return null;
-      throw err;
     }
   }
 
