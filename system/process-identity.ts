@@ -1,6 +1,6 @@
 // Identifies a process: a pid alone may have been reused.
 import { execFileSync } from 'node:child_process';
-import { livingStat, readOrFail } from './proc';
+import { livingStat, readOrFail, readText } from './proc';
 
 export interface Identity {
   pid: number;
@@ -34,6 +34,9 @@ export function identitiesOf(pids: readonly number[]): Identity[] {
 export function isAlive({ pid, startTime, bootId }: Identity): boolean {
   return startTimeOf(pid) === startTime && currentBoot() === bootId;
 }
+
+/** Identifies this machine whatever its name and boot; empty where there is none, as in many containers and on macOS. */
+export const machineId = (): string => (readText('/etc/machine-id') ?? '').trim();
 
 let boot: string | undefined;
 

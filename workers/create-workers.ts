@@ -31,6 +31,7 @@ import {
 } from './configuration/exposed';
 import { ownFacts } from './host/host-claim';
 import { createHostSide } from './host/host-side';
+import { FolderClaim } from './folder-claim';
 import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './host/open-sessions';
 import { publishRegistry } from './configuration/registry-record';
@@ -69,6 +70,7 @@ export interface WorkersOptions extends ConnectOptions {
 /**
  * Connects and creates the workers; `run()` starts them, `close()` ends them. Throws `tool_invalid`, `tool_name_taken`,
  * `tools_not_loaded` and `config_invalid` before it connects to anything; `worker_running` and `no_server`;
+ * `folder_in_use` if the data folder is used on another machine, or is a copy of one that is used;
  * `host_taken` if the host belongs to another data folder, and `queue_taken` if other workers serve agents with a
  * different offer; `node_too_old` before Node 22.13; `sandbox_missing` if one is required but unavailable.
  */
@@ -131,6 +133,12 @@ export async function composeWorkers(
       ? await toldAttributes(client.temporal, (message, facts) => log.warn(message, facts))
       : { state: false, notices: false };
     const facts = ownFacts(dataDir);
+    const agentsQueue = client.server.queue;
+    const queues = [...(agents ? [agentsQueue] : []), ...(host === null ? [] : [hostTaskQueue(host)])];
+    const warn = (message: string, given: object): void => log.warn(message, { ...given });
+    const { claims, temporal } = client;
+    const folder = await FolderClaim.make({ claims, client: temporal, facts: { ...facts, queues }, warn });
+    made.push(() => folder.leave());
     // One per process: another process's open tasks are not orphans.
     const journal = new TaskJournal(
       agents ? agentTasks(dataDir) : join(dataDir, `tasks.${host}`),
@@ -138,7 +146,7 @@ export async function composeWorkers(
     );
     made.push(() => journal.close());
     // A host's queue belongs to this folder only; workers of other folders may poll that of the agents.
-    const at = host === null ? client.server.queue : hostTaskQueue(host);
+    const at = host === null ? agentsQueue : hostTaskQueue(host);
     const { blobs, closeBlobs } = openBlobs({ dataDir, at, client, limits: configuration.storage, log });
     made.push(closeBlobs);
     made.push(() => configured.close());
@@ -147,7 +155,6 @@ export async function composeWorkers(
     made.push(() => checks.close());
     const { drainMs } = options;
     const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings, drainMs };
-    const warn = (message: string, given: object): void => log.warn(message, { ...given });
     const given = { ...shared, facts, configuration, made };
     const agentOptions = { ...given, attributes, own, options, findProvider, findDialect, warn };
     const hostOptions = {
@@ -173,8 +180,10 @@ export async function composeWorkers(
     made.push(unpublish);
     const closeTools = (): Promise<void> => (closeBlobs(), unpublish(), checks.close(), configured.close());
     const { hostWorker, ownership } = hostSide ?? {};
-    const workers = new Workers({ server, journal, agentSide, hostWorker, release, closeTools, log });
-    if (ownership) ownership.onLost = (err) => workers.fail(err);
+    const workers = new Workers({ server, journal, agentSide, hostWorker, folder, release, closeTools, log });
+    const onLost = (err: HoldfastError): void => workers.fail(err);
+    if (ownership) ownership.onLost = onLost;
+    folder.watch(onLost);
     return workers;
   } catch (err) {
     for (const undo of made.reverse())

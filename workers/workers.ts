@@ -5,6 +5,7 @@ import { reasonOf } from '../contracts/errors/holdfast-error';
 import type { AgentsClaim } from './agents/agents-claim';
 import { endUnused } from './end-unused';
 import type { EnrolledHosts } from './agents/enrolled-hosts';
+import type { FolderClaim } from './folder-claim';
 import type { HostWorker } from './host/host-worker';
 import { resetStickyQueues } from './agents/reset-sticky';
 import type { ServerConnection } from './server-connection';
@@ -36,6 +37,7 @@ interface Parts {
   journal: TaskJournal;
   agentSide: AgentSide | undefined;
   hostWorker: HostWorker | undefined;
+  folder: FolderClaim;
   /** Lets the next worker take the host. */
   release: () => void;
   /** Closes the MCP servers. */
@@ -166,11 +168,11 @@ export class Workers {
    * Only a convenience, since others ignore a claim of workers that are gone: do not wait for an unreachable server.
    */
   private async leaveQueues(): Promise<void> {
-    const { agentSide, hostWorker, log } = this.parts;
+    const { agentSide, hostWorker, folder, log } = this.parts;
     try {
       // A deadline, because an abort signal does not end the pause before a retry.
       await this.client.temporal.withDeadline(Date.now() + LEAVE_MS, () =>
-        Promise.all([agentSide?.claim.leave(), hostWorker?.leave()]),
+        Promise.all([agentSide?.claim.leave(), hostWorker?.leave(), folder.leave()]),
       );
     } catch (err) {
       log.warn('the task queues could not be freed', { reason: reasonOf(err) });

@@ -85,6 +85,17 @@ export const HOST_ERRORS = {
       `Choose another name for this one (\`holdfast up --host NAME\`, \`holdfast host serve NAME\`). ` +
       `If the other one will not come back, run \`holdfast host forget ${f.host}\` first.`,
   ),
+  folder_in_use: entry(
+    75,
+    true,
+    'none',
+    (f: With<'allowed' | 'got' | 'since'>) =>
+      `The data folder is used at another place, and one at a time is allowed: got ${f.got}; used as ${f.allowed} since ${f.since}.`,
+    () =>
+      'Stop the workers of the other place (`holdfast down` there). If that machine is gone, try again 75 seconds after it ' +
+      'was last seen. A copy that is to be used beside the original needs an id of its own: delete `folder.json`, ' +
+      '`sessions` and `commands` in the copy.',
+  ),
   session_elsewhere: entry(
     69,
     false,

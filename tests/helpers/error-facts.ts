@@ -48,6 +48,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   arguments_unreachable: { tool: 'fetch', got: 70_000, at: 'host.pi', reason: 'it is offline' },
   session_limit: { agent: 'a', allowed: 64, closable: '1, 2' },
   session_closed: { session: 0, reason: 'idle' },
+  folder_in_use: { got: '/data on b', allowed: '/data on a', since: '2026-11-20T10:00:00.000Z' },
   session_elsewhere: { session: 0, host: 'pi' },
   worker_silent: { pid: 4711, reason: 'it is stopped by a signal' },
   session_lost: { session: 0, reason: 'killed' },

@@ -12,10 +12,12 @@ import { until } from './until';
 
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-const ENTER = `hostname "$1" && mount --bind "$2" ${BOOT_ID} && shift 2 && exec "$@"`;
+const ENTER = `hostname "$1" && mount --bind "$2" ${BOOT_ID} && shift 2 && while [ "$1" != -- ]; do
+  touch "$2" && mount --bind "$1" "$2" && shift 2 || exit; done; shift; exec "$@"`;
 
 export class Machine {
-  readonly directory = mkdtempSync(join(tmpdir(), 'holdfast-machine-'));
+  readonly dataDir: string;
+  private readonly directory = mkdtempSync(join(tmpdir(), 'holdfast-machine-'));
   private readonly link: NetworkLink;
   private readonly boot = join(this.directory, 'boot-id');
 
@@ -23,10 +25,14 @@ export class Machine {
     readonly name: string,
     private readonly namespace: string,
     /** Default: of its own. */
-    readonly dataDir = mkdtempSync(join(tmpdir(), `holdfast-${name}-`)),
+    shared?: string,
+    /** Files in there whose locks hold on one machine only, as on some networks' file systems. */
+    private readonly locks: readonly string[] = [],
   ) {
+    this.dataDir = shared ?? join(this.directory, 'data');
     this.link = new NetworkLink(name);
     writeFileSync(this.boot, `${randomUUID()}\n`);
+    for (const lock of locks) writeFileSync(join(this.directory, lock), '');
   }
 
   /** @param port where the Temporal server listens on the loopback of the real machine */
@@ -37,9 +43,10 @@ export class Machine {
   /** The command line on this machine. */
   cli(...args: string[]): Promise<CliResult> {
     const inside = ['unshare', '--uts', '--mount', 'sh', '-c', ENTER, 'sh', this.name, this.boot];
+    const locks = this.locks.flatMap((lock) => [join(this.directory, lock), join(this.dataDir, lock)]);
     const holdfast = [process.execPath, BIN, ...withoutPage(args)];
     const server = ['--address', this.link.address, '--namespace', this.namespace];
-    const [program = '', ...rest] = [...this.link.before, ...inside, ...holdfast, ...server];
+    const [program = '', ...rest] = [...this.link.before, ...inside, ...locks, '--', ...holdfast, ...server];
     const env: NodeJS.ProcessEnv = { ...process.env, HOLDFAST_DATA: this.dataDir, NO_COLOR: '1' };
     delete env.TEMPORAL_ADDRESS;
     return new Promise((resolve) => {
@@ -62,6 +69,11 @@ export class Machine {
     return record.identity.pid;
   }
 
+  /** Of all its processes. */
+  get pids(): number[] {
+    return this.link.pids;
+  }
+
   /** All its processes stop, and nobody is told. */
   freeze(): void {
     this.signal('SIGSTOP');
@@ -79,17 +91,17 @@ export class Machine {
   async die(): Promise<void> {
     this.link.cut();
     this.signal('SIGKILL');
-    await until(() => this.link.pids.length === 0);
+    await until(() => this.pids.length === 0);
   }
 
   async end(): Promise<void> {
     await this.die();
     await this.link.close();
-    for (const folder of [this.directory, this.dataDir]) rmSync(folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 
   private signal(signal: NodeJS.Signals): void {
-    for (const pid of this.link.pids) {
+    for (const pid of this.pids) {
       try {
         process.kill(pid, signal);
       } catch {

@@ -5,12 +5,9 @@ import type { Claim, QueueClaims } from '../../client/hosts/queue-claims';
 import { placeOf, type ClaimFacts, type Offer } from '../../contracts/sessions/claims';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { identityOf, isAlive } from '../../system/process-identity';
+import { POLLER_MS, pollersOf, QUEUE_TYPES } from '../pollers';
 import { differencesOf, fingerprintOf } from './agents-offer';
 
-/** temporal.api.enums.v1.TaskQueueType */
-const WORKFLOW_QUEUE = 1;
-/** The server lists a poller for minutes after its last poll, which lasts a minute at most. */
-const POLLER_MS = 75_000;
 /** A worker that has made its claim polls within this time. */
 const STARTING_MS = 60_000;
 
@@ -89,15 +86,11 @@ export class AgentsClaim {
   /** Workers of the queue in other processes, by offer. Older releases do not state theirs, and are not included. */
   private async others(): Promise<{ offer: string }[]> {
     const { client, queue, facts } = this.options;
-    const { pollers } = await client.workflowService.describeTaskQueue({
-      namespace: client.options.namespace,
-      taskQueue: { name: queue },
-      taskQueueType: WORKFLOW_QUEUE,
-    });
-    return (pollers ?? []).flatMap(({ identity, lastAccessTime }) => {
-      const [, pid, machine, offer, instance] = IDENTITY.exec(identity ?? '') ?? [];
+    const pollers = await pollersOf(client, queue, QUEUE_TYPES.workflow);
+    return pollers.flatMap(({ identity, seenAt }) => {
+      const [, pid, machine, offer, instance] = IDENTITY.exec(identity) ?? [];
       if (pid === undefined || offer === undefined) return [];
-      const isLate = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 > POLLER_MS;
+      const isLate = Date.now() - seenAt > POLLER_MS;
       const isOther = instance !== facts.instance && isThere({ pid: Number(pid), machine, instance });
       return isOther && !isLate ? [{ offer }] : [];
     });

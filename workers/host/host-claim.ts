@@ -1,16 +1,18 @@
 // Only one data folder serves a host. The claim is durable, and is checked again before anything is typed: a process
 // that was frozen or cut off finds out that it has lost the host.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { realpathSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { ApplicationFailure } from '@temporalio/common';
 import { askServer, FRESH_MS, PAUSE_MS } from '../../client/delivery/ask-server';
 import type { Claim, QueueClaims } from '../../client/hosts/queue-claims';
-import { placeOf, type ClaimFacts } from '../../contracts/sessions/claims';
+import { isSamePlace, placeOf, type ClaimFacts } from '../../contracts/sessions/claims';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { WORKER_LOST } from '../../contracts/errors/failure';
 import { hostTaskQueue } from '../../contracts/ids';
 import { dataFolderId } from '../../exec/host/data-folder';
-import { identityOf } from '../../system/process-identity';
+import { identityOf, machineId } from '../../system/process-identity';
+import { inUse } from '../folder-claim';
 
 export interface HostClaimOptions {
   claims: QueueClaims;
@@ -18,18 +20,30 @@ export interface HostClaimOptions {
   facts: ClaimFacts;
 }
 
-export const ownFacts = (dataDir: string): ClaimFacts => ({
-  folderId: dataFolderId(dataDir),
-  dataDir,
-  machine: hostname(),
-  maker: identityOf(process.pid),
-  instance: randomUUID(),
-});
+export function ownFacts(dataDir: string): ClaimFacts {
+  const maker = identityOf(process.pid);
+  return {
+    folderId: dataFolderId(dataDir),
+    place: placeIdOf(dataDir, maker.bootId),
+    machineId: machineId(),
+    dataDir,
+    machine: hostname(),
+    maker,
+    instance: randomUUID(),
+  };
+}
+
+/** Paths may agree on two machines, numbers of files on two file systems. */
+function placeIdOf(dataDir: string, bootId: string): string {
+  const path = realpathSync(dataDir);
+  const parts = [hostname(), bootId, path, String(statSync(path).ino)];
+  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16);
+}
 
 export class HostClaim {
   private confirming: Promise<Claim> | undefined;
   private isLost = false;
-  /** Called once, when another data folder has taken the host. */
+  /** Called once, when another data folder has taken the host, or another place the folder. */
   onLost: (err: HoldfastError) => void = () => undefined;
 
   private constructor(
@@ -38,20 +52,21 @@ export class HostClaim {
     private confirmedAt: number,
   ) {}
 
-  /** Throws `host_taken` if the host belongs to another data folder. */
+  /** Throws `host_taken` if the host belongs to another data folder. Call it once the folder is claimed for this place. */
   static async make(options: HostClaimOptions): Promise<HostClaim> {
     const askedAt = Date.now();
-    return new HostClaim(options, await claimOf(options), askedAt);
+    const { claims, host, facts } = options;
+    for (;;) {
+      const claim = await claimOf(options);
+      if (isSamePlace(claim.facts, facts)) return new HostClaim(options, claim, askedAt);
+      // This place has the folder now: the worker of the other one, if it lives, finds out here.
+      await claims.free(hostTaskQueue(host), claim, 'its data folder is used at another place');
+    }
   }
 
   /** Made by this process, not by an earlier one of the data folder. */
   get isNew(): boolean {
     return this.claim.facts.instance === this.options.facts.instance;
-  }
-
-  /** Made for the same folder at another path: one of the two is a copy, or it was moved. */
-  get isOfAnotherPlace(): boolean {
-    return placeOf(this.claim.facts) !== placeOf(this.options.facts);
   }
 
   /** The identity with which the host's worker polls: unique to this process, even if its pid is reused. */
@@ -95,7 +110,9 @@ export class HostClaim {
   private async ask(): Promise<Claim> {
     const ask = async (): Promise<Claim> => {
       const askedAt = Date.now();
-      this.claim = await claimOf(this.options);
+      const claim = await claimOf(this.options);
+      if (!isSamePlace(claim.facts, this.options.facts)) throw inUse(this.options.facts, claim);
+      this.claim = claim;
       this.confirmedAt = askedAt;
       return this.claim;
     };

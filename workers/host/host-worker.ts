@@ -103,8 +103,8 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     host === LOCAL_HOST
       ? undefined
       : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens, log });
-  // The claim identifies the previous owner, except a host of an older release or a copy of this folder.
-  if (ownership.isNew || ownership.isOfAnotherPlace) await presence?.claim();
+  // The claim identifies the previous owner, except a host of an older release.
+  if (ownership.isNew) await presence?.claim();
   await door?.open();
   const admit = (tool: string, effects: Effects): void =>
     access.check(tool, effects === 'read_only' ? 'looks' : 'mutates');

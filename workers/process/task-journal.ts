@@ -104,10 +104,15 @@ export class TaskJournal {
 /** The folder of the journals of a data folder's workers that serve agents. */
 export const agentTasks = (dataDir: string): string => join(dataDir, 'tasks');
 
-/** Instances of the data folder's killed workers with agents, for a process that is not one itself. */
+/**
+ * Instances of the data folder's killed workers with agents, for a process that is not one itself. Only of this boot: it
+ * has no claim that would say whether another machine's worker is gone.
+ */
 export function lostInstances(dataDir: string): string[] {
   const root = agentTasks(dataDir);
-  return existsSync(root) ? instancesOf(orphansIn(root)) : [];
+  if (!existsSync(root)) return [];
+  const { bootId } = identityOf(process.pid);
+  return instancesOf(orphansIn(root).filter((folder) => ownerOf(folder)?.bootId === bootId));
 }
 
 const ownerOf = (folder: string): Owner | undefined => readJson<Owner>(join(folder, 'owner.json'));

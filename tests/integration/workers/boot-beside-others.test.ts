@@ -75,7 +75,7 @@ test('a worker that starts after a kill resets the agents that the killed one ha
     const scheduled = events.slice(first).find((event) => event.workflowTaskScheduledEventAttributes);
     const started = events.slice(first).find((event) => event.workflowTaskStartedEventAttributes);
     const queue = scheduled?.workflowTaskScheduledEventAttributes?.taskQueue;
-    const isSticky = Number(queue?.kind) === TASK_QUEUE_KIND_STICKY;
+    const isSticky = Number(queue?.kind) === Number(TASK_QUEUE_KIND_STICKY);
     return { isSticky, by: started?.workflowTaskStartedEventAttributes?.identity };
   });
   const ofKilled = (identity: string): boolean => identity.startsWith(`${killed}@`);
