@@ -3,6 +3,7 @@
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { checks } from './groups/checks';
+import { cluster } from './groups/cluster';
 import { firstCommand } from './groups/first-command';
 import { flood } from './groups/flood';
 import { gateway } from './groups/gateway';
@@ -36,6 +37,7 @@ const GROUPS: Record<string, Group> = {
   'remote-host': remoteHost,
   gateway,
   checks,
+  cluster,
 };
 
 async function main(): Promise<void> {

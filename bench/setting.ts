@@ -36,6 +36,14 @@ export async function withBench(
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const cacheDir = defaultCacheDir(process.env);
   const { address, identity } = await ensureServer({ dataDir, cacheDir, env: process.env, progress });
+  await withWorkers({ dataDir, address, server: identity.pid }, measure);
+}
+
+/** The same on a server that is not ours; ends what it has started in the data folder, and removes it. */
+export async function withWorkers(
+  { dataDir, address, server }: { dataDir: string; address: string; server: number },
+  measure: (bench: Bench) => Promise<void>,
+): Promise<void> {
   const choice = { dataDir, address, namespace: 'default', workdir: dataDir, env: process.env };
   const stop: (() => unknown)[] = [() => endAll(dataDir)];
   let ending: Promise<void> | undefined;
@@ -54,7 +62,7 @@ export async function withBench(
     stop.push(() => client.close());
     const workers = { ours: () => workerPid(dataDir), bare: () => bare.pid ?? NaN };
     const worker = (): Promise<WorkerRecord> => ensureWorker(choice);
-    await measure({ client, dataDir, worker, server: identity.pid, workers });
+    await measure({ client, dataDir, worker, server, workers });
   } finally {
     await end();
   }

@@ -1,0 +1,123 @@
+// A team's server: Temporal on PostgreSQL, as scripts/cluster.sh starts it, and two workers for agents.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { turnWorkflowId } from '../../contracts/ids';
+import { packageRoot } from '../../system/package-root';
+import { isAlive } from '../../system/process-identity';
+import { ensureWorker, stopWorker } from '../../workers/process/worker-process';
+import { runningWorker } from '../../workers/process/worker-record';
+import { below, explaining, median, timed, type Row } from '../measure';
+import { uniqueId, until, withWorkers, type Bench } from '../setting';
+import { quickExec } from './steps';
+
+const ROUNDS = 5;
+const OPEN = 1_000;
+const AT_ONCE = 16;
+/** Heartbeats of model calls and tools: no worker is given up before. */
+const HEARTBEAT_MS = 10_000;
+const MODEL_MS = 500;
+
+/** No rows where PostgreSQL or Go is missing. */
+export async function cluster(): Promise<Row[]> {
+  const script = join(packageRoot(), 'scripts', 'cluster.sh');
+  const env = { ...process.env, HOLDFAST_CLUSTER: mkdtempSync('/var/tmp/holdfast-cluster-bench-') };
+  const { status, stderr } = spawnSync(script, ['check'], { env, encoding: 'utf8' });
+  if (status !== 0) process.stderr.write(stderr);
+  if (status !== 0) return [];
+  const rows: Row[] = [];
+  try {
+    const said = execFileSync(script, ['start'], {
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const address = said.trim().replace('TEMPORAL_ADDRESS=', '');
+    const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-bench-team-'));
+    await withWorkers({ dataDir, address, server: NaN }, async (bench) => {
+      rows.push({
+        ...(await quickExec(bench, 1.3)),
+        name: 'quick exec on PostgreSQL / update -> activity -> result',
+      });
+      rows.push(await bootBesideOthers(bench));
+      rows.push(...(await killedForGood(bench, address)));
+    });
+  } finally {
+    execFileSync(script, ['stop', '--delete'], { env, stdio: 'ignore' });
+  }
+  return rows;
+}
+
+/** The start of a worker whose predecessor was killed, with many agents open and with none. */
+async function bootBesideOthers(bench: Bench): Promise<Row> {
+  const base = median([await boot(bench), await boot(bench), await boot(bench)]);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next++ < OPEN) {
+      const agent = bench.client.agent(uniqueId('open'));
+      await agent.start({ mode: 'conversation', model: 'test:none' });
+      await agent.ownState();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const ours = median([await boot(bench), await boot(bench), await boot(bench)]);
+  return explaining('worker killed: start of the next, 1,000 agents open / none', { ours, base });
+}
+
+async function boot({ worker }: Bench): Promise<number> {
+  const { identity } = await worker();
+  process.kill(identity.pid, 'SIGKILL');
+  await until(() => !isAlive(identity));
+  return timed(worker);
+}
+
+/** From the end of the worker that runs a turn's model call to the turn's answer by another. */
+async function killedForGood(bench: Bench, address: string): Promise<Row[]> {
+  const other = mkdtempSync(join(tmpdir(), 'holdfast-bench-other-'));
+  const file = join(other, 'replies.json');
+  writeFileSync(file, JSON.stringify([{ text: 'done', delayMs: MODEL_MS }]));
+  const startOther = (): Promise<unknown> =>
+    ensureWorker({ dataDir: other, address, namespace: 'default', host: null, env: process.env });
+  const round = async (signal: NodeJS.Signals): Promise<number> => {
+    await Promise.all([bench.worker(), startOther()]);
+    const id = uniqueId('moves');
+    const agent = bench.client.agent(id);
+    await agent.start({ task: 'x', model: `scripted:${file}` });
+    const pid = await workerOf(bench, id);
+    process.kill(pid, signal);
+    const took = await timed(() => agent.result());
+    if (signal === 'SIGSTOP') process.kill(pid, 'SIGKILL');
+    for (const dataDir of [bench.dataDir, other])
+      await until(() => runningWorker(dataDir)?.identity.pid !== pid);
+    return took - MODEL_MS;
+  };
+  const times = { SIGKILL: [] as number[], SIGSTOP: [] as number[] };
+  try {
+    for (let n = 0; n < ROUNDS; n++)
+      for (const signal of ['SIGKILL', 'SIGSTOP'] as const) times[signal].push(await round(signal));
+  } finally {
+    await stopWorker(other);
+  }
+  const limit = HEARTBEAT_MS + 5_000;
+  return [
+    below(
+      `worker killed for good: its turn goes on elsewhere, slowest of ${ROUNDS}`,
+      Math.max(...times.SIGKILL),
+      'ms',
+      limit,
+    ),
+    below(`worker silent, its connections open: the same`, Math.max(...times.SIGSTOP), 'ms', limit),
+  ];
+}
+
+/** The pid of the worker that runs the model call of an agent's first turn. */
+async function workerOf({ client }: Bench, id: string): Promise<number> {
+  for (;;) {
+    const turn = client.temporal.workflow.getHandle(turnWorkflowId(id, 1));
+    const described = await turn.describe().catch(() => undefined);
+    const activity = described?.raw.pendingActivities?.find((each) => each.lastStartedTime);
+    const pid = Number.parseInt(activity?.lastWorkerIdentity ?? '', 10);
+    if (activity?.activityType?.name === 'callModel' && pid) return pid;
+  }
+}
