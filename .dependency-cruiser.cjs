@@ -119,6 +119,7 @@ module.exports = {
       'checks/',
       'tools/',
       'node_modules/@temporalio/',
+      'node_modules/@aws-sdk/client-s3/',
       'node_modules/yaml/',
     ]),
   ],

@@ -42,6 +42,8 @@ export interface ReadTranscriptInput {
 export interface ReadBlobInput {
   /** Hash of the whole value. */
   sha256: string;
+  /** Its name, if it is in the team's bucket. */
+  object?: string | undefined;
   /** Offset in bytes. */
   from: number;
 }

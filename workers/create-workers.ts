@@ -147,7 +147,8 @@ export async function composeWorkers(
     made.push(() => journal.close());
     // A host's queue belongs to this folder only; workers of other folders may poll that of the agents.
     const at = host === null ? agentsQueue : hostTaskQueue(host);
-    const { blobs, closeBlobs } = openBlobs({ dataDir, at, client, limits: configuration.storage, log });
+    const { storage } = configuration;
+    const { blobs, closeBlobs } = await openBlobs({ dataDir, at, server, storage, log });
     made.push(closeBlobs);
     made.push(() => configured.close());
     const policy = (): PolicySettings => configured.policy();

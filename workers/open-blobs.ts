@@ -1,11 +1,15 @@
-// The data folder's store of large values: keeps it within its limits and removes values that nobody can request any
-// more.
+// The store of large values: the team's bucket or the data folder. Keeps it within its limits and removes values that
+// nobody can request any more.
 import { join } from 'node:path';
 import { BlobStore } from '../activities/blobs/blob-store';
+import { BucketStore, type BucketStoreOptions } from '../activities/blobs/bucket-store';
+import { LargeValues } from '../activities/blobs/large-values';
+import { openS3Bucket } from '../activities/blobs/s3-bucket';
 import { fetchBlob } from '../client/delivery/fetch-blob';
-import type { HoldfastClient } from '../client/holdfast-client';
-import type { Quotas } from '../contracts/sessions/quotas';
+import type { StorageSettings } from '../contracts/sessions/quotas';
+import { SealedValues } from '../encryption/sealed-values';
 import { RepeatedLook } from './repeated-look';
+import type { ServerConnection } from './server-connection';
 import type { WorkersLog } from './workers';
 
 const PRUNE_EVERY_MS = 600_000;
@@ -13,17 +17,29 @@ const PRUNE_EVERY_MS = 600_000;
 export const blobFolder = (dataDir: string): string => join(dataDir, 'blobs');
 
 /** @param at task queue through which other machines fetch values stored here */
-export function openBlobs(options: {
+export async function openBlobs(options: {
   dataDir: string;
   at: string;
-  client: HoldfastClient;
-  limits: Quotas;
+  server: Pick<ServerConnection, 'client' | 'namespace' | 'dataConverter'>;
+  storage: StorageSettings;
   log: WorkersLog;
-}): { blobs: BlobStore; closeBlobs: () => void } {
-  const { dataDir, at, client, limits, log } = options;
+}): Promise<{ blobs: LargeValues; closeBlobs: () => void }> {
+  const { dataDir, at, server, storage, log } = options;
+  const { client, namespace, dataConverter } = server;
   const fetch: ConstructorParameters<typeof BlobStore>[1]['fetch'] = (ref, signal) =>
     fetchBlob(client, ref, signal);
-  const blobs = new BlobStore(blobFolder(dataDir), { at, fetch }, limits);
+  const folder = new BlobStore(blobFolder(dataDir), { at, fetch }, storage);
+  const warn: BucketStoreOptions['warn'] = (message, facts) => log.warn(message, { ...facts });
+  const bucket =
+    storage.bucket &&
+    new BucketStore({
+      bucket: await openS3Bucket(storage.bucket, namespace),
+      sealing: new SealedValues(dataConverter, namespace),
+      limits: storage,
+      at,
+      warn,
+    });
+  const blobs = new LargeValues(folder, bucket);
   const failed = (reason: string): void => log.warn('large values could not be checked', { reason });
   const looks = new RepeatedLook(() => blobs.prune(), failed, PRUNE_EVERY_MS);
   looks.start({ now: true });

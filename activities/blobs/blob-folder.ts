@@ -11,9 +11,9 @@ const COPIES = '.copies';
 const SHA256 = /^[0-9a-f]{64}$/;
 const HOUR_MS = 3_600_000;
 /** A call lasts 31 days at most; after that nobody requests its arguments or result. */
-const KEPT_MS = 32 * 24 * HOUR_MS;
+export const KEPT_MS = 32 * 24 * HOUR_MS;
 /** A delivered value may be requested once more if its delivery was cut off; a copy can be fetched again. */
-const SPARE_MS = HOUR_MS;
+export const SPARE_MS = HOUR_MS;
 
 export interface BlobFile {
   path: string;

@@ -1,4 +1,4 @@
-// How much of the disk the blob store uses, and whether there is room for more: in total, and for each agent.
+// How much large values take, and whether there is room for more: in total, and for each agent.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MIB, type Quotas } from '../../contracts/sessions/quotas';
 import { MAX_VALUE_BYTES } from '../../exec/protocol';
@@ -39,7 +39,7 @@ export class BlobRoom {
   private readonly taken: Held = { bytes: 0, agents: new Map() };
 
   constructor(
-    private readonly folder: BlobFolder,
+    private readonly folder: Pick<BlobFolder, 'list' | 'removeSpare'>,
     private readonly limits: BlobLimits,
   ) {}
 

@@ -1,20 +1,29 @@
-// Stores values that are too large for history, in files named by the hash of their content. A value on another machine
-// is fetched from there when it is read. A value is kept while a call needs it, and then removed.
+// Large values in the data folder, in files named by the hash of their content. A value on another machine is fetched
+// from there when it is read. A value is kept while a call needs it, and then removed.
 import { createHash, randomUUID } from 'node:crypto';
-import { access, constants, mkdir, open, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { DEFAULT_QUOTAS } from '../../contracts/sessions/quotas';
-import type { BlobRef, JsonValue, ToolOutcome } from '../../contracts/tools/tools';
+import type { BlobRef } from '../../contracts/tools/tools';
 import { MAX_VALUE_BYTES } from '../../exec/protocol';
 import { storageReason } from '../../system/storage-failure';
 import { BlobFolder } from './blob-folder';
 import { BlobRoom, type BlobLimits } from './blob-room';
 
-/** Larger values are stored as files: the server warns at 512 KiB, and every replay reads the history again. */
-const INLINE_BYTES = 65_536;
 /** In base64 and encrypted, it stays below the payload limit of 2 MiB. */
-const PART_BYTES = 1_000_000;
+export const PART_BYTES = 1_000_000;
 
 /** This machine as others see it: where they fetch values stored here, and how it fetches values stored elsewhere. */
 export interface BlobPlace {
@@ -38,31 +47,6 @@ export class BlobStore {
     this.room = new BlobRoom(this.files, limits);
   }
 
-  /**
-   * The value for history: itself, or a reference that is valid until `releaseResult`. Throws `storage_failed`,
-   * `values_full`, and `result_too_large` for a value that no connection can carry.
-   */
-  async fit(agent: string, tool: string, value: JsonValue | undefined): Promise<ToolOutcome> {
-    const content = Buffer.from(JSON.stringify(value ?? null), 'utf8');
-    if (content.length <= INLINE_BYTES) return { ok: true, value: value ?? null };
-    if (content.length > MAX_VALUE_BYTES)
-      throw new HoldfastError('result_too_large', { tool, got: content.length, allowed: MAX_VALUE_BYTES });
-    return { ok: true, blob: await this.keep(agent, content, 'result') };
-  }
-
-  /**
-   * Arguments for history: themselves, or a reference that is valid until `releaseArgs`. Throws `storage_failed` and
-   * `values_full`.
-   */
-  async fitArgs(
-    agent: string,
-    args: Record<string, unknown>,
-  ): Promise<{ args: Record<string, unknown>; blob?: BlobRef }> {
-    const content = Buffer.from(JSON.stringify(args), 'utf8');
-    if (content.length <= INLINE_BYTES) return { args };
-    return { args: {}, blob: await this.keep(agent, content, 'arguments') };
-  }
-
   /** Throws `values_full` if the agent's calls have used up their share. */
   checkQuota(agent: string): Promise<void> {
     return this.room.checkAgent(agent);
@@ -82,9 +66,18 @@ export class BlobStore {
   }
 
   /** Throws the reason if it is unavailable: it is gone or has changed, or its machine does not answer. */
-  async read(agent: string, ref: BlobRef, signal: AbortSignal): Promise<JsonValue> {
-    const content = (await this.readHere(agent, ref)) ?? (await this.fetch(ref, signal));
-    return JSON.parse(content.toString('utf8')) as JsonValue;
+  async read(agent: string, ref: BlobRef, signal: AbortSignal): Promise<Buffer> {
+    return (await this.readHere(agent, ref)) ?? (await this.fetch(ref, signal));
+  }
+
+  /** Whether it was fetched before, so that `part` has it. */
+  async hasCopy(sha256: string): Promise<boolean> {
+    return (await stat(this.files.copy(sha256)).catch(() => undefined))?.isFile() === true;
+  }
+
+  /** Keeps a value of another place for an hour. Throws `values_full`. */
+  keepCopy(content: Buffer): Promise<void> {
+    return this.write(null, content, 'copy');
   }
 
   /** Bytes from an offset, empty beyond the end. Throws `not_found`. */
@@ -132,8 +125,13 @@ export class BlobStore {
   }
 
   private async fetch(ref: BlobRef, signal: AbortSignal): Promise<Buffer> {
-    const { at } = ref;
-    if (at === undefined || at === this.place.at) throw new Error('it no longer exists, or has changed');
+    const { at, object } = ref;
+    if (at === undefined || at === this.place.at)
+      throw new Error(
+        object === undefined
+          ? 'it no longer exists, or has changed'
+          : 'it is in a bucket, and [storage] of this worker names none',
+      );
     const content = await this.place.fetch({ ...ref, at }, signal);
     if (!isOf(content, ref)) throw new Error('the received value differs from the one that was sent');
     // For the next attempt; if it cannot be stored, it is fetched again.
@@ -141,8 +139,9 @@ export class BlobStore {
     return content;
   }
 
-  private async keep(agent: string, content: Buffer, kind: Kind): Promise<BlobRef> {
-    const ref = { sha256: hash(content), bytes: content.length, at: this.place.at };
+  /** Valid until its release. Throws `storage_failed` and `values_full`. */
+  async keep(agent: string, content: Buffer, kind: Kind): Promise<BlobRef> {
+    const ref = { sha256: hashOf(content), bytes: content.length, at: this.place.at };
     const path = this.files.own(agent, ref.sha256);
     const needed = this.needed[kind];
     // Before the file is looked up: from here on nobody removes it.
@@ -158,7 +157,7 @@ export class BlobStore {
   }
 
   private async write(agent: string | null, content: Buffer, kind: Kind | 'copy'): Promise<void> {
-    const sha256 = hash(content);
+    const sha256 = hashOf(content);
     const path = agent === null ? this.files.copy(sha256) : this.files.own(agent, sha256);
     // A file that is used again was counted when it was created.
     if (this.files.use(path, content.length)) return;
@@ -217,11 +216,14 @@ async function writeInto(path: string, content: Buffer): Promise<void> {
   await writeFile(path, content, { mode: 0o600 });
 }
 
-/** For catalogue errors only the code: what their messages say about an effect does not refer to the tool. */
-export const whyUnreachable = (err: unknown): string =>
-  err instanceof HoldfastError ? err.code : reasonOf(err);
+/** Of catalogue errors not the message: what it says about an effect does not refer to the tool. */
+export function whyUnreachable(err: unknown): string {
+  if (!(err instanceof HoldfastError)) return reasonOf(err);
+  return err.code === 'bucket_failed' ? `${err.code}: ${String(err.facts.reason)}` : err.code;
+}
 
-const hash = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+export const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-const isOf = (content: Buffer, { sha256, bytes }: BlobRef): boolean =>
-  content.length === bytes && hash(content) === sha256;
+/** Whether it is what the reference says. */
+export const isOf = (content: Buffer, { sha256, bytes }: Pick<BlobRef, 'sha256' | 'bytes'>): boolean =>
+  content.length === bytes && hashOf(content) === sha256;

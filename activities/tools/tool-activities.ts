@@ -12,15 +12,16 @@ import type { ToolInvocation } from '../../contracts/tools/tools';
 import type { ToolRegistry } from '../../tools/registry';
 import type { ToolContext, ToolHost } from '../../tools/tool';
 import { beating } from '../beating';
-import { whyUnreachable, type BlobStore } from '../blobs/blob-store';
+import { whyUnreachable } from '../blobs/blob-store';
 import { fitToolResult } from '../blobs/fit-payload';
+import type { LargeValues } from '../blobs/large-values';
 import { readContext } from '../agents/read-context';
 import { showingArguments, type ToolRulings } from './tool-ruling';
 
 export interface ToolDependencies {
   client: HoldfastClient;
   tools: ToolRegistry;
-  blobs: BlobStore;
+  blobs: LargeValues;
   /**
    * The machine of the shells, for a worker that serves one; `cwd` is used if neither script nor agent names a folder.
    */
@@ -60,7 +61,7 @@ export function createToolActivities({
     try {
       // A later attempt may have begun: then it is followed to its end.
       if (Context.current().info.attempt === 1) await blobs.checkQuota(agent);
-      if (tools.find(call.tool).effects === 'once') await blobs.checkRoom();
+      if (tools.find(call.tool).effects === 'once') await blobs.checkRoom(signal);
     } catch (err) {
       if (err instanceof HoldfastError) return err;
       throw err;
@@ -109,7 +110,7 @@ export function createToolActivities({
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
         try {
-          return await blobs.fit(input.agent, call.tool, outcome.value);
+          return await blobs.fit({ agent: input.agent, id: input.key }, call.tool, outcome.value, signal);
         } catch (err) {
           // The tool has taken effect: a retry would repeat that, and a script would wait for it for ever.
           if (err instanceof HoldfastError && err.code === 'result_too_large') return err.toOutcome();
@@ -117,10 +118,10 @@ export function createToolActivities({
           return new HoldfastError('result_undelivered', { tool: call.tool, reason }).toOutcome();
         }
       }),
-    readBlob: async ({ sha256, from }) => {
+    readBlob: async ({ from, ...ref }) => {
       try {
         host?.admit?.('a value', 'read_only');
-        return (await blobs.part(sha256, from)).toString('base64');
+        return (await blobs.part(ref, from)).toString('base64');
       } catch (err) {
         throw err instanceof HoldfastError ? toFailure(err) : err;
       }

@@ -11,7 +11,8 @@ import type { CancelledCall, ScriptCall } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
 import type { ToolRegistry } from '../../tools/registry';
 import type { Tool } from '../../tools/tool';
-import { whyUnreachable, type BlobStore } from '../blobs/blob-store';
+import { whyUnreachable } from '../blobs/blob-store';
+import type { LargeValues } from '../blobs/large-values';
 import { showingArguments, type ToolRulings } from './tool-ruling';
 import { crashPoint } from '../crash-point';
 import { Slots } from '../slots';
@@ -36,7 +37,7 @@ export interface ToolChannelOptions {
   client: HoldfastClient;
   sessions: Terminals;
   tools: ToolRegistry;
-  blobs: BlobStore;
+  blobs: LargeValues;
   rulings: ToolRulings;
   offers?: OffersElsewhere | undefined;
   log: (message: string, facts: object) => void;
@@ -141,7 +142,7 @@ class SessionChannel {
   private async outcomeOf(call: OpenCall, over: AbortSignal): Promise<ToolOutcome> {
     let request: ToolCallRequest;
     try {
-      request = await this.requestOf(call);
+      request = await this.requestOf(call, over);
     } catch (err) {
       if (err instanceof HoldfastError) return err.toOutcome();
       throw err;
@@ -160,14 +161,18 @@ class SessionChannel {
     }
   }
 
-  private async requestOf({ id, commandId, tool: name, args, cwd }: ScriptCall): Promise<ToolCallRequest> {
+  private async requestOf(
+    { id, commandId, tool: name, args, cwd }: ScriptCall,
+    over: AbortSignal,
+  ): Promise<ToolCallRequest> {
     const { tools, blobs, rulings } = this.options;
     const tool = await this.toolOf(name);
     tools.check(tool, args);
     const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
-    const fitted = await blobs.fitArgs(this.ref.agent, args);
+    const owner = { agent: this.ref.agent, id: `${this.session.workflowId}/${id}` };
+    const fitted = await blobs.fitArgs(owner, args, over);
     if (fitted.blob) this.args.set(id, fitted.blob);
     return {
       id,

@@ -56,7 +56,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
     ...(await openSessions(dataDir)),
-    ...(await storage(dataDir)),
+    ...(await storage(dataDir, resolveServer(options, process.env).namespace)),
     checkDisk(dataDir),
   ];
   if (options.json) printJson(checks);
@@ -222,11 +222,12 @@ async function openSessions(dataDir: string): Promise<Check[]> {
   ];
 }
 
-async function storage(dataDir: string): Promise<Check[]> {
-  const { logs, values } = await checkStorage(dataDir);
+async function storage(dataDir: string, namespace: string): Promise<Check[]> {
+  const { logs, values, bucket } = await checkStorage(dataDir, namespace);
   return [
     { name: 'session logs', ...logs },
     { name: 'large values', ...values },
+    ...(bucket ? [{ name: 'bucket', ...bucket }] : []),
   ];
 }
 

@@ -1,8 +1,10 @@
 // `holdfast doctor` on the disk: how much of their limits the logs and the large values use.
-import { BlobFolder } from '../../activities/blobs/blob-folder';
+import { BlobFolder, type BlobFile } from '../../activities/blobs/blob-folder';
 import { inMib, usageOf } from '../../activities/blobs/blob-room';
-import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { DAY_MS, type Quotas } from '../../contracts/sessions/quotas';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { DAY_MS, type BucketPlace, type Quotas } from '../../contracts/sessions/quotas';
+import { asFile } from '../../activities/blobs/bucket-store';
+import { openS3Bucket } from '../../activities/blobs/s3-bucket';
 import { logUsage, type LogUsage } from '../../exec/host/log-quota';
 import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
 import { blobFolder } from '../../workers/open-blobs';
@@ -14,15 +16,23 @@ interface Found {
   next?: string;
 }
 
+/** Somebody waits for the doctor: a store that is away for longer is a finding. */
+const TRY_MS = 3_000;
+const PROBE = '.probe/doctor';
 /** Above this, calls may soon be refused. */
 const NEARLY_FULL = 0.9;
 
 /** Reads the limits as the worker of this data folder would. */
-export async function checkStorage(dataDir: string): Promise<{ logs: Found; values: Found }> {
+export async function checkStorage(
+  dataDir: string,
+  namespace = 'default',
+): Promise<{ logs: Found; values: Found; bucket?: Found }> {
   try {
     const source = configurationSource({ dataDir, config: recordedConfig(dataDir) ?? undefined });
     const { storage } = readConfiguration(source);
-    return { logs: logsOf(dataDir, storage), values: await valuesOf(dataDir, storage) };
+    const files = await new BlobFolder(blobFolder(dataDir)).list();
+    const found = { logs: logsOf(dataDir, storage), values: valuesOf(files, storage) };
+    return storage.bucket ? { ...found, bucket: await bucketOf(storage.bucket, namespace, storage) } : found;
   } catch (err) {
     const fault: Found = { status: 'fail', found: reasonOf(err), next: 'fix that, then check again' };
     return { logs: fault, values: fault };
@@ -41,8 +51,25 @@ function logsOf(dataDir: string, { sessionLogBytes, hostLogBytes, closedSessionM
   return { status: 'ok', found: used.length > 0 ? found : 'none' };
 }
 
-async function valuesOf(dataDir: string, { valueBytes, agentValueBytes }: Quotas): Promise<Found> {
-  const { bytes, agents } = usageOf(await new BlobFolder(blobFolder(dataDir)).list());
+/** Writes, reads, lists and removes an object there, as a worker does. */
+async function bucketOf(place: BucketPlace, namespace: string, limits: Quotas): Promise<Found> {
+  try {
+    const bucket = await openS3Bucket(place, namespace, TRY_MS);
+    const signal = AbortSignal.timeout(10 * TRY_MS);
+    await bucket.put(PROBE, Buffer.from(PROBE), signal);
+    if (String(await bucket.get(PROBE, signal)) !== PROBE)
+      throw new Error('it returns other bytes than it was given');
+    const { found, ...rest } = valuesOf((await bucket.list()).flatMap(asFile), limits);
+    await bucket.remove(PROBE);
+    return { ...rest, found: `${bucket.url}: ${found}` };
+  } catch (err) {
+    const next = err instanceof HoldfastError ? err.next : 'use a store that speaks the protocol of S3';
+    return { status: 'fail', found: reasonOf(err), next };
+  }
+}
+
+function valuesOf(files: readonly BlobFile[], { valueBytes, agentValueBytes }: Quotas): Found {
+  const { bytes, agents } = usageOf(files);
   const [most] = [...agents].sort(([, a], [, b]) => b - a);
   const held = most ? `, the most by calls of ${most[0]}: ${share(most[1], agentValueBytes)}` : '';
   const found = `${share(bytes, valueBytes)}${held}`;

@@ -15,7 +15,7 @@ const PART_TIMEOUT = '2 minutes';
 /** The bytes, unchecked: the caller compares their hash. Throws if a part cannot be fetched. */
 export async function fetchBlob(
   { temporal: client, server }: HoldfastClient,
-  { sha256, bytes, at }: BlobRef & { at: string },
+  { sha256, bytes, at, object }: BlobRef & { at: string },
   signal: AbortSignal,
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -24,7 +24,7 @@ export async function fetchBlob(
     const workflowId = `blob/${sha256.slice(0, 16)}/${from}/${randomUUID()}`;
     const to = { client, server, workflowId, needsWorker: true, what: 'The value' };
     const part = await deliver(to, () =>
-      carried({ client, queue: server.queue, workflowId }, { at, sha256, from }),
+      carried({ client, queue: server.queue, workflowId }, { at, sha256, from, object }),
     );
     const content = Buffer.from(part, 'base64');
     if (content.length === 0) throw new Error(`it ends after ${from} of ${bytes} bytes`);
@@ -37,7 +37,7 @@ export async function fetchBlob(
 /** Repeating the id finds the part that is on its way or has arrived. */
 async function carried(
   { client, queue, workflowId }: { client: HoldfastClient['temporal']; queue: string; workflowId: string },
-  input: { at: string; sha256: string; from: number },
+  input: { at: string; sha256: string; from: number; object: string | undefined },
 ): Promise<string> {
   try {
     await client.workflow.start(WORKFLOWS.carryBlob, {

@@ -17,6 +17,16 @@ function remedyOfDisk(reason: string): string {
   return 'Check that disk';
 }
 
+function remedyOfBucket(reason: string): string {
+  if (/NoSuchBucket/.test(reason)) return 'Create the bucket, or correct `values` in `[storage]`';
+  if (/[Rr]egion|HTTP 301/.test(reason)) return 'Set `s3_region` in `[storage]`';
+  if (/HTTP 4/.test(reason))
+    return 'Let the credentials of the worker read, write, delete and list below that prefix';
+  if (/[Cc]redentials/.test(reason))
+    return 'Give the worker credentials for it: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role';
+  return 'Check the network, and `s3_endpoint` in `[storage]`';
+}
+
 export const STORAGE_ERRORS = {
   storage_failed: entry(
     74,
@@ -24,6 +34,15 @@ export const STORAGE_ERRORS = {
     effectOf,
     (f: With<'reason'>) => `A file or folder cannot be used: ${f.reason}${done(f)}.`,
     (f) => `${remedyOfDisk(String(f.reason))}, then send it again with the same id.`,
+  ),
+  bucket_failed: entry(
+    74,
+    true,
+    effectOf,
+    (f: With<'bucket' | 'reason'>) =>
+      `The bucket of large values cannot be used: ${f.bucket}: ${f.reason}${done(f)}.`,
+    (f) =>
+      `${remedyOfBucket(String(f.reason))}; \`holdfast doctor\` tries it. Then send it again with the same id.`,
   ),
   resources_exhausted: entry(
     75,

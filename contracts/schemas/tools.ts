@@ -9,9 +9,15 @@ const ids = z.array(id).check(z.maxLength(10_000));
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** A queue of agents, or a host's. */
 const taskQueue = z.string().check(z.regex(/^(?:host\.)?[a-z0-9][a-z0-9_-]{0,62}$/));
-const blobSchema = z.strictObject({ sha256, bytes: z.int(), at: z.optional(taskQueue) });
+const object = z.optional(z.string().check(z.regex(/^[a-z0-9][a-z0-9_-]{0,62}\/[0-9a-f]{64}$/)));
+const blobSchema = z.strictObject({ sha256, bytes: z.int(), at: z.optional(taskQueue), object });
 
-export const carryBlobSchema = z.strictObject({ at: taskQueue, sha256, from: z.int().check(z.minimum(0)) });
+export const carryBlobSchema = z.strictObject({
+  at: taskQueue,
+  sha256,
+  from: z.int().check(z.minimum(0)),
+  object,
+});
 
 export const offerRequestSchema = z.strictObject({ known: z.nullable(z.string()) });
 

@@ -1,4 +1,4 @@
-// How much of a host's disk Holdfast may use, in bytes.
+// How much of a host's disk Holdfast may use, in bytes; and where large values are stored.
 
 export interface Quotas {
   /** The log of one session; beyond that its oldest part is dropped. */
@@ -23,3 +23,21 @@ export const DEFAULT_QUOTAS: Quotas = {
   agentValueBytes: 512 * MIB,
   closedSessionMs: 90 * DAY_MS,
 };
+
+/** A team's store of large values: S3, or a server that speaks its protocol. */
+export interface BucketPlace {
+  bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  prefix: string;
+  /** Default: Amazon's. */
+  endpoint?: string | undefined;
+  /** Default: that of the environment. */
+  region?: string | undefined;
+  /** `endpoint/bucket/key` in place of `bucket.endpoint/key`. */
+  pathStyle: boolean;
+}
+
+export interface StorageSettings extends Quotas {
+  /** Null: large values are stored in the data folder. */
+  bucket: BucketPlace | null;
+}

@@ -48,6 +48,8 @@ export interface BlobRef {
   bytes: number;
   /** Task queue of the worker that has it; absent in calls from 0.2.0, which had only one machine. */
   at?: string | undefined;
+  /** Its name in the team's bucket, `AGENT/HASH`; absent for a file of that worker. */
+  object?: string | undefined;
 }
 
 /** A tool's error, as scripts catch it. `code` is from the catalogue. */

@@ -82,6 +82,11 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   workflow_stuck: { got: 'agent/a', attempts: 3 },
   no_server: { address: 'a:1', reason: 'refused' },
   deadline: { what: 'The session', waitedMs: 10 },
+  bucket_failed: {
+    bucket: 's3://team-values/holdfast',
+    reason: 'AccessDenied: Access Denied (HTTP 403)',
+    done: 'nothing was run',
+  },
   storage_failed: { reason: 'no space left on device' },
   resources_exhausted: {
     resource: 'file descriptors',

@@ -5,9 +5,8 @@ import { parse, TomlError } from 'smol-toml';
 import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { DEFAULT_RULES, type PolicySettings } from '../../contracts/tools/policy';
-import { DAY_MS, MIB, type Quotas } from '../../contracts/sessions/quotas';
+import { MIB, type StorageSettings } from '../../contracts/sessions/quotas';
 import { configurationSchema, type McpServerEntry } from '../../contracts/schemas/configuration';
-import type { StorageEntry } from '../../contracts/schemas/storage-configuration';
 import type { LogLevel } from '../../contracts/text/log-levels';
 import type { EncryptionSettings } from '../../encryption/encryption-settings';
 import { sessionEnvironment } from '../../exec/host/session-environment';
@@ -23,6 +22,7 @@ import { configuredGateway, gatewayKeys, type GatewaySettings } from './configur
 import { configuredModels } from './configured-models';
 import { configuredSecrets, type SecretSettings } from './configured-secrets';
 import { configuredSandbox } from './configured-sandbox';
+import { configuredStorage } from './configured-storage';
 import { configuredWebhooks, type ConfiguredWebhook } from './configured-webhooks';
 
 export interface Configuration {
@@ -41,8 +41,8 @@ export interface Configuration {
   policy: PolicySettings;
   encryption: EncryptionSettings;
   secrets: SecretSettings;
-  /** How much disk space may be used. */
-  storage: Quotas;
+  /** How much disk space may be used, and where large values are stored. */
+  storage: StorageSettings;
   webhooks: readonly ConfiguredWebhook[];
   /** Who is let in by the gateway of `holdfast serve`, beyond tokens. */
   gateway: GatewaySettings;
@@ -223,14 +223,6 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     log: { level: file.log.level, maxBytes: file.log.max_mb * MIB, keep: file.log.keep },
   };
 }
-
-const configuredStorage = (entry: StorageEntry): Quotas => ({
-  sessionLogBytes: entry.session_log_mb * MIB,
-  hostLogBytes: entry.host_logs_mb * MIB,
-  valueBytes: entry.values_mb * MIB,
-  agentValueBytes: entry.agent_values_mb * MIB,
-  closedSessionMs: entry.closed_session_days * DAY_MS,
-});
 
 const configuredPolicy = ({
   rules,

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
-import type { BlobStore } from '../../activities/blobs/blob-store';
+import type { LargeValues } from '../../activities/blobs/large-values';
 import { CommandCompletion } from '../../activities/host/command-completion';
 import { CommandGate, type CheckCode } from '../../activities/host/command-gate';
 import { createHostActivities } from '../../activities/host/host-activities';
@@ -45,7 +45,7 @@ export interface HostWorkerOptions {
   client: HoldfastClient;
   journal: TaskJournal;
   tools: ToolRegistry;
-  blobs: BlobStore;
+  blobs: LargeValues;
   policy: () => PolicySettings;
   rulings: ToolRulings;
   /** The agents' tools, for a host without agents. */

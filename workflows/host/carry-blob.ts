@@ -19,14 +19,16 @@ export interface CarryBlobInput {
   at: string;
   sha256: string;
   from: number;
+  /** Its name, if it is in the team's bucket. */
+  object?: string | undefined;
 }
 
 /** Ends with the part, or fails with the catalogue's error: `host_offline`, `not_found`, `unknown_outcome`. */
 export async function carryBlob(input?: CarryBlobInput): Promise<string> {
-  const { at, sha256, from } = checked(carryBlobSchema, 'The input of carryBlob', input);
+  const { at, ...part } = checked(carryBlobSchema, 'The input of carryBlob', input);
   const owner = toolsAt(at, { ...OPTIONS, scheduleToStartTimeout: DELIVERY_MS });
   try {
-    return await owner.readBlob({ sha256, from });
+    return await owner.readBlob(part);
   } catch (err) {
     const [, host] = /^host\.(.*)$/.exec(at) ?? [];
     const failure = host === undefined ? err : hostFailure(err, host);

@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BlobLimits } from '../../../../activities/blobs/blob-room';
 import { BlobStore } from '../../../../activities/blobs/blob-store';
+import { LargeValues } from '../../../../activities/blobs/large-values';
 import type { BlobRef, ToolOutcome } from '../../../../contracts/tools/tools';
 
 let folder: string;
-let blobs: BlobStore;
+let blobs: LargeValues;
 let elsewhere: (ref: BlobRef) => Buffer | Promise<Buffer>;
 const { signal } = new AbortController();
 /** As another process on the same folder, or the same machine after a restart. */
-const anew = (limits?: BlobLimits): BlobStore =>
-  new BlobStore(folder, { at: 'host.here', fetch: (ref) => Promise.resolve(elsewhere(ref)) }, limits);
+const anew = (limits?: BlobLimits): LargeValues =>
+  new LargeValues(
+    new BlobStore(folder, { at: 'host.here', fetch: (ref) => Promise.resolve(elsewhere(ref)) }, limits),
+  );
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-blobs-'));
   blobs = anew();
@@ -20,6 +23,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+/** A call of the agent. */
+const of = (agent: string): { agent: string; id: string } => ({ agent, id: 'call' });
 const LARGE = 'é'.repeat(100_000);
 const HOUR_MS = 3_600_000;
 
@@ -39,29 +44,29 @@ async function blobOf(outcome: Promise<ToolOutcome>): Promise<BlobRef> {
   return found.blob;
 }
 async function argsBlob(agent: string, n: number, store = blobs): Promise<BlobRef> {
-  const { blob } = await store.fitArgs(agent, { value: large(n) });
+  const { blob } = await store.fitArgs(of(agent), { value: large(n) });
   if (!blob) throw new Error('not by file');
   return blob;
 }
 
 test('a small value stays in history, a large one travels as a file and comes back the same', async () => {
-  expect(await blobs.fit('a', 't', { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
-  const outcome = await blobs.fit('a', 't', LARGE);
+  expect(await blobs.fit(of('a'), 't', { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
+  const outcome = await blobs.fit(of('a'), 't', LARGE);
   if (!('blob' in outcome)) throw new Error('not by file');
   expect(await blobs.read('a', outcome.blob, signal)).toBe(LARGE);
-  expect(await blobs.fit('a', 't', LARGE)).toEqual(outcome);
+  expect(await blobs.fit(of('a'), 't', LARGE)).toEqual(outcome);
   expect(filesIn()).toHaveLength(1);
 });
 
 test('a value that no connection carries is an error of its call', async () => {
-  await expect(blobs.fit('a', 't', 'x'.repeat(17_000_000))).rejects.toMatchObject({
+  await expect(blobs.fit(of('a'), 't', 'x'.repeat(17_000_000))).rejects.toMatchObject({
     code: 'result_too_large',
   });
   expect(filesIn()).toEqual([]);
 });
 
 test('a changed or removed file is reported as such, never returned as the value', async () => {
-  const outcome = await blobs.fit('a', 't', LARGE);
+  const outcome = await blobs.fit(of('a'), 't', LARGE);
   if (!('blob' in outcome)) throw new Error('not by file');
   writeFileSync(join(folder, 'a', outcome.blob.sha256), JSON.stringify('ê'.repeat(100_000)));
   await expect(blobs.read('a', outcome.blob, signal)).rejects.toThrow('no longer exists');
@@ -93,19 +98,19 @@ test('a value of another machine is fetched once, and returned only if it matche
 });
 
 test('the parts of a value make up the value, and a missing one is reported', async () => {
-  const outcome = await blobs.fit('a', 't', 'é'.repeat(600_000));
+  const outcome = await blobs.fit(of('a'), 't', 'é'.repeat(600_000));
   if (!('blob' in outcome)) throw new Error('not by file');
   const { sha256, bytes } = outcome.blob;
   const parts: Buffer[] = [];
   for (let from = 0; from < bytes; from += parts.at(-1)?.length ?? 0)
-    parts.push(await blobs.part(sha256, from));
+    parts.push(await blobs.part({ sha256 }, from));
   expect(parts).toHaveLength(2);
   expect(createHash('sha256').update(Buffer.concat(parts)).digest('hex')).toBe(sha256);
-  await expect(blobs.part('0'.repeat(64), 0)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(blobs.part({ sha256: '0'.repeat(64) }, 0)).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('values that no call can ask for any more are removed, the rest stays', async () => {
-  const outcome = await blobs.fit('a', 't', LARGE);
+  const outcome = await blobs.fit(of('a'), 't', LARGE);
   if (!('blob' in outcome)) throw new Error('not by file');
   await blobs.prune(Date.now() + 31 * 24 * HOUR_MS);
   expect(existsSync(join(folder, 'a', outcome.blob.sha256))).toBe(true);
@@ -115,10 +120,13 @@ test('values that no call can ask for any more are removed, the rest stays', asy
 
 describe('a value is kept', () => {
   test('as long as one of the calls needs it that have made the same, and then is gone', async () => {
-    const calls = await Promise.all([blobOf(blobs.fit('a', 't', LARGE)), blobOf(blobs.fit('a', 't', LARGE))]);
+    const calls = await Promise.all([
+      blobOf(blobs.fit(of('a'), 't', LARGE)),
+      blobOf(blobs.fit(of('a'), 't', LARGE)),
+    ]);
     // The same again as arguments, which count separately.
-    const { blob: args } = await blobs.fitArgs('a', { value: LARGE });
-    const { blob: again } = await blobs.fitArgs('a', { value: LARGE });
+    const { blob: args } = await blobs.fitArgs(of('a'), { value: LARGE });
+    const { blob: again } = await blobs.fitArgs(of('a'), { value: LARGE });
     if (!args || !again) throw new Error('not by file');
     expect(filesIn()).toHaveLength(2);
     blobs.releaseResult('a', calls[0]);
@@ -132,8 +140,8 @@ describe('a value is kept', () => {
   });
 
   test('for the result that equals the arguments of its call', async () => {
-    const { blob: args } = await blobs.fitArgs('a', { value: LARGE });
-    const result = await blobOf(blobs.fit('a', 't', { value: LARGE }));
+    const { blob: args } = await blobs.fitArgs(of('a'), { value: LARGE });
+    const result = await blobOf(blobs.fit(of('a'), 't', { value: LARGE }));
     if (!args) throw new Error('not by file');
     expect(result.sha256).toBe(args.sha256);
     blobs.releaseArgs('a', args);
@@ -143,15 +151,15 @@ describe('a value is kept', () => {
   });
 
   test('for each agent by itself', async () => {
-    const mine = await blobOf(blobs.fit('a', 't', LARGE));
-    const yours = await blobOf(blobs.fit('b', 't', LARGE));
+    const mine = await blobOf(blobs.fit(of('a'), 't', LARGE));
+    const yours = await blobOf(blobs.fit(of('b'), 't', LARGE));
     blobs.releaseResult('a', mine);
     expect(await blobs.read('b', yours, signal)).toBe(LARGE);
     await expect(blobs.read('a', mine, signal)).rejects.toThrow('no longer exists');
   });
 
   test('for an hour if an earlier process has made it: others may need it', async () => {
-    const ref = await blobOf(anew().fit('a', 't', LARGE));
+    const ref = await blobOf(anew().fit(of('a'), 't', LARGE));
     blobs.releaseResult('a', ref);
     await blobs.prune(Date.now() + 0.9 * HOUR_MS);
     expect(await blobs.read('a', ref, signal)).toBe(LARGE);
@@ -161,19 +169,19 @@ describe('a value is kept', () => {
   });
 
   test('for an hour when another machine has fetched all of it; arguments until their call is over', async () => {
-    const result = await blobOf(blobs.fit('a', 't', 'é'.repeat(600_000)));
+    const result = await blobOf(blobs.fit(of('a'), 't', 'é'.repeat(600_000)));
     const args = await argsBlob('a', 1);
     for (const { sha256, bytes } of [result, args])
-      for (let from = 0; from < bytes; from += 1_000_000) await blobs.part(sha256, from);
+      for (let from = 0; from < bytes; from += 1_000_000) await blobs.part({ sha256 }, from);
     await blobs.prune(Date.now() + 1.1 * HOUR_MS);
     expect(filesIn()).toEqual([join(folder, 'a', args.sha256)]);
   });
 
   test('for all of the calls that have made it, of which another machine has fetched one', async () => {
-    for (let calls = 0; calls < 2; calls++) await blobs.fit('a', 't', LARGE);
-    const { sha256 } = await blobOf(blobs.fit('b', 't', LARGE));
+    for (let calls = 0; calls < 2; calls++) await blobs.fit(of('a'), 't', LARGE);
+    const { sha256 } = await blobOf(blobs.fit(of('b'), 't', LARGE));
     const kept = async (): Promise<number> => {
-      await blobs.part(sha256, 0);
+      await blobs.part({ sha256 }, 0);
       await blobs.prune(Date.now() + 1.1 * HOUR_MS);
       return filesIn().length;
     };
@@ -184,8 +192,8 @@ describe('a value is kept', () => {
   });
 
   test('for as long as before if another machine has fetched a part of it', async () => {
-    const { sha256 } = await blobOf(blobs.fit('a', 't', 'é'.repeat(600_000)));
-    await blobs.part(sha256, 0);
+    const { sha256 } = await blobOf(blobs.fit(of('a'), 't', 'é'.repeat(600_000)));
+    await blobs.part({ sha256 }, 0);
     await blobs.prune(Date.now() + 31 * 24 * HOUR_MS);
     expect(filesIn()).toHaveLength(1);
   });
@@ -195,7 +203,7 @@ describe('a value is kept', () => {
     const sha256 = createHash('sha256').update(content).digest('hex');
     writeFileSync(join(folder, sha256), content);
     expect(await blobs.read('a', { sha256, bytes: content.length }, signal)).toBe(LARGE);
-    expect((await blobs.part(sha256, 0)).length).toBe(content.length);
+    expect((await blobs.part({ sha256 }, 0)).length).toBe(content.length);
     await blobs.prune(Date.now() + 33 * 24 * HOUR_MS);
     expect(filesIn()).toEqual([]);
   });
@@ -232,8 +240,8 @@ describe('within its limits', () => {
   });
 
   test('a tool that has run keeps its result up to twice the share of its agent, whose next calls are refused', async () => {
-    for (let n = 0; n < 6; n++) await blobOf(blobs.fit('a', 't', large(n)));
-    await expect(blobs.fit('a', 't', large(7))).rejects.toThrow(/allowed 0.7 MiB/);
+    for (let n = 0; n < 6; n++) await blobOf(blobs.fit(of('a'), 't', large(n)));
+    await expect(blobs.fit(of('a'), 't', large(7))).rejects.toThrow(/allowed 0.7 MiB/);
     await expect(blobs.checkQuota('a')).rejects.toMatchObject({ code: 'values_full', effect: 'none' });
     await blobs.checkQuota('b');
     await blobs.checkRoom();
@@ -242,7 +250,7 @@ describe('within its limits', () => {
   test('all together take no more than their limit, however many come at once', async () => {
     const agents = ['a', 'b', 'c', 'd', 'e'];
     const outcomes = await Promise.allSettled(
-      agents.flatMap((agent, i) => [0, 1, 2].map((n) => blobs.fit(agent, 't', large(i * 10 + n)))),
+      agents.flatMap((agent, i) => [0, 1, 2].map((n) => blobs.fit(of(agent), 't', large(i * 10 + n)))),
     );
     const refused = outcomes.filter(({ status }) => status === 'rejected');
     expect(outcomes.length - refused.length).toBe(10);
@@ -260,8 +268,8 @@ describe('within its limits', () => {
       elsewhere = () => content;
       await blobs.read('a', { sha256, bytes: content.length, at: 'host.there' }, signal);
     }
-    const delivered = await blobOf(blobs.fit('e', 't', large(200)));
-    await blobs.part(delivered.sha256, 0);
+    const delivered = await blobOf(blobs.fit(of('e'), 't', large(200)));
+    await blobs.part(delivered, 0);
     const kept: BlobRef[] = [];
     for (const agent of ['a', 'b', 'c', 'd'])
       for (let n = 0; n < (agent === 'd' ? 1 : 3); n++) kept.push(await argsBlob(agent, kept.length));
@@ -292,6 +300,6 @@ describe('within its limits', () => {
 });
 
 test.each(['..', '../b', '.copies', '', 'A b'])('an agent named %j reaches no file', async (agent) => {
-  await expect(blobs.fit(agent, 't', LARGE)).rejects.toMatchObject({ code: 'invalid_input' });
+  await expect(blobs.fit(of(agent), 't', LARGE)).rejects.toMatchObject({ code: 'invalid_input' });
   expect(filesIn()).toEqual([]);
 });
