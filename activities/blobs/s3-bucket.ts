@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type * as Aws from '@aws-sdk/client-s3';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import type { BucketPlace } from '../../contracts/sessions/quotas';
+import { bucketUrl, type BucketPlace } from '../../contracts/sessions/quotas';
 import type { Bucket, BucketObject } from './bucket-store';
 
 /** A store that is away for a moment costs a call time, not its result. */
@@ -34,8 +34,8 @@ class S3Bucket implements Bucket {
     private readonly sdk: Sdk,
     private readonly options: BucketPlace & { namespace: string; tryMs: number },
   ) {
-    const { bucket, prefix, endpoint, region, pathStyle, namespace } = options;
-    this.url = `s3://${bucket}${prefix && `/${prefix}`}${endpoint ? ` at ${endpoint}` : ''}`;
+    const { prefix, endpoint, region, pathStyle, namespace } = options;
+    this.url = bucketUrl(options);
     this.folder = `${prefix && `${prefix}/`}${namespace}/`;
     this.client = new sdk.S3Client({
       ...(endpoint !== undefined && { endpoint, region: ANY_REGION }),

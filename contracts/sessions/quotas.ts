@@ -37,6 +37,10 @@ export interface BucketPlace {
   pathStyle: boolean;
 }
 
+/** Shown to people, and equal for the same place. */
+export const bucketUrl = ({ bucket, prefix, endpoint }: BucketPlace): string =>
+  `s3://${bucket}${prefix && `/${prefix}`}${endpoint ? ` at ${endpoint}` : ''}`;
+
 export interface StorageSettings extends Quotas {
   /** Null: large values are stored in the data folder. */
   bucket: BucketPlace | null;

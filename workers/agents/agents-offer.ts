@@ -9,6 +9,7 @@ import type { ModelProviders } from '../../models/providers';
 import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { Tool } from '../../tools/tool';
 import type { ToolDescription } from '../../contracts/tools/tools';
+import { bucketUrl } from '../../contracts/sessions/quotas';
 import type { Configuration } from '../configuration/configuration';
 
 /** Prefix of a value that is only compared. */
@@ -26,7 +27,7 @@ export interface Offered {
 
 export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offered): Offer {
   const own = new Set(ownTools.map(({ name }) => name));
-  const { models, policy, dialects, encryption, features, fetch, mcpServers, roles, webhooks } =
+  const { models, policy, dialects, encryption, features, fetch, mcpServers, roles, webhooks, storage } =
     configuration;
   const providers = { ...HTTP_PROVIDERS, ...models.providers };
   const parts: [string, string][] = [
@@ -58,6 +59,8 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
     ['roles', hashedFolder(roles)],
     ['encryption', encryption.keys.map(({ id }) => id).join(' ') || 'none'],
     ['encryption.required', String(encryption.required)],
+    // Only where there is one: workers of earlier releases say nothing of it.
+    ...(storage.bucket ? [['storage.values', bucketUrl(storage.bucket)] as [string, string]] : []),
   ];
   return Object.fromEntries(parts);
 }
