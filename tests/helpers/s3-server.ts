@@ -2,7 +2,7 @@
 // tests/fixtures/s3-server. The build takes a minute or two and is kept from one run to the next.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,18 +17,20 @@ const VERSION = /versitygw (v\S+)/.exec(readFileSync(join(MODULE, 'go.mod'), 'ut
 const BINARY = join(defaultCacheDir(process.env), `versitygw-of-tests-${VERSION}`);
 const BUILD_MS = 900_000;
 
+/** Builds it, unless another process has meanwhile: arguments are the binary, a draft of it, and the package. */
+const BUILD = `[ -x "$1" ] || { go build -trimpath -ldflags '-s -w' -o "$2" "$3" && mv "$2" "$1"; }`;
+
 /** Why this machine cannot have one; undefined if it can. Builds it if need be. */
 export function noS3Server(): string | undefined {
   if (existsSync(BINARY)) return undefined;
-  const go = findOnPath('go', process.env.PATH);
-  if (!go) return 'no S3 server: install Go';
+  if (!findOnPath('go', process.env.PATH)) return 'no S3 server: install Go';
   const draft = `${BINARY}.${process.pid}`;
   try {
     mkdirSync(defaultCacheDir(process.env), { recursive: true });
     const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
-    const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', draft, PACKAGE];
-    execFileSync(go, args, { cwd: MODULE, env, stdio: 'pipe', timeout: BUILD_MS });
-    renameSync(draft, BINARY);
+    // Of the files that need it, each in its own process, one builds.
+    const args = [`${BINARY}.lock`, 'sh', '-c', BUILD, 'sh', BINARY, draft, PACKAGE];
+    execFileSync('flock', args, { cwd: MODULE, env, stdio: 'pipe', timeout: BUILD_MS });
     return undefined;
   } catch (err) {
     rmSync(draft, { force: true });

@@ -53,7 +53,7 @@ test('no file is a configuration with the defaults; a named file must exist', ()
     models: { providers: {}, models: {} },
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
     secrets: { file: null, env: [], command: null },
-    storage: DEFAULT_QUOTAS,
+    storage: { ...DEFAULT_QUOTAS, bucket: null },
     webhooks: [],
     gateway: { oidc: null },
     log: { level: 'info', maxBytes: 10 * 1024 * 1024, keep: 3 },
@@ -321,10 +321,32 @@ test('limits of the disk are read in MiB, and an invalid limit is refused', () =
     ...DEFAULT_QUOTAS,
     sessionLogBytes: 64 * MIB,
     valueBytes: 100 * MIB,
+    bucket: null,
   });
   for (const none of ['0', '-1', '1.5', '"64"'])
     expect(faultsOf(`[storage]\nhost_logs_mb = ${none}`)).toContain('"storage.host_logs_mb" must be');
   expect(faultsOf('[storage]\nsession_log = 5')).toContain('did you mean "session_log_mb"?');
+});
+
+test('[storage] names a bucket and where it is', () => {
+  const entry = 's3_endpoint = "https://s3.example.org"\ns3_region = "eu"\ns3_path_style = true';
+  expect(read(`[storage]\nvalues = "s3://team-values/a/b/"\n${entry}`).storage.bucket).toEqual({
+    ...{ bucket: 'team-values', prefix: 'a/b', endpoint: 'https://s3.example.org' },
+    ...{ region: 'eu', pathStyle: true },
+  });
+  expect(read('[storage]\nvalues = "s3://team-values"').storage.bucket).toEqual({
+    ...{ bucket: 'team-values', prefix: '', pathStyle: false },
+  });
+});
+
+test.each([
+  ['values = "https://x/team"', '"storage.values" must be s3://BUCKET or s3://BUCKET/PREFIX'],
+  ['values = "s3://Team"', '"storage.values" must be s3://BUCKET or s3://BUCKET/PREFIX'],
+  ['s3_endpoint = "https://me:pass@x/"', 'must be an http or https URL without credentials'],
+  ['s3_endpoint = "ftp://x/"', 'must be an http or https URL without credentials'],
+])('a bucket that cannot be meant is a fault: %s', (entry, fault) => {
+  expect(faultsOf(`[storage]\n${entry}`)).toContain(fault);
+  expect(faultsOf(`[storage]\n${entry}`)).not.toContain('pass');
 });
 
 test('the hosts that a sandbox reaches are read as they are named', () => {

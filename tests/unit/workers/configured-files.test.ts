@@ -80,6 +80,10 @@ file = "${at}/secrets.toml"
 env = ["TOKEN"]
 command = ["${at}/secret", "{name}"]
 allow = { TOKEN = { agents = ["a"], hosts = ["b"], commands = ["c"] } }
+[storage]
+values = "s3://team-values/holdfast"
+s3_endpoint = "https://s3.example.org"
+s3_region = "eu-central-1"
 [webhooks.own]
 url = "https://example.org/"
 agents = ["a"]
