@@ -10,6 +10,8 @@ import { hashOf, isOf } from './blob-store';
 
 /** After a write that succeeded, the next check needs none. */
 const CHECKED_MS = 10_000;
+/** For a check of quotas, which every call makes. */
+const ANSWER_MS = 1_000;
 const PRUNE_EVERY_MS = 6 * 3_600_000;
 /** Not a possible agent name. */
 const PROBE = '.probe/holdfast';
@@ -63,6 +65,8 @@ export class BucketStore {
   private readonly room: BlobRoom;
   /** Results that a machine without a bucket has fetched, and when: it cannot remove them. */
   private readonly fetched = new Map<string, number>();
+  /** A check of a quota has waited in vain, and still does. */
+  private isSilent = false;
   private writtenAt = -Infinity;
   private prunedAt = -Infinity;
 
@@ -115,10 +119,26 @@ export class BucketStore {
     return content;
   }
 
+  /**
+   * Throws `values_full`. While the bucket does not answer nobody is refused for that: most calls have no large values,
+   * and need no bucket.
+   */
   async checkQuota(agent: string): Promise<void> {
-    await this.room.checkAgent(agent).catch((err: unknown) => {
-      throw beforeAnything(err);
+    if (this.isSilent) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => resolve(void (this.isSilent = true)), ANSWER_MS);
     });
+    const checked = this.room
+      .checkAgent(agent)
+      .catch((err: unknown) => {
+        if (!isBucketFailure(err)) throw err;
+      })
+      .finally(() => {
+        clearTimeout(timer);
+        this.isSilent = false;
+      });
+    await Promise.race([checked, late]);
   }
 
   async checkRoom(signal: AbortSignal): Promise<void> {
@@ -174,7 +194,8 @@ export function asFile({ name, bytes, changedAt }: BucketObject): BlobFile[] {
   return [{ path: name, agent: agentOf(name), bytes, expiresAt, isSpare: false, isDraft: false }];
 }
 
+const isBucketFailure = (err: unknown): err is HoldfastError =>
+  err instanceof HoldfastError && err.code === 'bucket_failed';
+
 const beforeAnything = (err: unknown): unknown =>
-  err instanceof HoldfastError && err.code === 'bucket_failed'
-    ? err.withFacts({ done: 'nothing was run' })
-    : err;
+  isBucketFailure(err) ? err.withFacts({ done: 'nothing was run' }) : err;

@@ -49,7 +49,7 @@ export class LargeValues {
     return { args: {}, blob: await this.keep(owner, content, 'arguments', signal) };
   }
 
-  /** Throws `values_full` if the agent's calls have used up their share, and `bucket_failed`. */
+  /** Throws `values_full` if the agent's calls have used up their share. */
   checkQuota(agent: string): Promise<void> {
     return (this.bucket ?? this.folder).checkQuota(agent);
   }

@@ -213,11 +213,14 @@ withS3(`large values in a bucket${missing ? ` (not checked: ${missing})` : ''}`,
     );
   });
 
-  test('a store that is away for a while delays a value, and one that stays away is told before anything runs', async () => {
+  test('a store that is away for a while delays large values and no other call, and one that stays away is told before anything runs', async () => {
     const values = await machine();
     await s3.stop();
     const stored = refOf(values.fit(call('1'), 't', VALUE));
+    // Calls without large values need no bucket.
+    for (const agent of ['a', 'b']) await (await machine()).checkQuota(agent);
     const impatient = await machine({ tryMs: 100 });
+    await impatient.checkQuota('a');
     await expect(impatient.fitArgs(call('2'), { value: VALUE })).rejects.toMatchObject({
       ...{ code: 'bucket_failed', effect: 'none', retryable: true },
       message: expect.stringMatching(/ECONNREFUSED.*nothing was run.*Check the network/) as string,
