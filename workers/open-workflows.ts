@@ -10,13 +10,16 @@ export interface OpenRun {
 
 /**
  * Resolves with their number. A failure with one, for example because it has ended meanwhile, does not stop the rest.
+ * `only` is a condition of a visibility query.
  */
 export async function forEachOpen(
   client: Client,
   taskQueue: string,
   seeTo: (run: OpenRun) => Promise<unknown>,
+  only?: string,
 ): Promise<number> {
-  const query = `TaskQueue = "${taskQueue}" AND ExecutionStatus = "Running"`;
+  const all = `TaskQueue = "${taskQueue}" AND ExecutionStatus = "Running"`;
+  const query = only === undefined ? all : `${all} AND ${only}`;
   let pending: Promise<unknown>[] = [];
   let count = 0;
   for await (const { workflowId, runId } of client.workflow.list({ query })) {

@@ -3,6 +3,7 @@ import type { Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 import type { AgentsClaim } from './agents/agents-claim';
+import type { Deployment } from './agents/deployment';
 import { endUnused } from './end-unused';
 import type { EnrolledHosts } from './agents/enrolled-hosts';
 import type { FolderClaim } from './folder-claim';
@@ -26,6 +27,8 @@ export interface AgentSide {
   subAgents: SubAgentSweep;
   enrolled: EnrolledHosts;
   claim: AgentsClaim;
+  /** Undefined where workers poll without a version. */
+  deployment: Deployment | undefined;
   /** Once the worker polls. */
   startHooks: () => Promise<void>;
   /** Disconnects readers of live model output. */
@@ -125,6 +128,7 @@ export class Workers {
       if (this.isStopping) this.shutdown();
       // Only now: answers are dispatched at once, and we must be polling by then.
       const adopted = hostWorker?.adopt() ?? 0;
+      await this.enterDeployment();
       agentSide?.subAgents.looks.start();
       agentSide?.enrolled.start();
       await agentSide?.startHooks();
@@ -164,6 +168,16 @@ export class Workers {
     await this.letGo();
   }
 
+  /** It is checked again and again, so a failure does not stop the start. */
+  private async enterDeployment(): Promise<void> {
+    const { agentSide, log } = this.parts;
+    try {
+      await agentSide?.deployment?.enter();
+    } catch (err) {
+      log.warn('this build could not take over the task queue yet', { reason: reasonOf(err) });
+    }
+  }
+
   /**
    * Only a convenience, since others ignore a claim of workers that are gone: do not wait for an unreachable server.
    */
@@ -172,7 +186,12 @@ export class Workers {
     try {
       // A deadline, because an abort signal does not end the pause before a retry.
       await this.client.temporal.withDeadline(Date.now() + LEAVE_MS, () =>
-        Promise.all([agentSide?.claim.leave(), hostWorker?.leave(), folder.leave()]),
+        Promise.all([
+          agentSide?.claim.leave(),
+          agentSide?.deployment?.leave(),
+          hostWorker?.leave(),
+          folder.leave(),
+        ]),
       );
     } catch (err) {
       log.warn('the task queues could not be freed', { reason: reasonOf(err) });

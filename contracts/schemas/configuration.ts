@@ -151,6 +151,17 @@ const logSchema = z.strictObject({
   keep: z._default(z.int().check(z.minimum(0), z.maximum(99)), 3),
 });
 
+/** Which build of the workflows gets the tasks of runs that another one began. */
+export const VERSIONING = ['auto-upgrade', 'pinned', 'off'] as const;
+export type Versioning = (typeof VERSIONING)[number];
+
+const deploymentSchema = z.strictObject({
+  versioning: z._default(
+    z.enum(VERSIONING, { error: `must be one of ${VERSIONING.map((one) => `"${one}"`).join(', ')}` }),
+    'auto-upgrade',
+  ),
+});
+
 export const configurationSchema = z.strictObject({
   features: z.prefault(z.strictObject({ unified_exec: z._default(z.boolean(), true) }), {}),
   tools: z.prefault(
@@ -175,6 +186,7 @@ export const configurationSchema = z.strictObject({
   encryption: z.prefault(encryptionSchema, {}),
   secrets: z.prefault(secretsSchema, {}),
   storage: z.prefault(storageSchema, {}),
+  deployment: z.prefault(deploymentSchema, {}),
   webhooks: z._default(z.record(idKey, webhookTable), {}),
   gateway: z.prefault(gatewaySchema, {}),
   log: z.prefault(logSchema, {}),

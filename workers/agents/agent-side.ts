@@ -1,4 +1,5 @@
 // The part that serves agents: the claim of their queue, their worker, and their periodic checks.
+import type { Client } from '@temporalio/client';
 import { LiveTokens } from '../../activities/agents/live-tokens';
 import type { ClaimFacts } from '../../contracts/sessions/claims';
 import type { ModelProviders } from '../../models/providers';
@@ -8,6 +9,7 @@ import type { Tool } from '../../tools/tool';
 import { createAgentWorker, type AgentWorkerOptions } from './agent-worker';
 import { AgentsClaim, agentsIdentity } from './agents-claim';
 import { enginePaths, readRecord } from '../../engine/record';
+import { Deployment } from './deployment';
 import { offerOf } from './agents-offer';
 import type { Configuration } from '../configuration/configuration';
 import { endUnused } from '../end-unused';
@@ -15,10 +17,11 @@ import { EnrolledHosts } from './enrolled-hosts';
 import { SubAgentSweep } from './sub-agent-sweep';
 import { startWebhooks } from './webhook-starts';
 import type { AgentSide } from '../workers';
+import { workflowBundle } from '../workflow-bundle';
 
 export interface AgentSideOptions extends Omit<
   AgentWorkerOptions,
-  'queue' | 'identity' | 'tokens' | 'webhooks'
+  'queue' | 'identity' | 'deployment' | 'tokens' | 'webhooks'
 > {
   facts: ClaimFacts;
   configuration: Configuration;
@@ -56,11 +59,21 @@ export async function createAgentSide({
   const store = new WebhookStore(dataDir);
   const guard = createAddressGuard(configuration.fetch);
   const webhooks = { client, store, guard, env: process.env };
-  const worker = await createAgentWorker({ ...shared, queue, identity, tokens, webhooks });
+  const bundle = workflowBundle(dataConverter).codePath;
+  const { instance } = facts;
+  const { versioning } = configuration.deployment;
+  const deploymentIn = (namespace: Client): Promise<Deployment | undefined> =>
+    Deployment.open({ client: namespace, queue, bundle, versioning, instance, warn });
+  const deployment = await deploymentIn(temporal);
+  made.push(() => deployment?.leave());
+  // Beside the loading of the workflows. What fails here is done again once the worker polls.
+  const prepared = deployment?.prepare().catch(() => undefined);
+  const worker = await createAgentWorker({ ...shared, queue, identity, deployment, tokens, webhooks });
+  await prepared;
   made.push(() => endUnused(worker));
   const subAgents = new SubAgentSweep(temporal, warn);
-  const enrolled = new EnrolledHosts({ client, connection, dataConverter, warn });
+  const enrolled = new EnrolledHosts({ client, connection, dataConverter, identity, deploymentIn, warn });
   const startHooks = (): Promise<void> =>
     startWebhooks({ client, store, webhooks: configuration.webhooks, warn });
-  return { worker, subAgents, enrolled, claim, startHooks, close: () => tokens.close() };
+  return { worker, subAgents, enrolled, claim, deployment, startHooks, close: () => tokens.close() };
 }

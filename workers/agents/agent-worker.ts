@@ -12,6 +12,7 @@ import {
 import { activatesPatch, type ToldAttributes } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
 import { stopsWithin } from '../stops-within';
+import type { Deployment } from './deployment';
 import { workflowBundle } from '../workflow-bundle';
 
 export interface AgentWorkerOptions
@@ -23,6 +24,8 @@ export interface AgentWorkerOptions
   queue: string;
   /** Tells other workers of the queue what this one offers. */
   identity: string;
+  /** Undefined: it polls without a version. */
+  deployment: Deployment | undefined;
   /** Which search attributes the server has. */
   attributes: ToldAttributes;
   webhooks: WebhookDependencies;
@@ -37,6 +40,7 @@ export function createAgentWorker({
   journal,
   queue,
   identity,
+  deployment,
   attributes,
   webhooks,
   drainMs,
@@ -50,6 +54,7 @@ export function createAgentWorker({
     identity,
     ...(dataConverter && { dataConverter }),
     workflowBundle: workflowBundle(dataConverter),
+    ...(deployment && { workerDeploymentOptions: deployment.workerOptions }),
     patchActivationCallback: activatesPatch(attributes),
     activities: {
       ...createAgentActivities({ ...dependencies, transcripts }),

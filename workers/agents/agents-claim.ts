@@ -5,8 +5,8 @@ import type { Claim, QueueClaims } from '../../client/hosts/queue-claims';
 import { placeOf, type ClaimFacts, type Offer } from '../../contracts/sessions/claims';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { identityOf, isAlive } from '../../system/process-identity';
-import { POLLER_MS, pollersOf, QUEUE_TYPES } from '../pollers';
 import { differencesOf, fingerprintOf } from './agents-offer';
+import { pollerIdentity, polledQueue, serving, type Poller } from './agents-pollers';
 
 /** A worker that has made its claim polls within this time. */
 const STARTING_MS = 60_000;
@@ -24,12 +24,7 @@ type AgentsFacts = ClaimFacts & { offer: Offer };
 
 /** The identity with which a worker polls, for other workers to read. */
 export const agentsIdentity = ({ offer, instance }: AgentsFacts): string =>
-  `${process.pid}@${hostname()} agents ${fingerprintOf(offer)} ${instance}`;
-
-const IDENTITY = /^(\d+)@(\S+) agents ([0-9a-f]{12}) (\S+)$/;
-
-/** Running sets of workers in this process. */
-const serving = new Set<string>();
+  pollerIdentity(fingerprintOf(offer), instance);
 
 export class AgentsClaim {
   private constructor(private readonly options: AgentsClaimOptions) {
@@ -83,17 +78,9 @@ export class AgentsClaim {
     return fingerprintOf(facts.offer ?? {}) === this.own;
   }
 
-  /** Workers of the queue in other processes, by offer. Older releases do not state theirs, and are not included. */
-  private async others(): Promise<{ offer: string }[]> {
+  private async others(): Promise<Poller[]> {
     const { client, queue, facts } = this.options;
-    const pollers = await pollersOf(client, queue, QUEUE_TYPES.workflow);
-    return pollers.flatMap(({ identity, seenAt }) => {
-      const [, pid, machine, offer, instance] = IDENTITY.exec(identity) ?? [];
-      if (pid === undefined || offer === undefined) return [];
-      const isLate = Date.now() - seenAt > POLLER_MS;
-      const isOther = instance !== facts.instance && isThere({ pid: Number(pid), machine, instance });
-      return isOther && !isLate ? [{ offer }] : [];
-    });
+    return (await polledQueue(client, queue, facts.instance)).others;
   }
 }
 
@@ -102,24 +89,4 @@ function isStarting({ facts: { machine, maker, instance }, since }: Claim): bool
   const isHere = machine === hostname() && maker.bootId === identityOf(process.pid).bootId;
   if (isHere && maker.pid === process.pid) return serving.has(instance);
   return isHere ? isAlive(maker) : Date.now() - since.getTime() < STARTING_MS;
-}
-
-/** A process on this machine can be checked directly; the server notices only after a minute. */
-function isThere({
-  pid,
-  machine,
-  instance = '',
-}: {
-  pid: number;
-  machine?: string;
-  instance?: string;
-}): boolean {
-  if (machine !== hostname()) return true;
-  if (pid === process.pid) return serving.has(instance);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (err) {
-    return (err as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
 }

@@ -27,6 +27,7 @@ export interface Offered {
 
 export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offered): Offer {
   const own = new Set(ownTools.map(({ name }) => name));
+  const { versioning } = configuration.deployment;
   const { models, policy, dialects, encryption, features, fetch, mcpServers, roles, webhooks, storage } =
     configuration;
   const providers = { ...HTTP_PROVIDERS, ...models.providers };
@@ -57,6 +58,8 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
     ['tool tags', dialects.tags ? `${dialects.tags.start} ${dialects.tags.end}` : 'usual'],
     ['prompts', hashedFolder(dialects.promptFolder)],
     ['roles', hashedFolder(roles)],
+    // Absent where it is the default, as in offers of releases before deployments.
+    ...(versioning === 'auto-upgrade' ? [] : [['deployment.versioning', versioning] as [string, string]]),
     ['encryption', encryption.keys.map(({ id }) => id).join(' ') || 'none'],
     ['encryption.required', String(encryption.required)],
     // Only where there is one: workers of earlier releases say nothing of it.

@@ -7,16 +7,24 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { endUnused } from '../end-unused';
+import type { Deployment } from './deployment';
 import { EndedAgents } from './ended-agents';
 import { RepeatedLook } from '../repeated-look';
 import { activatesPatch, toldAttributes } from '../search-attributes';
 import { stopsWithin } from '../stops-within';
 import { workflowBundle } from '../workflow-bundle';
 
+/** The server may be unreachable. */
+const LEAVE_MS = 2_500;
+
 export interface EnrolledHostsOptions {
   client: HoldfastClient;
   connection: NativeConnection;
   dataConverter: DataConverter | undefined;
+  /** With which the workers poll. */
+  identity: string;
+  /** How builds follow each other in a namespace; undefined: without versions. */
+  deploymentIn: (namespace: Client) => Promise<Deployment | undefined>;
   warn: (message: string, facts: Record<string, unknown>) => void;
 }
 
@@ -66,21 +74,26 @@ export class EnrolledHosts {
     const known = this.served.get(namespace);
     // Done here because the host itself cannot see the agents.
     if (known) return known.endedAgents.look();
-    const worker = await this.createWorker(sessions);
+    const deployment = await this.options.deploymentIn(sessions);
+    const prepared = deployment?.prepare().catch(() => undefined);
+    const worker = await this.createWorker(sessions, deployment);
+    await prepared;
     if (this.isStopped) return endUnused(worker);
     const warn = (message: string, facts: object): void => this.options.warn(message, { ...facts });
     const ended = worker
       .run()
+      .then(() => sessions.withDeadline(Date.now() + LEAVE_MS, async () => deployment?.leave()))
       .catch((err: unknown) =>
         warn('an enrolled host is no longer served', { namespace, reason: reasonOf(err) }),
       )
       .finally(() => this.served.delete(namespace));
     const endedAgents = new EndedAgents({ agents, sessions, log: warn });
     this.served.set(namespace, { worker, ended, endedAgents });
+    await deployment?.enter();
   }
 
-  private async createWorker(sessions: Client): Promise<Worker> {
-    const { connection, dataConverter, warn } = this.options;
+  private async createWorker(sessions: Client, deployment: Deployment | undefined): Promise<Worker> {
+    const { connection, dataConverter, identity, warn } = this.options;
     const { namespace } = sessions.options;
     // A namespace of an earlier release lacks the newer ones.
     const told = await toldAttributes(sessions, (message, facts) => warn(message, { namespace, ...facts }));
@@ -88,8 +101,10 @@ export class EnrolledHosts {
       connection,
       namespace,
       taskQueue: this.options.client.server.queue,
+      identity,
       ...(dataConverter && { dataConverter }),
       workflowBundle: workflowBundle(dataConverter),
+      ...(deployment && { workerDeploymentOptions: deployment.workerOptions }),
       patchActivationCallback: activatesPatch(told),
       // Any other activity requested there fails at once, instead of waiting for a worker that must not exist.
       activities: { default: refuse },

@@ -6,7 +6,11 @@ import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { DEFAULT_RULES, type PolicySettings } from '../../contracts/tools/policy';
 import { MIB, type StorageSettings } from '../../contracts/sessions/quotas';
-import { configurationSchema, type McpServerEntry } from '../../contracts/schemas/configuration';
+import {
+  configurationSchema,
+  type McpServerEntry,
+  type Versioning,
+} from '../../contracts/schemas/configuration';
 import type { LogLevel } from '../../contracts/text/log-levels';
 import type { EncryptionSettings } from '../../encryption/encryption-settings';
 import { sessionEnvironment } from '../../exec/host/session-environment';
@@ -43,6 +47,8 @@ export interface Configuration {
   secrets: SecretSettings;
   /** How much disk space may be used, and where large values are stored. */
   storage: StorageSettings;
+  /** How runs move from one build of the workflows to the next. */
+  deployment: { versioning: Versioning };
   webhooks: readonly ConfiguredWebhook[];
   /** Who is let in by the gateway of `holdfast serve`, beyond tokens. */
   gateway: GatewaySettings;
@@ -218,6 +224,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     encryption: configuredEncryption(file.encryption, folder),
     secrets: configuredSecrets(file.secrets, folder),
     storage: configuredStorage(file.storage),
+    deployment: file.deployment,
     webhooks: configuredWebhooks(file.webhooks, folder),
     gateway: configuredGateway(file.gateway, folder),
     log: { level: file.log.level, maxBytes: file.log.max_mb * MIB, keep: file.log.keep },

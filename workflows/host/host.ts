@@ -7,6 +7,7 @@ import {
   isCancellation,
   proxyActivities,
   setCurrentDetails,
+  setWorkflowOptions,
   TimeoutFailure,
   upsertSearchAttributes,
   workflowInfo,
@@ -102,6 +103,9 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
   become('offline', isForgotten ? 'it was forgotten' : 'it was not seen for 30 days');
   return state;
 }
+
+// It lives as long as what it is about: never pinned.
+setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, host);
 
 /** A plain error would fail the workflow task over and over; this ends the workflow instead. */
 function ownName(): string {

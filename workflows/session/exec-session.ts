@@ -4,9 +4,9 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   isCancellation,
   log,
+  makeContinueAsNewFunc,
   patched,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -110,7 +110,9 @@ async function moveOn(session: SessionActor): Promise<void> {
   const mayLeave = tools.oldestRunning === null || workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
   if (session.closing === null && mayLeave) {
     const { calls, ...rest } = record;
-    await continueAsNew<typeof execSession>(undefined, { ...rest, ...(calls && { calls: tools.carried() }) });
+    // Also where it is pinned: the next run may as well begin with the current build.
+    const next = makeContinueAsNewFunc<typeof execSession>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
+    await next(undefined, { ...rest, ...(calls && { calls: tools.carried() }) });
   }
   session.isHandingOver = false;
   session.phase = 'open';

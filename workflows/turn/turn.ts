@@ -1,8 +1,8 @@
 // `turn`: one message in, one answer out. A loop of steps: a model call and the tool calls it asks for.
 import {
   CancellationScope,
-  continueAsNew,
   isCancellation,
+  makeContinueAsNewFunc,
   patched,
   proxyActivities,
   workflowInfo,
@@ -67,6 +67,10 @@ export async function turn(input: TurnInput, carried?: TurnRecord): Promise<Turn
     return current.result(stopped ? 'stopped' : 'time_limit');
   }
 }
+
+/** A pinned turn, too, goes on with the current build. */
+const continueTurn = (...carried: Parameters<typeof turn>): Promise<never> =>
+  makeContinueAsNewFunc<typeof turn>({ initialVersioningBehavior: 'AUTO_UPGRADE' })(...carried);
 
 /** A replay reads the whole history: beyond this it delays callers. */
 const CONTINUE_AT_EVENTS = 2_000;
@@ -141,7 +145,7 @@ class Turn {
     for (;;) {
       const over = this.over();
       if (over) return this.result(over);
-      if (this.isLong()) await continueAsNew<typeof turn>(this.input, this.record());
+      if (this.isLong()) await continueTurn(this.input, this.record());
       this.steps += 1;
       let reply: PlannedReply;
       try {

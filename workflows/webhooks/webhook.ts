@@ -7,6 +7,7 @@ import {
   isCancellation,
   proxyActivities,
   setCurrentDetails,
+  setWorkflowOptions,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -73,6 +74,9 @@ export async function webhook(input?: WebhookInput, carried?: WebhookRecord): Pr
   await new Sender(settings.webhook, record).run();
   await continueAsNew<typeof webhook>(settings, record);
 }
+
+// It lives as long as what it is about: never pinned.
+setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, webhook);
 
 class Sender {
   private readonly running = new Set<string>();

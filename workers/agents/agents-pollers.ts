@@ -1,0 +1,62 @@
+// Who polls a task queue of agents, as the server lists them. Each names itself in the identity with which it polls.
+import { hostname } from 'node:os';
+import type { Client } from '@temporalio/client';
+import { POLLER_MS, QUEUE_TYPES } from '../pollers';
+
+export interface Poller {
+  /** Fingerprint of what it offers. */
+  offer: string;
+  /** Of its deployment version; null if it polls without one. */
+  buildId: string | null;
+}
+
+export interface PolledQueue {
+  /** Workers of the queue in other processes. Older releases do not state their offer, and are not included. */
+  others: Poller[];
+  /** The build that gets the tasks; null: workers without a version. */
+  currentBuild: string | null;
+}
+
+export const pollerIdentity = (offer: string, instance: string): string =>
+  `${process.pid}@${hostname()} agents ${offer} ${instance}`;
+
+const IDENTITY = /^(\d+)@(\S+) agents ([0-9a-f]{12}) (\S+)$/;
+
+/** Running sets of workers in this process, by instance. */
+export const serving = new Set<string>();
+
+export async function polledQueue(client: Client, queue: string, instance: string): Promise<PolledQueue> {
+  const { pollers, versioningInfo } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: queue },
+    taskQueueType: QUEUE_TYPES.workflow,
+  });
+  const others = (pollers ?? []).flatMap(({ identity, lastAccessTime, deploymentOptions }) => {
+    const [, pid, machine, offer, of] = IDENTITY.exec(identity ?? '') ?? [];
+    if (pid === undefined || offer === undefined) return [];
+    const isLate = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 > POLLER_MS;
+    const isOther = of !== instance && isThere({ pid: Number(pid), machine, instance: of });
+    return isOther && !isLate ? [{ offer, buildId: deploymentOptions?.buildId || null }] : [];
+  });
+  return { others, currentBuild: versioningInfo?.currentDeploymentVersion?.buildId || null };
+}
+
+/** A process on this machine can be checked directly; the server notices only after a minute. */
+function isThere({
+  pid,
+  machine,
+  instance = '',
+}: {
+  pid: number;
+  machine?: string;
+  instance?: string;
+}): boolean {
+  if (machine !== hostname()) return true;
+  if (pid === process.pid) return serving.has(instance);
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (err) {
+    return (err as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
