@@ -20,6 +20,8 @@ import { until } from './until';
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 
 interface CliOptions {
+  /** The program of another build. */
+  bin?: string;
   cwd?: string;
   input?: string;
   env?: NodeJS.ProcessEnv;
@@ -109,12 +111,12 @@ export class EngineOfItsOwn {
   }
 
   /** The command line on this data folder, as a person runs it. */
-  cli(args: string[], { input, env = {}, ...options }: CliOptions = {}): Promise<CliResult> {
+  cli(args: string[], { bin = BIN, input, env = {}, ...options }: CliOptions = {}): Promise<CliResult> {
     return new Promise((resolve) => {
       const common = this.environment();
       const child = execFile(
         process.execPath,
-        [BIN, ...withoutPage(args)],
+        [bin, ...withoutPage(args)],
         { ...common, ...options, env: { ...common.env, ...env } },
         (_err, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
       );
@@ -125,7 +127,7 @@ export class EngineOfItsOwn {
   /** The same in a process that did others before: for tests of what they do and print. Two at once have one each. */
   async cliInTurn(
     args: string[],
-    { cwd = process.cwd(), env = {} }: Omit<CliOptions, 'input'> = {},
+    { cwd = process.cwd(), env = {} }: Omit<CliOptions, 'input' | 'bin'> = {},
   ): Promise<CliResult> {
     const lines = this.lines.idle.pop() ?? new CommandLines();
     if (!this.lines.all.includes(lines)) this.lines.all.push(lines);

@@ -1,0 +1,193 @@
+// Two workers are replaced by those of the next build, one after the other, while agents, commands, scripts and approvals
+// go on. The long run has as many as a team may have, and prints the longest wait.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { temporal } from '@temporalio/proto';
+import type { CommandView } from '../../../contracts/sessions/session';
+import { packageRoot } from '../../../system/package-root';
+import { endDataFolder } from '../../helpers/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { count, isLongRun } from '../../helpers/long-run';
+import { NextBuild } from '../../helpers/next-build';
+import { call, QUICK_YIELD, scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const AGENTS = count(10, 200);
+/** At once; the others wait for their next message. */
+const TURNS_AT_ONCE = count(4, 20);
+const COMMANDS = count(5, 50);
+const SCRIPTS = count(2, 10);
+const APPROVALS = 3;
+const CALLS = count(20, 200);
+/** Of each agent; more than the upgrade takes. */
+const TURNS = 200;
+const REPLY_MS = count(100, 1_000);
+const TOOLS = join(packageRoot(), 'tests', 'fixtures', 'script-tools.mjs');
+
+const engine = new EngineOfItsOwn({ ownServer: isLongRun });
+const files = scratch();
+const second = mkdtempSync(join(tmpdir(), 'holdfast-second-'));
+let next: NextBuild;
+
+beforeAll(async () => {
+  next = new NextBuild();
+  const config = '[policy.agents]\nasked = "ask"\n';
+  for (const dataDir of [engine.dataDir, second]) {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(join(dataDir, 'holdfast.toml'), config);
+  }
+  await engine.start({ tools: [TOOLS] });
+  await upSecond();
+}, 120_000);
+afterAll(async () => {
+  await endDataFolder(second);
+  const left = await engine.end();
+  files.remove();
+  next.remove();
+  rmSync(second, { recursive: true, force: true });
+  expect(left).toEqual([]);
+}, 120_000);
+
+/** The worker of another machine: it serves agents of the same queue. */
+const upSecond = (bin?: string): Promise<void> =>
+  up(['--agents-only', '--address', engine.server().address], { HOLDFAST_DATA: second }, bin);
+
+async function up(args: string[], env: NodeJS.ProcessEnv, bin?: string): Promise<void> {
+  const { code, stderr } = await engine.cli(['up', '--tools', TOOLS, ...args], { env, ...(bin && { bin }) });
+  if (code !== 0) throw new Error(stderr);
+}
+
+const marked = (name: string): string => join(files.directory, name);
+
+/** One line for each call of the agents. */
+const notes = (): string[] =>
+  existsSync(marked('notes')) ? readFileSync(marked('notes'), 'utf8').split('\n').slice(0, -1) : [];
+
+/** Sends messages to all agents in turn, until told to end; resolves with the waits, in milliseconds. */
+async function converse(over: AbortSignal): Promise<number[]> {
+  const waits: number[] = [];
+  const sent = Array.from({ length: AGENTS }, () => 0);
+  let last = 0;
+  const lane = async (): Promise<void> => {
+    while (!over.aborted) {
+      const agent = last++ % AGENTS;
+      const turn = (sent[agent] = (sent[agent] ?? 0) + 1);
+      const began = performance.now();
+      const result = await engine.client.agent(`talks-${agent}`).send(`message ${turn}`);
+      waits.push(performance.now() - began - 2 * REPLY_MS);
+      expect(result).toMatchObject({ reason: 'answered', answer: `answer ${turn}` });
+    }
+  };
+  await Promise.all(Array.from({ length: TURNS_AT_ONCE }, lane));
+  const all = notes();
+  expect(new Set(all).size).toBe(all.length);
+  expect(all).toHaveLength(sent.reduce((sum, turns) => sum + turns, 0));
+  return waits;
+}
+
+async function startAgents(): Promise<void> {
+  for (let agent = 0; agent < AGENTS; agent++) {
+    const replies = Array.from({ length: TURNS }, (_, turn) => [
+      { text: call('note', { folder: files.directory, line: `${agent} ${turn}` }), delayMs: REPLY_MS },
+      { text: `answer ${turn + 1}`, delayMs: REPLY_MS },
+    ]).flat();
+    await engine.client.agent(`talks-${agent}`).start({ mode: 'conversation', ...files.settings(replies) });
+  }
+}
+
+const GO_ON = marked('go-on');
+
+function startCommands(): Promise<CommandView>[] {
+  return Array.from({ length: COMMANDS }, (_, session) =>
+    engine.client
+      .session({ agent: 'works', session })
+      .exec({
+        code: `echo ran >> ${marked(`command-${session}`)}; until [ -e ${GO_ON} ]; do sleep 0.1; done; (exit 7)`,
+      }),
+  );
+}
+
+function startScripts(): Promise<CommandView>[] {
+  return Array.from({ length: SCRIPTS }, (_, session) => {
+    const folder = marked(`script-${session}`);
+    mkdirSync(folder);
+    const code = `import codex_tools, os, time
+for i in range(${CALLS}):
+  assert codex_tools.note(folder=${JSON.stringify(folder)}, line=str(i)) == f"noted {i}"
+  time.sleep(0.1)
+print("all calls")`;
+    return engine.client.session({ agent: 'scripts', session }).exec({ runtime: 'python', code });
+  });
+}
+
+function startAsked(): Promise<CommandView>[] {
+  return Array.from({ length: APPROVALS }, (_, session) =>
+    engine.client
+      .session({ agent: 'asked', session }, { yield: QUICK_YIELD })
+      .exec({ code: `echo ran >> ${marked(`asked-${session}`)}` }),
+  );
+}
+
+async function approveAll(): Promise<void> {
+  for (let session = 0; session < APPROVALS; session++) {
+    const { workflowId } = engine.client.session({ agent: 'asked', session });
+    await until(async () => (await engine.client.approvals.of(workflowId).catch(() => [])).length === 1);
+    const [one] = await engine.client.approvals.of(workflowId);
+    await engine.client.approvals.approve(workflowId, { hash: one?.hash ?? '', by: 'alice' });
+  }
+}
+
+/** Workflow tasks that failed, in the histories of all runs. */
+async function failedTasks(): Promise<string[]> {
+  const { EventType } = temporal.api.enums.v1;
+  const found: string[] = [];
+  for await (const { workflowId, runId } of engine.client.temporal.workflow.list()) {
+    const { events } = await engine.client.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    for (const { eventType, workflowTaskFailedEventAttributes: failed } of events ?? [])
+      if (Number(eventType) === EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
+        found.push(`${workflowId}: ${failed?.failure?.message}`);
+  }
+  return found;
+}
+
+test(
+  'a rolling upgrade of two workers: each turn is answered, each command and call runs once, no task fails',
+  async () => {
+    await startAgents();
+    const over = new AbortController();
+    const waits = converse(over.signal);
+    const commands = startCommands();
+    const scripts = startScripts();
+    const asked = startAsked();
+    for (const one of [waits, ...commands, ...scripts, ...asked]) one.catch(() => undefined);
+    await until(() => notes().length > 2 * TURNS_AT_ONCE);
+    await upSecond(next.bin);
+    await up([], {}, next.bin);
+    over.abort();
+    const longest = Math.max(...(await waits));
+    await approveAll();
+    writeFileSync(GO_ON, '');
+    console.log(`longest wait of a turn: ${Math.round(longest)} ms, of ${(await waits).length} turns`);
+    for (const [session] of commands.entries()) {
+      const { output, exitCode } = await engine.client
+        .session({ agent: 'works', session })
+        .output({ wait: 'exit', waitMs: 60_000, from: 0 });
+      expect({ output, exitCode }).toEqual({ output: '', exitCode: 7 });
+      expect(readFileSync(marked(`command-${session}`), 'utf8')).toBe('ran\n');
+    }
+    for (const [session] of scripts.entries()) {
+      const { output } = await engine.client
+        .session({ agent: 'scripts', session })
+        .output({ wait: 'exit', waitMs: 120_000, from: 0 });
+      expect(output).toContain('all calls');
+      const notes = readFileSync(join(marked(`script-${session}`), 'notes'), 'utf8');
+      expect(notes).toBe(Array.from({ length: CALLS }, (_, i) => `${i}\n`).join(''));
+    }
+    await Promise.all([...commands, ...scripts, ...asked]);
+    for (let session = 0; session < APPROVALS; session++)
+      expect(readFileSync(marked(`asked-${session}`), 'utf8')).toBe('ran\n');
+    expect(await failedTasks()).toEqual([]);
+  },
+  count(180_000, 900_000),
+);
