@@ -46,6 +46,8 @@ export class Deployment {
   readonly buildId: string;
   private readonly name: string;
   private readonly looks: RepeatedLook;
+  /** The current build, if no worker of it polled at the last look. */
+  private goneBefore: string | null = null;
 
   private constructor(private readonly options: DeploymentOptions) {
     this.buildId = buildIdOf(options.bundle);
@@ -67,7 +69,6 @@ export class Deployment {
     return {
       version: { deploymentName: this.name, buildId: this.buildId },
       useWorkerVersioning: true,
-      // Of turns and sessions: all other workflows say that they go to the current build.
       defaultVersioningBehavior: this.options.versioning === 'pinned' ? 'PINNED' : 'AUTO_UPGRADE',
     };
   }
@@ -75,8 +76,7 @@ export class Deployment {
   /** Before this worker polls: becomes current where nobody else would get the tasks, which saves them a wait. */
   async prepare(): Promise<void> {
     const { others, currentBuild } = await this.queue();
-    const isServed = currentBuild === null ? others.length > 0 : isPolledBy(others, currentBuild);
-    if (!isServed && currentBuild !== this.buildId) await this.setCurrent(this.buildId);
+    if (others.length === 0 && currentBuild !== this.buildId) await this.setCurrent(this.buildId);
   }
 
   /** Once this worker polls. */
@@ -86,14 +86,14 @@ export class Deployment {
   }
 
   /**
-   * After this worker has stopped. Its last worker hands the queue to another build that polls, or to workers without a
-   * version, such as those of a release before deployments.
+   * After this worker has stopped. The last worker of all leaves the queue to whoever comes next, such as a release before
+   * deployments. Workers of another build go on only some time later: this one may just be restarted.
    */
   async leave(): Promise<void> {
     this.looks.stop();
     const { others, currentBuild } = await this.queue();
-    if (currentBuild !== this.buildId || isPolledBy(others, this.buildId)) return;
-    await this.setCurrent(others.find(({ buildId }) => buildId !== null)?.buildId ?? '');
+    const isLast = others.every(({ buildId }) => buildId === null);
+    if (isLast && currentBuild === this.buildId) await this.setCurrent('');
   }
 
   private async look(): Promise<void> {
@@ -105,9 +105,12 @@ export class Deployment {
     await this.moveStranded(others);
   }
 
-  /** A build that has been current before goes on only when the one that replaced it is gone. */
+  /** A build that has been current before goes on only when the one that replaced it is gone for two looks. */
   private async isNext(others: PolledQueue['others'], currentBuild: string | null): Promise<boolean> {
-    if (currentBuild === null || !isPolledBy(others, currentBuild)) return true;
+    if (currentBuild === null || others.length === 0) return true;
+    const isGone = !isPolledBy(others, currentBuild);
+    if (isGone && this.goneBefore === currentBuild) return true;
+    this.goneBefore = isGone ? currentBuild : null;
     const { workerDeploymentInfo } = await this.describe();
     const own = workerDeploymentInfo?.versionSummaries?.find(
       ({ deploymentVersion }) => deploymentVersion?.buildId === this.buildId,

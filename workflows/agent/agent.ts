@@ -1,5 +1,5 @@
 // `agent`: the workflow of a conversation.
-import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, AgentResult } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
@@ -17,9 +17,6 @@ export async function agent(input?: AgentInput, carried?: ConversationRecord): P
   listen(conversation);
   return conversation.live();
 }
-
-// It lives for months, and its turns are runs of their own: never pinned.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, agent);
 
 /** A plain error would fail the workflow task over and over; this ends the workflow instead. */
 function ownId(): string {

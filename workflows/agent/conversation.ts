@@ -4,7 +4,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   isCancellation,
   log,
   setCurrentDetails,
@@ -46,6 +45,7 @@ import { TakenMessages } from './taken-messages';
 import { tellParent } from './tell-parent';
 import { ToldState } from '../messages/told-state';
 import { recordedTranscript } from '../turn/recorded-transcript';
+import { continueInNextRun } from '../next-run';
 
 const DAY_MS = 24 * 3_600_000;
 /** Callers that wait by update are sent to the next run after this long. */
@@ -136,7 +136,7 @@ export class Conversation {
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
-    if (next) return continueAsNew<AgentWorkflow>(continuedInput(this.input, this.mode), next);
+    if (next) return continueInNextRun<AgentWorkflow>(continuedInput(this.input, this.mode), next);
     const result = this.lastResult ?? STOPPED;
     for (const { done } of this.queue) done?.(STOPPED);
     const told = { ...result, ...(this.usage && { usage: this.usage }) };

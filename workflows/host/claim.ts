@@ -1,6 +1,6 @@
 // `claim`: says which data folder serves a task queue. It does nothing: the claim is that it runs, under the queue's
 // name. Cancelling or terminating it frees the queue.
-import { condition, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import { condition, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { CLAIM_MEMO, placeOf, type ClaimFacts } from '../../contracts/sessions/claims';
 import { inMarkdown } from '../../contracts/text/labels';
 
@@ -10,6 +10,3 @@ export async function claim(): Promise<void> {
   if (facts) setCurrentDetails(`Belongs to ${inMarkdown(placeOf(facts))}`);
   await condition(() => false);
 }
-
-// Nothing of it can differ from build to build.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, claim);

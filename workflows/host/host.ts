@@ -3,11 +3,9 @@
 import {
   ActivityFailure,
   condition,
-  continueAsNew,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
-  setWorkflowOptions,
   TimeoutFailure,
   upsertSearchAttributes,
   workflowInfo,
@@ -29,6 +27,7 @@ import { hostDetails } from './host-labels';
 import { Listener } from '../messages/listener';
 import { messageGuard } from '../messages/message-guard';
 import { checked, refuse } from '../messages/refusal';
+import { continueInNextRun } from '../next-run';
 
 /** A host that is silent for this long is gone. */
 const SILENT_MS = 8_000;
@@ -98,14 +97,11 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     // Otherwise a new process of it has connected in the meantime, and gets the next lease.
     if ((announced as HostFacts | null) === null) become('offline', reason);
     if (workflowInfo().historyLength > CONTINUE_AT_EVENTS && announced === null)
-      await continueAsNew<typeof host>(input, state);
+      await continueInNextRun<typeof host>(input, state);
   }
   become('offline', isForgotten ? 'it was forgotten' : 'it was not seen for 30 days');
   return state;
 }
-
-// It lives as long as what it is about: never pinned.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, host);
 
 /** A plain error would fail the workflow task over and over; this ends the workflow instead. */
 function ownName(): string {

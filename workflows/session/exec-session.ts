@@ -6,7 +6,6 @@ import {
   condition,
   isCancellation,
   log,
-  makeContinueAsNewFunc,
   patched,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -28,6 +27,7 @@ import {
   type SessionRecord,
 } from './session-record';
 import { ToldState } from '../messages/told-state';
+import { continueInNextRun } from '../next-run';
 
 /** Replaying an event costs about half a millisecond: this keeps a replay below one or two seconds. */
 const CONTINUE_AT_EVENTS = 2_000;
@@ -110,9 +110,10 @@ async function moveOn(session: SessionActor): Promise<void> {
   const mayLeave = tools.oldestRunning === null || workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
   if (session.closing === null && mayLeave) {
     const { calls, ...rest } = record;
-    // Also where it is pinned: the next run may as well begin with the current build.
-    const next = makeContinueAsNewFunc<typeof execSession>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
-    await next(undefined, { ...rest, ...(calls && { calls: tools.carried() }) });
+    await continueInNextRun<typeof execSession>(undefined, {
+      ...rest,
+      ...(calls && { calls: tools.carried() }),
+    });
   }
   session.isHandingOver = false;
   session.phase = 'open';

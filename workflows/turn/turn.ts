@@ -2,7 +2,6 @@
 import {
   CancellationScope,
   isCancellation,
-  makeContinueAsNewFunc,
   patched,
   proxyActivities,
   workflowInfo,
@@ -45,6 +44,7 @@ import { errorOf, SHOWN_BYTES } from './turn-error';
 import { factsOf, TurnProgress } from './turn-progress';
 import { lastProse, repairText } from './turn-texts';
 import { WallTime } from './wall-time';
+import { continueInNextRun } from '../next-run';
 
 const { callModel, compact } = proxyActivities<AgentActivities>(LASTING);
 
@@ -67,10 +67,6 @@ export async function turn(input: TurnInput, carried?: TurnRecord): Promise<Turn
     return current.result(stopped ? 'stopped' : 'time_limit');
   }
 }
-
-/** A pinned turn, too, goes on with the current build. */
-const continueTurn = (...carried: Parameters<typeof turn>): Promise<never> =>
-  makeContinueAsNewFunc<typeof turn>({ initialVersioningBehavior: 'AUTO_UPGRADE' })(...carried);
 
 /** A replay reads the whole history: beyond this it delays callers. */
 const CONTINUE_AT_EVENTS = 2_000;
@@ -145,7 +141,7 @@ class Turn {
     for (;;) {
       const over = this.over();
       if (over) return this.result(over);
-      if (this.isLong()) await continueTurn(this.input, this.record());
+      if (this.isLong()) await continueInNextRun<typeof turn>(this.input, this.record());
       this.steps += 1;
       let reply: PlannedReply;
       try {

@@ -3,11 +3,9 @@
 // and each webhook waits for its own receiver only.
 import {
   condition,
-  continueAsNew,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
-  setWorkflowOptions,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -25,6 +23,7 @@ import {
 import { Listener } from '../messages/listener';
 import { messageGuard } from '../messages/message-guard';
 import { checked } from '../messages/refusal';
+import { continueInNextRun } from '../next-run';
 
 /** One webhook uses at most this many of a worker's slots for receivers that hang. */
 const AT_ONCE = 4;
@@ -72,11 +71,8 @@ export async function webhook(input?: WebhookInput, carried?: WebhookRecord): Pr
     delivered: 0,
   };
   await new Sender(settings.webhook, record).run();
-  await continueAsNew<typeof webhook>(settings, record);
+  await continueInNextRun<typeof webhook>(settings, record);
 }
-
-// It lives as long as what it is about: never pinned.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, webhook);
 
 class Sender {
   private readonly running = new Set<string>();

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { temporal } from '@temporalio/proto';
 import type { CommandView } from '../../../contracts/sessions/session';
+import { resetStickyQueues } from '../../../workers/agents/reset-sticky';
 import { packageRoot } from '../../../system/package-root';
 import { endDataFolder } from '../../helpers/end-data-folder';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
@@ -138,6 +139,13 @@ async function approveAll(): Promise<void> {
   }
 }
 
+/** While both builds are there: any worker may get the next task of a run, as when its cache is full. */
+async function mixBuilds(turns: number): Promise<void> {
+  const { temporal: client, server } = engine.client;
+  const enough = notes().length + turns;
+  while (notes().length < enough) await resetStickyQueues(client, server.queue);
+}
+
 /** Workflow tasks that failed, in the histories of all runs. */
 async function failedTasks(): Promise<string[]> {
   const { EventType } = temporal.api.enums.v1;
@@ -161,8 +169,9 @@ test(
     const scripts = startScripts();
     const asked = startAsked();
     for (const one of [waits, ...commands, ...scripts, ...asked]) one.catch(() => undefined);
-    await until(() => notes().length > 2 * TURNS_AT_ONCE);
+    await Promise.race([waits, until(() => notes().length > 2 * TURNS_AT_ONCE)]);
     await upSecond(next.bin);
+    await mixBuilds(2 * AGENTS);
     await up([], {}, next.bin);
     over.abort();
     const longest = Math.max(...(await waits));
