@@ -10,9 +10,13 @@ import { until } from './until';
  */
 export const TELL_SIZE = 'now=$(stty size); [ "$now" = "$size" ] || echo "$now"; size=$now';
 
+const BIN = join(packageRoot(), 'bin', 'holdfast.js');
+
 interface Setting {
   cwd?: string;
   shell?: string;
+  /** The program of another release. */
+  bin?: string;
   /** Of the command line. Default `attach`. */
   command?: string;
 }
@@ -27,7 +31,7 @@ export class Person {
   constructor(
     dataDir: string,
     args: string[],
-    { cwd, shell = 'exec "$@"', command: name = 'attach' }: Setting = {},
+    { cwd, shell = 'exec "$@"', command: name = 'attach', bin = BIN }: Setting = {},
   ) {
     const { PATH = '', TEMPORAL_NAMESPACE } = process.env;
     const env = {
@@ -37,7 +41,7 @@ export class Person {
       HOLDFAST_DATA: dataDir,
       TERM: 'xterm-256color',
     };
-    const command = [process.execPath, join(packageRoot(), 'bin', 'holdfast.js'), name, ...args];
+    const command = [process.execPath, bin, name, ...args];
     const words = ['-c', shell, 'sh', ...command];
     this.terminal = pty.spawn('/bin/sh', words, { cols: 80, rows: 24, env, ...(cwd && { cwd }) });
     this.terminal.onData((data) => (this.text += data));

@@ -12,6 +12,8 @@ import { endDataFolder } from './end-data-folder';
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 
 export class RemoteHost {
+  /** That of another release, from the next start. */
+  bin = BIN;
   readonly dataDir = mkdtempSync(join(tmpdir(), 'holdfast-remote-'));
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-root-')));
   private serving: ChildProcess | undefined;
@@ -28,7 +30,7 @@ export class RemoteHost {
 
   /** Resolves when it polls; rejects with its output if it ends before. */
   async serve(...args: string[]): Promise<void> {
-    const command = [this.node, BIN, 'host', 'serve', this.name, '--address', this.address];
+    const command = [this.node, this.bin, 'host', 'serve', this.name, '--address', this.address];
     const [program = '', ...rest] = [...this.before, ...command, '--root', this.root, ...args];
     const child = spawn(program, rest, { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.serving = child;

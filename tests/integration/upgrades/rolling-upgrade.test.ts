@@ -101,11 +101,9 @@ const GO_ON = marked('go-on');
 
 function startCommands(): Promise<CommandView>[] {
   return Array.from({ length: COMMANDS }, (_, session) =>
-    engine.client
-      .session({ agent: 'works', session })
-      .exec({
-        code: `echo ran >> ${marked(`command-${session}`)}; until [ -e ${GO_ON} ]; do sleep 0.1; done; (exit 7)`,
-      }),
+    engine.client.session({ agent: 'works', session }).exec({
+      code: `echo ran >> ${marked(`command-${session}`)}; until [ -e ${GO_ON} ]; do sleep 0.1; done; (exit 7)`,
+    }),
   );
 }
 
