@@ -4,6 +4,7 @@ import { mkdirSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import * as pty from 'node-pty';
 import { connectTemporal, resolveServer } from '../../client/connect';
+import { HoldfastClient } from '../../client/holdfast-client';
 import { hasPollers } from '../../client/delivery/deliver';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
@@ -24,6 +25,7 @@ import { printJson } from '../print/print-json';
 import { styled } from '../terminal/terminal-style';
 import { checkGateway, checkSilentEngine, checkWorker } from '../doctor/check-processes';
 import { checkReach } from '../doctor/check-reach';
+import { checkServerReleases, checkTerminalReleases } from '../doctor/check-releases';
 import { checkSandbox } from '../doctor/check-sandbox';
 import { checkSessions } from '../doctor/check-sessions';
 import { checkStorage } from '../doctor/check-storage';
@@ -56,6 +58,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
     ...(await openSessions(dataDir)),
+    ...(await releases(options, dataDir, running)),
     ...(await storage(dataDir, resolveServer(options, process.env).namespace)),
     checkDisk(dataDir),
   ];
@@ -219,6 +222,27 @@ async function openSessions(dataDir: string): Promise<Check[]> {
   return [
     { name: 'sessions', ...holders },
     { name: 'session sockets', ...sockets },
+  ];
+}
+
+async function releases(
+  options: GlobalOptions,
+  dataDir: string,
+  running: EngineRecord | undefined,
+): Promise<Check[]> {
+  const server = resolveServer(options, process.env);
+  const address = running?.address ?? server.address;
+  const { builds, hosts } = await checkServerReleases(async () => {
+    if (!server.isConfigured && !running)
+      throw new HoldfastError('no_server', { address, reason: 'not running' });
+    const dataConverter = encryptedPayloads(readEncryption(dataDir, configOf(options)));
+    const temporal = await connectTemporal({ ...server, address }, { dataConverter });
+    return new HoldfastClient(temporal, address, { queue: runningWorker(dataDir)?.queue });
+  });
+  return [
+    { name: 'terminals', ...checkTerminalReleases(dataDir) },
+    ...(builds ? [{ name: 'workers', ...builds }] : []),
+    ...(hosts ? [{ name: 'hosts', ...hosts }] : []),
   ];
 }
 

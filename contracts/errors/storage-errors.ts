@@ -10,6 +10,13 @@ function done(f: ErrorFacts): string {
 const effectOf = ({ done: known }: ErrorFacts): ErrorEffect =>
   /^nothing was/.test(String(known)) ? 'none' : 'possible';
 
+/** What to do about a holder that does not answer, short of ending it. */
+function wayOn({ state, pid }: ErrorFacts): string {
+  if (/stopped/.test(String(state))) return `Resume it with \`kill -CONT ${pid}\``;
+  if (/protocol/.test(String(state))) return 'Go on with the worker of its release (`holdfast up` there)';
+  return 'Wait for it';
+}
+
 function remedyOfDisk(reason: string): string {
   if (/ENOSPC|EDQUOT|full|quota/.test(reason)) return 'Free space on that disk';
   if (/EROFS|read-only/.test(reason)) return 'Mount it writable again';
@@ -69,7 +76,7 @@ export const STORAGE_ERRORS = {
       `Session ${f.session} does not answer: its holder (pid ${f.pid}) is alive, but ${f.state}, since ` +
       `${f.since}; ${f.delivered}.`,
     (f) =>
-      `${/stopped/.test(String(f.state)) ? `Resume it with \`kill -CONT ${f.pid}\`` : 'Wait for it'}, or end it ` +
+      `${wayOn(f)}, or end it ` +
       `with \`holdfast reset --session ${f.session}\` or \`holdfast close --session ${f.session}\`. Sending ` +
       'the same id again returns its outcome.',
   ),

@@ -1,6 +1,7 @@
 // One connection to a holder: requests are sent at once, answers are matched by id.
 import { createConnection, type Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { Release } from '../../system/package-root';
 import type { Identity } from '../../system/process-identity';
 import {
   FrameDecoder,
@@ -19,7 +20,10 @@ export interface HolderRecord {
   identity: Identity;
   socketPath: string;
   token: string;
+  /** Of the protocol. Verbs are added within a version; a release also speaks all earlier ones. */
   version: number;
+  /** Absent in records of releases that did not write it. */
+  release?: Release;
 }
 
 /** The holder went away before it answered. */

@@ -7,7 +7,7 @@ import { HolderPulse, unreachedSince } from './holder-pulse';
 import { readJson } from '../../system/json-file';
 import { nudgeHolder } from './nudge-holder';
 import { isAlive } from '../../system/process-identity';
-import type { Verb, Verbs } from '../protocol';
+import { PROTOCOL_VERSION, type Verb, type Verbs } from '../protocol';
 import { sessionPaths } from '../session-paths';
 import { asStorageFailure } from '../../system/storage-failure';
 import { readTree } from '../tree-record';
@@ -119,6 +119,11 @@ export class HolderConnections {
   /** Only a dead process means a dead holder: a living one owns the terminal, whatever the state of its socket. */
   private async connect(ref: SessionRef, record: HolderRecord): Promise<HolderPulse> {
     const since = Date.now();
+    if (record.version > PROTOCOL_VERSION) {
+      const of = record.release ? `${record.release.version} in ${record.release.folder}` : 'a later release';
+      const why = `it is of release ${of}, and speaks protocol ${record.version}; this release speaks ${PROTOCOL_VERSION}`;
+      throw unreachedSince(ref.session, record, { why, since });
+    }
     for (;;) {
       try {
         return await HolderPulse.connect(record, ref.session);

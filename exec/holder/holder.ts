@@ -2,6 +2,7 @@
 import { fstatSync, openSync, statSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { removeQuietly, writeJson } from '../../system/json-file';
+import { ownRelease } from '../../system/package-root';
 import { identityOf } from '../../system/process-identity';
 import { NUDGE, PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
@@ -10,6 +11,9 @@ import { Attachments } from './attachments';
 import { Connections, type Connection } from './calls/connections';
 import { HolderSocket } from './holder-socket';
 import type { Session } from './session';
+
+/** Read once: its folder may be replaced by the next release while the holder lives. */
+const RELEASE = ownRelease();
 
 const LOOK_EVERY_MS = 1_000;
 /** A hundred idle sessions should cost nothing that people notice; the host nudges a holder that it cannot find. */
@@ -76,7 +80,13 @@ export class Holder {
   private record(): void {
     const { socketPath, token } = this.config;
     const identity = identityOf(process.pid);
-    writeJson(this.paths.holder, { identity, socketPath, token, version: PROTOCOL_VERSION });
+    writeJson(this.paths.holder, {
+      identity,
+      socketPath,
+      token,
+      version: PROTOCOL_VERSION,
+      release: RELEASE,
+    });
     const { ino, size } = statSync(this.paths.holder);
     this.written = { ino, size };
   }

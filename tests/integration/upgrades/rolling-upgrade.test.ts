@@ -3,7 +3,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { temporal } from '@temporalio/proto';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { resetStickyQueues } from '../../../workers/agents/reset-sticky';
 import { packageRoot } from '../../../system/package-root';
@@ -146,13 +145,11 @@ async function mixBuilds(turns: number): Promise<void> {
 
 /** Workflow tasks that failed, in the histories of all runs. */
 async function failedTasks(): Promise<string[]> {
-  const { EventType } = temporal.api.enums.v1;
   const found: string[] = [];
   for await (const { workflowId, runId } of engine.client.temporal.workflow.list()) {
     const { events } = await engine.client.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-    for (const { eventType, workflowTaskFailedEventAttributes: failed } of events ?? [])
-      if (Number(eventType) === EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
-        found.push(`${workflowId}: ${failed?.failure?.message}`);
+    for (const { workflowTaskFailedEventAttributes: failed } of events ?? [])
+      if (failed) found.push(`${workflowId}: ${failed?.failure?.message}`);
   }
   return found;
 }

@@ -54,12 +54,20 @@ test('no file is a configuration with the defaults; a named file must exist', ()
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
     secrets: { file: null, env: [], command: null },
     storage: { ...DEFAULT_QUOTAS, bucket: null },
+    deployment: { versioning: 'auto-upgrade' },
     webhooks: [],
     gateway: { oidc: null },
     log: { level: 'info', maxBytes: 10 * 1024 * 1024, keep: 3 },
   });
   expect(() => readConfiguration({ ...where, isNamed: true })).toThrow(
     /holdfast\.toml: it cannot be read: .*ENOENT/,
+  );
+});
+
+test('how builds follow each other is one of three ways', () => {
+  expect(read('[deployment]\nversioning = "pinned"').deployment).toEqual({ versioning: 'pinned' });
+  expect(() => read('[deployment]\nversioning = "sometimes"')).toThrow(
+    '"deployment.versioning" must be one of "auto-upgrade", "pinned", "off"',
   );
 });
 
