@@ -6,7 +6,7 @@ import type { HolderRecord } from '../../exec/client/holder-client';
 import { PROTOCOL_VERSION } from '../../exec/protocol';
 import { listSessions } from '../../exec/session-paths';
 import { isOwnRelease, packageVersion } from '../../system/package-root';
-import { polledQueue, type PolledQueue } from '../../workers/agents/pollers';
+import { polledQueue, type PolledQueue } from '../../workers/agents/agents-pollers';
 import { releaseText } from '../../workers/process/worker-record';
 
 interface Found {

@@ -58,7 +58,7 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
     ['tool tags', dialects.tags ? `${dialects.tags.start} ${dialects.tags.end}` : 'usual'],
     ['prompts', hashedFolder(dialects.promptFolder)],
     ['roles', hashedFolder(roles)],
-    // Absent where it is the default, as in offers of releases before deployments.
+    // Absent where it is the default, as in offers of releases without it.
     ...(versioning === 'auto-upgrade' ? [] : [['deployment.versioning', versioning] as [string, string]]),
     ['encryption', encryption.keys.map(({ id }) => id).join(' ') || 'none'],
     ['encryption.required', String(encryption.required)],
