@@ -17,12 +17,14 @@ const testIt = missing === undefined ? test : test.skip;
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 const second = mkdtempSync(join(tmpdir(), 'holdfast-second-'));
+let address: string;
 
 beforeAll(async () => {
   if (missing !== undefined) return;
   await buildPrevious();
   await engine.startServer();
   await engine.connect();
+  address = engine.server().address;
 }, 600_000);
 afterAll(async () => {
   await endDataFolder(second);
@@ -41,9 +43,7 @@ async function follow(
   if (!block) throw new Error(`no commands below ${title}`);
   let bin = before;
   for (const line of block.code.trim().split('\n')) {
-    const [program, name, ...args] = line
-      .replace('temporal.example:7233', engine.server().address)
-      .split(' ');
+    const [program, name, ...args] = line.replace('temporal.example:7233', address).split(' ');
     if (program === 'npm') bin = after;
     else {
       expect([program, name]).toEqual(['npx', 'holdfast']);
