@@ -15,7 +15,7 @@ import { until } from '../../helpers/until';
 
 const AGENTS = count(10, 200);
 /** At once; the others wait for their next message. */
-const TURNS_AT_ONCE = count(4, 20);
+const TURNS_AT_ONCE = count(4, 10);
 const COMMANDS = count(5, 50);
 const SCRIPTS = count(2, 10);
 const APPROVALS = 3;
@@ -102,7 +102,7 @@ const GO_ON = marked('go-on');
 function startCommands(): Promise<CommandView>[] {
   return Array.from({ length: COMMANDS }, (_, session) =>
     engine.client.session({ agent: 'works', session }).exec({
-      code: `echo ran >> ${marked(`command-${session}`)}; until [ -e ${GO_ON} ]; do sleep 0.1; done; (exit 7)`,
+      code: `echo ran >> ${marked(`command-${session}`)}; until [ -e ${GO_ON} ]; do sleep 1; done; (exit 7)`,
     }),
   );
 }
