@@ -174,7 +174,8 @@ test(
     const longest = Math.max(...(await waits));
     await approveAll();
     writeFileSync(GO_ON, '');
-    console.log(`longest wait of a turn: ${Math.round(longest)} ms, of ${(await waits).length} turns`);
+    if (isLongRun)
+      console.log(`longest wait of a turn: ${Math.round(longest)} ms, of ${(await waits).length} turns`);
     for (const [session] of commands.entries()) {
       const { output, exitCode } = await engine.client
         .session({ agent: 'works', session })
