@@ -5,6 +5,7 @@
 #   scripts/cluster.sh stop [--delete]
 #   scripts/cluster.sh status
 #   scripts/cluster.sh check      says what is missing, and does nothing
+#   scripts/cluster.sh run        as start; stops and deletes it when its standard input ends. For programs
 # Its folder is HOLDFAST_CLUSTER. The programs are built once, from temporal-server/ beside it, into the cache of Holdfast.
 # The first server answers on PORT, the next ones on PORT + 20, PORT + 40; by default at the first ports that are free.
 set -euo pipefail
@@ -267,9 +268,15 @@ check() {
   require_go
 }
 
+run() {
+  trap 'stop --delete' EXIT
+  start "$@"
+  read -r _ || true
+}
+
 command=${1-}
 shift || true
 case $command in
-start | stop | status | check) "$command" "$@" ;;
-*) fail 'say start, stop, status or check; the head of this file explains them.' ;;
+start | stop | status | check | run) "$command" "$@" ;;
+*) fail 'say start, stop, status, check or run; the head of this file explains them.' ;;
 esac

@@ -1,5 +1,6 @@
 // A team's server: Temporal on PostgreSQL, as scripts/cluster.sh starts it, and two workers for agents.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { below, explaining, median, timed, type Row } from '../measure';
 import { uniqueId, until, withWorkers, type Bench } from '../setting';
 import { quickExec } from './steps';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const OPEN = 1_000;
 const AT_ONCE = 16;
 /** Heartbeats of model calls and tools: no worker is given up before. */
@@ -27,24 +28,23 @@ export async function cluster(): Promise<Row[]> {
   if (status !== 0) process.stderr.write(stderr);
   if (status !== 0) return [];
   const rows: Row[] = [];
+  // It ends with its standard input, so whenever we do.
+  const running = spawn(script, ['run'], { env, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
   try {
-    const said = execFileSync(script, ['start'], {
-      env,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const address = said.trim().replace('TEMPORAL_ADDRESS=', '');
+    const [said] = (await once(running.stdout, 'data')) as [Buffer];
+    const address = said.toString().trim().replace('TEMPORAL_ADDRESS=', '');
     const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-bench-team-'));
     await withWorkers({ dataDir, address, server: NaN }, async (bench) => {
       rows.push({
         ...(await quickExec(bench, 1.3)),
         name: 'quick exec on PostgreSQL / update -> activity -> result',
       });
-      rows.push(await bootBesideOthers(bench));
-      rows.push(...(await killedForGood(bench, address)));
+      rows.push(...(await killedForGood(bench, address)), await bootBesideOthers(bench));
     });
   } finally {
-    execFileSync(script, ['stop', '--delete'], { env, stdio: 'ignore' });
+    const ended = once(running, 'close');
+    running.stdin.end();
+    await ended;
   }
   return rows;
 }

@@ -8,8 +8,6 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
 const SCRIPTS = join(__dirname, '..', '..', 'scripts');
-/** Reads until jest ends, however it does. */
-const COMMANDS = '"$1" start $2 && read -r _; "$1" stop --delete';
 
 /** Why this machine cannot have one; undefined if it can. */
 export function noCluster(): string | undefined {
@@ -34,8 +32,8 @@ export class Cluster {
   async start(servers = 1): Promise<void> {
     // Not the temporary folder: the user of the database must be able to reach it.
     const env = { ...process.env, HOLDFAST_CLUSTER: mkdtempSync('/var/tmp/holdfast-cluster-test-') };
-    const command = [COMMANDS, 'sh', join(SCRIPTS, 'cluster.sh'), `--servers ${servers}`];
-    this.running = spawn('/bin/sh', ['-c', ...command], {
+    // It ends with its standard input, so whenever jest does.
+    this.running = spawn(join(SCRIPTS, 'cluster.sh'), ['run', '--servers', String(servers)], {
       ...{ detached: true, env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -1,6 +1,6 @@
 // A team's deployment: a real Temporal server on PostgreSQL, and machines in networks of their own that serve agents and
 // hosts. One is killed for good, another frozen.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
@@ -127,13 +127,20 @@ whereAllIsThere(`several machines at one server${missing ? ` (not checked: ${mis
 
   longTest('a third machine without a worker runs commands on a host, lists and waits', async () => {
     const three = await machine('three');
+    const go = join(effects, 'go');
     const exec = ['exec', '--host', 'two', '--json'];
-    const { stdout, stderr } = await three.cli(...exec, '--yield-ms', '500', 'hostname; sleep 2; echo woke');
+    const { stdout, stderr } = await three.cli(
+      ...exec,
+      '--yield-ms',
+      '500',
+      `hostname; until [ -e ${go} ]; do sleep 0.1; done`,
+    );
     expect([stdout !== '', stderr]).toEqual([true, '']);
     expect((JSON.parse(stdout) as CommandView).output).toBe('two\n');
     const listed = await three.cli('ps', '--json');
-    const session = { workflowId: 'exec/cli/two/0', doing: expect.stringContaining('sleep 2') as string };
+    const session = { workflowId: 'exec/cli/two/0', doing: expect.stringContaining('running') as string };
     expect(JSON.parse(listed.stdout)).toContainEqual(expect.objectContaining(session));
+    writeFileSync(go, '');
     const waited = await three.cli('wait', '--host', 'two', '--json', '0');
     expect([waited.code, waited.stderr]).toEqual([0, '']);
     expect(waited.stdout).toContain('exited');
