@@ -132,7 +132,7 @@ whereAllIsThere(`several machines at one server${missing ? ` (not checked: ${mis
     const { stdout, stderr } = await three.cli(
       ...exec,
       '--yield-ms',
-      '500',
+      '2000',
       `hostname; until [ -e ${go} ]; do sleep 0.1; done`,
     );
     expect([stdout !== '', stderr]).toEqual([true, '']);
