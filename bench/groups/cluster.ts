@@ -1,7 +1,7 @@
 // A team's server: Temporal on PostgreSQL, as scripts/cluster.sh starts it, and two workers for agents.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { turnWorkflowId } from '../../contracts/ids';
@@ -98,6 +98,7 @@ async function killedForGood(bench: Bench, address: string): Promise<Row[]> {
       for (const signal of ['SIGKILL', 'SIGSTOP'] as const) times[signal].push(await round(signal));
   } finally {
     await stopWorker(other);
+    rmSync(other, { recursive: true, force: true });
   }
   const limit = HEARTBEAT_MS + 5_000;
   return [
