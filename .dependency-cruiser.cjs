@@ -93,6 +93,7 @@ module.exports = {
       'exec/(attach|client|output|protocol|session-paths)',
       'system/',
       'node_modules/(hono|@hono|jose|openid-client|ws|@types/ws)/',
+      sdk('common'),
       'node_modules/zod/',
     ]),
     {

@@ -18,6 +18,7 @@ import { recovery } from './groups/recovery';
 import { remoteHost } from './groups/remote-host';
 import { steps } from './groups/steps';
 import { subAgents } from './groups/sub-agents';
+import { traces } from './groups/traces';
 import { toolCalls } from './groups/tool-calls';
 import { workerKilled } from './groups/worker-killed';
 
@@ -36,6 +37,7 @@ const GROUPS: Record<string, Group> = {
   history,
   'remote-host': remoteHost,
   gateway,
+  traces,
   checks,
   cluster,
 };

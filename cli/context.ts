@@ -10,6 +10,7 @@ import { defaultCacheDir, defaultDataDir } from '../system/data-dir';
 import { ensureServer, isGuarded, runningServer, uiLink, type EngineRecord } from '../engine/server';
 import { engineEnvironment } from '../workers/configuration/exposed';
 import { readEncryption } from '../workers/configuration/read-encryption';
+import { readTelemetry } from '../workers/telemetry/read-telemetry';
 import { recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
 import { ensureWorker } from '../workers/process/worker-process';
 import {
@@ -105,7 +106,9 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const { namespace } = server;
   const dataConverter = encryptedPayloads(readEncryption(dataDir, configOf(options)));
   const { patienceMs } = open;
-  const connecting = connectTemporal({ ...server, address }, { dataConverter, patienceMs });
+  const startsTraces = readTelemetry(dataDir, configOf(options)).traces;
+  const more = { dataConverter, patienceMs, startsTraces };
+  const connecting = connectTemporal({ ...server, address }, more);
   const temporal = await tellIfSlow(`the Temporal server at ${address}`, connecting);
   const startsWorker = engine ? open.start : open.startWorker;
   const choice = {

@@ -4,7 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { closableRequests, keepContact, type Contact } from './delivery/closed-connection';
-import { sealing } from './delivery/sealing';
+import { messageInterceptors } from './delivery/traced-client';
 
 export interface ServerChoice {
   /** `host:port`; default: TEMPORAL_ADDRESS or the profile. */
@@ -53,12 +53,14 @@ interface ConnectOptions {
   dataConverter?: DataConverter | undefined;
   /** How long requests are repeated while the server is away. Default: as the SDK does it. */
   patienceMs?: number | undefined;
+  /** Whether a message that belongs to no trace begins one. Default false. */
+  startsTraces?: boolean | undefined;
 }
 
 /** Throws `no_server` if nothing answers within ten seconds. */
 export async function connectTemporal(
   server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>,
-  { dataConverter, patienceMs }: ConnectOptions = {},
+  { dataConverter, patienceMs, startsTraces }: ConnectOptions = {},
 ): Promise<Client> {
   const { address, namespace } = server;
   const contact: Contact = {};
@@ -79,7 +81,7 @@ export async function connectTemporal(
       connection,
       namespace,
       ...(dataConverter && { dataConverter }),
-      ...sealing(dataConverter),
+      ...messageInterceptors(dataConverter, startsTraces),
     });
   } catch (err) {
     throw new HoldfastError('no_server', { address, reason: reasonOf(err).replace(/\n.*/s, '') });

@@ -24,6 +24,8 @@ export interface ConnectChoice extends ServerChoice {
   queue?: string | undefined;
   /** How long, in milliseconds, a request is repeated while the server is away. Default 60,000. */
   patienceMs?: number | undefined;
+  /** Whether a message of this client begins a trace, where the workers send traces. Default false. */
+  startsTraces?: boolean | undefined;
 }
 
 export class HoldfastClient {
@@ -48,11 +50,11 @@ export class HoldfastClient {
    * Throws `no_server` or `config_invalid`.
    */
   static async connect(
-    { dataConverter, queue = MAIN_TASK_QUEUE, patienceMs, ...choice }: ConnectChoice = {},
+    { dataConverter, queue = MAIN_TASK_QUEUE, patienceMs, startsTraces, ...choice }: ConnectChoice = {},
     env: NodeJS.ProcessEnv = process.env,
   ): Promise<HoldfastClient> {
     const server = resolveServer(choice, env);
-    const temporal = await connectTemporal(server, { dataConverter, patienceMs });
+    const temporal = await connectTemporal(server, { dataConverter, patienceMs, startsTraces });
     return new HoldfastClient(temporal, server.address, { queue, patienceMs });
   }
 

@@ -88,6 +88,10 @@ export interface RunRequest {
   checkImports?: CodeImport[];
   /** Folder of the stubs through which its scripts call tools; absent if they may not. */
   tools?: string;
+  /**
+   * For its programs, in the variable TRACEPARENT; absent if nothing is traced. Holders before 0.4 ignore it.
+   */
+  traceparent?: string;
 }
 
 /** A tool call made by a script. The holder assigns the id: unique for the life of the session. */

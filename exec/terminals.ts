@@ -29,6 +29,8 @@ export interface RunCommand {
   cwd?: string | null | undefined;
   /** Runs nothing while an import is not installed; for nodejs these are checked (`importsOf` of checks/). */
   checkImports?: CodeImport[] | undefined;
+  /** For the variable TRACEPARENT of its programs. */
+  traceparent?: string | undefined;
 }
 
 export interface Terminals {

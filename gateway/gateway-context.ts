@@ -1,6 +1,8 @@
 // What the routes work with: one client for everything, and facts about this gateway.
+import type { MetricMeter } from '@temporalio/common';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionRef } from '../contracts/ids';
+import type { TellSpan } from '../contracts/telemetry/trace';
 import type { RegistryRecord } from '../contracts/tools/registry-record';
 import type { WebhookStore } from '../system/webhooks/webhook-store';
 import type { ChangeAudit } from './access/change-audit';
@@ -34,6 +36,10 @@ export interface GatewayContext {
   over: AbortSignal;
   audit: ChangeAudit;
   log: GatewayLog;
+  /** Null: no metrics are wanted. */
+  meter: MetricMeter | null;
+  /** Null: no traces are wanted. */
+  tell: TellSpan | null;
 }
 
 /** For operators. No token, no message, no code. */

@@ -1,9 +1,12 @@
 // The gateway of `holdfast serve`: an HTTP API, and the page that is its first client. It holds no state of its own: what
 // it says comes from the workflows, the hosts' logs and the holders, so several may run side by side.
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { serverTrouble } from '../client/delivery/server-trouble';
+import type { MetricMeter } from '@temporalio/common';
 import type { OidcSettings } from '../contracts/gateway/oidc';
+import type { TellSpan } from '../contracts/telemetry/trace';
+import { gauge } from '../contracts/telemetry/metrics';
 import { listenAt, WILDCARDS } from '../system/listen-at';
 import { packageVersion } from '../system/package-root';
 import { WebhookStore } from '../system/webhooks/webhook-store';
@@ -22,7 +25,7 @@ import { serveTerminals } from './terminals/terminal-server';
 
 export interface GatewayOptions extends Omit<
   GatewayContext,
-  'tokens' | 'oidc' | 'webhooks' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview'
+  'tokens' | 'oidc' | 'webhooks' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview' | 'meter' | 'tell'
 > {
   /** `ADDRESS:PORT`; port 0 picks a free one. */
   listen: string;
@@ -30,6 +33,10 @@ export interface GatewayOptions extends Omit<
   names?: readonly string[];
   /** The issuer that lets people and programs in, beside tokens. */
   oidc?: OidcSettings | null;
+  /** Takes metrics. Default: none are wanted. */
+  meter?: MetricMeter | null;
+  /** Takes spans. Default: no traces are wanted. */
+  tell?: TellSpan | null;
 }
 
 export interface Gateway {
@@ -41,13 +48,21 @@ export interface Gateway {
 }
 
 const MAX_CONNECTIONS = 2_000;
+const COUNT_EVERY_MS = 5_000;
 const HEADERS_MS = 10_000;
 /** A request is small; answers may last for hours. */
 const REQUEST_MS = 60_000;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** Throws `invalid_input` and `listen_failed`. */
-export async function startGateway({ listen, names = [], oidc, ...facts }: GatewayOptions): Promise<Gateway> {
+export async function startGateway({
+  listen,
+  names = [],
+  oidc,
+  meter = null,
+  tell = null,
+  ...facts
+}: GatewayOptions): Promise<Gateway> {
   const tokens = new TokenStore(facts.dataDir);
   const over = new AbortController();
   const context: GatewayContext = {
@@ -60,10 +75,13 @@ export async function startGateway({ listen, names = [], oidc, ...facts }: Gatew
     failedLogins: new FailedLogins(),
     audit: new ChangeAudit(facts.dataDir, (text) => facts.log.warn(text)),
     over: over.signal,
+    meter,
+    tell,
   };
   const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
   server.maxConnections = MAX_CONNECTIONS;
   const { address, port } = await listenAt(server, listen, '--listen');
+  const stopCounting = meter ? countConnections(server, meter) : (): void => undefined;
   const door = { hosts: hostsOf(address, port, names) };
   const app = createApp(door);
   app.get('/openapi.json', (c) => c.json(openApi(ALL_ROUTES, packageVersion())));
@@ -82,6 +100,7 @@ export async function startGateway({ listen, names = [], oidc, ...facts }: Gatew
     tokens,
     close: async () => {
       over.abort();
+      stopCounting();
       closeTerminals();
       server.closeIdleConnections();
       await new Promise<void>((resolve) => {
@@ -91,6 +110,17 @@ export async function startGateway({ listen, names = [], oidc, ...facts }: Gatew
       });
     },
   };
+}
+
+/** From now on, until the returned function is called. */
+function countConnections(server: Server, meter: MetricMeter): () => void {
+  gauge(meter, 'holdfast_start_time_seconds', {}, Date.now() / 1_000);
+  const look = (): void => {
+    server.getConnections((_, open) => gauge(meter, 'holdfast_http_connections', {}, open));
+  };
+  look();
+  const timer = setInterval(look, COUNT_EVERY_MS).unref();
+  return () => clearInterval(timer);
 }
 
 /** Of a gateway on all addresses, only this machine's own names and those that were given. */

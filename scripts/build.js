@@ -18,15 +18,19 @@ const { brotliCompressSync, gzipSync } = require('node:zlib');
 const root = join(__dirname, '..');
 const workflows = join(root, 'dist', 'workflows', 'index.js');
 const seals = join(root, 'dist', 'workflows', 'messages', 'sealed-messages.js');
+const traced = join(root, 'dist', 'workflows', 'messages', 'traced.js');
 /** The second is for encrypted payloads: the workflow makes failures and checks seals. */
 const BUNDLES = [
-  { name: 'workflow-bundle.js', options: { preloadModules: [workflows] } },
+  {
+    name: 'workflow-bundle.js',
+    options: { workflowInterceptorModules: [traced], preloadModules: [workflows, traced] },
+  },
   {
     name: 'workflow-bundle-encoding.js',
     options: {
       failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js'),
-      workflowInterceptorModules: [seals],
-      preloadModules: [workflows, seals],
+      workflowInterceptorModules: [seals, traced],
+      preloadModules: [workflows, seals, traced],
     },
   },
 ];

@@ -6,12 +6,14 @@ import { RECORDED_MESSAGES, type RecordedMessagesSinks } from '../contracts/agen
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';
 import { workflowBundle } from '../workers/workflow-bundle';
+import type { SpanSinks } from '../workflows/messages/traced';
 import { quietenRuntime } from './quiet-runtime';
 import { fetchHistories, readHistories, type RecordedHistory } from './read-history';
 
 /** A replay calls none, and logs an error about one that it does not know. */
-const NO_SINKS: InjectedSinks<RecordedMessagesSinks> = {
+const NO_SINKS: InjectedSinks<RecordedMessagesSinks & SpanSinks> = {
   [RECORDED_MESSAGES]: { add: { fn: () => undefined } },
+  holdfastSpans: { tell: { fn: () => undefined } },
 };
 
 export interface ReplaySources {

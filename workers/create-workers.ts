@@ -38,6 +38,8 @@ import { publishRegistry } from './configuration/registry-record';
 import { toldAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
 import { TaskJournal, agentTasks } from './process/task-journal';
+import { openSpans } from './telemetry/span-exporter';
+import { wantedMetrics } from './telemetry/wanted-metrics';
 import { Workers, type WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
@@ -156,7 +158,12 @@ export async function composeWorkers(
     made.push(() => checks.close());
     const { drainMs } = options;
     const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings, drainMs };
-    const given = { ...shared, facts, configuration, made };
+    const metrics = wantedMetrics(configuration.telemetry);
+    const { telemetry } = configuration;
+    const spans = await openSpans(telemetry, 'worker', (message, facts) => log.warn(message, facts));
+    made.push(() => spans?.close());
+    const tracing = spans && { tell: spans.tell, content: telemetry.content };
+    const given = { ...shared, facts, configuration, metrics, tracing, made };
     const agentOptions = { ...given, attributes, own, options, findProvider, findDialect, warn };
     const hostOptions = {
       ...given,
@@ -181,7 +188,19 @@ export async function composeWorkers(
     made.push(unpublish);
     const closeTools = (): Promise<void> => (closeBlobs(), unpublish(), checks.close(), configured.close());
     const { hostWorker, ownership } = hostSide ?? {};
-    const workers = new Workers({ server, journal, agentSide, hostWorker, folder, release, closeTools, log });
+    const parts = {
+      server,
+      journal,
+      agentSide,
+      hostWorker,
+      folder,
+      release,
+      closeTools,
+      metrics,
+      spans,
+      log,
+    };
+    const workers = new Workers(parts);
     const onLost = (err: HoldfastError): void => workers.fail(err);
     if (ownership) ownership.onLost = onLost;
     folder.watch(onLost);

@@ -4,7 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
-import { sealing } from '../client/delivery/sealing';
+import { messageInterceptors } from '../client/delivery/traced-client';
 
 export interface ConnectOptions extends ServerChoice {
   /** An existing connection, which its owner closes; of the other options only `namespace` applies. */
@@ -36,7 +36,7 @@ export async function connectServer({
       connection: given,
       namespace,
       ...(dataConverter && { dataConverter }),
-      ...sealing(dataConverter),
+      ...messageInterceptors(dataConverter),
     });
     const client = new HoldfastClient(temporal, address, { queue });
     return { connection: given, client, namespace, dataConverter, close: () => Promise.resolve() };

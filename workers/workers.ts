@@ -9,6 +9,9 @@ import type { EnrolledHosts } from './agents/enrolled-hosts';
 import type { FolderClaim } from './folder-claim';
 import type { HostWorker } from './host/host-worker';
 import { resetStickyQueues } from './agents/reset-sticky';
+import type { RepeatedLook } from './repeated-look';
+import type { SpanOutlet } from './telemetry/span-exporter';
+import { tellStart, type WantedMetrics } from './telemetry/wanted-metrics';
 import type { ServerConnection } from './server-connection';
 import type { SubAgentSweep } from './agents/sub-agent-sweep';
 import type { TaskJournal } from './process/task-journal';
@@ -29,6 +32,8 @@ export interface AgentSide {
   claim: AgentsClaim;
   /** Undefined where workers poll without a version. */
   deployment: Deployment | undefined;
+  /** Metrics that are looked for at the server; null: none are wanted. */
+  gauges: RepeatedLook | null;
   /** Once the worker polls. */
   startHooks: () => Promise<void>;
   /** Disconnects readers of live model output. */
@@ -45,6 +50,10 @@ interface Parts {
   release: () => void;
   /** Closes the MCP servers. */
   closeTools: () => Promise<void>;
+  /** Null: no metrics are wanted. */
+  metrics: WantedMetrics | null;
+  /** Null: no traces are wanted. */
+  spans: SpanOutlet | null;
   log: WorkersLog;
 }
 
@@ -117,7 +126,7 @@ export class Workers {
   }
 
   private async serve(onReady?: (ready: WorkersReady) => void): Promise<void> {
-    const { journal, hostWorker, agentSide, log } = this.parts;
+    const { journal, hostWorker, agentSide, metrics, log } = this.parts;
     const { temporal } = this.client;
     // Before the dead worker's activities are answered: each answer is a workflow task that must come to us.
     const open = agentSide ? await resetStickyQueues(temporal, this.client.server.queue, journal.lost()) : 0;
@@ -134,6 +143,8 @@ export class Workers {
       await agentSide?.startHooks();
       const orphans = await journal.failOrphans(temporal, this.client.server.queue);
       const ready = { pollingSince, adopted, orphans, open };
+      if (metrics) tellStart(metrics, ready);
+      agentSide?.gauges?.start({ now: true });
       onReady?.(ready);
       log.info('ready', { address: this.client.address, namespace: temporal.options.namespace, ...ready });
     } catch (err) {
@@ -199,8 +210,9 @@ export class Workers {
   }
 
   private async letGo(): Promise<void> {
-    const { hostWorker, agentSide, release, closeTools, server } = this.parts;
+    const { hostWorker, agentSide, release, closeTools, server, spans } = this.parts;
     agentSide?.subAgents.looks.stop();
+    agentSide?.gauges?.stop();
     await agentSide?.enrolled.stop();
     try {
       agentSide?.close();
@@ -208,7 +220,7 @@ export class Workers {
       await this.leaveQueues();
     } finally {
       release();
-      await server.close();
+      await Promise.all([server.close(), spans?.close()]);
     }
   }
 }

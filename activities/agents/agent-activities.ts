@@ -32,6 +32,7 @@ import type { ToolRegistry } from '../../tools/registry';
 import { beating } from '../beating';
 import { fitReply } from '../blobs/fit-payload';
 import type { LiveTokens } from './live-tokens';
+import type { ModelMeter } from './model-meter';
 import type { ToolRulings } from '../tools/tool-ruling';
 import { planSpawns } from './plan-spawns';
 import { prepareCalls } from './prepare-calls';
@@ -50,10 +51,11 @@ export interface AgentDependencies {
   tokens: LiveTokens;
   rulings: ToolRulings;
   transcripts: Transcripts;
+  models: ModelMeter;
 }
 
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
-  const { client, tools, findProvider, findDialect, tokens, rulings, transcripts } = dependencies;
+  const { client, tools, findProvider, findDialect, tokens, rulings, transcripts, models } = dependencies;
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
     return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
@@ -76,7 +78,9 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             signal,
           };
           const call = { agent, turn: turn.workflowId };
-          const raw = await tokens.during(call, (watched) => provider.reply({ ...request, ...watched }));
+          const raw = await models.measure(model, signal, () =>
+            tokens.during(call, (watched) => provider.reply({ ...request, ...watched })),
+          );
           const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
           const prepared = await prepareCalls(dialect.parse(raw), {
             tools,
@@ -106,7 +110,9 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           visibleMessages(await conversationOf(input)),
           provider.window,
         );
-        const { text: written, usage } = await provider.reply({ system, messages, signal });
+        const { text: written, usage } = await models.measure(input.model, signal, () =>
+          provider.reply({ system, messages, signal }),
+        );
         const text = withoutThinking(written);
         // It would replace the whole conversation with nothing, and providers refuse a message without text.
         if (text === '') throw new HoldfastError('model_failed', { reason: 'its summary was empty' });

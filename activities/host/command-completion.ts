@@ -17,6 +17,13 @@ import type { CommandTrouble, RunCommandInput, Yielded } from '../../contracts/s
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import { isPassing, ofLookBehind } from '../../contracts/errors/passing';
 import type { SessionRef } from '../../contracts/ids';
+import {
+  commandSpan,
+  readTraceparent,
+  writeTraceparent,
+  type TellSpan,
+  type TraceContext,
+} from '../../contracts/telemetry/trace';
 import type { CommandView } from '../../contracts/sessions/session';
 import { commandView } from '../../exec/host/command-view';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
@@ -40,6 +47,8 @@ interface JournalEntry {
   isAgain?: boolean;
   /** Its workflow was told that the command's state is unknown. */
   troubled?: boolean;
+  /** Where its span belongs, as a `traceparent`; absent if nothing is traced. */
+  traceparent?: string;
   /** Of a program that its workflow knows to wait: which wait. */
   wait?: KnownWait;
 }
@@ -49,6 +58,8 @@ export interface CompletionOptions {
   journal: string;
   /** Id of the data folder, for the session's workflow. */
   folderId: string;
+  /** Null: no traces are wanted. */
+  tell?: TellSpan | null | undefined;
   log: (message: string, facts: object) => void;
 }
 
@@ -61,6 +72,11 @@ export class CommandCompletion {
     private readonly options: CompletionOptions,
   ) {
     mkdirSync(options.journal, { recursive: true, mode: 0o700 });
+  }
+
+  /** Commands that have not ended. */
+  get running(): number {
+    return this.watched.size;
   }
 
   /** Takes over all commands that an earlier worker of this host left running; returns their number. */
@@ -77,11 +93,16 @@ export class CommandCompletion {
   start(
     token: Uint8Array,
     { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput,
+    trace?: TraceContext,
   ): void {
     // Without the code: the holder has it, and the journal must not contain secrets.
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
     const isAgain = this.watched.has(this.path(input));
-    const entry = { token: Buffer.from(token).toString('base64'), input, yielded: false, isAgain };
+    const traceparent = trace && writeTraceparent(trace);
+    const entry = {
+      ...{ token: Buffer.from(token).toString('base64'), input, yielded: false, isAgain },
+      ...(traceparent !== undefined && { traceparent }),
+    };
     this.watch(entry);
     this.keep(entry);
   }
@@ -132,6 +153,7 @@ export class CommandCompletion {
       });
       crashPoint('end-due');
       await this.finish(entry, abort, () => this.client.activity.complete(token, result, this.owner(input)));
+      this.tellSpan(entry);
     } catch (err) {
       if (abort.signal.aborted) return;
       const known =
@@ -243,6 +265,31 @@ export class CommandCompletion {
     const logPath = this.sessions.logPath(ref);
     const view = await commandView({ ref, logPath, snapshot, from, ...(reason && { reason }) });
     return { ...view, folderId: this.options.folderId };
+  }
+
+  /** Of a command that has not ended: where its scripts' calls belong. */
+  traceOf(ref: SessionRef, commandId: string): TraceContext | undefined {
+    const parent = readTraceparent(this.watched.get(this.path({ ref, commandId }))?.entry.traceparent);
+    return parent && commandSpan(parent, commandId);
+  }
+
+  /** The life of the command in its holder, whoever has observed it. */
+  private tellSpan({ input: { ref, commandId, runtime }, traceparent }: JournalEntry): void {
+    const parent = readTraceparent(traceparent);
+    const record = this.sessions.commandRecord(ref, commandId);
+    if (!parent || !record) return;
+    const { startedAt, endedAt, exitCode, signal, lost, epoch } = record;
+    this.options.tell?.({
+      ...{ ...commandSpan(parent, commandId), parentSpanId: parent.spanId },
+      ...{ name: `command ${runtime}`, kind: 'internal', startMs: startedAt, endMs: endedAt ?? Date.now() },
+      attributes: {
+        ...{ 'holdfast.agent': ref.agent, 'holdfast.host': ref.host, 'holdfast.session': ref.session },
+        ...{ 'holdfast.command': commandId, 'holdfast.epoch': epoch },
+        ...(exitCode !== null && { 'process.exit.code': exitCode }),
+        ...(signal !== null && { 'holdfast.signal': signal }),
+      },
+      error: lost ? 'lost' : undefined,
+    });
   }
 
   private async heartbeat(entry: JournalEntry, abort: AbortController): Promise<void> {

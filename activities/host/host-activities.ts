@@ -25,6 +25,8 @@ import type { AuditLog } from '../../exec/host/audit-log';
 import type { Effect, HostAccess } from '../../exec/host/host-access';
 import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
+import { traceHere } from '../../client/delivery/traced-client';
+import { commandSpan, writeTraceparent } from '../../contracts/telemetry/trace';
 import { importsOf } from '../../checks/javascript-imports';
 import type { HeldCommand } from '../../contracts/tools/approvals';
 import type { CommandCompletion } from './command-completion';
@@ -127,14 +129,16 @@ export function createHostActivities({
           await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
         }
       }
-      const command = { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code) };
+      const trace = traceHere();
+      const traceparent = trace && writeTraceparent(commandSpan(trace, id));
+      const command = { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code), traceparent };
       await sessions.run(ref, command).catch((err: unknown) => {
         // A command that has begun continues, whatever its holder's state: it is followed to its end.
         if (!isPassing(err) || !sessions.commandRecord(ref, id)) throw err;
       });
       channel.serve(ref);
       crashPoint('command-recorded');
-      completion.start(Context.current().info.taskToken, input);
+      completion.start(Context.current().info.taskToken, input, trace);
       crashPoint('command-journalled');
       throw new CompleteAsyncError();
     },

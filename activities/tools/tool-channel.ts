@@ -2,9 +2,11 @@
 // holder: the next worker sends them again under the same id and gets the recorded outcome.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import { inTrace } from '../../client/delivery/traced-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { sessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import type { TraceContext } from '../../contracts/telemetry/trace';
 import { advance, ASKED, isKept, isOpen, isSlow, type CallState } from '../../contracts/tools/call-state';
 import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
 import type { CancelledCall, ScriptCall } from '../../exec/protocol';
@@ -40,6 +42,8 @@ export interface ToolChannelOptions {
   blobs: LargeValues;
   rulings: ToolRulings;
   offers?: OffersElsewhere | undefined;
+  /** Where a command's calls belong; undefined: nothing is traced. */
+  traceOf: (ref: SessionRef, commandId: string) => TraceContext | undefined;
   log: (message: string, facts: object) => void;
 }
 
@@ -114,7 +118,10 @@ class SessionChannel {
       const news = await this.options.sessions.toolCalls(this.ref, seen, this.signal);
       if (!news) return;
       seen = news.version;
-      for (const call of news.calls) void this.handle(call);
+      for (const call of news.calls) {
+        const trace = this.options.traceOf(this.ref, call.commandId);
+        void (trace ? inTrace(trace, () => this.handle(call)) : this.handle(call));
+      }
       for (const call of news.cancelled) void this.cancel(call);
     }
   }

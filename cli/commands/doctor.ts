@@ -24,6 +24,7 @@ import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { styled } from '../terminal/terminal-style';
 import { checkGateway, checkSilentEngine, checkWorker } from '../doctor/check-processes';
+import { checkMetrics } from '../doctor/check-metrics';
 import { checkReach } from '../doctor/check-reach';
 import { checkServerReleases, checkTerminalReleases } from '../doctor/check-releases';
 import { checkSandbox } from '../doctor/check-sandbox';
@@ -45,12 +46,14 @@ export async function doctor(options: GlobalOptions): Promise<number> {
   const { isConfigured } = resolveServer(options, process.env);
   const running = isConfigured ? undefined : await runningServer(dataDir);
   const gateway = await checkGateway(dataDir);
+  const metrics = await checkMetrics(dataDir);
   const checks = [
     checkNode(),
     await checkServer(options, dataDir, running),
     { name: 'worker', ...checkWorker(dataDir) },
     ...(gateway ? [{ name: 'page', ...gateway }] : []),
     ...(isConfigured ? [] : [{ name: 'who reaches it', ...checkReach() }]),
+    ...(metrics ? [{ name: 'metrics', ...metrics }] : []),
     checkEncryption(options, dataDir),
     checkTerminal(),
     checkPython(dataDir),

@@ -9,6 +9,7 @@ import { attachToken } from '../../exec/attach/attach-keys';
 import { HostAccess } from '../../exec/host/host-access';
 import { ProcessLog } from '../../system/log/process-log';
 import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
+import { readTelemetry } from '../../workers/telemetry/read-telemetry';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
@@ -65,9 +66,13 @@ export async function hostWorkers(
   if (options.access) stored.set(options.access);
   // Not for every command: it loads Temporal's native code.
   const { createWorkers } = await import('../../workers/create-workers');
-  const { Runtime, DefaultLogger } = await import('@temporalio/worker');
+  const { DefaultLogger } = await import('@temporalio/worker');
+  const { installRuntime, metricsExporter } = await import('../../workers/telemetry/install-runtime');
+  const telemetry = readTelemetry(dataDir, configOf(options) ?? null);
   // Of the SDK, people see only errors: `log` reports the rest.
-  Runtime.install({ logger: log instanceof ProcessLog ? log : new DefaultLogger('ERROR') });
+  const logger = log instanceof ProcessLog ? log : new DefaultLogger('ERROR');
+  const metrics = metricsExporter(telemetry, telemetry.prometheus, process.env);
+  installRuntime({ logger, metrics, warn: (message, facts) => log.warn(message, facts) });
   const workers = await createWorkers({
     dataDir,
     address,

@@ -1,6 +1,7 @@
 // `holdfast serve`: the gateway, in the foreground; and as the process that `holdfast up` starts.
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
+import type { MetricMeter } from '@temporalio/common';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway';
 import type { GatewayLog } from '../../gateway/gateway-context';
@@ -10,7 +11,10 @@ import { outliveLog } from '../../system/log/outlive-log';
 import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
 import { readGateway } from '../../workers/configuration/read-gateway';
+import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
+import { openSpans } from '../../workers/telemetry/span-exporter';
+import { readTelemetry } from '../../workers/telemetry/read-telemetry';
 import { configOf, isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
@@ -57,6 +61,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   const stopKeeping = keepBounded(gatewayPaths(dataDir).log, settings, (text, facts) =>
     log.warn(text, facts),
   );
+  const telemetry = readTelemetry(dataDir, configOf(options));
+  const spans = await openSpans(telemetry, 'gateway', (message, facts) => log.warn(message, facts));
   const gateway = await startAtFirstFree(placesFor(options, dataDir), {
     ...{ client, dataDir, namespace },
     names: options.name ?? [],
@@ -66,6 +72,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     hostToken: process.env.HOLDFAST_HOST_TOKEN?.trim() || undefined,
     registry: () => publishedRegistry(dataDir),
     log,
+    meter: await meterOf(telemetry),
+    tell: spans?.tell ?? null,
   });
   const { url } = gateway;
   const facts = {
@@ -83,7 +91,20 @@ export async function serve(options: ServeOptions): Promise<number> {
     stopKeeping();
     forget();
     await gateway.close();
+    await spans?.close();
   }
+}
+
+/** The SDK's exporter, as in workers: its native code is loaded only if metrics are wanted. */
+async function meterOf(telemetry: TelemetrySettings): Promise<MetricMeter | null> {
+  const { prometheusGateway, otlp } = telemetry;
+  if (prometheusGateway === null && otlp === null) return null;
+  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
+  const { installRuntime, metricsExporter } = await import('../../workers/telemetry/install-runtime');
+  const metrics = metricsExporter(telemetry, prometheusGateway, process.env);
+  const warn = (message: string, { reason }: { reason: string }): void => note(`${message}: ${reason}`);
+  installRuntime({ logger: new DefaultLogger('ERROR'), metrics, warn });
+  return Runtime.instance().metricMeter;
 }
 
 async function printLink({ json }: ServeOptions, dataDir: string, url: string): Promise<void> {

@@ -1,6 +1,6 @@
 // Seals a client's messages if plaintext is refused: the workflow accepts each message once, only as what it was sent.
 import { randomBytes } from 'node:crypto';
-import type { ClientInterceptors, WorkflowClientInterceptor } from '@temporalio/client';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { inEnvelope, startName, type Seal } from '../../contracts/seals';
 
@@ -9,9 +9,9 @@ interface SealingCodec extends PayloadCodec {
 }
 
 /** For Temporal's client, next to the encrypting data converter. */
-export function sealing(dataConverter: DataConverter | undefined): { interceptors?: ClientInterceptors } {
+export function sealing(dataConverter: DataConverter | undefined): WorkflowClientInterceptor[] {
   const codec = dataConverter?.payloadCodecs?.find(seals);
-  return codec ? { interceptors: { workflow: [new SealedClient(codec)] } } : {};
+  return codec ? [new SealedClient(codec)] : [];
 }
 
 const seals = (codec: PayloadCodec): codec is SealingCodec => 'sealsFor' in codec;

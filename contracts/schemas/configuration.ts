@@ -16,6 +16,7 @@ import { gatewaySchema } from './gateway-configuration';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';
 import { storageSchema } from './storage-configuration';
+import { telemetrySchema } from '../telemetry/telemetry-configuration';
 import { webhookTable } from './webhook-settings';
 import { z } from './zod';
 
@@ -190,6 +191,7 @@ export const configurationSchema = z.strictObject({
   webhooks: z._default(z.record(idKey, webhookTable), {}),
   gateway: z.prefault(gatewaySchema, {}),
   log: z.prefault(logSchema, {}),
+  telemetry: z.prefault(telemetrySchema, {}),
 });
 
 export type McpServerEntry = z.infer<typeof mcpServerSchema>;

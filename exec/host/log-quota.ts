@@ -32,6 +32,8 @@ const AT_A_TIME = 100;
 
 export class LogQuota {
   private known = new Map<string, Known>();
+  /** Size of all logs after the last look; 0 before the first. */
+  bytes = 0;
 
   constructor(private readonly options: LogQuotaOptions) {}
 
@@ -45,14 +47,17 @@ export class LogQuota {
     const sum = (logs: readonly SessionLog[]): number => logs.reduce((bytes, log) => bytes + log.bytes, 0);
     let [openBytes, closedBytes] = [sum(open), sum(closed)];
     closed.sort((a, b) => a.lastUsed - b.lastUsed);
+    this.bytes = openBytes + closedBytes;
     while (openBytes + closedBytes > maxBytes) {
       const oldest = closed[0];
       const freed = openBytes > maxBytes / 2 || !oldest ? this.cutLargest(open) : 0;
       openBytes -= freed;
-      if (freed > 0) continue;
-      if (!oldest) return;
-      closed.shift();
-      closedBytes -= this.dropClosed(oldest);
+      if (freed === 0 && !oldest) return;
+      if (freed === 0 && oldest) {
+        closed.shift();
+        closedBytes -= this.dropClosed(oldest);
+      }
+      this.bytes = openBytes + closedBytes;
     }
   }
 

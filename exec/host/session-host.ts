@@ -84,7 +84,7 @@ export class SessionHost implements Terminals {
   }
 
   async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
-    const { id, runtime, code, cwd, checkImports } = command;
+    const { id, runtime, code, cwd, checkImports, traceparent } = command;
     const paths = this.paths(ref);
     const holder = await this.connections.find(ref);
     if (!holder) {
@@ -104,6 +104,7 @@ export class SessionHost implements Terminals {
         ...request,
         ...(checkImports && { checkImports }),
         ...(tools !== undefined && { tools }),
+        ...(traceparent !== undefined && { traceparent }),
       });
     } catch (err) {
       if (!(err instanceof HolderGone)) throw err;

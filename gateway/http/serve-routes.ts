@@ -1,9 +1,14 @@
 // Serves the table of routes: who may, what was given, what came of it. The only place where errors leave the gateway.
+import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { MetricMeter } from '@temporalio/common';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { inTrace, newTrace } from '../../client/delivery/traced-client';
+import { readTraceparent } from '../../contracts/telemetry/trace';
+import { count, observe } from '../../contracts/telemetry/metrics';
 import { requireAgent, requireRole, type Caller } from '../access/grants';
 import { callerOf } from '../access/who';
 import type { GatewayContext } from '../gateway-context';
@@ -48,7 +53,8 @@ export function createApp(door: FrontDoor): App {
 export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 export function serveRoutes(app: App, routes: readonly AnyRoute[], context: GatewayContext): void {
-  for (const route of routes) app.on(route.method, honoPath(route.path), (c) => serve(c, route, context));
+  for (const route of routes)
+    app.on(route.method, honoPath(route.path), (c) => serveTraced(c, route, context));
   for (const path of new Set(routes.map((route) => route.path))) {
     const methods = routes.filter((route) => route.path === path).map((route) => route.method);
     app.all(honoPath(path), (c) => {
@@ -60,8 +66,40 @@ export function serveRoutes(app: App, routes: readonly AnyRoute[], context: Gate
   }
 }
 
+/**
+ * Requests that change something have a span, in the trace of `traceparent` or a new one. Those that look are many: they
+ * have one only if asked for.
+ */
+async function serveTraced(c: AppContext, route: AnyRoute, context: GatewayContext): Promise<Response> {
+  const parent = context.tell ? readTraceparent(c.req.header('traceparent')) : undefined;
+  if (!context.tell || (route.method === 'GET' && !parent)) return serve(c, route, context);
+  const { traceId, spanId: parentSpanId } = parent ?? newTrace();
+  const span = { traceId, spanId: randomBytes(8).toString('hex') };
+  const startMs = Date.now();
+  const answer = await inTrace(span, () => serve(c, route, context));
+  const { status } = answer;
+  context.tell({
+    ...{
+      ...span,
+      parentSpanId,
+      name: `${route.method} ${route.path}`,
+      kind: 'server',
+      startMs,
+      endMs: Date.now(),
+    },
+    attributes: {
+      'http.request.method': route.method,
+      'http.route': route.path,
+      'http.response.status_code': status,
+    },
+    error: status >= 500 ? String(status) : undefined,
+  });
+  return answer;
+}
+
 async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): Promise<Response> {
   const what = `${route.method} ${route.path}`;
+  const began = performance.now();
   let caller: Caller | undefined;
   let answer: Response;
   let problem: Problem | undefined;
@@ -84,6 +122,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
         reason: problem.detail,
       });
   }
+  if (context.meter) tellRequest(context.meter, route, answer.status, performance.now() - began);
   if (route.method !== 'GET')
     context.audit.write({
       who: caller?.id ?? null,
@@ -97,6 +136,16 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
   // Hono answers HEAD as GET, without the body: a stream that nobody reads would stay open.
   if (c.req.raw.method === 'HEAD') await answer.body?.cancel();
   return answer;
+}
+
+function tellRequest(
+  meter: MetricMeter,
+  { method, path: route }: AnyRoute,
+  status: number,
+  ms: number,
+): void {
+  count(meter, 'holdfast_http_requests', { method, route, status: String(status) });
+  observe(meter, 'holdfast_http_request_duration_seconds', { route }, ms / 1_000);
 }
 
 /** A route may make the whole answer itself: bytes, a stream of events. */

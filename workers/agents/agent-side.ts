@@ -1,6 +1,7 @@
 // The part that serves agents: the claim of their queue, their worker, and their periodic checks.
 import type { Client } from '@temporalio/client';
 import { LiveTokens } from '../../activities/agents/live-tokens';
+import { ModelMeter } from '../../activities/agents/model-meter';
 import type { ClaimFacts } from '../../contracts/sessions/claims';
 import type { ModelProviders } from '../../models/providers';
 import { createAddressGuard } from '../../system/address-guard';
@@ -13,6 +14,8 @@ import { Deployment } from './deployment';
 import { offerOf } from './agents-offer';
 import type { Configuration } from '../configuration/configuration';
 import { endUnused } from '../end-unused';
+import { AgentsGauges } from '../telemetry/agents-gauges';
+import type { WantedMetrics } from '../telemetry/wanted-metrics';
 import { EnrolledHosts } from './enrolled-hosts';
 import { SubAgentSweep } from './sub-agent-sweep';
 import { startWebhooks } from './webhook-starts';
@@ -21,13 +24,15 @@ import { workflowBundle } from '../workflow-bundle';
 
 export interface AgentSideOptions extends Omit<
   AgentWorkerOptions,
-  'queue' | 'identity' | 'deployment' | 'tokens' | 'webhooks'
+  'queue' | 'identity' | 'deployment' | 'tokens' | 'webhooks' | 'models'
 > {
   facts: ClaimFacts;
   configuration: Configuration;
   /** The embedder's own tools. */
   own: readonly Tool[];
   options: { dataDir: string; models?: ModelProviders; join?: boolean | undefined };
+  /** Null: no metrics are wanted. */
+  metrics: WantedMetrics | null;
   warn: (message: string, facts: object) => void;
   /** Collects cleanups, in case a later step fails. */
   made: (() => unknown)[];
@@ -39,6 +44,7 @@ export async function createAgentSide({
   configuration,
   own,
   options: { dataDir, models: ownModels = {}, join = false },
+  metrics,
   warn,
   made,
   ...shared
@@ -68,12 +74,17 @@ export async function createAgentSide({
   made.push(() => deployment?.leave());
   // Beside the loading of the workflows. What fails here is done again once the worker polls.
   const prepared = deployment?.prepare().catch(() => undefined);
-  const worker = await createAgentWorker({ ...shared, queue, identity, deployment, tokens, webhooks });
+  const models = new ModelMeter();
+  const given = { queue, identity, deployment, tokens, webhooks, models };
+  const worker = await createAgentWorker({ ...shared, ...given });
   await prepared;
   made.push(() => endUnused(worker));
   const subAgents = new SubAgentSweep(temporal, warn);
   const enrolled = new EnrolledHosts({ client, connection, dataConverter, identity, deploymentIn, warn });
   const startHooks = (): Promise<void> =>
     startWebhooks({ client, store, webhooks: configuration.webhooks, warn });
-  return { worker, subAgents, enrolled, claim, deployment, startHooks, close: () => tokens.close() };
+  const retries = (): ReturnType<ModelMeter['retries']> => models.retries();
+  const gauges = metrics && new AgentsGauges({ client, identity, retries, warn, ...metrics }).looks;
+  const close = (): void => tokens.close();
+  return { worker, subAgents, enrolled, claim, deployment, gauges, startHooks, close };
 }

@@ -1,6 +1,6 @@
 // The worker of task queue `holdfast`: all workflows, and the activities of agents.
 import type { DataConverter } from '@temporalio/common';
-import { Worker, type NativeConnection } from '@temporalio/worker';
+import { Worker, type InjectedSinks, type NativeConnection } from '@temporalio/worker';
 import { createAgentActivities, type AgentDependencies } from '../../activities/agents/agent-activities';
 import { Transcripts } from '../../activities/agents/transcripts';
 import { createOfferActivities } from '../../activities/tools/offer-tools';
@@ -9,6 +9,9 @@ import {
   createWebhookActivities,
   type WebhookDependencies,
 } from '../../activities/webhooks/webhook-activities';
+import type { Tracing } from '../../activities/traced-activity';
+import type { SpanSinks } from '../../workflows/messages/traced';
+import { activityInterceptors } from '../telemetry/activity-interceptors';
 import { activatesPatch, type ToldAttributes } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
 import { stopsWithin } from '../stops-within';
@@ -31,7 +34,14 @@ export interface AgentWorkerOptions
   webhooks: WebhookDependencies;
   /** How long its steps may take to end once it is told to stop, in milliseconds. */
   drainMs?: number | undefined;
+  /** Null: no traces are wanted. */
+  tracing: Tracing | null;
 }
+
+/** Workflows tell spans whenever a trace comes to them, wanted here or not. */
+const spanSinks = (tracing: Tracing | null): InjectedSinks<SpanSinks> => ({
+  holdfastSpans: { tell: { fn: (_, span) => tracing?.tell(span), callDuringReplay: false } },
+});
 
 export function createAgentWorker({
   connection,
@@ -44,6 +54,7 @@ export function createAgentWorker({
   attributes,
   webhooks,
   drainMs,
+  tracing,
   ...dependencies
 }: AgentWorkerOptions): Promise<Worker> {
   const transcripts = new Transcripts(dependencies.client);
@@ -70,7 +81,7 @@ export function createAgentWorker({
     // A task scheduled while no worker is alive waits this long for the dead one's cache.
     stickyQueueScheduleToStartTimeout: '2s',
     ...stopsWithin(drainMs),
-    sinks: transcripts.sinks,
-    interceptors: { activity: [(context) => journal.interceptor(context)] },
+    sinks: { ...transcripts.sinks, ...spanSinks(tracing) },
+    interceptors: { activity: activityInterceptors(journal, tracing) },
   });
 }

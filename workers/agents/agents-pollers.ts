@@ -1,7 +1,7 @@
 // Who polls a task queue of agents, as the server lists them. Each names itself in the identity with which it polls.
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
-import { POLLER_MS, QUEUE_TYPES } from '../pollers';
+import { POLLER_MS, pollersOf, QUEUE_TYPES } from '../pollers';
 
 export interface Poller {
   /** Fingerprint of what it offers. */
@@ -59,4 +59,18 @@ function isThere({
   } catch (err) {
     return (err as NodeJS.ErrnoException).code !== 'ESRCH';
   }
+}
+
+/**
+ * The identity of the first of a queue's workers, in an order that all of them see alike; undefined if none polls. For
+ * what one of them does for all.
+ */
+export async function firstOfWorkers(client: Client, queue: string): Promise<string | undefined> {
+  const alive = (await pollersOf(client, queue, QUEUE_TYPES.workflow)).filter(
+    ({ seenAt }) => Date.now() - seenAt <= POLLER_MS,
+  );
+  return alive
+    .map(({ identity }) => identity)
+    .filter((identity) => IDENTITY.test(identity))
+    .sort()[0];
 }

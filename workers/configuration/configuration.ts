@@ -27,6 +27,7 @@ import { configuredModels } from './configured-models';
 import { configuredSecrets, type SecretSettings } from './configured-secrets';
 import { configuredSandbox } from './configured-sandbox';
 import { configuredStorage } from './configured-storage';
+import { configuredTelemetry, type TelemetrySettings } from './configured-telemetry';
 import { configuredWebhooks, type ConfiguredWebhook } from './configured-webhooks';
 
 export interface Configuration {
@@ -52,6 +53,8 @@ export interface Configuration {
   webhooks: readonly ConfiguredWebhook[];
   /** Who is let in by the gateway of `holdfast serve`, beyond tokens. */
   gateway: GatewaySettings;
+  /** Where metrics and traces go. */
+  telemetry: TelemetrySettings;
   /** What its processes log, and how much of it is kept. */
   log: LogSettings;
 }
@@ -228,6 +231,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     webhooks: configuredWebhooks(file.webhooks, folder),
     gateway: configuredGateway(file.gateway, folder),
     log: { level: file.log.level, maxBytes: file.log.max_mb * MIB, keep: file.log.keep },
+    telemetry: configuredTelemetry(file.telemetry),
   };
 }
 

@@ -9,6 +9,7 @@ import { createHostActivities } from '../../activities/host/host-activities';
 import { createToolActivities } from '../../activities/tools/tool-activities';
 import type { ToolRulings } from '../../activities/tools/tool-ruling';
 import { ToolChannel } from '../../activities/tools/tool-channel';
+import type { Tracing } from '../../activities/traced-activity';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../../contracts/ids';
 import { armSession } from '../../exec/client/arm-session';
@@ -22,6 +23,9 @@ import type { HostFacts } from '../../contracts/sessions/remote-hosts';
 import type { Effects } from '../../contracts/tools/tools';
 import type { ToolRegistry } from '../../tools/registry';
 import type { HostClaim } from './host-claim';
+import { activityInterceptors } from '../telemetry/activity-interceptors';
+import { hostGauges } from '../telemetry/host-gauges';
+import type { WantedMetrics } from '../telemetry/wanted-metrics';
 import { HostPresence } from './host-presence';
 import { logLooks, retentionLooks } from './log-looks';
 import type { OfferLooks } from './offer-looks';
@@ -56,6 +60,10 @@ export interface HostWorkerOptions {
   listen?: string | undefined;
   /** How long its steps may take to end once it is told to stop, in milliseconds. */
   drainMs?: number | undefined;
+  /** Null: no metrics are wanted. */
+  metrics: WantedMetrics | null;
+  /** Null: no traces are wanted. */
+  tracing: Tracing | null;
   log: (message: string, facts: object) => void;
 }
 
@@ -87,9 +95,18 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const completion = new CommandCompletion(client.temporal, sessions, {
     journal: join(dataDir, 'commands', host),
     folderId: ownership.folderId,
+    tell: options.tracing?.tell,
     log,
   });
-  const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, offers, log });
+  const gauges =
+    options.metrics &&
+    hostGauges({
+      ...{ host, sessions, log, ...options.metrics },
+      logBytes: logs.bytes,
+      commands: () => completion.running,
+    });
+  const traceOf = completion.traceOf.bind(completion);
+  const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, offers, traceOf, log });
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
   const gate = new CommandGate(checks, policy, audit);
@@ -140,7 +157,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     // The heartbeat's answer tells `output --wait` about a cancellation.
     maxHeartbeatThrottleInterval: '2s',
     ...stopsWithin(options.drainMs),
-    interceptors: { activity: [(context) => journal.interceptor(context)] },
+    interceptors: { activity: activityInterceptors(journal, options.tracing) },
   }).catch((err: unknown) => {
     door?.close();
     throw err;
@@ -149,7 +166,8 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     sessions.list().some((ref) => ref.host === host && sessions.isOpen(ref));
   const adopt = (): number => {
     sweep.looks.start();
-    logs.start();
+    logs.looks.start();
+    gauges?.start({ now: true });
     retention.start();
     presence?.start();
     offers?.start(hasOpenSession);
@@ -158,7 +176,8 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   };
   const detach = async (): Promise<void> => {
     sweep.looks.stop();
-    logs.stop();
+    logs.looks.stop();
+    gauges?.stop();
     retention.stop();
     door?.close();
     await presence?.stop();

@@ -4,20 +4,21 @@ import { Retention } from '../../exec/host/retention';
 import type { Terminals } from '../../exec/terminals';
 import { RepeatedLook } from '../repeated-look';
 
-/** Start and stop it with the host's worker. */
+/** Start and stop `looks` with the host's worker. `bytes`: the size of all logs, as of the last look. */
 export function logLooks(options: {
   sessions: Terminals;
   host: string;
   maxBytes: number;
   log: (message: string, facts: object) => void;
-}): RepeatedLook {
+}): { looks: RepeatedLook; bytes: () => number } {
   const { sessions, host, maxBytes, log } = options;
   const { dataDir } = sessions.options;
   const quota = new LogQuota({ dataDir, host, maxBytes, isClosed: (ref) => sessions.isClosed(ref) });
-  return new RepeatedLook(
+  const looks = new RepeatedLook(
     () => quota.look(),
     (error) => log('the logs of sessions could not be kept within their limit', { error }),
   );
+  return { looks, bytes: () => quota.bytes };
 }
 
 const REMOVE_EVERY_MS = 600_000;

@@ -1,7 +1,7 @@
 // Runs the workers of a data folder in this process until SIGINT or SIGTERM: for `holdfast up`, which starts it
 // detached, and for `holdfast worker`, which a service manager starts.
 import { flushCompileCache } from 'node:module';
-import { Runtime, makeTelemetryFilterString } from '@temporalio/worker';
+import { makeTelemetryFilterString } from '@temporalio/worker';
 import { resolveServer } from '../../client/connect';
 import { serverTrouble } from '../../client/delivery/server-trouble';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -16,6 +16,7 @@ import { configurationSource, readConfiguration } from '../configuration/configu
 import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
 import { loadTools } from '../configuration/tool-modules';
 import { createWorkers } from '../create-workers';
+import { installRuntime, metricsExporter } from '../telemetry/install-runtime';
 import { serveProbes } from './probes';
 import { runningWorker, startBeating, workerPaths, type WorkerRecord } from './worker-record';
 
@@ -52,13 +53,15 @@ export async function runWorker(options: RunOptions): Promise<void> {
   const running = runningWorker(dataDir);
   if (running && running.identity.pid !== process.pid)
     throw new HoldfastError('worker_running', { dataDir, host: running.host ?? 'none' });
-  const { log: settings } = readConfiguration(configurationSource({ dataDir, config }));
+  const { log: settings, telemetry } = readConfiguration(configurationSource({ dataDir, config }));
   const log = new ProcessLog('worker', settings.level).takeWarnings();
   const paths = workerPaths(dataDir);
   const stopKeeping = keepBounded(paths.log, settings, (message, facts) => log.warn(message, facts));
-  Runtime.install({
+  installRuntime({
     logger: log,
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }) } },
+    metrics: metricsExporter(telemetry, telemetry.prometheus, process.env),
+    filter: makeTelemetryFilterString({ core: 'WARN' }),
+    warn: (message, facts) => log.warn(message, facts),
   });
   const { address, namespace } = resolveServer(options, process.env);
   const workdir = options.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);

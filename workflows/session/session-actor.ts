@@ -26,6 +26,7 @@ import type { ToolCallAnswer, ToolCallRequest } from '../../contracts/tools/tool
 import { Approvals, newApprovals } from '../messages/approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from '../host/host-activities';
+import { commandEnded, commandFailed } from '../messages/metered';
 import { QuestionsForAgent } from '../messages/open-questions';
 import { checkedRequest, refuse, refuseAs } from '../messages/refusal';
 import { MAX_QUEUED_INPUT_BYTES, QueuedInputs } from './queued-inputs';
@@ -301,9 +302,13 @@ export class SessionActor {
     logCommand(command, settled);
     settled.then(
       // A replaced command ends while the next one runs: the session then shows the next one.
-      (view) => (this.record.command === null ? this.show(view) : undefined),
+      (view) => {
+        commandEnded(runtime, view);
+        if (this.record.command === null) this.show(view);
+      },
       // Waiting callers get the error. The host may have refused the id for its content: it remembers ids for longer.
-      () => {
+      (err: unknown) => {
+        commandFailed(runtime, err);
         this.ids.forgetCommand(commandId);
         this.tell();
       },

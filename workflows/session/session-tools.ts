@@ -39,6 +39,7 @@ import {
 import type { Approvals } from '../messages/approvals';
 import { idAgain } from './command-run';
 import { hostFailure } from '../host/host-activities';
+import { scriptCalled } from '../messages/metered';
 import { refuse } from '../messages/refusal';
 import { conflict, type AskedBy } from '../messages/id-conflict';
 import { carriedCalls, withoutArgs, type CallRecords, type SessionCall } from './call-record';
@@ -284,7 +285,9 @@ export class SessionTools {
   /** False if it was over before. */
   private over(call: SessionCall, event: CallEvent): boolean {
     const wasSlow = isSlow(call.state);
+    const { tool } = call.request;
     if (!advance(call, event)) return false;
+    if (tool !== '') scriptCalled(tool, event.type === 'ended' ? event.outcome : 'cancelled');
     call.request = withoutArgs(call);
     if (wasSlow) this.slowEnds += 1;
     return true;

@@ -21,6 +21,7 @@ import { questionDetails } from '../messages/approval-labels';
 import type { Approvals } from '../messages/approvals';
 import type { OpenQuestions } from '../messages/open-questions';
 import { endedTurnDetails, turnDetails, type SeenSession } from '../agent/agent-labels';
+import { phaseEnded } from '../messages/metered';
 import { ToldState } from '../messages/told-state';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
@@ -53,14 +54,12 @@ export class TurnProgress {
   ) {}
 
   asksModel(step: number): void {
-    this.step = step;
     this.forPeople = [];
-    this.begin('model', `Asking the model ${this.input.settings.model}`);
+    this.begin('model', `Asking the model ${this.input.settings.model}`, step);
   }
 
   compacts(step: number): void {
-    this.step = step;
-    this.begin('model', 'Summarizing the conversation');
+    this.begin('model', 'Summarizing the conversation', step);
   }
 
   runs({ calls, headline, thoughts }: Calls, keyOf: KeyOf): void {
@@ -113,6 +112,7 @@ export class TurnProgress {
   }
 
   ended(result: TurnResult): void {
+    this.endPhase();
     Object.assign(this, { phase: null, doing: `Ended as ${result.reason}`, since: new Date() });
     setCurrentDetails(endedTurnDetails(result));
     const { reason, steps, usage = null, error } = result;
@@ -156,7 +156,13 @@ export class TurnProgress {
     return { for: this.forPeople.length > 0 ? 'person' : this.phase, since, workflowId };
   }
 
-  private begin(phase: 'model' | 'tools', doing: string): void {
+  private endPhase(): void {
+    if (this.phase !== null && this.step > 0) phaseEnded(this.phase, this.since.getTime());
+  }
+
+  private begin(phase: 'model' | 'tools', doing: string, step = this.step): void {
+    this.endPhase();
+    this.step = step;
     this.phase = phase;
     this.doing = doing;
     this.since = new Date();

@@ -36,6 +36,7 @@ import { Approvals, listenToApprovals, newApprovals } from '../messages/approval
 import { Listener } from '../messages/listener';
 import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
 import { outOfTime } from './out-of-time';
+import { toolCalled, turnEnded } from '../messages/metered';
 import { Spawns } from './spawns';
 import { runCalls } from './step-calls';
 import { recordedTranscript } from './recorded-transcript';
@@ -209,6 +210,7 @@ class Turn {
       calls: calls - ownCalls,
     };
     this.progress.ended(result);
+    turnEnded(result, this.startedAt);
     return result;
   }
 
@@ -295,6 +297,7 @@ class Turn {
     this.wallTime.start();
     const results = await runCalls(calls, (call, isReferredTo) => this.runCall(call, headline, isReferredTo));
     for (const [index, result] of results.entries()) {
+      toolCalled(result);
       // When little room is left, the remaining results share it; the calls have run, so each is recorded.
       const room = (MAX_TURN_BYTES - this.transcript.bytes) / (results.length - index);
       const { callId, tool, isError, session } = result;

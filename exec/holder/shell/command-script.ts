@@ -75,7 +75,7 @@ function wordsOf(runtime: Exclude<Runtime, 'terminal'>, code: string, file: stri
  * What bash sources before a command that is to begin in `folder`. If the folder cannot be entered, the shell ends with
  * the command, so that nothing runs elsewhere. In a separate file, to keep the line numbers of the code.
  */
-export function folderScript(folder: string, sandbox: { workspace: string } | undefined): string {
+function folderScript(folder: string, sandbox: { workspace: string } | undefined): string {
   const why = sandbox ? `: the sandbox of this host shows ${sandbox.workspace} and hides most others` : '';
   const failure = new HoldfastError('terminal_failed', {
     reason: `the working folder ${folder} cannot be entered${why}. Close the session to begin it in another`,
@@ -89,4 +89,14 @@ export function folderScript(folder: string, sandbox: { workspace: string } | un
     `fi`,
     '',
   ].join('\n');
+}
+
+/** What bash sources before a command; empty if nothing. `folder`: where it is to begin, empty for where the shell is. */
+export function beforeCommand(
+  folder: string,
+  sandbox: { workspace: string } | undefined,
+  traceparent: string | undefined,
+): string {
+  const entered = folder === '' ? '' : folderScript(folder, sandbox);
+  return traceparent === undefined ? entered : `${entered}builtin export TRACEPARENT=${quote(traceparent)}\n`;
 }

@@ -27,7 +27,7 @@ import type { CoverWatch } from '../../sandbox/cover-watch';
 import type { Sandbox } from '../../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../../sandbox/tool-socket';
 import { FenceFilter } from './fence';
-import { commandScript, folderScript } from './command-script';
+import { commandScript, beforeCommand } from './command-script';
 import { heldOpen } from './held-open';
 import { KeptSettings } from './line-settings';
 import { answersFolder, readMissingPackages } from './missing-packages';
@@ -66,6 +66,8 @@ export interface ShellCommand {
   secrets?: SessionSecrets;
   /** If present, nothing runs while one of these imports is not installed. */
   checkImports?: CodeImport[] | undefined;
+  /** For the variable TRACEPARENT of its programs. */
+  traceparent?: string | undefined;
 }
 
 export interface ShellEvents {
@@ -200,11 +202,11 @@ export class Shell {
     this.scripts?.close();
     const { write } = (this.scripts = new ScriptFiles(command.secrets));
     write(script, commandScript(this.options.directory, name, command, write), 'once');
-    if (this.cwd)
-      writeFileSync(`${script}.cwd`, folderScript(this.cwd, this.options.sandbox), { mode: 0o600 });
+    const before = beforeCommand(this.cwd, this.options.sandbox, command.traceparent);
+    if (before !== '') writeFileSync(`${script}.cwd`, before, { mode: 0o600 });
     const tools = this.offer(command.tools);
     this.fences = 0;
-    const flags = `${command.flush ? 'flush' : '-'} ${this.cwd ? 'cwd' : '-'} ${tools} ${this.lines.wanted}`;
+    const flags = `${command.flush ? 'flush' : '-'} ${before === '' ? '-' : 'cwd'} ${tools} ${this.lines.wanted}`;
     writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
     this.cwd = '';
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { turnWorkflowId } from '../../../contracts/ids';
 import { ensureServer } from '../../../engine/server';
 import { defaultCacheDir } from '../../../system/data-dir';
-import { polledQueue } from '../../../workers/agents/pollers';
+import { polledQueue } from '../../../workers/agents/agents-pollers';
 import { stopWorker } from '../../../workers/process/worker-process';
 import { endDataFolder } from '../../helpers/end-data-folder';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandView } from '../../../contracts/sessions/session';
-import { resetStickyQueues } from '../../../workers/agents/reset-sticky';
+import { forEachOpen } from '../../../workers/open-workflows';
 import { packageRoot } from '../../../system/package-root';
 import { endDataFolder } from '../../helpers/end-data-folder';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
@@ -141,7 +141,11 @@ async function approveAll(): Promise<void> {
 async function mixBuilds(turns: number): Promise<void> {
   const { temporal: client, server } = engine.client;
   const enough = notes().length + turns;
-  while (notes().length < enough) await resetStickyQueues(client, server.queue);
+  const { namespace } = client.options;
+  while (notes().length < enough)
+    await forEachOpen(client, server.queue, (execution) =>
+      client.workflowService.resetStickyTaskQueue({ namespace, execution }),
+    );
 }
 
 /** Workflow tasks that failed, in the histories of all runs. */

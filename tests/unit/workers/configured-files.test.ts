@@ -98,6 +98,11 @@ scopes = ["openid"]
 claim = "groups"
 roles = { a = { role = "viewer", agents = ["b"] } }
 public_url = "https://example.org"
+[telemetry]
+prometheus = "127.0.0.1:9464"
+prometheus_gateway = "127.0.0.1:9465"
+otlp = "http://127.0.0.1:4318"
+env_otlp_headers = { A = "PATH" }
 `,
   `[sandbox]
 mode = "required"

@@ -1,0 +1,161 @@
+// Metrics that have to be looked for at the server: agents, waits, hosts, backlogs. Only the first of the workers of a
+// queue looks, for all; the others tell zeros, so the largest of all workers' values counts.
+import type { Client } from '@temporalio/client';
+import type { MetricMeter } from '@temporalio/common';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import { AGENT_STATES, NOTICED_AT_KEY } from '../../contracts/agents/work-state';
+import { hostTaskQueue } from '../../contracts/ids';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { HostState } from '../../contracts/sessions/remote-hosts';
+import { gauge } from '../../contracts/telemetry/metrics';
+import { firstOfWorkers } from '../agents/agents-pollers';
+import { RepeatedLook } from '../repeated-look';
+
+/** temporal.api.enums.v1.TaskQueueType */
+const QUEUE_KINDS = { workflow: 1, activity: 2 } as const;
+/** Each is two requests a look, and a label. */
+const MAX_QUEUES = 100;
+const REASONS = ['approval', 'input', 'person', 'agents'] as const;
+/** The oldest wait is looked for among those at least this old, in milliseconds: lists begin with the youngest. */
+const AGES_MS = [86_400_000, 3_600_000, 300_000, 0];
+const MAX_LISTED = 200;
+
+export interface AgentsGaugesOptions {
+  client: HoldfastClient;
+  meter: MetricMeter;
+  /** With which this worker polls. */
+  identity: string;
+  retries: () => { calls: number; oldestSeconds: number };
+  everyMs: number;
+  warn: (message: string, facts: object) => void;
+}
+
+export class AgentsGauges {
+  readonly looks: RepeatedLook;
+  private wasFirst = false;
+  /** Queues that were told, to be told as empty when they are not looked at any more. */
+  private readonly queues = new Set<string>();
+
+  constructor(private readonly options: AgentsGaugesOptions) {
+    const failed = (reason: string): void => options.warn('metrics could not be looked up', { reason });
+    this.looks = new RepeatedLook(() => this.look(), failed, options.everyMs);
+  }
+
+  private async look(): Promise<void> {
+    const { client, identity, meter, retries } = this.options;
+    const { calls, oldestSeconds } = retries();
+    gauge(meter, 'holdfast_model_retries', {}, calls);
+    gauge(meter, 'holdfast_model_retry_oldest_seconds', {}, oldestSeconds);
+    const isFirst = (await firstOfWorkers(client.temporal, client.server.queue)) === identity;
+    if (isFirst) await this.tellAll();
+    else if (this.wasFirst) this.tellNothing();
+    this.wasFirst = isFirst;
+  }
+
+  private async tellAll(): Promise<void> {
+    const { client, meter } = this.options;
+    const clients = await client.namespaces.all();
+    for (const state of AGENT_STATES) {
+      const query = `${running(WORKFLOWS.agent)} AND ${SEARCH_ATTRIBUTES.state} = "${state}"`;
+      gauge(meter, 'holdfast_agents', { state }, await countIn(clients, query));
+    }
+    for (const reason of REASONS) {
+      const query = `${running(WORKFLOWS.turn, WORKFLOWS.execSession)} AND ${SEARCH_ATTRIBUTES.waitsFor} = "${reason}"`;
+      const waits = await countIn(clients, query);
+      gauge(meter, 'holdfast_waits', { reason }, waits);
+      const since = waits > 0 && reason !== 'agents' ? await oldestIn(clients, query) : undefined;
+      gauge(meter, 'holdfast_wait_oldest_seconds', { reason }, secondsSince(since));
+    }
+    const hosts = await client.hosts.list();
+    await this.tellHosts(clients, hosts);
+    await this.tellQueues([client.server.queue, ...hosts.map(({ host }) => hostTaskQueue(host))]);
+  }
+
+  private async tellHosts(clients: readonly Client[], hosts: readonly HostState[]): Promise<void> {
+    const { meter } = this.options;
+    const offline = hosts.filter(({ status }) => status === 'offline');
+    gauge(meter, 'holdfast_hosts', { status: 'online' }, hosts.length - offline.length);
+    gauge(meter, 'holdfast_hosts', { status: 'offline' }, offline.length);
+    let [waits, since] = [0, undefined as number | undefined];
+    for (const state of offline) {
+      const query = `${running(WORKFLOWS.execSession)} AND ${SEARCH_ATTRIBUTES.host} = "${state.host}"`;
+      const sessions = await countIn(clients, query);
+      waits += sessions;
+      if (sessions > 0) since = Math.min(since ?? Infinity, Date.parse(state.since));
+    }
+    gauge(meter, 'holdfast_waits', { reason: 'host_offline' }, waits);
+    gauge(meter, 'holdfast_wait_oldest_seconds', { reason: 'host_offline' }, secondsSince(since));
+  }
+
+  private async tellQueues(all: readonly string[]): Promise<void> {
+    const { temporal } = this.options.client;
+    const queues = all.slice(0, MAX_QUEUES);
+    for (const gone of this.queues) if (!queues.includes(gone)) this.tellEmpty(gone);
+    for (const queue of queues) {
+      this.queues.add(queue);
+      for (const [kind, taskQueueType] of Object.entries(QUEUE_KINDS)) {
+        const { stats } = await temporal.workflowService.describeTaskQueue({
+          namespace: temporal.options.namespace,
+          taskQueue: { name: queue },
+          taskQueueType,
+          reportStats: true,
+        });
+        const { seconds, nanos } = stats?.approximateBacklogAge ?? {};
+        const age = Number(seconds ?? 0) + Number(nanos ?? 0) / 1e9;
+        this.tellQueue({ queue, kind }, Number(stats?.approximateBacklogCount ?? 0), age);
+      }
+    }
+  }
+
+  private tellQueue(labels: { queue: string; kind: string }, tasks: number, age: number): void {
+    const { meter } = this.options;
+    gauge(meter, 'holdfast_queue_backlog', labels, tasks);
+    gauge(meter, 'holdfast_queue_backlog_age_seconds', labels, age);
+  }
+
+  private tellEmpty(queue: string): void {
+    for (const kind of Object.keys(QUEUE_KINDS)) this.tellQueue({ queue, kind }, 0, 0);
+    this.queues.delete(queue);
+  }
+
+  private tellNothing(): void {
+    const { meter } = this.options;
+    for (const state of AGENT_STATES) gauge(meter, 'holdfast_agents', { state }, 0);
+    for (const status of ['online', 'offline']) gauge(meter, 'holdfast_hosts', { status }, 0);
+    for (const reason of [...REASONS, 'host_offline']) {
+      gauge(meter, 'holdfast_waits', { reason }, 0);
+      gauge(meter, 'holdfast_wait_oldest_seconds', { reason }, 0);
+    }
+    for (const queue of this.queues) this.tellEmpty(queue);
+  }
+}
+
+const running = (...types: string[]): string =>
+  `ExecutionStatus = "Running" AND WorkflowType IN (${types.map((type) => `"${type}"`).join(', ')})`;
+
+async function countIn(clients: readonly Client[], query: string): Promise<number> {
+  const counts = await Promise.all(clients.map(({ workflow }) => workflow.count(query)));
+  return counts.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** When the oldest began, in milliseconds since the Unix epoch; of older waits at most 200 are compared. */
+async function oldestIn(clients: readonly Client[], query: string): Promise<number | undefined> {
+  for (const age of AGES_MS) {
+    const before = new Date(Date.now() - age).toISOString();
+    const found: number[] = [];
+    for (const { workflow } of clients) {
+      let left = MAX_LISTED;
+      const waits = `${query} AND ${SEARCH_ATTRIBUTES.noticedAt} <= "${before}"`;
+      for await (const { typedSearchAttributes } of workflow.list({ query: waits, pageSize: MAX_LISTED })) {
+        const at = typedSearchAttributes.get(NOTICED_AT_KEY)?.getTime();
+        if (at !== undefined) found.push(at);
+        if (--left === 0) break;
+      }
+    }
+    if (found.length > 0) return Math.min(...found);
+  }
+  return undefined;
+}
+
+const secondsSince = (time: number | undefined): number =>
+  time === undefined ? 0 : (Date.now() - time) / 1_000;

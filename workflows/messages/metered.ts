@@ -1,0 +1,57 @@
+// What workflows tell metrics. It leaves no trace in their histories, and a replay tells nothing.
+import { metricMeter } from '@temporalio/workflow';
+import type { ToolResult, TurnResult } from '../../contracts/agents/agent';
+import { fromFailure } from '../../contracts/errors/failure';
+import { ERROR_CODES } from '../../contracts/errors/holdfast-error';
+import type { CommandView, Runtime } from '../../contracts/sessions/session';
+import { count, observe } from '../../contracts/telemetry/metrics';
+import type { ToolOutcome } from '../../contracts/tools/tools';
+
+/** `since` in workflow time, milliseconds since the Unix epoch, like all times here. */
+export function turnEnded({ reason: outcome, steps }: TurnResult, since: number): void {
+  count(metricMeter, 'holdfast_turns', { outcome });
+  observe(metricMeter, 'holdfast_turn_duration_seconds', { outcome }, secondsSince(since));
+  observe(metricMeter, 'holdfast_turn_steps', { outcome }, steps);
+}
+
+export const phaseEnded = (phase: 'model' | 'tools', since: number): void =>
+  observe(metricMeter, 'holdfast_step_duration_seconds', { phase }, secondsSince(since));
+
+export function commandEnded(runtime: Runtime, view: CommandView): void {
+  const outcome = outcomeOf(view);
+  count(metricMeter, 'holdfast_commands', { runtime, outcome });
+  observe(metricMeter, 'holdfast_command_duration_seconds', { outcome }, view.durationMs / 1_000);
+}
+
+/** It did not run, or nobody knows what came of it. */
+export const commandFailed = (runtime: Runtime, err: unknown): void =>
+  count(metricMeter, 'holdfast_commands', { runtime, outcome: fromFailure(err)?.code ?? 'internal' });
+
+/** Of a model's call, the code of an error is at the beginning of the text for the model. */
+export function toolCalled({ tool, isError, content }: ToolResult): void {
+  const outcome = isError ? codeIn(/^Error (\w+): /.exec(content)?.[1]) : 'ok';
+  tellCall(tool, 'turn', outcome);
+}
+
+export function scriptCalled(tool: string, outcome: ToolOutcome | 'cancelled'): void {
+  if (outcome === 'cancelled') tellCall(tool, 'script', outcome);
+  else tellCall(tool, 'script', outcome.ok ? 'ok' : codeIn(outcome.error.code));
+}
+
+/** A name that no tool has comes from outside, and there are as many as anyone likes. */
+function tellCall(tool: string, caller: 'turn' | 'script', outcome: string): void {
+  const name = outcome === 'unknown_tool' ? 'unknown' : tool;
+  count(metricMeter, 'holdfast_tool_calls', { tool: name, caller, outcome });
+}
+
+/** Tools write texts and codes of their own. */
+const codeIn = (code: string | undefined): string => ERROR_CODES.find((known) => known === code) ?? 'error';
+
+function outcomeOf({ state, exitCode, signal, killedBy }: CommandView): string {
+  if (state === 'lost') return 'lost';
+  if (killedBy) return killedBy.by;
+  if (signal !== null) return 'signal';
+  return exitCode === 0 ? 'succeeded' : 'failed';
+}
+
+const secondsSince = (since: number): number => (Date.now() - since) / 1_000;
