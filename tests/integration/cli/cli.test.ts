@@ -223,6 +223,8 @@ test('doctor checks each part and finds this machine in order', async () => {
     'private sockets',
     'sessions',
     'session sockets',
+    'terminals',
+    'workers',
     'session logs',
     'large values',
     'disk',
@@ -346,8 +348,8 @@ test('wait exits with 0 when what it waits for came, with 75 at its time-out; cl
 test('reset, close and down --sessions begin nothing of the rest of the code; down --sessions leaves no process', async () => {
   const start = async (session: string): Promise<void> => {
     const code = `echo started; sleep 300; echo ran > marker-${session}`;
-    const started = await hf('exec', '--session', session, '--yield-ms', '100', code);
-    expect(started).toMatchObject({ code: 0, stdout: 'started\n' });
+    expect((await hf('exec', '--session', session, '--yield-ms', '100', code)).code).toBe(0);
+    expect((await hf('output', '--session', session, '--wait', 'pattern:started')).code).toBe(0);
   };
   await Promise.all(['50', '51', '52'].map(start));
   expect(await hf('reset', '--session', '50')).toMatchObject({ code: 0 });

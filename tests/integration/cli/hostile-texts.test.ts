@@ -136,6 +136,12 @@ const TABLE: Record<string, Line[]> = {
     { args: ['token', 'revoke', 'hostile'], data: left, isAlone: true },
     { args: ['token', 'revoke', HOSTILE_NAME], data: served, isAlone: true },
   ],
+  worker: [wrong('worker'), { args: ['worker', '--probes', HOSTILE_NAME] }],
+  gc: [{ args: ['gc', '--dry-run', '--older-than', '1s'], data: left, isAlone: true }],
+  logs: [
+    { args: ['logs'], data: served, isAlone: true },
+    { args: ['logs', HOSTILE_NAME], isAlone: true },
+  ],
   doctor: [{ args: ['doctor'], data: served, isAlone: true }],
   demo: [wrong('demo')],
 };
@@ -193,6 +199,15 @@ beforeAll(async () => {
     mkdirSync(each, { recursive: true });
   writeFileSync(replies, '- text: unused\n');
   writeFileSync(script, `rm -rf / '${HOSTILE_NAME}'\n`);
+  const logged = { ...{ level: 'warn', time: HOSTILE, process: HOSTILE, agent: HOSTILE }, message: HOSTILE };
+  const lines = [
+    { ...logged, [HOSTILE]: HOSTILE },
+    { level: 'info', error: { message: HOSTILE } },
+  ];
+  writeFileSync(
+    join(served, 'worker.log'),
+    `${lines.map((line) => JSON.stringify(line)).join('\n')}\n${HOSTILE.split('\n').join(' ')}\n`,
+  );
   const identity = identityOf(process.pid);
   writeFileSync(join(served, 'worker.json'), JSON.stringify({ ...hostile(WORKER, 'typed'), identity }));
   writeFileSync(

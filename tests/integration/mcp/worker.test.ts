@@ -140,7 +140,7 @@ test('a file that becomes invalid changes nothing, and both the log and `holdfas
   expect(stderr).toContain('The previous configuration stays in effect.');
   expect(stderr).toContain('"mcp_servers.fix" has the unknown key "foo"');
   const log = readFileSync(join(engine.dataDir, 'worker.log'), 'utf8');
-  expect(log).toContain('has the unknown key "foo"');
+  expect(log).toContain(String.raw`has the unknown key \"foo\"`);
   expect(stderr + log).not.toContain(SECRET);
   writeFileSync(config, beginning);
   await until(() => registry().faults.length === 0);
