@@ -6,6 +6,7 @@ import { gatewayPaths } from '../../gateway/gateway-record';
 import { LogReader, type LoggedLine } from '../../system/log/logged-lines';
 import { workerPaths } from '../../workers/process/worker-record';
 import { dataDirOf, type GlobalOptions } from '../context';
+import { visibleJson } from '../print/print-json';
 import { note, styled } from '../terminal/terminal-style';
 
 export interface LogsOptions extends GlobalOptions {
@@ -20,7 +21,7 @@ export interface LogsOptions extends GlobalOptions {
 
 const LOOK_EVERY_MS = 200;
 
-/** Prints lines for people, or with `--json` as they were written. Needs neither the server nor a worker. */
+/** Prints lines for people, or with `--json` as JSON: also those that are none in the file. Needs neither the server nor a worker. */
 export async function logs(agent: string | undefined, options: LogsOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const readers = [workerPaths(dataDir).log, gatewayPaths(dataDir).log].map((path) => new LogReader(path));
@@ -35,7 +36,10 @@ export async function logs(agent: string | undefined, options: LogsOptions): Pro
       .filter(isWanted)
       .sort((a, b) => a.at - b.at);
   const print = (lines: LoggedLine[]): void => {
-    for (const line of lines) process.stdout.write(`${options.json ? line.text : shown(line)}\n`);
+    for (const line of lines)
+      process.stdout.write(
+        `${options.json ? visibleJson(line.facts ?? { message: line.text }) : shown(line)}\n`,
+      );
   };
   const before = next();
   print(options.tail === null ? before : before.slice(-options.tail || before.length));

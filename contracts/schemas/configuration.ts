@@ -159,7 +159,7 @@ export type Versioning = (typeof VERSIONING)[number];
 const deploymentSchema = z.strictObject({
   versioning: z._default(
     z.enum(VERSIONING, { error: `must be one of ${VERSIONING.map((one) => `"${one}"`).join(', ')}` }),
-    'auto-upgrade',
+    'off',
   ),
 });
 

@@ -19,6 +19,6 @@ test('the limits of the disk are the defaults, and all there are', () => {
   writeFileSync(file, block?.code ?? '');
   const { storage } = readConfiguration({ file, isNamed: true, env: {}, programEnv: {} });
   rmSync(folder, { recursive: true });
-  expect(storage).toEqual(DEFAULT_QUOTAS);
+  expect(storage).toEqual({ ...DEFAULT_QUOTAS, bucket: null });
   expect(block?.code.match(/^\w+ = /gm)).toHaveLength(Object.keys(DEFAULT_QUOTAS).length);
 });

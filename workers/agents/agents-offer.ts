@@ -59,7 +59,7 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
     ['prompts', hashedFolder(dialects.promptFolder)],
     ['roles', hashedFolder(roles)],
     // Absent where it is the default, as in offers of releases without it.
-    ...(versioning === 'auto-upgrade' ? [] : [['deployment.versioning', versioning] as [string, string]]),
+    ...(versioning === 'off' ? [] : [['deployment.versioning', versioning] as [string, string]]),
     ['encryption', encryption.keys.map(({ id }) => id).join(' ') || 'none'],
     ['encryption.required', String(encryption.required)],
     // Only where there is one: workers of earlier releases say nothing of it.

@@ -56,26 +56,30 @@ async function buildOf(workflowId: string): Promise<{ build: string | undefined;
   };
 }
 
-test('a pinned turn stays with its build while that has a worker, and goes on with the current one after that', async () => {
-  const own = await current();
-  const agent = engine.client.agent('pinned');
-  await agent.start({
-    mode: 'conversation',
-    ...files.settings([{ text: 'one', delayMs: 8_000 }, { text: 'two' }]),
-  });
-  const answer = agent.send('first');
-  const turn = turnWorkflowId('pinned', 1);
-  await until(async () => (await buildOf(turn).catch(() => undefined))?.build === own);
-  await upSecond(next.bin);
-  expect(await current()).not.toBe(own);
-  expect(await buildOf(turn)).toEqual({ build: own, isMoved: false });
-  // The only worker of the first build, and of its host.
-  const { code, stderr } = await engine.cli(['up'], { bin: next.bin });
-  expect([code, stderr]).toEqual([0, expect.stringContaining('replaced the worker')]);
-  expect(await answer).toMatchObject({ answer: 'one' });
-  expect(await agent.send('second')).toMatchObject({ answer: 'two' });
-  await agent.stop();
-}, 60_000);
+longTest(
+  'a pinned turn stays with its build while that has a worker, and goes on with the current one after that',
+  async () => {
+    const own = await current();
+    const agent = engine.client.agent('pinned');
+    await agent.start({
+      mode: 'conversation',
+      ...files.settings([{ text: 'one', delayMs: 8_000 }, { text: 'two' }]),
+    });
+    const answer = agent.send('first');
+    const turn = turnWorkflowId('pinned', 1);
+    await until(async () => (await buildOf(turn).catch(() => undefined))?.build === own);
+    await upSecond(next.bin);
+    expect(await current()).not.toBe(own);
+    expect(await buildOf(turn)).toEqual({ build: own, isMoved: false });
+    // The only worker of the first build, and of its host.
+    const { code, stderr } = await engine.cli(['up'], { bin: next.bin });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('replaced the worker')]);
+    expect(await answer).toMatchObject({ answer: 'one' });
+    expect(await agent.send('second')).toMatchObject({ answer: 'two' });
+    await agent.stop();
+  },
+  60_000,
+);
 
 longTest(
   'an earlier build that starts again leaves the queue to the later one, and takes it when that is gone',
@@ -105,6 +109,7 @@ test('on a server without deployments workers serve as before', async () => {
       settings: { 'system.enableDeploymentVersions': false },
       ...{ port, uiPort: port + 1 },
     });
+    writeFileSync(join(without.dataDir, 'holdfast.toml'), '[deployment]\nversioning = "auto-upgrade"\n');
     await without.start();
     const session = without.client.session({ agent: 'plain', session: 0 });
     expect(await session.exec({ code: 'echo served' })).toMatchObject({ output: 'served\n' });

@@ -33,7 +33,7 @@ let next: NextBuild;
 
 beforeAll(async () => {
   next = new NextBuild();
-  const config = '[policy.agents]\nasked = "ask"\n';
+  const config = '[deployment]\nversioning = "auto-upgrade"\n[policy.agents]\nasked = "ask"\n';
   for (const dataDir of [engine.dataDir, second]) {
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(join(dataDir, 'holdfast.toml'), config);

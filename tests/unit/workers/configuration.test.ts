@@ -54,7 +54,7 @@ test('no file is a configuration with the defaults; a named file must exist', ()
     encryption: { keys: [], required: false, allowPlaintext: [], allowUnbound: [] },
     secrets: { file: null, env: [], command: null },
     storage: { ...DEFAULT_QUOTAS, bucket: null },
-    deployment: { versioning: 'auto-upgrade' },
+    deployment: { versioning: 'off' },
     webhooks: [],
     gateway: { oidc: null },
     log: { level: 'info', maxBytes: 10 * 1024 * 1024, keep: 3 },
