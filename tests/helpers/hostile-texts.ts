@@ -20,6 +20,20 @@ export const HOSTILE = `${MARK}${UNSEEN}${SEQUENCES}${C1}${CONTROLS}${REORDERING
 /** Output of sessions and models, text in any script: invisible characters in it may stay. */
 export const HOSTILE_SAID = `said${UNSEEN}${SEQUENCES}${C1}${CONTROLS}${REORDERING} said`;
 
+/** The log of a worker: two lines of JSON, and one that a module has printed. */
+export const HOSTILE_LOG = [
+  JSON.stringify({
+    level: 'warn',
+    time: HOSTILE,
+    process: HOSTILE,
+    agent: HOSTILE,
+    message: HOSTILE,
+    [HOSTILE]: HOSTILE,
+  }),
+  JSON.stringify({ level: 'info', error: { message: HOSTILE } }),
+  `${HOSTILE.split('\n').join(' ')}\n`,
+].join('\n');
+
 /** In samples, a placeholder for foreign text, and for output of sessions and models. */
 export const TEXT = '<text>';
 export const SAID = '<said>';
@@ -94,3 +108,16 @@ export function active(text: string, { tty, isOutput = false }: Shown): string {
   const lines = rest.split('\n').filter((line) => !ALLOWED.test(line) || line.startsWith(FORGED));
   return lines.map((line) => JSON.stringify(line)).join('\n');
 }
+
+/** What a client of `holdfast mcp` asks about an agent with hostile texts. */
+export const MCP_INPUT = [
+  {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '0' } },
+  },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/call', params: { name: 'agent_state', arguments: { agent: MARK } } },
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  .join('');

@@ -23,7 +23,16 @@ import {
   VIEW,
   WORKER,
 } from '../../helpers/hostile-answers';
-import { active, hostile, HOSTILE, HOSTILE_NAME, MARK, type Hostility } from '../../helpers/hostile-texts';
+import {
+  active,
+  hostile,
+  HOSTILE,
+  HOSTILE_LOG,
+  HOSTILE_NAME,
+  MARK,
+  MCP_INPUT,
+  type Hostility,
+} from '../../helpers/hostile-texts';
 import { HostileWorker, Refusal, type Asked } from '../../helpers/hostile-worker';
 import { testEachOf } from '../../helpers/long-run';
 import { Person } from '../../helpers/person';
@@ -65,18 +74,6 @@ const TALK = 'agent/talker/turn/1';
 const ON_HOST = ['--host', MARK];
 /** Commands that would start something real, or show nothing of others, say at least what is wrong with their options. */
 const wrong = (...args: string[]): Line => ({ args: [...args, '--profile', HOSTILE_NAME] });
-const MCP_INPUT = [
-  {
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '0' } },
-  },
-  { method: 'notifications/initialized' },
-  { id: 2, method: 'tools/call', params: { name: 'agent_state', arguments: { agent: MARK } } },
-]
-  .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  .join('');
-
 /** By the names of the command line. */
 const TABLE: Record<string, Line[]> = {
   up: [wrong('up')],
@@ -199,15 +196,7 @@ beforeAll(async () => {
     mkdirSync(each, { recursive: true });
   writeFileSync(replies, '- text: unused\n');
   writeFileSync(script, `rm -rf / '${HOSTILE_NAME}'\n`);
-  const logged = { ...{ level: 'warn', time: HOSTILE, process: HOSTILE, agent: HOSTILE }, message: HOSTILE };
-  const lines = [
-    { ...logged, [HOSTILE]: HOSTILE },
-    { level: 'info', error: { message: HOSTILE } },
-  ];
-  writeFileSync(
-    join(served, 'worker.log'),
-    `${lines.map((line) => JSON.stringify(line)).join('\n')}\n${HOSTILE.split('\n').join(' ')}\n`,
-  );
+  writeFileSync(join(served, 'worker.log'), HOSTILE_LOG);
   const identity = identityOf(process.pid);
   writeFileSync(join(served, 'worker.json'), JSON.stringify({ ...hostile(WORKER, 'typed'), identity }));
   writeFileSync(
