@@ -64,18 +64,22 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
   let { policy } = configuration;
   let hasServers = false;
   let stopWatching = (): void => undefined;
+  /** The log has the faults before the list of tools shows them: people look there next. */
+  const found = (now: string[]): void => {
+    faults = now;
+    for (const fault of faults) log.warn('configuration', { reason: fault });
+  };
   const follow = (): void => {
     try {
       const now = readConfiguration(where);
-      faults = needingRestart(configuration, now);
+      found(needingRestart(configuration, now));
       ({ policy } = now);
       if (hasServers) servers.reconcile(trusted(now));
     } catch (err) {
       if (!(err instanceof HoldfastError)) throw err;
-      faults = [`The previous configuration stays in effect. ${err.message}`];
+      found([`The previous configuration stays in effect. ${err.message}`]);
       if (hasServers) servers.reconcile(servers.settings());
     }
-    for (const fault of faults) log.warn('configuration', { reason: fault });
   };
   return {
     configuration,
