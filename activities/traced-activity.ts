@@ -28,6 +28,7 @@ export const tracedActivity =
         if (!parent) return next(input);
         const startMs = Date.now();
         const { activityType, attempt } = info;
+        const { attributes, ...span } = spanOf(activityType, input.args[0]);
         const end = (more: Attributes, error?: string): void =>
           tell({
             ...{
@@ -36,10 +37,10 @@ export const tracedActivity =
               parentSpanId: parent.spanId,
             },
             ...{ startMs, endMs: Date.now(), error },
-            ...spanOf(activityType, input.args[0]),
+            ...span,
             attributes: {
               'holdfast.attempt': attempt,
-              ...spanOf(activityType, input.args[0]).attributes,
+              ...attributes,
               ...(content && contentOf(input.args[0])),
               ...more,
             },

@@ -3,18 +3,15 @@ import { resolve } from 'node:path';
 import { resolveServer } from '../client/connect';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { createProviders } from '../models/providers';
-import { configurationSource, readConfiguration } from '../workers/configuration/configuration';
-import { recordedConfig } from '../workers/configuration/recorded-choice';
+import { workersConfiguration } from '../workers/configuration/configuration';
 import { runningWorker } from '../workers/process/worker-record';
 import { configOf, dataDirOf, type GlobalOptions } from './context';
 
 /** Throws what the provider's check throws, `model_unknown` and `config_invalid`. */
 export async function checkModel(options: GlobalOptions, model: string): Promise<void> {
   const dataDir = dataDirOf(options);
-  const named = configOf(options);
-  const config = (named === undefined ? recordedConfig(dataDir) : named) ?? undefined;
   try {
-    const { models } = readConfiguration(configurationSource({ dataDir, config }));
+    const { models } = workersConfiguration(dataDir, configOf(options));
     await createProviders({}, models)(model).check?.();
   } catch (err) {
     // A running worker, here or elsewhere, has its own environment and the configuration it started with.

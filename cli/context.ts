@@ -9,8 +9,7 @@ import { encryptedPayloads } from '../encryption/data-converter';
 import { defaultCacheDir, defaultDataDir } from '../system/data-dir';
 import { ensureServer, isGuarded, runningServer, uiLink, type EngineRecord } from '../engine/server';
 import { engineEnvironment } from '../workers/configuration/exposed';
-import { readEncryption } from '../workers/configuration/read-encryption';
-import { readTelemetry } from '../workers/telemetry/read-telemetry';
+import { readClientSettings } from '../workers/configuration/read-client-settings';
 import { recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
 import { ensureWorker } from '../workers/process/worker-process';
 import {
@@ -104,9 +103,9 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const stopWatchingDisk = engine ? watchDisk(dataDir, watch) : (): void => undefined;
   const address = engine?.address ?? server.address;
   const { namespace } = server;
-  const dataConverter = encryptedPayloads(readEncryption(dataDir, configOf(options)));
+  const { encryption, startsTraces } = readClientSettings(dataDir, configOf(options));
+  const dataConverter = encryptedPayloads(encryption);
   const { patienceMs } = open;
-  const startsTraces = readTelemetry(dataDir, configOf(options)).traces;
   const more = { dataConverter, patienceMs, startsTraces };
   const connecting = connectTemporal({ ...server, address }, more);
   const temporal = await tellIfSlow(`the Temporal server at ${address}`, connecting);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkedId, checkedSession, type SessionRef } from '../contracts/ids';
+import { checkedId, checkedSession, ID_PATTERN, type SessionRef } from '../contracts/ids';
 import { makeFolder } from '../system/make-folder';
 
 /** The kernel keeps 108 bytes for the path of a unix socket (unix(7)), macOS 104. */
@@ -43,12 +43,11 @@ export function sessionPaths(dataDir: string, ref: SessionRef): SessionPaths {
   };
 }
 
-/** The session that a folder of `sessionsDirectory` belongs to. */
+/** The session that a folder of `sessionsDirectory` belongs to; undefined for a stray one, such as a copy. */
 export function parseSessionDirectory(name: string): SessionRef | undefined {
-  const [agent, host, session] = name.split('.');
-  return agent && host && session && /^\d{1,6}$/.test(session)
-    ? { agent, host, session: Number(session) }
-    : undefined;
+  const [agent = '', host = '', session = '', ...more] = name.split('.');
+  const isOurs = [agent, host].every((id) => ID_PATTERN.test(id)) && /^(?:0|[1-9]\d{0,5})$/.test(session);
+  return isOurs && more.length === 0 ? { agent, host, session: Number(session) } : undefined;
 }
 
 /** All sessions that have a folder here. */

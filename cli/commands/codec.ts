@@ -8,7 +8,7 @@ import { serveCodec, type CodecServer } from '../../encryption/codec-server';
 import { encryptingCodec } from '../../encryption/data-converter';
 import { enginePaths, readRecord } from '../../engine/record';
 import { readPrivateFile } from '../../system/private-file';
-import { readEncryption } from '../../workers/configuration/read-encryption';
+import { readClientSettings } from '../../workers/configuration/read-client-settings';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { printJson, visibleJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
@@ -31,7 +31,7 @@ const INTERRUPTED = 128 + 2;
 /** Serves until Ctrl-C. */
 export async function codec(options: CodecOptions): Promise<number> {
   const dataDir = dataDirOf(options);
-  const settings = readEncryption(dataDir, configOf(options));
+  const { encryption: settings } = readClientSettings(dataDir, configOf(options));
   if (settings.keys.length === 0)
     throw new HoldfastError('config_invalid', {
       faults: '[encryption] has no keys (`holdfast codec new-key` makes one and prints what to write).',

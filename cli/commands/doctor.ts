@@ -18,7 +18,7 @@ import { detectTreeKill } from '../../exec/processes/process-tree';
 import { sessionEnvironment } from '../../exec/host/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
 import { engineEnvironment, exposedNow, outsideProgram } from '../../workers/configuration/exposed';
-import { readEncryption } from '../../workers/configuration/read-encryption';
+import { readClientSettings } from '../../workers/configuration/read-client-settings';
 import { runningWorker } from '../../workers/process/worker-record';
 import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
@@ -151,7 +151,7 @@ async function checkServerBinary(name: string, dataDir: string): Promise<Check> 
 function checkEncryption(options: GlobalOptions, dataDir: string): Check {
   const name = 'payloads';
   try {
-    const settings = readEncryption(dataDir, configOf(options));
+    const { encryption: settings } = readClientSettings(dataDir, configOf(options));
     const [first] = settings.keys;
     if (!first) {
       return { name, status: 'ok', found: 'not encrypted' };
@@ -238,7 +238,7 @@ async function releases(
   const { builds, hosts } = await checkServerReleases(async () => {
     if (!server.isConfigured && !running)
       throw new HoldfastError('no_server', { address, reason: 'not running' });
-    const dataConverter = encryptedPayloads(readEncryption(dataDir, configOf(options)));
+    const dataConverter = encryptedPayloads(readClientSettings(dataDir, configOf(options)).encryption);
     const temporal = await connectTemporal({ ...server, address }, { dataConverter });
     return new HoldfastClient(temporal, address, { queue: runningWorker(dataDir)?.queue });
   });

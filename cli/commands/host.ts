@@ -8,8 +8,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { attachToken } from '../../exec/attach/attach-keys';
 import { HostAccess } from '../../exec/host/host-access';
 import { ProcessLog } from '../../system/log/process-log';
-import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
-import { readTelemetry } from '../../workers/telemetry/read-telemetry';
+import { workersConfiguration } from '../../workers/configuration/configuration';
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
@@ -68,7 +67,7 @@ export async function hostWorkers(
   const { createWorkers } = await import('../../workers/create-workers');
   const { DefaultLogger } = await import('@temporalio/worker');
   const { installRuntime, metricsExporter } = await import('../../workers/telemetry/install-runtime');
-  const telemetry = readTelemetry(dataDir, configOf(options) ?? null);
+  const { telemetry } = workersConfiguration(dataDir, configOf(options) ?? null);
   // Of the SDK, people see only errors: `log` reports the rest.
   const logger = log instanceof ProcessLog ? log : new DefaultLogger('ERROR');
   const metrics = metricsExporter(telemetry, telemetry.prometheus, process.env);
@@ -97,8 +96,8 @@ export async function serverOf(options: GlobalOptions): Promise<{ address: strin
 /** For programs, lines as of all processes that serve. Throws `config_invalid`. */
 function logOf(options: GlobalOptions): WorkersLog {
   if (!options.json) return NOTES;
-  const source = configurationSource({ dataDir: dataDirOf(options), config: configOf(options) ?? undefined });
-  return new ProcessLog('host', readConfiguration(source).log.level).takeWarnings();
+  const { log } = workersConfiguration(dataDirOf(options), configOf(options) ?? null);
+  return new ProcessLog('host', log.level).takeWarnings();
 }
 
 /** For people. */

@@ -5,12 +5,8 @@ import { ownValue } from '../../contracts/own';
 import type { RegistryRecord } from '../../contracts/tools/registry-record';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { createToolRegistry } from '../../tools/registry';
-import {
-  builtInOptions,
-  configurationSource,
-  readConfiguration,
-} from '../../workers/configuration/configuration';
-import { recordedConfig, recordedTools } from '../../workers/configuration/recorded-choice';
+import { builtInOptions, workersConfiguration } from '../../workers/configuration/configuration';
+import { recordedTools } from '../../workers/configuration/recorded-choice';
 import { exposedNow, moduleFiles, refuseExposed } from '../../workers/configuration/exposed';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
 import { loadTools } from '../../workers/configuration/tool-modules';
@@ -45,9 +41,8 @@ async function registryOf(options: GlobalOptions): Promise<RegistryRecord> {
   const dataDir = dataDirOf(options);
   const published = publishedRegistry(dataDir);
   if (published) return { tools: published.tools, servers: published.servers, faults: published.faults };
-  const named = configOf(options);
-  const config = (named === undefined ? recordedConfig(dataDir) : named) ?? undefined;
-  const configuration = readConfiguration(configurationSource({ dataDir, config }));
+  const config = configOf(options);
+  const configuration = workersConfiguration(dataDir, config);
   const { modules, mcpServers } = configuration;
   refuseExposed(moduleFiles([...modules, ...recordedTools(dataDir)]), exposedNow({ dataDir, config }));
   const own = await loadTools([...modules, ...recordedTools(dataDir)]);

@@ -1,6 +1,5 @@
 // `holdfast doctor` on metrics: does the running worker offer them where `[telemetry]` says?
-import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
-import { recordedConfig } from '../../workers/configuration/recorded-choice';
+import { workersConfiguration } from '../../workers/configuration/configuration';
 import { runningWorker, workerPaths } from '../../workers/process/worker-record';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 
@@ -31,8 +30,7 @@ export async function checkMetrics(dataDir: string): Promise<Found | undefined> 
 
 function placeIn(dataDir: string): string | null {
   try {
-    const config = recordedConfig(dataDir) ?? undefined;
-    return readConfiguration(configurationSource({ dataDir, config })).telemetry.prometheus;
+    return workersConfiguration(dataDir).telemetry.prometheus;
   } catch {
     return null;
   }

@@ -6,7 +6,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { limitsProcesses, trySandbox, type SandboxChoice } from '../../exec/sandbox/open-sandbox';
 import type { SandboxProfile } from '../../exec/sandbox/profile';
 import { usualWorkingFolder } from '../../exec/working-folder';
-import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
+import { readConfiguration, workersSource } from '../../workers/configuration/configuration';
 import {
   exposedNow,
   loadedPlaces,
@@ -14,7 +14,7 @@ import {
   refuseExposed,
   refuseExposedParts,
 } from '../../workers/configuration/exposed';
-import { recordedConfig, recordedTools, recordedWorkdir } from '../../workers/configuration/recorded-choice';
+import { recordedTools, recordedWorkdir } from '../../workers/configuration/recorded-choice';
 
 /** Why it matters. */
 const WITHOUT =
@@ -35,7 +35,7 @@ export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
   // Before the first worker: a folder of its own, because `/tmp` itself may contain the home folder.
   const standIn = existsSync(folder) ? undefined : mkdtempSync(join(tmpdir(), 'holdfast-doctor-'));
   try {
-    const source = configurationSource({ dataDir, config: recordedConfig(dataDir) ?? undefined });
+    const source = workersSource(dataDir);
     const configuration = readConfiguration(source);
     const { sandbox } = configuration;
     isOff = sandbox.mode === 'off';

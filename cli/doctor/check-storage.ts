@@ -6,9 +6,8 @@ import { DAY_MS, type BucketPlace, type Quotas } from '../../contracts/sessions/
 import { asFile } from '../../activities/blobs/bucket-store';
 import { openS3Bucket } from '../../activities/blobs/s3-bucket';
 import { logUsage, type LogUsage } from '../../exec/host/log-quota';
-import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
+import { workersConfiguration } from '../../workers/configuration/configuration';
 import { blobFolder } from '../../workers/open-blobs';
-import { recordedConfig } from '../../workers/configuration/recorded-choice';
 
 interface Found {
   status: 'ok' | 'warn' | 'fail';
@@ -28,8 +27,7 @@ export async function checkStorage(
   namespace = 'default',
 ): Promise<{ logs: Found; values: Found; bucket?: Found }> {
   try {
-    const source = configurationSource({ dataDir, config: recordedConfig(dataDir) ?? undefined });
-    const { storage } = readConfiguration(source);
+    const { storage } = workersConfiguration(dataDir);
     const files = await new BlobFolder(blobFolder(dataDir)).list();
     const found = { logs: logsOf(dataDir, storage), values: valuesOf(files, storage) };
     return storage.bucket ? { ...found, bucket: await bucketOf(storage.bucket, namespace, storage) } : found;

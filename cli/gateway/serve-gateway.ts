@@ -14,7 +14,6 @@ import { readGateway } from '../../workers/configuration/read-gateway';
 import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
 import { publishedRegistry } from '../../workers/configuration/registry-record';
 import { openSpans } from '../../workers/telemetry/span-exporter';
-import { readTelemetry } from '../../workers/telemetry/read-telemetry';
 import { configOf, isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
@@ -56,12 +55,11 @@ export async function serve(options: ServeOptions): Promise<number> {
     ...{ start: true, staysOnFullDisk: true, patienceMs: PATIENCE_MS },
   });
   const { client, dataDir, namespace } = context;
-  const { oidc, log: settings } = readGateway(dataDir, configOf(options), process.env);
+  const { oidc, log: settings, telemetry } = readGateway(dataDir, configOf(options), process.env);
   const log = detached || options.json ? new ProcessLog('gateway', settings.level) : NOTES;
   const stopKeeping = keepBounded(gatewayPaths(dataDir).log, settings, (text, facts) =>
     log.warn(text, facts),
   );
-  const telemetry = readTelemetry(dataDir, configOf(options));
   const spans = await openSpans(telemetry, 'gateway', (message, facts) => log.warn(message, facts));
   const gateway = await startAtFirstFree(placesFor(options, dataDir), {
     ...{ client, dataDir, namespace },

@@ -5,8 +5,7 @@ import { inertLine } from '../../contracts/text/inert';
 import { detectTreeKill } from '../../exec/processes/process-tree';
 import { Retention, type ClosedLongAgo } from '../../exec/host/retention';
 import { SessionHost } from '../../exec/host/session-host';
-import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
-import { recordedConfig } from '../../workers/configuration/recorded-choice';
+import { workersConfiguration } from '../../workers/configuration/configuration';
 import { blobFolder } from '../../workers/open-blobs';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
@@ -21,8 +20,7 @@ export interface GcOptions extends GlobalOptions {
 /** Needs neither the server nor a worker, and disturbs neither. */
 export async function gc(options: GcOptions): Promise<number> {
   const dataDir = dataDirOf(options);
-  const config = configOf(options) ?? recordedConfig(dataDir) ?? undefined;
-  const { storage } = readConfiguration(configurationSource({ dataDir, config }));
+  const { storage } = workersConfiguration(dataDir, configOf(options));
   const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });
   const keepMs = options.olderThan ?? storage.closedSessionMs;
   const retention = new Retention({ dataDir, keepMs, isClosed: (ref) => host.isClosed(ref) });

@@ -61,7 +61,7 @@ export const headersWith = (headers: Headers, context: TraceContext): Headers =>
   [TRACE_HEADER]: defaultPayloadConverter.toPayload({ traceparent: writeTraceparent(context) }),
 });
 
-/** The span of a command: it has the same id whoever tells it, after however many kills. */
+/** The span of a command: it has the same id, no matter which process tells it, after however many kills. */
 export const commandSpan = ({ traceId }: TraceContext, commandId: string): TraceContext => ({
   traceId,
   spanId: sha256(`${traceId} ${commandId}`).slice(0, 16),

@@ -14,8 +14,8 @@ const LOOK_EVERY_MS = 10_000;
 const STDERR = 2;
 
 /**
- * Looks at the log file regularly, if stderr leads there, until the returned function is called. Whoever else holds it
- * open must append (O_APPEND).
+ * Looks at the log file regularly, if stderr leads there, until the returned function is called. Other processes that
+ * have it open must append (O_APPEND).
  */
 export function keepBounded(
   path: string,

@@ -28,6 +28,7 @@ import { configuredSecrets, type SecretSettings } from './configured-secrets';
 import { configuredSandbox } from './configured-sandbox';
 import { configuredStorage } from './configured-storage';
 import { configuredTelemetry, type TelemetrySettings } from './configured-telemetry';
+import { recordedConfig } from './recorded-choice';
 import { configuredWebhooks, type ConfiguredWebhook } from './configured-webhooks';
 
 export interface Configuration {
@@ -91,6 +92,16 @@ export const configurationSource = (choice: {
   env: process.env,
   programEnv: sessionEnvironment(process.env),
 });
+
+/** `config`: null for the data folder's own file; undefined for that of its last worker. */
+export const workersSource = (
+  dataDir: string,
+  config: string | null | undefined = recordedConfig(dataDir),
+): ConfigurationSource => configurationSource({ dataDir, config: config ?? undefined });
+
+/** As the worker of a data folder reads it. Throws as `readConfiguration` does. */
+export const workersConfiguration = (dataDir: string, config?: string | null): Configuration =>
+  readConfiguration(workersSource(dataDir, config));
 
 /** Throws `config_invalid`, which lists every fault with its place. */
 export function readConfiguration(source: ConfigurationSource): Configuration {

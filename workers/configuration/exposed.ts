@@ -10,8 +10,8 @@ import { findTrusted, placesOn, trustedPath, whyUntrusted } from '../../exec/tru
 import { usualWorkingFolder } from '../../exec/working-folder';
 import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { SecretSettings } from './configured-secrets';
-import { recordedConfig, recordedWorkdir } from './recorded-choice';
-import { configurationSource, readConfiguration, type Configuration } from './configuration';
+import { recordedWorkdir } from './recorded-choice';
+import { workersConfiguration, type Configuration } from './configuration';
 
 /** The folders that code in the sandbox may write, as real paths: none without a sandbox. */
 export interface Exposed {
@@ -47,10 +47,10 @@ interface Choice {
 /** Based on the current configuration. Throws `config_invalid`. */
 export function exposedNow({
   dataDir,
-  config = recordedConfig(dataDir),
+  config,
   workdir = recordedWorkdir(dataDir) ?? process.env.HOLDFAST_WORKDIR ?? null,
 }: Choice): Exposed {
-  const { sandbox } = readConfiguration(configurationSource({ dataDir, config: config ?? undefined }));
+  const { sandbox } = workersConfiguration(dataDir, config);
   return exposedBy(sandbox, { dataDir, workdir });
 }
 

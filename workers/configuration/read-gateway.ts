@@ -1,20 +1,17 @@
-// The gateway's view of the configuration of the data folder's worker: `[gateway.oidc]`, with the client's secret, and `[log]`.
+// The gateway's view of the configuration of the data folder's worker: `[gateway.oidc]`, with the client's secret,
+// `[log]` and `[telemetry]`.
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { OidcChoice, OidcSettings } from '../../contracts/gateway/oidc';
 import { readPrivateFile } from '../../system/private-file';
-import {
-  configurationSource,
-  readConfiguration,
-  type Configuration,
-  type LogSettings,
-} from './configuration';
+import { workersConfiguration, type Configuration, type LogSettings } from './configuration';
+import type { TelemetrySettings } from './configured-telemetry';
 import { clientSecretFiles, exposedNow, refuseExposed } from './exposed';
-import { recordedConfig } from './recorded-choice';
 
 export interface GatewayChoice {
   /** Null if no issuer is configured. */
   oidc: OidcSettings | null;
   log: LogSettings;
+  telemetry: TelemetrySettings;
 }
 
 /** `config` as returned by `configOf`. Throws `config_invalid`. */
@@ -23,10 +20,10 @@ export function readGateway(
   config: string | null | undefined,
   env: NodeJS.ProcessEnv,
 ): GatewayChoice {
-  const named = config === undefined ? recordedConfig(dataDir) : config;
-  const configuration = readConfiguration(configurationSource({ dataDir, config: named ?? undefined }));
-  refuseExposed(clientSecretFiles(configuration), exposedNow({ dataDir, config: named }));
-  return { oidc: oidcOf(configuration, env), log: configuration.log };
+  const configuration = workersConfiguration(dataDir, config);
+  refuseExposed(clientSecretFiles(configuration), exposedNow({ dataDir, config }));
+  const { log, telemetry } = configuration;
+  return { oidc: oidcOf(configuration, env), log, telemetry };
 }
 
 function oidcOf({ gateway: { oidc } }: Configuration, env: NodeJS.ProcessEnv): OidcSettings | null {

@@ -3,7 +3,7 @@
 import '../../system/compile-cache';
 import { parseArgs } from 'node:util';
 import { createToolRegistry } from '../../tools/registry';
-import { builtInOptions, configurationSource, readConfiguration } from '../configuration/configuration';
+import { builtInOptions, workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed, refuseExposedParts } from '../configuration/exposed';
 import { loadTools } from '../configuration/tool-modules';
 import { reportFailure } from './start-failure';
@@ -18,8 +18,8 @@ async function main(): Promise<void> {
   });
   const { data: dataDir, tools: files, config } = values;
   if (!dataDir) throw new Error('--data is missing');
-  const configuration = readConfiguration(configurationSource({ dataDir, config }));
-  const exposed = exposedNow({ dataDir, config });
+  const configuration = workersConfiguration(dataDir, config ?? null);
+  const exposed = exposedNow({ dataDir, config: config ?? null });
   refuseExposedParts(configuration, exposed);
   refuseExposed(moduleFiles(files), exposed);
   const own = await loadTools([...configuration.modules, ...files]);

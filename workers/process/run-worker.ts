@@ -12,7 +12,7 @@ import { outliveLog } from '../../system/log/outlive-log';
 import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
 import { identityOf } from '../../system/process-identity';
-import { configurationSource, readConfiguration } from '../configuration/configuration';
+import { workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
 import { loadTools } from '../configuration/tool-modules';
 import { createWorkers } from '../create-workers';
@@ -53,10 +53,12 @@ export async function runWorker(options: RunOptions): Promise<void> {
   const running = runningWorker(dataDir);
   if (running && running.identity.pid !== process.pid)
     throw new HoldfastError('worker_running', { dataDir, host: running.host ?? 'none' });
-  const { log: settings, telemetry } = readConfiguration(configurationSource({ dataDir, config }));
+  const { log: settings, telemetry } = workersConfiguration(dataDir, config ?? null);
   const log = new ProcessLog('worker', settings.level).takeWarnings();
   const paths = workerPaths(dataDir);
-  const stopKeeping = keepBounded(paths.log, settings, (message, facts) => log.warn(message, facts));
+  // Also if it fails: an embedder's process, or a test's, may live on.
+  using cleanup = new DisposableStack();
+  cleanup.defer(keepBounded(paths.log, settings, (message, facts) => log.warn(message, facts)));
   installRuntime({
     logger: log,
     metrics: metricsExporter(telemetry, telemetry.prometheus, process.env),
@@ -65,7 +67,7 @@ export async function runWorker(options: RunOptions): Promise<void> {
   });
   const { address, namespace } = resolveServer(options, process.env);
   const workdir = options.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
-  refuseExposed(moduleFiles(files), exposedNow({ dataDir, config, workdir }));
+  refuseExposed(moduleFiles(files), exposedNow({ dataDir, config: config ?? null, workdir }));
   const tools = await loadTools(files);
   const workers = await createWorkers({ ...options, dataDir, host, workdir, tools, log });
   let unready: string | null = 'it is starting';
@@ -85,7 +87,9 @@ export async function runWorker(options: RunOptions): Promise<void> {
       workers.shutdown();
     });
 
-  const stopBeating = startBeating(dataDir);
+  if (probes) cleanup.defer(() => probes.close());
+  cleanup.defer(startBeating(dataDir));
+  cleanup.defer(() => removeQuietly(paths.record));
   await workers.run({
     onReady({ pollingSince }) {
       const self = { identity: identityOf(process.pid), release: ownRelease() };
@@ -99,9 +103,5 @@ export async function runWorker(options: RunOptions): Promise<void> {
       options.onReady?.(record);
     },
   });
-  probes?.close();
-  stopBeating();
-  stopKeeping();
-  removeQuietly(paths.record);
   log.info('stopped', {});
 }

@@ -15,7 +15,7 @@ import { withLock } from '../../system/lock';
 import { withoutNodeWarnings } from '../../system/log/log-tail';
 import { endGroup } from '../../system/process-end';
 import { compiledEntry } from '../../system/package-root';
-import { configurationSource, readConfiguration } from '../configuration/configuration';
+import { workersConfiguration } from '../configuration/configuration';
 import { secretStore } from '../configuration/configured-secrets';
 import {
   recordConfig,
@@ -88,7 +88,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
     // Validated here, so that a fault is reported at once and with its own error.
-    const { modules, encryption, secrets } = readConfiguration(configurationSource(chosenConfig(choice)));
+    const { modules, encryption, secrets } = workersConfiguration(choice.dataDir, choice.config);
     encryptedPayloads(encryption, choice.env);
     secretStore(secrets, choice.env);
     // Another server, choice or release is wanted now; its sessions live on under the next worker.
@@ -154,22 +154,13 @@ const serves = (
   (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
   (config === undefined || config === record.config);
 
-const chosenConfig = ({
-  dataDir,
-  config = recordedConfig(dataDir),
-}: Pick<WorkerChoice, 'dataDir' | 'config'>): { dataDir: string; config: string | undefined } => ({
-  dataDir,
-  config: config ?? undefined,
-});
-
 /** Loads the modules in a throwaway process: if they do not load, the previous worker stays. */
 async function checkTools(
-  { dataDir, env, config: named, tools = recordedTools(dataDir), onKept }: WorkerChoice,
+  { dataDir, env, config = recordedConfig(dataDir), tools = recordedTools(dataDir), onKept }: WorkerChoice,
   before: WorkerRecord,
   hasConfigured: boolean,
 ): Promise<void> {
   if (tools.length === 0 && !hasConfigured) return;
-  const { config } = chosenConfig({ dataDir, config: named });
   const args = ['--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
   if (config) args.push('--config', config);
   const child = spawn(process.execPath, [compiledEntry('workers/process/check-tools.js'), ...args], {

@@ -142,6 +142,8 @@ test('a file that becomes invalid changes nothing, and both the log and `holdfas
   const log = readFileSync(join(engine.dataDir, 'worker.log'), 'utf8');
   expect(log).toContain(String.raw`has the unknown key \"foo\"`);
   expect(stderr + log).not.toContain(SECRET);
+  // What runs can be looked at all the same.
+  expect(await hf('ps')).toMatchObject({ code: 0 });
   writeFileSync(config, beginning);
   await until(() => registry().faults.length === 0);
 }, 60_000);

@@ -48,12 +48,12 @@ test.each([
   expect(() => sessionPaths(dataDir, ref)).toThrow(INVALID);
 });
 
-test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.', 'a.b.1234567', 'a..1', '.DS_Store', 'a.b.-1'])(
-  'the folder %j is not a session',
-  (name) => {
-    expect(parseSessionDirectory(name)).toBeUndefined();
-  },
-);
+test.each([
+  ...['', 'a', 'a.b', 'a.b.c', 'a.b.', 'a.b.1234567', 'a..1', '.DS_Store', 'a.b.-1'],
+  ...['a.b.1.bak', 'a.b.01', 'A.b.1', 'a b.c.1'],
+])('the folder %j is not a session', (name) => {
+  expect(parseSessionDirectory(name)).toBeUndefined();
+});
 
 describe('a socket', () => {
   const socketOf = (data: string, agent: string, host = 'h', session = 0): string =>

@@ -1,23 +1,28 @@
-// The command line's view of `[encryption]`: from the configuration of the data folder's worker.
+// What the command line's own client needs of the configuration of the data folder's worker.
 import { readFileSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { EncryptionSettings } from '../../encryption/encryption-settings';
-import { configurationSource, readConfiguration } from './configuration';
-import { recordedConfig } from './recorded-choice';
+import { readConfiguration, workersSource } from './configuration';
+
+export interface ClientSettings {
+  encryption: EncryptionSettings;
+  /** Whether what it starts begins a trace, if it is not part of one. */
+  startsTraces: boolean;
+}
 
 /** At the beginning of any line: a table, or a key with a table. */
 const NAMES_ENCRYPTION = /^\s*\[*\s*["']?encryption\b/m;
-const NONE: EncryptionSettings = { keys: [] };
+const NONE: ClientSettings = { encryption: { keys: [] }, startsTraces: false };
 
 /**
  * `config` as returned by `configOf`. A fault elsewhere in the file does not prevent looking at what runs; but if the
  * file mentions encryption, it is `config_invalid`: nothing may be sent in plaintext by mistake.
  */
-export function readEncryption(dataDir: string, config: string | null | undefined): EncryptionSettings {
-  const named = config === undefined ? recordedConfig(dataDir) : config;
-  const source = configurationSource({ dataDir, config: named ?? undefined });
+export function readClientSettings(dataDir: string, config: string | null | undefined): ClientSettings {
+  const source = workersSource(dataDir, config);
   try {
-    return readConfiguration(source).encryption;
+    const { encryption, telemetry } = readConfiguration(source);
+    return { encryption, startsTraces: telemetry.traces };
   } catch (err) {
     if (!(err instanceof HoldfastError) || speaksOfEncryption(source.file)) throw err;
     return NONE;
