@@ -8,15 +8,19 @@ export interface OpenRun {
   runId: string;
 }
 
-/**
- * Resolves with their number. A failure with one, for example because it has ended meanwhile, does not stop the rest.
- * `only` is a condition of a visibility query.
- */
+export interface Search {
+  taskQueue: string;
+  /** A condition of a visibility query. Default: all. */
+  only?: string;
+  /** Ends the search: the rest is not visited. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Resolves with their number. A failure with one, for example because it has ended meanwhile, does not stop the rest. */
 export async function forEachOpen(
   client: Client,
-  taskQueue: string,
+  { taskQueue, only, signal }: Search,
   seeTo: (run: OpenRun) => Promise<unknown>,
-  only?: string,
 ): Promise<number> {
   const all = `TaskQueue = "${taskQueue}" AND ExecutionStatus = "Running"`;
   const query = only === undefined ? all : `${all} AND ${only}`;
@@ -27,6 +31,7 @@ export async function forEachOpen(
     pending.push(seeTo({ workflowId, runId }).catch(() => undefined));
     if (pending.length < AT_ONCE) continue;
     await Promise.all(pending);
+    if (signal?.aborted) return count;
     pending = [];
   }
   await Promise.all(pending);

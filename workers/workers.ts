@@ -1,4 +1,5 @@
 // Runs a set of workers: takes over the work of a killed one, and disconnects from the sessions at the end.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors/holdfast-error';
@@ -8,7 +9,7 @@ import { endUnused } from './end-unused';
 import type { EnrolledHosts } from './agents/enrolled-hosts';
 import type { FolderClaim } from './folder-claim';
 import type { HostWorker } from './host/host-worker';
-import { resetStickyQueues } from './agents/reset-sticky';
+import { giveBack, resetCaches, type GivenBack, type LostWorkers } from './agents/lost-workers';
 import type { RepeatedLook } from './repeated-look';
 import type { SpanOutlet } from './telemetry/span-exporter';
 import { tellStart, type WantedMetrics } from './telemetry/wanted-metrics';
@@ -17,6 +18,8 @@ import type { SubAgentSweep } from './agents/sub-agent-sweep';
 import type { TaskJournal } from './process/task-journal';
 
 const LEAVE_MS = 2_500;
+/** How long a start waits for the search for what killed workers had. */
+const GIVE_BACK_MS = 1_000;
 
 /** Any logger that takes a message and its facts, including the SDK's `Logger`. */
 export interface WorkersLog {
@@ -63,9 +66,9 @@ export interface WorkersReady {
   pollingSince: number;
   /** Running commands taken over from an earlier worker. */
   adopted: number;
-  /** Activities during which an earlier worker was killed, given back for a retry. */
+  /** Activities during which an earlier worker was killed, given back for a retry; as far as they were found by then. */
   orphans: number;
-  /** Open workflows whose cache the killed worker took with it. */
+  /** Open workflows whose cache the killed worker took with it, as far as they were found by then. */
   open: number;
 }
 
@@ -74,6 +77,8 @@ export class Workers {
   private running: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
   private failure: Error | undefined;
+  private readonly search = new AbortController();
+  private giving: Promise<void> | undefined;
 
   constructor(private readonly parts: Parts) {}
 
@@ -128,8 +133,9 @@ export class Workers {
   private async serve(onReady?: (ready: WorkersReady) => void): Promise<void> {
     const { journal, hostWorker, agentSide, metrics, log } = this.parts;
     const { temporal } = this.client;
+    const lost = this.lostWorkers();
     // Before the dead worker's activities are answered: each answer is a workflow task that must come to us.
-    const open = agentSide ? await resetStickyQueues(temporal, this.client.server.queue, journal.lost()) : 0;
+    if (agentSide) await resetCaches(temporal, lost, journal.lostWorkflows());
     const pollingSince = Date.now();
     const runs = this.workers.map((worker) => worker.run().finally(() => this.shutdown()));
     const ended = Promise.allSettled(runs);
@@ -141,9 +147,11 @@ export class Workers {
       agentSide?.subAgents.looks.start();
       agentSide?.enrolled.start();
       await agentSide?.startHooks();
-      const orphans = await journal.failOrphans(temporal, this.client.server.queue);
-      const ready = { pollingSince, adopted, orphans, open };
-      if (metrics) tellStart(metrics, ready);
+      const given = { open: 0, orphans: await journal.failOrphans(temporal) };
+      await this.giveBack(lost, given, () => {
+        if (metrics) tellStart(metrics, { pollingSince, adopted, ...given });
+      });
+      const ready = { pollingSince, adopted, ...given };
       agentSide?.gauges?.start({ now: true });
       onReady?.(ready);
       log.info('ready', { address: this.client.address, namespace: temporal.options.namespace, ...ready });
@@ -154,6 +162,34 @@ export class Workers {
     }
     for (const run of await ended) if (run.status === 'rejected') throw run.reason;
     if (this.failure) throw this.failure;
+  }
+
+  private lostWorkers(): LostWorkers {
+    const { queue } = this.client.server;
+    return { taskQueue: queue, instances: this.parts.journal.lost(), signal: this.search.signal };
+  }
+
+  /**
+   * Looks at all open workflows for what killed workers had. With a thousand of them it takes seconds: then it goes on
+   * while we serve. `tell` is called when `given` is complete, and before if that takes long.
+   */
+  private async giveBack(lost: LostWorkers, given: GivenBack, tell: () => void): Promise<void> {
+    const { journal, log } = this.parts;
+    let isReady = false;
+    const giving = giveBack(this.client.temporal, lost, given)
+      .then(() => {
+        // One that was stopped is begun again by the next worker.
+        if (!lost.signal?.aborted) journal.forget(lost.instances);
+        tell();
+        if (isReady) log.info('what killed workers had is given back', { ...given });
+      })
+      .catch((err: unknown) =>
+        log.warn('what killed workers had is not given back yet', { reason: reasonOf(err) }),
+      );
+    this.giving = giving;
+    await Promise.race([giving, delay(GIVE_BACK_MS, undefined, { ref: false })]);
+    isReady = true;
+    tell();
   }
 
   private async serveAndLetGo(onReady?: (ready: WorkersReady) => void): Promise<void> {
@@ -211,6 +247,8 @@ export class Workers {
 
   private async letGo(): Promise<void> {
     const { hostWorker, agentSide, release, closeTools, server, spans } = this.parts;
+    this.search.abort();
+    await this.giving;
     agentSide?.subAgents.looks.stop();
     agentSide?.gauges?.stop();
     await agentSide?.enrolled.stop();

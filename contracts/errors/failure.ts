@@ -6,6 +6,13 @@ import { HoldfastError, isErrorCode, type ErrorFacts } from './holdfast-error';
 /** Failure type of an activity whose worker was killed, reported by the worker that replaced it. */
 export const WORKER_LOST = 'WorkerLost';
 
+export const workerLost = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: WORKER_LOST,
+    message: 'the worker was killed during this activity',
+    nextRetryDelay: 1,
+  });
+
 /** Never retried by Temporal: the caller decides from the catalogue whether to retry. */
 export function toFailure(err: HoldfastError): ApplicationFailure {
   const failure = ApplicationFailure.create({

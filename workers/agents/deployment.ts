@@ -135,7 +135,7 @@ export class Deployment {
         updateMask: { paths: ['versioning_override'] },
       });
     };
-    await forEachOpen(client, queue, move, PINNED);
+    await forEachOpen(client, { taskQueue: queue, only: PINNED }, move);
   }
 
   private queue(): Promise<PolledQueue> {

@@ -5,18 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import type { Context } from '@temporalio/activity';
 import { crashPoint } from '../../activities/crash-point';
-import { WORKER_LOST } from '../../contracts/errors/failure';
+import { workerLost } from '../../contracts/errors/failure';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
 import { identityOf, isAlive, type Identity } from '../../system/process-identity';
-import { forEachOpen } from '../open-workflows';
 
 const PARTIAL = '.partial';
-/** temporal.api.enums.v1.PendingActivityState */
-const STARTED = 2;
 
 interface Owner extends Identity {
   /** Suffix of the identities with which it polls. Missing in journals of releases before 0.2. */
@@ -68,27 +64,35 @@ export class TaskJournal {
     return { inbound: { execute } };
   }
 
-  /** Instances of workers of this data folder that were killed since the last `failOrphans`. */
+  /** Instances of workers of this data folder that were killed, and whose work was not yet given back. */
   lost(): string[] {
     return instancesOf(this.orphans());
   }
 
-  /**
-   * Fails the activities of dead workers, so that they are retried at once. Returns their number. `taskQueue` is that
-   * of the workflows.
-   */
-  async failOrphans(client: Client, taskQueue: string): Promise<number> {
-    const orphans = this.orphans();
+  /** Workflows that ran an activity when their worker was killed. */
+  lostWorkflows(): string[] {
+    return this.lostTasks().flatMap(({ workflowId }) => workflowId ?? []);
+  }
+
+  /** Fails the recorded activities of dead workers, so that they are retried at once. Returns their number. */
+  async failOrphans(client: Client): Promise<number> {
     let failed = 0;
-    for (const folder of orphans) {
-      for (const file of readdirSync(folder).filter((f) => f.endsWith('.token'))) {
-        failed += (await failOne(client, taskOf(readFileSync(join(folder, file))))) ? 1 : 0;
-      }
-    }
-    const instances = instancesOf(orphans);
-    if (instances.length > 0) failed += await failHandedOut(client, taskQueue, instances);
-    for (const folder of orphans) removeQuietly(folder);
+    for (const task of this.lostTasks()) failed += (await failOne(client, task)) ? 1 : 0;
     return failed;
+  }
+
+  /** Once all is given back that these instances had. */
+  forget(instances: readonly string[]): void {
+    for (const folder of this.orphans())
+      if (instancesOf([folder]).every((instance) => instances.includes(instance))) removeQuietly(folder);
+  }
+
+  private lostTasks(): Task[] {
+    return this.orphans().flatMap((folder) =>
+      readdirSync(folder)
+        .filter((file) => file.endsWith('.token'))
+        .map((file) => taskOf(readFileSync(join(folder, file)))),
+    );
   }
 
   private orphans(): string[] {
@@ -148,13 +152,6 @@ function taskOf(content: Buffer): Task {
   return { token: content.toString('base64'), workflowId: null };
 }
 
-const workerLost = (): ApplicationFailure =>
-  ApplicationFailure.create({
-    type: WORKER_LOST,
-    message: 'the worker was killed during this activity',
-    nextRetryDelay: 1,
-  });
-
 async function failOne(client: Client, { token, workflowId }: Task): Promise<boolean> {
   const { namespace } = client.options;
   try {
@@ -172,23 +169,4 @@ async function failOne(client: Client, { token, workflowId }: Task): Promise<boo
     // covers the rest; the worker must start in any case.
     return false;
   }
-}
-
-/** Activities of open workflows that the server has handed to one of the dead workers. Returns their number. */
-async function failHandedOut(
-  client: Client,
-  taskQueue: string,
-  instances: readonly string[],
-): Promise<number> {
-  let failed = 0;
-  await forEachOpen(client, taskQueue, async ({ workflowId, runId }) => {
-    const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
-    for (const { activityId, lastWorkerIdentity, state } of raw.pendingActivities ?? []) {
-      const isLost = instances.some((instance) => lastWorkerIdentity?.endsWith(` ${instance}`));
-      if (Number(state) !== STARTED || !isLost || !activityId) continue;
-      await client.activity.fail({ workflowId, runId, activityId }, workerLost());
-      failed += 1;
-    }
-  });
-  return failed;
 }

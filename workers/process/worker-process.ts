@@ -27,7 +27,7 @@ import {
   recordedTools,
   recordedWorkdir,
 } from '../configuration/recorded-choice';
-import { resetStickyQueues } from '../agents/reset-sticky';
+import { resetCaches } from '../agents/lost-workers';
 import { lostInstances } from './task-journal';
 import type { StartFailure } from './start-failure';
 import {
@@ -97,24 +97,27 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
       await endGroup(before.identity, STOP_GRACE_MS);
     }
     // In parallel with loading: otherwise a task for a killed worker's cache waits two seconds there.
-    const resetting = before ? undefined : resetSticky(choice, lostInstances(choice.dataDir));
-    const started = await startWorker(choice);
+    const search = new AbortController();
+    const resetting = before ? undefined : resetLost(choice, search.signal);
+    const started = await startWorker(choice).finally(() => search.abort());
     await resetting;
     return started;
   });
 }
 
 /** The next worker also does this itself, only later: a failure here costs nothing. */
-async function resetSticky(
+async function resetLost(
   { address, namespace, profile, dataDir, queue, env }: WorkerChoice,
-  lost: readonly string[],
+  signal: AbortSignal,
 ): Promise<void> {
-  if (lost.length === 0) return;
+  const instances = lostInstances(dataDir);
+  if (instances.length === 0) return;
   try {
     const server = resolveServer({ address, namespace, profile }, env);
     const client = await connectTemporal(server);
     try {
-      await resetStickyQueues(client, queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE, lost);
+      const taskQueue = queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE;
+      await resetCaches(client, { taskQueue, instances, signal });
     } finally {
       await client.connection.close();
     }

@@ -143,7 +143,7 @@ async function mixBuilds(turns: number): Promise<void> {
   const enough = notes().length + turns;
   const { namespace } = client.options;
   while (notes().length < enough)
-    await forEachOpen(client, server.queue, (execution) =>
+    await forEachOpen(client, { taskQueue: server.queue }, (execution) =>
       client.workflowService.resetStickyTaskQueue({ namespace, execution }),
     );
 }

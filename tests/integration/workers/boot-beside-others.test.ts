@@ -1,15 +1,17 @@
 // One worker of several is killed and started again, with many agents open: a dozen, a thousand in the long run.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { temporal } from '@temporalio/proto';
 import { agentWorkflowId } from '../../../contracts/ids';
+import { agentTasks } from '../../../workers/process/task-journal';
 import { ensureWorker } from '../../../workers/process/worker-process';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { endDataFolder } from '../../helpers/end-data-folder';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { count } from '../../helpers/long-run';
 import { scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
 
 const AGENTS = count(16, 1_000);
 const AT_ONCE = 16;
@@ -66,6 +68,8 @@ test('a worker that starts after a kill resets the agents that the killed one ha
   const killed = runningWorker(engine.dataDir)?.identity.pid;
   await engine.killWorker();
   await engine.startWorker();
+  // With many agents the search goes on while it serves; then nothing is left of the killed one's journal.
+  await until(() => readdirSync(agentTasks(engine.dataDir)).length === 1);
   await forEachAgent((id) => engine.client.agent(id).interrupt());
   const { TASK_QUEUE_KIND_STICKY } = temporal.api.enums.v1.TaskQueueKind;
   /** Where the first task after the kill was sent, and who took it. */
