@@ -2,14 +2,16 @@
 // test compares them.
 
 /** Dynamic configuration by key. */
-export type Settings = Readonly<Record<string, number | boolean | string[]>>;
+export type Settings = Readonly<Record<string, number | boolean | string | string[]>>;
 
 /**
  * Dynamic configuration. The development server has one shard and reads a shard's task queue 20 times a second, so that
  * each task waits up to 50 ms; the poll rates remove that delay. Updates carry tool calls: ten in flight and 2,000 a
  * run are too few, and beyond 100,000 the limit on history applies first. The HTTP API, which the development server
  * cannot do without, is closed to everybody: no Host contains a slash, and any page may post to a port of this machine.
- * HTTP clients go through the guard of the web UI.
+ * HTTP clients go through the guard of the web UI. A client that is silent is asked whether it is still there, and its
+ * requests end if it does not answer: by default that takes the server 70 seconds, in which it gives tasks to the open
+ * polls of a machine that is frozen or cut off.
  */
 export const DYNAMIC_CONFIG: Settings = {
   'history.transferProcessorMaxPollRPS': 5000,
@@ -20,6 +22,8 @@ export const DYNAMIC_CONFIG: Settings = {
   'history.maxInFlightUpdates': 1000,
   'history.maxTotalUpdates': 100000,
   'frontend.httpAllowedHosts': ['/'],
+  'frontend.keepAliveTime': '3s',
+  'frontend.keepAliveTimeout': '3s',
 };
 
 /** What the server lets us choose of SQLite. */
