@@ -19,7 +19,9 @@ export type CrashPoint =
   | 'reset-arrived'
   | 'reset-done'
   | 'close-arrived'
-  | 'close-done';
+  | 'close-done'
+  | 'model-answered'
+  | 'model-counted';
 
 let armedBy: string | undefined;
 

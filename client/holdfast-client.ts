@@ -4,6 +4,8 @@ import type { DataConverter } from '@temporalio/common';
 import { checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
 import type { SessionInput } from '../contracts/sessions/session';
 import { AgentDirectory } from './agents/agent-directory';
+import { turnState } from './agents/agent-overview';
+import type { TurnState } from '../contracts/agents/agent';
 import { AgentHandle } from './agents/agent-handle';
 import { ApprovalDesk } from './agents/approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
@@ -13,6 +15,7 @@ import { readTimeLine, type TimeLineOptions } from './histories/read-time-line';
 import { HostDirectory } from './hosts/host-directory';
 import { HostNamespaces } from './hosts/host-namespaces';
 import { QueueClaims } from './hosts/queue-claims';
+import { QuotaCounter } from './quota-counter';
 import { SessionDirectory } from './session-directory';
 import { SessionHandle } from './session-handle';
 import { WebhookWorkflows } from './webhooks/webhook-workflows';
@@ -109,6 +112,17 @@ export class HoldfastClient {
   /** What sends the events of webhooks; their settings are in the data folder. */
   get webhooks(): WebhookWorkflows {
     return new WebhookWorkflows(this.namespaces, this.server);
+  }
+
+  /** What a turn is doing, as it says itself; null if nobody answers within three seconds. */
+  turnState(workflowId: string): Promise<TurnState | null> {
+    const { temporal: client, namespaces, server } = this;
+    return turnState({ client, namespaces, server }, workflowId);
+  }
+
+  /** What the models of all agents have used today. */
+  get quota(): QuotaCounter {
+    return new QuotaCounter(this.temporal, this.server);
   }
 
   async close(): Promise<void> {

@@ -71,6 +71,8 @@ export interface AgentActivities {
   callModel(input: ModelCall): Promise<PlannedReply>;
   /** A summary that replaces the conversation so far. Safe to repeat, like `callModel`. */
   compact(input: ModelCall): Promise<Compaction>;
+  /** Waits until models may be called: fails with `quota_reached` until then, and is tried again by Temporal. */
+  awaitQuota(): Promise<void>;
   /** A page of another agent's messages. */
   readTranscript(input: ReadTranscriptInput): Promise<TranscriptPage>;
   openSessions(input: OpenSessionsInput): Promise<void>;

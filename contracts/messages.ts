@@ -15,6 +15,8 @@ export const WORKFLOWS = {
   offeredTools: 'offeredTools',
   /** Internal: sends events to one receiver. */
   webhook: 'webhook',
+  /** Internal: counts what the models of all agents use in a day. */
+  quota: 'quota',
 } as const;
 
 /** Custom search attributes, registered by `holdfast up`. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/host/command-gate';
+import { QuotaGate } from '../activities/agents/quota-gate';
 import { ToolRulings } from '../activities/tools/tool-ruling';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { PolicySettings } from '../contracts/tools/policy';
@@ -65,6 +66,8 @@ export interface WorkersOptions extends ConnectOptions {
   models?: ModelProviders;
   /** How long steps may take to end once the workers are told to stop, in milliseconds. Default: 2,000. */
   drainMs?: number | undefined;
+  /** The clock by which the day of a quota ends, for tests. Default: this machine's. */
+  now?: (() => number) | undefined;
   /** Default: the logger of the SDK's Runtime. */
   log?: WorkersLog;
 }
@@ -158,13 +161,18 @@ export async function composeWorkers(
     made.push(() => checks.close());
     const { drainMs } = options;
     const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings, drainMs };
+    const quota = new QuotaGate({
+      counter: client.quota,
+      limits: () => configured.quota(),
+      now: options.now ?? Date.now,
+    });
     const metrics = wantedMetrics(configuration.telemetry);
     const { telemetry } = configuration;
     const spans = await openSpans(telemetry, 'worker', (message, facts) => log.warn(message, facts));
     made.push(() => spans?.close());
     const tracing = spans && { tell: spans.tell, content: telemetry.content };
     const given = { ...shared, facts, configuration, metrics, tracing, made };
-    const agentOptions = { ...given, attributes, own, options, findProvider, findDialect, warn };
+    const agentOptions = { ...given, quota, attributes, own, options, findProvider, findDialect, warn };
     const hostOptions = {
       ...given,
       dataDir,

@@ -5,5 +5,6 @@ export { carryBlob } from './host/carry-blob';
 export { execSession } from './session/exec-session';
 export { host } from './host/host';
 export { offeredTools } from './host/offered-tools';
+export { quota } from './agent/quota';
 export { turn } from './turn/turn';
 export { webhook } from './webhooks/webhook';

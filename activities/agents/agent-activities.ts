@@ -33,6 +33,7 @@ import { beating } from '../beating';
 import { fitReply } from '../blobs/fit-payload';
 import type { LiveTokens } from './live-tokens';
 import type { ModelMeter } from './model-meter';
+import type { QuotaGate } from './quota-gate';
 import type { ToolRulings } from '../tools/tool-ruling';
 import { planSpawns } from './plan-spawns';
 import { prepareCalls } from './prepare-calls';
@@ -52,10 +53,12 @@ export interface AgentDependencies {
   rulings: ToolRulings;
   transcripts: Transcripts;
   models: ModelMeter;
+  quota: QuotaGate;
 }
 
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
-  const { client, tools, findProvider, findDialect, tokens, rulings, transcripts, models } = dependencies;
+  const { client, tools, findProvider, findDialect, tokens, rulings, transcripts, models, quota } =
+    dependencies;
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
     return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
@@ -78,8 +81,10 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             signal,
           };
           const call = { agent, turn: turn.workflowId };
-          const raw = await models.measure(model, signal, () =>
-            tokens.during(call, (watched) => provider.reply({ ...request, ...watched })),
+          const raw = await quota.around(input, () =>
+            models.measure(model, signal, () =>
+              tokens.during(call, (watched) => provider.reply({ ...request, ...watched })),
+            ),
           );
           const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
           const prepared = await prepareCalls(dialect.parse(raw), {
@@ -110,14 +115,16 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           visibleMessages(await conversationOf(input)),
           provider.window,
         );
-        const { text: written, usage } = await models.measure(input.model, signal, () =>
-          provider.reply({ system, messages, signal }),
+        const { text: written, usage } = await quota.around(input, () =>
+          models.measure(input.model, signal, () => provider.reply({ system, messages, signal })),
         );
         const text = withoutThinking(written);
         // It would replace the whole conversation with nothing, and providers refuse a message without text.
         if (text === '') throw new HoldfastError('model_failed', { reason: 'its summary was empty' });
         return { text: fitText(text, MAX_SUMMARY_BYTES), ...(usage && { usage }) };
       }),
+
+    awaitQuota: () => quota.waitForRoom(),
 
     readTranscript: ({ agent, runId, from, to }: ReadTranscriptInput) =>
       client.agent(agent).page({ from, limit: Math.min(to - from, COPIED_MESSAGES) }, runId),

@@ -25,6 +25,7 @@ import { printJson } from '../print/print-json';
 import { styled } from '../terminal/terminal-style';
 import { checkGateway, checkSilentEngine, checkWorker } from '../doctor/check-processes';
 import { checkMetrics } from '../doctor/check-metrics';
+import { checkQuota } from '../doctor/check-quota';
 import { checkReach } from '../doctor/check-reach';
 import { checkServerReleases, checkTerminalReleases } from '../doctor/check-releases';
 import { checkSandbox } from '../doctor/check-sandbox';
@@ -47,6 +48,8 @@ export async function doctor(options: GlobalOptions): Promise<number> {
   const running = isConfigured ? undefined : await runningServer(dataDir);
   const gateway = await checkGateway(dataDir);
   const metrics = await checkMetrics(dataDir);
+  const connect = connecting(options, dataDir, running);
+  const quota = await checkQuota(dataDir, connect);
   const checks = [
     checkNode(),
     await checkServer(options, dataDir, running),
@@ -61,7 +64,8 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     { name: 'sandbox', ...(await checkSandbox(dataDir)) },
     await checkSockets(dataDir),
     ...(await openSessions(dataDir)),
-    ...(await releases(options, dataDir, running)),
+    ...(await releases(dataDir, connect)),
+    ...(quota ? [{ name: 'quota', ...quota }] : []),
     ...(await storage(dataDir, resolveServer(options, process.env).namespace)),
     checkDisk(dataDir),
   ];
@@ -228,20 +232,23 @@ async function openSessions(dataDir: string): Promise<Check[]> {
   ];
 }
 
-async function releases(
-  options: GlobalOptions,
-  dataDir: string,
-  running: EngineRecord | undefined,
-): Promise<Check[]> {
+type Connect = () => Promise<HoldfastClient>;
+
+/** Throws `no_server` if none is known. */
+function connecting(options: GlobalOptions, dataDir: string, running: EngineRecord | undefined): Connect {
   const server = resolveServer(options, process.env);
   const address = running?.address ?? server.address;
-  const { builds, hosts } = await checkServerReleases(async () => {
+  return async () => {
     if (!server.isConfigured && !running)
       throw new HoldfastError('no_server', { address, reason: 'not running' });
     const dataConverter = encryptedPayloads(readClientSettings(dataDir, configOf(options)).encryption);
     const temporal = await connectTemporal({ ...server, address }, { dataConverter });
     return new HoldfastClient(temporal, address, { queue: runningWorker(dataDir)?.queue });
-  });
+  };
+}
+
+async function releases(dataDir: string, connect: Connect): Promise<Check[]> {
+  const { builds, hosts } = await checkServerReleases(connect);
   return [
     { name: 'terminals', ...checkTerminalReleases(dataDir) },
     ...(builds ? [{ name: 'workers', ...builds }] : []),

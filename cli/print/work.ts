@@ -196,12 +196,23 @@ async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExe
   const open = await pendingActivities(client.temporal, workflowId, runId);
   const [first] = open;
   if (!first) return (await approvalAt(client, workflowId)) ?? { doing: BETWEEN_STEPS };
+  if (first.type === 'awaitQuota') return quotaWaitAt(client, workflowId, first);
   const what =
     open.length > 1 ? `${open.length} tool calls` : first.type === 'callModel' ? 'the model' : 'a tool';
   return {
     doing: first.attempt > 1 ? `attempt ${first.attempt}` : 'at work',
     waits: { for: what, since: first.since.toISOString(), ...troubleOf(first) },
   };
+}
+
+/** Since when, the turn says: its activity begins again and again. */
+async function quotaWaitAt(
+  client: HoldfastClient,
+  workflowId: string,
+  { since }: PendingActivity,
+): Promise<Told> {
+  const { doing: trouble, since: from = since.toISOString() } = (await client.turnState(workflowId)) ?? {};
+  return { doing: 'waits', waits: { for: 'quota', since: from, ...(trouble !== undefined && { trouble }) } };
 }
 
 /** Why it is tried again, and when. */

@@ -39,7 +39,8 @@ export async function overviewOf(asking: Asking, state: AgentState): Promise<Age
   return { ...state, turn, shells, waits: isByTurn ? (ofShell ?? turn?.waits ?? own) : own };
 }
 
-const turnState = (asking: Asking, workflowId: string): Promise<TurnState | null> =>
+/** Null if it does not answer within three seconds. */
+export const turnState = (asking: Asking, workflowId: string): Promise<TurnState | null> =>
   ask({ ...asking, workflowId, query: TURN_MESSAGES.state, what: 'The turn' });
 
 /** The agent learns of a session when its turn ends; the server lists it from the start, on any host. */

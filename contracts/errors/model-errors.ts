@@ -97,6 +97,16 @@ export const MODEL_ERRORS = {
       `The provider of ${f.model} rejected the request: got ${f.got}: ${f.reason}`,
     () => 'Check the model’s name, base_url and wire_api, and read the reason.',
   ),
+  quota_reached: entry(
+    75,
+    false,
+    'none',
+    (f: With<'allowed' | 'got' | 'until'>) =>
+      `The agents of this deployment have used up what they may use in a day: got ${f.got}, allowed ${f.allowed}.`,
+    (f) =>
+      `Agents go on by themselves when the next day begins (${f.until}), or within a minute of a higher limit in ` +
+      '[quota] of holdfast.toml.',
+  ),
   model_context_length: entry(
     65,
     false,

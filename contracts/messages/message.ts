@@ -16,7 +16,8 @@ export type Sender =
   | 'a session or a turn'
   | 'the host worker'
   | 'the host itself'
-  | 'the gateway';
+  | 'the gateway'
+  | 'a worker';
 
 /** Names of the schemas in a module that accept only values of type `T`. */
 type SchemaFor<T, Module> = {

@@ -175,7 +175,7 @@ export const turnResult = z.object({
 });
 
 const wait = z.object({
-  for: z.enum(['message', 'input', 'approval', 'agents', 'person', 'model', 'tools', 'turn']),
+  for: z.enum(['message', 'input', 'approval', 'agents', 'person', 'quota', 'model', 'tools', 'turn']),
   since: time,
   workflowId: text,
 });

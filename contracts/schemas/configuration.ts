@@ -13,6 +13,7 @@ import { LOG_LEVELS } from '../text/log-levels';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../tools/policy';
 import { encryptionSchema } from './encryption-configuration';
 import { gatewaySchema } from './gateway-configuration';
+import { quotaSchema } from './quota-configuration';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';
 import { storageSchema } from './storage-configuration';
@@ -187,6 +188,7 @@ export const configurationSchema = z.strictObject({
   encryption: z.prefault(encryptionSchema, {}),
   secrets: z.prefault(secretsSchema, {}),
   storage: z.prefault(storageSchema, {}),
+  quota: z.prefault(quotaSchema, {}),
   deployment: z.prefault(deploymentSchema, {}),
   webhooks: z._default(z.record(idKey, webhookTable), {}),
   gateway: z.prefault(gatewaySchema, {}),

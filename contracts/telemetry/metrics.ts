@@ -99,13 +99,13 @@ export const METRICS = {
     kind: 'gauge',
     from: 'one worker',
     labels: ['reason'],
-    help: 'What waits for somebody or something: approval, input (a program at a prompt), person (asked to join), agents (sub-agents), host_offline (open sessions of hosts that are away).',
+    help: 'What waits for somebody or something: approval, input (a program at a prompt), person (asked to join), agents (sub-agents), quota (that of the day is used up), host_offline (open sessions of hosts that are away).',
   },
   holdfast_wait_oldest_seconds: {
     kind: 'gauge',
     from: 'one worker',
     labels: ['reason'],
-    help: 'Age of the oldest of these waits; 0 without one. Not known for agents.',
+    help: 'Age of the oldest of these waits; 0 without one. Not known for agents and quota.',
   },
   holdfast_model_retries: {
     kind: 'gauge',

@@ -128,6 +128,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   model_unreachable: { model: 'a:b', address: 'http://c', reason: 'x' },
   model_auth: { model: 'a:b', got: 'status 401', reason: 'x' },
   model_bad_request: { model: 'a:b', got: 'status 400', reason: 'x' },
+  quota_reached: { got: '5200000 tokens', allowed: '5000000 tokens', until: '2026-11-25T00:00:00.000Z' },
   model_context_length: { model: 'a:b', got: 'status 400', reason: 'x' },
   format_error: { attempts: 3, problem: 'x' },
   unknown_outcome: { what: 'the call', reason: 'x' },

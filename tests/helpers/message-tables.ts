@@ -3,6 +3,7 @@ import type { AnyMessage } from '../../contracts/messages/message';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { APPROVAL_MESSAGES } from '../../contracts/messages/to-askers';
 import { HOST_MESSAGES } from '../../contracts/messages/to-hosts';
+import { QUOTA_MESSAGES } from '../../contracts/messages/to-quotas';
 import { WEBHOOK_MESSAGES } from '../../contracts/messages/to-webhooks';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 
@@ -26,6 +27,7 @@ export const MESSAGE_TABLES: readonly MessageTable[] = [
     messages: APPROVAL_MESSAGES,
   },
   { prefix: 'webhook', to: 'a webhook', workflows: ['webhook'], messages: WEBHOOK_MESSAGES },
+  { prefix: 'quota', to: 'the quota', workflows: ['quota'], messages: QUOTA_MESSAGES },
   { prefix: 'host', to: 'a host', workflows: ['host'], messages: HOST_MESSAGES },
 ];
 

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { DailyQuota } from '../../contracts/agents/daily-quota';
 import { DEFAULT_RULES, type PolicySettings } from '../../contracts/tools/policy';
 import { MIB, type StorageSettings } from '../../contracts/sessions/quotas';
 import {
@@ -49,6 +50,8 @@ export interface Configuration {
   secrets: SecretSettings;
   /** How much disk space may be used, and where large values are stored. */
   storage: StorageSettings;
+  /** What the models of all agents may use in a day. */
+  quota: DailyQuota;
   /** How runs move from one build of the workflows to the next. */
   deployment: { versioning: Versioning };
   webhooks: readonly ConfiguredWebhook[];
@@ -238,6 +241,10 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     encryption: configuredEncryption(file.encryption, folder),
     secrets: configuredSecrets(file.secrets, folder),
     storage: configuredStorage(file.storage),
+    quota: {
+      tokens: file.quota.tokens_per_day ?? null,
+      costUsd: file.quota.dollars_per_day ?? null,
+    },
     deployment: file.deployment,
     webhooks: configuredWebhooks(file.webhooks, folder),
     gateway: configuredGateway(file.gateway, folder),

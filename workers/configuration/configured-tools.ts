@@ -1,6 +1,7 @@
 // The tools in `holdfast.toml`: those of its modules, and those of its MCP servers, which follow changes of the file
 // while the worker runs.
 import { isDeepStrictEqual } from 'node:util';
+import type { DailyQuota } from '../../contracts/agents/daily-quota';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { PolicySettings } from '../../contracts/tools/policy';
 import { packageVersion } from '../../system/package-root';
@@ -26,6 +27,8 @@ export interface ConfiguredTools {
   faults(): string[];
   /** The current policy: it applies from the next call on. */
   policy(): PolicySettings;
+  /** The current quota, likewise. */
+  quota(): DailyQuota;
   /** Starts to follow the file, and connects the servers if wanted. Call it once. */
   start(withServers: boolean): void;
   /** Resolves when no server process is left. */
@@ -61,7 +64,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     },
   });
   let faults: string[] = [];
-  let { policy } = configuration;
+  let { policy, quota } = configuration;
   let hasServers = false;
   let stopWatching = (): void => undefined;
   /** The log has the faults before the list of tools shows them: people look there next. */
@@ -73,7 +76,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     try {
       const now = readConfiguration(where);
       found(needingRestart(configuration, now));
-      ({ policy } = now);
+      ({ policy, quota } = now);
       if (hasServers) servers.reconcile(trusted(now));
     } catch (err) {
       if (!(err instanceof HoldfastError)) throw err;
@@ -88,6 +91,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     servers: () => servers.status(),
     faults: () => faults,
     policy: () => policy,
+    quota: () => quota,
     start(withServers) {
       if (isExposed(where.file, exposed)) faults = [`${where.file} ${NOT_FOLLOWED}`];
       else stopWatching = watchContent(where.file, follow);
@@ -111,7 +115,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
 const NOT_FOLLOWED =
   'is in a folder that sessions may write: it is read when a worker starts, and changes are not followed while it runs.';
 
-/** MCP servers and the policy follow the file; the rest is read when a worker starts. */
+/** MCP servers, the policy and the quota follow the file; the rest is read when a worker starts. */
 function needingRestart(began: Configuration, now: Configuration): string[] {
   const names = {
     features: '[features]',

@@ -15,7 +15,9 @@ import { RepeatedLook } from '../repeated-look';
 const QUEUE_KINDS = { workflow: 1, activity: 2 } as const;
 /** Each is two requests a look, and a label. */
 const MAX_QUEUES = 100;
-const REASONS = ['approval', 'input', 'person', 'agents'] as const;
+const REASONS = ['approval', 'input', 'person', 'agents', 'quota'] as const;
+/** Not told as notices: of these nothing says since when. */
+const UNDATED: readonly string[] = ['agents', 'quota'];
 /** The oldest wait is looked for among those at least this old, in milliseconds: lists begin with the youngest. */
 const AGES_MS = [86_400_000, 3_600_000, 300_000, 0];
 const MAX_LISTED = 200;
@@ -63,7 +65,7 @@ export class AgentsGauges {
       const query = `${running(WORKFLOWS.turn, WORKFLOWS.execSession)} AND ${SEARCH_ATTRIBUTES.waitsFor} = "${reason}"`;
       const waits = await countIn(clients, query);
       gauge(meter, 'holdfast_waits', { reason }, waits);
-      const since = waits > 0 && reason !== 'agents' ? await oldestIn(clients, query) : undefined;
+      const since = waits > 0 && !UNDATED.includes(reason) ? await oldestIn(clients, query) : undefined;
       gauge(meter, 'holdfast_wait_oldest_seconds', { reason }, secondsSince(since));
     }
     const hosts = await client.hosts.list();

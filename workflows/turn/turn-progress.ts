@@ -11,6 +11,7 @@ import type {
 } from '../../contracts/agents/agent';
 import { hostNameOf, shellOf } from '../../contracts/ids';
 import { noticeId, type NoticeId } from '../../contracts/agents/notices';
+import type { ErrorFacts } from '../../contracts/errors/holdfast-error';
 import type { Wait } from '../../contracts/agents/waits';
 import { tokensOf } from '../../contracts/agents/usage';
 import { TURN_STATE } from '../../contracts/agents/work-state';
@@ -41,7 +42,7 @@ export class TurnProgress {
   private doing = 'Starting';
   private since = new Date();
   /** Null once it has ended. */
-  private phase: 'model' | 'tools' | null = 'model';
+  private phase: 'model' | 'quota' | 'tools' | null = 'model';
   private approvals: Approvals | null = null;
   /** Since when it waits for sub-agents, one entry for each call. */
   private readonly agentsSince: Date[] = [];
@@ -60,6 +61,14 @@ export class TurnProgress {
 
   compacts(step: number): void {
     this.begin('model', 'Summarizing the conversation', step);
+  }
+
+  waitsForQuota({ got, allowed, until }: ErrorFacts): void {
+    const used = `got ${got}, allowed ${allowed}`;
+    this.begin(
+      'quota',
+      `The quota of the day is used up (${used}): goes on at ${until}, or with a higher one`,
+    );
   }
 
   runs({ calls, headline, thoughts }: Calls, keyOf: KeyOf): void {
@@ -157,10 +166,11 @@ export class TurnProgress {
   }
 
   private endPhase(): void {
-    if (this.phase !== null && this.step > 0) phaseEnded(this.phase, this.since.getTime());
+    if (this.phase !== null && this.phase !== 'quota' && this.step > 0)
+      phaseEnded(this.phase, this.since.getTime());
   }
 
-  private begin(phase: 'model' | 'tools', doing: string, step = this.step): void {
+  private begin(phase: 'model' | 'quota' | 'tools', doing: string, step = this.step): void {
     this.endPhase();
     this.step = step;
     this.phase = phase;

@@ -1,12 +1,5 @@
 // `turn`: one message in, one answer out. A loop of steps: a model call and the tool calls it asks for.
-import {
-  CancellationScope,
-  isCancellation,
-  patched,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { AgentActivities } from '../../contracts/activities';
+import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import {
   DEFAULT_LIMITS,
   type EndReason,
@@ -32,6 +25,7 @@ import type { PlannedReply } from '../../contracts/agents/model-reply';
 import { addUsage, tokensOf } from '../../contracts/agents/usage';
 import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { AgentsWait } from './agents-wait';
+import { AskedModel } from './asked-model';
 import { Approvals, listenToApprovals, newApprovals } from '../messages/approvals';
 import { Listener } from '../messages/listener';
 import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
@@ -40,14 +34,12 @@ import { toolCalled, turnEnded } from '../messages/metered';
 import { Spawns } from './spawns';
 import { runCalls } from './step-calls';
 import { recordedTranscript } from './recorded-transcript';
-import { callTool, LASTING } from './tool-activities';
+import { callTool } from './tool-activities';
 import { errorOf, SHOWN_BYTES } from './turn-error';
 import { factsOf, TurnProgress } from './turn-progress';
 import { lastProse, repairText } from './turn-texts';
 import { WallTime } from './wall-time';
 import { continueInNextRun } from '../next-run';
-
-const { callModel, compact } = proxyActivities<AgentActivities>(LASTING);
 
 export async function turn(input: TurnInput, carried?: TurnRecord): Promise<TurnResult> {
   const current = new Turn(input, carried);
@@ -94,8 +86,7 @@ class Turn {
   /** The model's window is nearly full. */
   private isFullForModel: boolean;
   private isInterrupted = false;
-  /** What an interruption cancels: the model call, but no tool. */
-  private asking: CancellationScope | null = null;
+  private readonly model: AskedModel;
 
   constructor(
     private readonly input: TurnInput,
@@ -112,6 +103,7 @@ class Turn {
     this.startedAt = carried?.startedAt ?? Date.now();
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
     this.progress = new TurnProgress(input, this.limits.steps);
+    this.model = new AskedModel(this.progress, () => this.wallMsLeft);
     // A turn never continues as new while one of its calls waits: only the approved rules are carried over.
     const questions = new QuestionsForAgent(input.agent);
     this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () => {
@@ -132,7 +124,7 @@ class Turn {
 
   interrupt(): void {
     this.isInterrupted = true;
-    this.asking?.cancel();
+    this.model.interrupt();
     this.agentsWait.giveUp();
     this.approvals.denyAll(INTERRUPTED);
   }
@@ -150,7 +142,7 @@ class Turn {
           await this.compact();
           continue;
         }
-        reply = await this.askModel();
+        reply = await this.model.reply(this.steps, this.input.settings.model, () => this.modelCall);
       } catch (err) {
         if (this.isInterrupted) return this.result('interrupted');
         if (isCancellation(err)) throw err;
@@ -246,15 +238,6 @@ class Turn {
     return this.transcript.bytes >= FULL_TURN_BYTES && patched('turn-size-limit');
   }
 
-  private async askModel(): Promise<PlannedReply> {
-    this.progress.asksModel(this.steps);
-    const summary = label(`step ${this.steps}: ${this.input.settings.model}`);
-    this.asking = new CancellationScope();
-    // Ended by the server, which then reports the failure of the last attempt; a cancellation would hide it.
-    const options = { summary, scheduleToCloseTimeout: this.wallMsLeft };
-    return this.asking.run(() => callModel.executeWithOptions(options, [this.modelCall]));
-  }
-
   private get modelCall(): ModelCall {
     const { workflowId, runId } = workflowInfo();
     const { agent, settings, earlier } = this.input;
@@ -267,12 +250,7 @@ class Turn {
 
   /** A separate step: a summary replaces the conversation. */
   private async compact(): Promise<void> {
-    this.progress.compacts(this.steps);
-    const summary = label(`step ${this.steps}: sum up the conversation`);
-    this.asking = new CancellationScope();
-    const { text, usage } = await this.asking.run(() =>
-      compact.executeWithOptions({ summary, scheduleToCloseTimeout: this.wallMsLeft }, [this.modelCall]),
-    );
+    const { text, usage } = await this.model.summary(this.steps, () => this.modelCall);
     const covers = this.input.earlier.count + this.transcript.messages.length;
     this.transcript.push({ role: 'summary', text, covers });
     this.spend(usage);

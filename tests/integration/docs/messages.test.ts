@@ -2,6 +2,7 @@
 import { hostWorkflowId, MAIN_TASK_QUEUE } from '../../../contracts/ids';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { descriptionOf } from '../../../contracts/messages/message';
+import { quotaWorkflowId } from '../../../contracts/agents/daily-quota';
 import { webhookWorkflowId } from '../../../contracts/webhooks';
 import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import { WORKFLOWS } from '../../../contracts/messages';
@@ -44,7 +45,7 @@ const tabled = (workflow: string): string[] =>
     )
     .sort();
 
-test('an agent, its turn, a session, a host and a webhook take exactly the messages of their tables, as described there', async () => {
+test('an agent, its turn, a session, a host, a webhook and a quota take exactly the messages of their tables, as described there', async () => {
   const id = uniqueId('tables');
   const agent = client.agent(id);
   await agent.start({ mode: 'conversation', ...files.settings([{ delayMs: 60_000, text: 'late' }]) });
@@ -62,16 +63,22 @@ test('an agent, its turn, a session, a host and a webhook take exactly the messa
     taskQueue: MAIN_TASK_QUEUE,
     args: [{ webhook: id }],
   });
+  const quota = await client.temporal.workflow.start(WORKFLOWS.quota, {
+    workflowId: quotaWorkflowId(id),
+    taskQueue: MAIN_TASK_QUEUE,
+  });
   const taken = {
     agent: await takenBy(agent.workflowId),
     turn: await takenBy(`${agent.workflowId}/turn/1`),
     execSession: await takenBy(session.workflowId),
     host: await takenBy(host.workflowId),
     webhook: await takenBy(webhook.workflowId),
+    quota: await takenBy(quota.workflowId),
   };
   expect(taken).toEqual(Object.fromEntries(Object.keys(taken).map((name) => [name, tabled(name)])));
   expect(MESSAGE_TABLES.flatMap(({ workflows }) => workflows).filter((name) => !(name in taken))).toEqual([]);
   await webhook.terminate('seen');
+  await quota.terminate('seen');
   await host.signal(HOST_MESSAGES.forget.name);
   await session.close('seen');
   await agent.stop();

@@ -1,0 +1,65 @@
+// The quota before and after each model call. A deployment without one pays nothing: neither a query nor a signal.
+import type { QuotaCounter } from '../../client/quota-counter';
+import type { ModelCall, Usage } from '../../contracts/agents/agent';
+import {
+  dayOf,
+  isLimited,
+  nextDayMs,
+  reachedOf,
+  usedOn,
+  type DailyQuota,
+} from '../../contracts/agents/daily-quota';
+import { tokensOf } from '../../contracts/agents/usage';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { toRetryableFailure } from '../../contracts/errors/failure';
+import { crashPoint } from '../crash-point';
+
+/** How often a turn that waits looks again: the limit may have been raised. The server keeps the time. */
+const LOOK_MS = 15_000;
+
+export interface QuotaGateOptions {
+  counter: Pick<QuotaCounter, 'read' | 'add'>;
+  /** The current one: it follows the configuration. */
+  limits: () => DailyQuota;
+  now: () => number;
+}
+
+export class QuotaGate {
+  constructor(private readonly options: QuotaGateOptions) {}
+
+  /** Runs a call of the model, unless the quota is used up: throws `quota_reached`. Calls that run at the time may go beyond it. */
+  async around<T extends { usage?: Usage | undefined }>(
+    { turn }: ModelCall,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const { counter, limits, now } = this.options;
+    const reached = await this.reached();
+    if (reached) throw new HoldfastError('quota_reached', reached);
+    const reply = await call();
+    crashPoint('model-answered');
+    if (isLimited(limits()) && reply.usage) {
+      const { costUsd } = reply.usage;
+      const own = { day: dayOf(now()), run: turn.runId ?? turn.workflowId, messages: turn.count };
+      await counter.add({ ...own, tokens: tokensOf(reply.usage), costUsd });
+    }
+    crashPoint('model-counted');
+    return reply;
+  }
+
+  /** For an activity that the server tries again until there is room. */
+  async waitForRoom(): Promise<void> {
+    const reached = await this.reached();
+    if (!reached) return;
+    const { now } = this.options;
+    const retryAfterMs = Math.min(LOOK_MS, nextDayMs(now()) - now());
+    throw toRetryableFailure(new HoldfastError('quota_reached', { ...reached, retryAfterMs }));
+  }
+
+  private async reached(): Promise<{ got: string; allowed: string; until: string } | undefined> {
+    const { counter, limits, now } = this.options;
+    if (!isLimited(limits())) return undefined;
+    const used = usedOn(await counter.read(), dayOf(now()));
+    const reached = reachedOf(limits(), used);
+    return reached && { ...reached, until: new Date(nextDayMs(now())).toISOString() };
+  }
+}

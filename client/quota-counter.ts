@@ -1,0 +1,49 @@
+// What the models of all agents of a task queue have used today: a workflow counts, one for all its workers.
+import type { Client } from '@temporalio/client';
+import { quotaWorkflowId, type DayUse, type ModelUse } from '../contracts/agents/daily-quota';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
+import { QUOTA_MESSAGES } from '../contracts/messages/to-quotas';
+import { asSummary } from '../contracts/text/labels';
+import { deliver, type ServerFacts } from './delivery/deliver';
+import { sendQuery } from './delivery/send-message';
+
+export class QuotaCounter {
+  constructor(
+    private readonly client: Client,
+    private readonly server: ServerFacts,
+  ) {}
+
+  /** The last day on which something was used; null: nothing ever was. */
+  async read(): Promise<DayUse | null> {
+    const { client } = this;
+    try {
+      return await deliver({ ...this.to, needsWorker: true }, () =>
+        sendQuery(client.workflow.getHandle(this.to.workflowId), QUOTA_MESSAGES.state),
+      );
+    } catch (err) {
+      if (err instanceof HoldfastError && err.code === 'not_found') return null;
+      throw err;
+    }
+  }
+
+  /** Once the server has it; the same call again changes nothing. */
+  async add(use: ModelUse): Promise<void> {
+    const { client, server } = this;
+    await deliver({ ...this.to, needsWorker: false }, () =>
+      client.workflow.signalWithStart(WORKFLOWS.quota, {
+        workflowId: this.to.workflowId,
+        taskQueue: server.queue,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        staticSummary: asSummary(`what the agents of ${server.queue} use in a day`),
+        signal: QUOTA_MESSAGES.used.name,
+        signalArgs: [use],
+      }),
+    );
+  }
+
+  private get to(): { client: Client; server: ServerFacts; workflowId: string; what: string } {
+    const { client, server } = this;
+    return { client, server, workflowId: quotaWorkflowId(server.queue), what: 'The quota' };
+  }
+}
