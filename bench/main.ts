@@ -18,6 +18,7 @@ import { recovery } from './groups/recovery';
 import { remoteHost } from './groups/remote-host';
 import { steps } from './groups/steps';
 import { subAgents } from './groups/sub-agents';
+import { tenants } from './groups/tenants';
 import { traces } from './groups/traces';
 import { toolCalls } from './groups/tool-calls';
 import { workerKilled } from './groups/worker-killed';
@@ -33,6 +34,7 @@ const GROUPS: Record<string, Group> = {
   'idle-sessions': idleSessions,
   'many-agents': manyAgents,
   'sub-agents': subAgents,
+  tenants,
   sandbox,
   history,
   'remote-host': remoteHost,

@@ -51,6 +51,8 @@ const collectNames = (value: string, all: string[] = []): string[] => [
   ...all,
   ...value.split(',').filter((name) => name !== ''),
 ];
+const TENANT = 'whose agent it is: tenants take turns at the workers';
+const tenant = (id: string): string => checkedId('tenant', id);
 const hostName = (id: string): string => checkedId('host', id);
 const agentId = (id: string): string => checkedId('agent', id);
 const dialect = oneOf('--dialect', DIALECTS);
@@ -107,6 +109,7 @@ export function program(): Command {
     .option('--agent <id>', 'id of the new agent', (id) => checkedId('agent', id))
     .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
     .option('--remote-host <name>', 'host of code_execution_remote', hostName)
+    .option('--tenant <id>', TENANT, tenant)
     .option('--cwd <dir>', 'where its shells start')
     .option('--keep', 'leave its sessions open')
     .option('--max-steps <n>', 'maximum number of model calls', wholeNumber)
@@ -121,6 +124,7 @@ export function program(): Command {
     .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
     .option('--serve-host [name]', 'be the host of code_execution_remote while this chat is open')
     .option('--remote-host <name>', 'host of code_execution_remote', hostName)
+    .option('--tenant <id>', TENANT, tenant)
     .option(
       '--tools <names>',
       'the tools that it may call, separated by commas; may be repeated',

@@ -1,5 +1,5 @@
 // Connects to the Temporal server that flags, environment or a Temporal profile name.
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
@@ -55,12 +55,14 @@ interface ConnectOptions {
   patienceMs?: number | undefined;
   /** Whether a message that belongs to no trace begins one. Default false. */
   startsTraces?: boolean | undefined;
+  /** Further interceptors of its messages. */
+  interceptors?: readonly WorkflowClientInterceptor[] | undefined;
 }
 
 /** Throws `no_server` if nothing answers within ten seconds. */
 export async function connectTemporal(
   server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>,
-  { dataConverter, patienceMs, startsTraces }: ConnectOptions = {},
+  { dataConverter, patienceMs, startsTraces, interceptors }: ConnectOptions = {},
 ): Promise<Client> {
   const { address, namespace } = server;
   const contact: Contact = {};
@@ -81,7 +83,7 @@ export async function connectTemporal(
       connection,
       namespace,
       ...(dataConverter && { dataConverter }),
-      ...messageInterceptors(dataConverter, startsTraces),
+      ...messageInterceptors(dataConverter, startsTraces, interceptors),
     });
   } catch (err) {
     throw new HoldfastError('no_server', { address, reason: reasonOf(err).replace(/\n.*/s, '') });

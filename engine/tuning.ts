@@ -24,6 +24,7 @@ export const DYNAMIC_CONFIG: Settings = {
   'frontend.httpAllowedHosts': ['/'],
   'frontend.keepAliveTime': '3s',
   'frontend.keepAliveTimeout': '3s',
+  'matching.enableFairness': true,
 };
 
 /** What the server lets us choose of SQLite. */

@@ -5,6 +5,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
 import { messageInterceptors } from '../client/delivery/traced-client';
+import { SameShare } from './same-share';
 
 export interface ConnectOptions extends ServerChoice {
   /** An existing connection, which its owner closes; of the other options only `namespace` applies. */
@@ -30,20 +31,23 @@ export async function connectServer({
   queue,
   ...choice
 }: ConnectOptions): Promise<ServerConnection> {
+  const interceptors = [new SameShare()];
   if (given) {
     const { namespace = 'default', address = 'the given connection' } = choice;
     const temporal = new Client({
       connection: given,
       namespace,
       ...(dataConverter && { dataConverter }),
-      ...messageInterceptors(dataConverter),
+      ...messageInterceptors(dataConverter, false, interceptors),
     });
     const client = new HoldfastClient(temporal, address, { queue });
     return { connection: given, client, namespace, dataConverter, close: () => Promise.resolve() };
   }
   const server = resolveServer(choice, process.env);
   const { address, namespace } = server;
-  const client = new HoldfastClient(await connectTemporal(server, { dataConverter }), address, { queue });
+  const client = new HoldfastClient(await connectTemporal(server, { dataConverter, interceptors }), address, {
+    queue,
+  });
   const { tls, apiKey, metadata } = server.connection ?? {};
   const connection = await NativeConnection.connect({
     address,

@@ -9,6 +9,7 @@ import {
   usedOn,
   type DailyQuota,
 } from '../../contracts/agents/daily-quota';
+import { agentWorkflowId } from '../../contracts/ids';
 import { tokensOf } from '../../contracts/agents/usage';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toRetryableFailure } from '../../contracts/errors/failure';
@@ -29,11 +30,13 @@ export class QuotaGate {
 
   /** Runs a call of the model, unless the quota is used up: throws `quota_reached`. Calls that run at the time may go beyond it. */
   async around<T extends { usage?: Usage | undefined }>(
-    { turn }: ModelCall,
+    { agent, turn }: ModelCall,
     call: () => Promise<T>,
   ): Promise<T> {
     const { counter, limits, now } = this.options;
-    const reached = await this.reached();
+    // An agent that sums up between two turns cannot wait: it would go on without the conversation. It is counted.
+    const mayWait = turn.workflowId !== agentWorkflowId(agent);
+    const reached = mayWait ? await this.reached() : undefined;
     if (reached) throw new HoldfastError('quota_reached', reached);
     const reply = await call();
     crashPoint('model-answered');

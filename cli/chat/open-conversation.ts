@@ -16,6 +16,7 @@ export interface ChatOptions extends GlobalOptions {
   cwd?: string;
   host: string;
   remoteHost?: string;
+  tenant?: string;
   /** True: under this machine's own name. */
   serveHost?: string | true;
   tools?: string[];
@@ -94,7 +95,7 @@ async function resume(agent: AgentHandle, { model }: ChatOptions): Promise<Opene
   return start(agent, { ...settings, ...own, mode: 'conversation', from }, 'resumed');
 }
 
-function inputOf({ model, dialect, host, remoteHost, cwd, tools }: ChatOptions): AgentInput {
+function inputOf({ model, dialect, host, remoteHost, tenant, cwd, tools }: ChatOptions): AgentInput {
   if (model === undefined) throw noModelHere();
   const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
   return {
@@ -105,6 +106,7 @@ function inputOf({ model, dialect, host, remoteHost, cwd, tools }: ChatOptions):
     ...(workdir && { cwd: workdir }),
     ...(dialect && { dialect }),
     ...(remoteHost && { remoteHost }),
+    ...(tenant && { tenant }),
     ...(tools && { tools }),
   };
 }

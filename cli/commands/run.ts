@@ -21,6 +21,7 @@ export interface RunOptions extends GlobalOptions {
   model?: string;
   dialect?: DialectName;
   remoteHost?: string;
+  tenant?: string;
   cwd?: string;
   keep?: boolean;
   maxSteps?: number;
@@ -45,7 +46,7 @@ export async function run(task: string, options: RunOptions): Promise<number> {
 
 /** Throws `invalid_input` without a model. */
 function inputOf(task: string, options: RunOptions): AgentInput & { model: string } {
-  const { model, dialect, host, remoteHost, cwd, keep, maxSteps } = options;
+  const { model, dialect, host, remoteHost, tenant, cwd, keep, maxSteps } = options;
   if (model === undefined) throw noModel();
   const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
   return {
@@ -55,6 +56,7 @@ function inputOf(task: string, options: RunOptions): AgentInput & { model: strin
     ...(dialect && { dialect }),
     ...(workdir && { cwd: workdir }),
     ...(remoteHost && { remoteHost }),
+    ...(tenant && { tenant }),
     ...(keep && { keep }),
     ...(maxSteps !== undefined && { limits: { steps: maxSteps } }),
   };

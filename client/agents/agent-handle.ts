@@ -20,6 +20,7 @@ import type {
 } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
+import { shareOf } from '../../contracts/agents/shares';
 import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import { asSummary, label } from '../../contracts/text/labels';
 import { messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
@@ -102,6 +103,7 @@ export class AgentHandle {
             taskQueue: this.server.queue,
             workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
             args: [checked],
+            priority: shareOf(input.tenant ?? this.id),
             staticSummary: asSummary(input.task ?? 'a conversation'),
             memo: { [START_ID]: startId, ...messageMemo(input.task) },
           }),

@@ -21,9 +21,10 @@ export const newTrace = (): TraceContext => ({ traceId: randomBytes(16).toString
 export const messageInterceptors = (
   dataConverter: DataConverter | undefined,
   startsTraces = false,
+  more: readonly WorkflowClientInterceptor[] = [],
 ): { interceptors: ClientInterceptors } => ({
   interceptors: {
-    workflow: [...sealing(dataConverter), new TracedClient(startsTraces)],
+    workflow: [...sealing(dataConverter), new TracedClient(startsTraces), ...more],
   },
 });
 

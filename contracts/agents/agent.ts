@@ -74,6 +74,8 @@ export interface AgentSettings {
   cwd?: string;
   /** The host that `code_execution_remote` runs code on. Default: the only one online. */
   remoteHost?: string;
+  /** Whose agent it is: tenants take turns at the workers. Default: each tree of agents is a tenant of its own. */
+  tenant?: string;
   /** Names of the tools that the agent and its scripts may call. Default: all. */
   tools?: string[];
   limits?: Partial<TurnLimits>;

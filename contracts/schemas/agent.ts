@@ -67,6 +67,7 @@ export const agentInputSchema = z.strictObject({
   openSessions: z.optional(z.array(sessionNumber).check(z.maxLength(MAX_SESSIONS_PER_AGENT))),
   keep: z.optional(z.boolean()),
   idleMs: z.optional(milliseconds),
+  tenant: z.optional(idSchema),
   from: z.optional(
     z.strictObject({
       agent: idSchema,

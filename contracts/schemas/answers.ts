@@ -201,6 +201,7 @@ const settings = z.object({
   host: z.optional(text),
   cwd: z.optional(text),
   remoteHost: z.optional(text),
+  tenant: z.optional(text),
   tools: z.optional(texts),
   limits: z.optional(limits),
   yield: z.optional(yieldSettings),

@@ -123,6 +123,7 @@ export const AGENT: Whole<AgentState> = {
     host: TEXT,
     cwd: TEXT,
     remoteHost: TEXT,
+    tenant: TEXT,
     tools: [TEXT],
     limits,
     yield: { firstOutputMs: 1, betweenOutputMs: 1, maxMs: 1, promptMs: 1 },

@@ -260,7 +260,7 @@ export class SubAgents {
     { prompt, instructions, model, tools, limits = {} }: SpawnRequest,
     agents: number,
   ): AgentInput {
-    const { host, remoteHost, cwd, context, yield: yielding, dialect } = this.input;
+    const { host, remoteHost, cwd, context, yield: yielding, dialect, tenant } = this.input;
     const own = { ...this.input.limits, depth: this.limit('depth') - 1, agents };
     const asked = Object.entries(limits).flatMap(([name, value]) =>
       name === 'agents' || name === 'depth'
@@ -279,6 +279,7 @@ export class SubAgents {
       ...(offered && { tools: offered }),
       ...(host && { host }),
       ...(remoteHost && { remoteHost }),
+      ...(tenant !== undefined && { tenant }),
       ...(cwd && { cwd }),
       ...(context && { context }),
       ...(yielding && { yield: yielding }),

@@ -7,6 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AgentInput, AgentSettings, Message, TurnResult } from '../../contracts/agents/agent';
+import { shareOf } from '../../contracts/agents/shares';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { turnWorkflowId } from '../../contracts/ids';
 import { asSummary, inMarkdown } from '../../contracts/text/labels';
@@ -43,6 +44,8 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
       ],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      // The agent's starter may not have told the server.
+      ...(settings.tenant !== undefined && { priority: shareOf(settings.tenant) }),
       staticSummary: asSummary(message),
       staticDetails: inMarkdown(message, 2_000),
       // So that the list of an agent's workflows includes its turns.

@@ -1,7 +1,13 @@
 // How workflows run tools: beside the agents, or on the host of the shells.
-import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
+import {
+  proxyActivities,
+  workflowInfo,
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+} from '@temporalio/workflow';
 import type { ToolActivities } from '../../contracts/activities';
 import type { ToolCall, ToolResult } from '../../contracts/agents/agent';
+import { shareOf } from '../../contracts/agents/shares';
 import { failedCall } from '../../contracts/errors/failed-call';
 import { fromFailure } from '../../contracts/errors/failure';
 import { hostTaskQueue, LOCAL_HOST } from '../../contracts/ids';
@@ -30,7 +36,18 @@ export const toolsAt = (
   taskQueue: string | undefined,
   options: ActivityOptions,
 ): ActivityInterfaceFor<ToolActivities> =>
-  proxyActivities<ToolActivities>({ ...LASTING, ...(taskQueue !== undefined && { taskQueue }), ...options });
+  proxyActivities<ToolActivities>({
+    ...LASTING,
+    ...(taskQueue !== undefined && { taskQueue }),
+    ...ownShare(),
+    ...options,
+  });
+
+/** The server gives an activity its workflow's tenant, but tells it only what the activity itself was scheduled with. */
+function ownShare(): ActivityOptions {
+  const { fairnessKey } = workflowInfo().priority ?? {};
+  return fairnessKey ? { priority: shareOf(fairnessKey) } : {};
+}
 
 /** One call of the model. If the host is offline, the model is told. */
 export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {

@@ -338,24 +338,6 @@ test('limits of the disk are read in MiB, and an invalid limit is refused', () =
   expect(faultsOf('[storage]\nsession_log = 5')).toContain('did you mean "session_log_mb"?');
 });
 
-test('[quota] has a limit of tokens and one of dollars, and neither may be nothing', () => {
-  expect(read('[quota]\ntokens_per_day = 5_000_000\ndollars_per_day = 0.5').quota).toEqual({
-    tokens: 5_000_000,
-    costUsd: 0.5,
-  });
-  for (const none of ['0', '-1']) {
-    expect(faultsOf(`[quota]\ntokens_per_day = ${none}`)).toContain('"quota.tokens_per_day" must be above 0');
-    expect(faultsOf(`[quota]\ndollars_per_day = ${none}`)).toContain(
-      '"quota.dollars_per_day" must be above 0',
-    );
-  }
-  expect(faultsOf('[quota]\ntokens_per_day = 1.5')).toContain(
-    '"quota.tokens_per_day" must be a whole number',
-  );
-  expect(faultsOf('[quota]\ntokens_per_day = "many"')).toContain('must be a number, got a text');
-  expect(faultsOf('[quota]\ntokens = 5')).toContain('unknown key "tokens"');
-});
-
 test('[storage] names a bucket and where it is', () => {
   const entry = 's3_endpoint = "https://s3.example.org"\ns3_region = "eu"\ns3_path_style = true';
   expect(read(`[storage]\nvalues = "s3://team-values/a/b/"\n${entry}`).storage.bucket).toEqual({
