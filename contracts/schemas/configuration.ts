@@ -13,7 +13,7 @@ import { LOG_LEVELS } from '../text/log-levels';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../tools/policy';
 import { encryptionSchema } from './encryption-configuration';
 import { gatewaySchema } from './gateway-configuration';
-import { quotaSchema } from './quota-configuration';
+import { quotaSchema } from '../agents/quota-shapes';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';
 import { storageSchema } from './storage-configuration';
