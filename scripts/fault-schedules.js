@@ -4,7 +4,9 @@ const { spawnSync } = require('node:child_process');
 const { parseArgs } = require('node:util');
 
 const NAMES = ['seed', 'rounds', 'faults', 'workers'];
-const { values } = parseArgs({ options: Object.fromEntries(NAMES.map((name) => [name, { type: 'string' }])) });
+const { values } = parseArgs({
+  options: Object.fromEntries(NAMES.map((name) => [name, { type: 'string' }])),
+});
 const seed = values.seed ?? String(Math.floor(Math.random() * 1_000_000));
 const given = { rounds: '10', ...values, seed };
 

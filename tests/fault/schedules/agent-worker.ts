@@ -34,7 +34,7 @@ export class AgentWorker {
     const spawn = { role: 'child', prompt: 'x', model: files.model([...ofChild, { text: 'done' }]) };
     const spawning = [
       call('spawn_agent', spawn),
-      call('wait_for_agents', { agent_ids: [childId], wait_ms: 90_000 }),
+      call('wait_for_agents', { agent_ids: [childId] }),
     ];
     const model = files.model([
       ...steps.map((step) => this.reply(step)),

@@ -24,7 +24,11 @@ export interface Finished {
   events: string[];
 }
 
-export async function runSchedule({ workers: plans, faults }: Schedule): Promise<Finished> {
+/** `plant`: a fault that the check has to find, planted when the work is done. */
+export async function runSchedule(
+  { workers: plans, faults }: Schedule,
+  plant: (place: { dataDir: string; folder: string }) => void = () => undefined,
+): Promise<Finished> {
   const engine = new EngineOfItsOwn({ ownServer: true });
   const recorder = new Recorder();
   const files = scratch();
@@ -41,6 +45,7 @@ export async function runSchedule({ workers: plans, faults }: Schedule): Promise
     injector.start();
     const ends = await Promise.all(workers.map(({ id, worker }) => endOf(id, worker, recorder)));
     await injector.end();
+    plant({ dataDir: engine.dataDir, folder: recorder.folder });
     for (const [index, { id, worker }] of workers.entries()) {
       const ended = ends[index] ?? null;
       const waits = ended === null && worker instanceof AgentWorker ? await worker.whyItWaits() : null;

@@ -66,15 +66,15 @@ const POINTS: CrashPoint[] = [
 export function scheduleOf(seed: number, faults: readonly FaultKind[] = FAULTS): Schedule {
   const choices = choicesOf(seed);
   const workers = choices.many(choices.between(2, 4), (index) => workerOf(choices, `w${index}`));
-  return { seed, workers, faults: choices.many(choices.between(1, 5), () => faultOf(choices, faults)) };
+  return { seed, workers, faults: choices.many(choices.between(2, 7), () => faultOf(choices, faults)) };
 }
 
 function workerOf(choices: Choices, id: string): WorkerPlan {
   if (choices.chance(0.6)) {
-    const steps = choices.many(choices.between(2, 5), (n) => sessionStep(choices, `${id}.${n}`));
+    const steps = choices.many(choices.between(4, 9), (n) => sessionStep(choices, `${id}.${n}`));
     return { kind: 'session', id, steps };
   }
-  const steps = choices.many(choices.between(2, 4), (n) => agentStep(choices, `${id}.${n}`));
+  const steps = choices.many(choices.between(3, 7), (n) => agentStep(choices, `${id}.${n}`));
   const hasChild = choices.chance(0.3);
   const child = choices.many(hasChild ? 2 : 0, (n) => agentStep(choices, `${id}.child.${n}`));
   return { kind: 'agent', id, steps, child };
@@ -86,7 +86,7 @@ function sessionStep(choices: Choices, id: string): SessionStep {
     case 'command':
       return commandStep(choices, id);
     case 'print':
-      return { kind: 'print', id, lines: choices.oneOf([10, 300, 5_000]) };
+      return { kind: 'print', id, lines: choices.oneOf([10, 300, 5_000, 30_000]) };
     case 'typed':
       return { kind: 'typed', id, inputs: ids(choices.between(1, 5)) };
     case 'script':
@@ -122,7 +122,7 @@ const agentStep = (choices: Choices, id: string): AgentStep =>
 const faultOf = (choices: Choices, faults: readonly FaultKind[]): Fault => ({
   kind: choices.oneOf(faults),
   // Sometimes at once after the one before: two faults together.
-  afterMs: choices.chance(0.3) ? 0 : choices.between(0, 2_500),
+  afterMs: choices.chance(0.3) ? 0 : choices.between(0, 1_500),
   forMs: choices.chance(0.5) ? 0 : choices.between(0, 3_000),
   which: choices.between(0, 9),
   point: choices.oneOf(POINTS),
