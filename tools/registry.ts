@@ -1,5 +1,6 @@
 // The registry of tools: what models and scripts may call. A built-in tool is one file and one line here; custom tools
 // are passed in where the parts are composed; tools of sources come and go.
+import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { ToolCall, ToolResult } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
@@ -81,6 +82,8 @@ const builtIn = ({
 
 /** How often a tool that throws is run; then its caller gets what it threw. */
 const MAX_ATTEMPTS = 5;
+/** Longer than a server of a usual size takes to start. */
+const SETTLING_MS = 10_000;
 /** Node's limit: a longer timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -89,6 +92,11 @@ export interface ToolRegistry {
   describe(): readonly ToolDescription[];
   /** For scripts on hosts without agents: the tools that run anywhere, without the built-in ones, which every host has. */
   offered(): OfferedTool[];
+  /**
+   * Resolves when each source has tried once to get its tools, or after a few seconds. Until then a worker that has just
+   * started does not know them: it would say that they do not exist.
+   */
+  settled(): Promise<void>;
   /** The tool with this name. Throws `unknown_tool`. */
   find(name: string): Tool;
   /** The arguments as the tool expects them. Throws `invalid_input` with a JSON pointer for each fault. */
@@ -128,6 +136,14 @@ export function createToolRegistry(
       throw new HoldfastError('unknown_tool', { got: name, allowed: [...table.tools.keys()].join(', ') });
     return tool;
   };
+  /** A tool that is missing now was perhaps there for an earlier attempt, which was cut off. */
+  const toRun = (name: string, { attempt }: ToolContext): Tool => {
+    try {
+      return find(name);
+    } catch (err) {
+      throw err instanceof HoldfastError ? afterAttempts(attempt, name, err) : err;
+    }
+  };
   const settle = async <T>(work: () => Promise<T>, failed: (err: HoldfastError) => T): Promise<T> => {
     try {
       return await work();
@@ -137,8 +153,10 @@ export function createToolRegistry(
     }
   };
   const describeAll = (): ToolDescription[] => (table.described ??= [...table.tools.values()].map(describe));
+  let settling: Promise<void> | undefined;
   return {
     describe: describeAll,
+    settled: () => (settling ??= settledWithin(sources)),
     offered: () =>
       describeAll().flatMap(({ runsOn, ...described }) => {
         const tool = find(described.name);
@@ -150,7 +168,7 @@ export function createToolRegistry(
     invoke: ({ tool, args }, context) =>
       settle<ToolOutcome>(
         async () => {
-          const found = find(tool);
+          const found = toRun(tool, context);
           const shown = found.result ? asJson : (value: JsonValue): string => textOf(found, value);
           return { ok: true, value: await runTool(found, args, context, shown) };
         },
@@ -159,7 +177,7 @@ export function createToolRegistry(
     call: ({ callId, tool: name, args }, context, wantsValue = false) =>
       settle<ToolResult>(
         async () => {
-          const tool = find(name);
+          const tool = toRun(name, context);
           let session: SessionFacts | undefined;
           const watched: ToolContext = { ...context, sawSession: (view) => (session = sessionFacts(view)) };
           const { content, value } = await runTool(tool, args, watched, (result) => ({
@@ -177,6 +195,14 @@ export function createToolRegistry(
       return () => void listeners.delete(listener);
     },
   };
+}
+
+/** A source that hangs must not hold up what needs none of its tools. */
+async function settledWithin(sources: readonly ToolSource[]): Promise<void> {
+  const over = new AbortController();
+  const limit = delay(SETTLING_MS, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
+  await Promise.race([limit, Promise.allSettled(sources.map(async (source) => source.settled?.()))]);
+  over.abort();
 }
 
 interface Table {
@@ -300,6 +326,16 @@ const isFunctionOrAbsent = (value: unknown): boolean => ['function', 'undefined'
 const checkArgs = (tool: Tool, args: unknown): unknown =>
   parseWith(tool.args, `The call to ${tool.name}`, args, tool.secret);
 
+/**
+ * A refusal as the caller is told it. One that comes after an attempt that was cut off says nothing about that attempt:
+ * the tool may have had its effect.
+ */
+export function afterAttempts(attempt: number, name: string, refused: HoldfastError): HoldfastError {
+  if (attempt === 1) return refused;
+  const reason = `the worker was lost during the call, and it was not run again: ${refused.detail}`;
+  return new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
+}
+
 async function runTool<T extends JsonValue>(
   tool: Tool,
   args: Record<string, unknown>,
@@ -310,12 +346,13 @@ async function runTool<T extends JsonValue>(
   const allowed = context.caller ? context.caller.allowed : context.settings.tools;
   if (allowed && !allowed.includes(name))
     throw new HoldfastError('tool_not_allowed', { got: name, allowed: allowed.join(', ') || 'none' });
-  context.host?.admit?.(name, effects);
   const parsed = checkArgs(tool, args);
   const unknown = (reason: string): HoldfastError =>
     new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
+  // Before anything that may have changed since the first attempt and would say that nothing was run.
   if (effects === 'once' && context.attempt > 1)
     throw unknown('the worker was lost during the call, which must not run twice');
+  context.host?.admit?.(name, effects);
   try {
     return shown(await inTime(tool, parsed, context));
   } catch (err) {

@@ -145,4 +145,6 @@ export interface ToolSource {
   tools(): readonly Tool[];
   /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: () => void): () => void;
+  /** Resolves when it has tried once to get the tools that it has from elsewhere. Absent: it has them at once. */
+  settled?(): Promise<unknown>;
 }

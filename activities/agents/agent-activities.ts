@@ -71,6 +71,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           const provider = findProvider(model);
           const dialect = findDialect(input.dialect ?? provider.dialect ?? 'agent-json');
           const messages = await conversationOf(input);
+          await tools.settled();
           const described = tools.describe();
           const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
           const request = {

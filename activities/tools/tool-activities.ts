@@ -9,7 +9,7 @@ import { failedCall } from '../../contracts/errors/failed-call';
 import { toFailure } from '../../contracts/errors/failure';
 import { hostNameOf } from '../../contracts/ids';
 import type { ToolInvocation } from '../../contracts/tools/tools';
-import type { ToolRegistry } from '../../tools/registry';
+import { afterAttempts, type ToolRegistry } from '../../tools/registry';
 import type { ToolContext, ToolHost } from '../../tools/tool';
 import { beating } from '../beating';
 import { whyUnreachable } from '../blobs/blob-store';
@@ -60,8 +60,10 @@ export function createToolActivities({
   ): Promise<Pick<ToolCall, 'args'> | HoldfastError> => {
     try {
       // A later attempt may have begun: then it is followed to its end.
-      if (Context.current().info.attempt === 1) await blobs.checkQuota(agent);
-      if (tools.find(call.tool).effects === 'once') await blobs.checkRoom(signal);
+      if (Context.current().info.attempt === 1) {
+        await blobs.checkQuota(agent);
+        if (tools.find(call.tool).effects === 'once') await blobs.checkRoom(signal);
+      }
     } catch (err) {
       if (err instanceof HoldfastError) return err;
       throw err;
@@ -84,9 +86,9 @@ export function createToolActivities({
     callTool: (input) =>
       beating(async (signal) => {
         const { call, wantsValue = false } = input;
-        await confirm?.();
+        await Promise.all([confirm?.(), tools.settled()]);
         const refused = await rulings.refusal(call.tool, call.args, placeOf(input), call.hold);
-        if (refused) return failedCall(call, refused);
+        if (refused) return failedCall(call, asTold(call, refused));
         return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
       }),
     readContext: async ({ cwd, paths }) => {
@@ -97,15 +99,15 @@ export function createToolActivities({
     invokeTool: (input) =>
       beating(async (signal) => {
         const { call, blob } = input;
-        await confirm?.();
+        await Promise.all([confirm?.(), tools.settled()]);
         const ready = await readiness(input, signal).finally(() => blob && blobs.releaseCopy(blob));
-        if (ready instanceof HoldfastError) return ready.toOutcome();
+        if (ready instanceof HoldfastError) return asTold(call, ready).toOutcome();
         const { args } = ready;
         const ruled = [call.tool, args, placeOf(input), call.hold] as const;
         const { held, refused } = input.mayHold
           ? await rulings.recheck(...ruled)
           : { refused: await rulings.refusal(...ruled) };
-        if (refused) return refused.toOutcome();
+        if (refused) return asTold(call, refused).toOutcome();
         if (held) return { held: blob ? showingArguments(held, args) : held };
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
         if (!('value' in outcome)) return outcome;
@@ -128,6 +130,10 @@ export function createToolActivities({
     },
   };
 }
+
+/** The policy, the disk or the configuration may have changed since an attempt that was cut off. */
+const asTold = ({ tool }: ToolCall, refused: HoldfastError): HoldfastError =>
+  afterAttempts(Context.current().info.attempt, tool, refused);
 
 /** The place as it was when approval was requested. */
 const placeOf = ({ settings, caller }: ToolInvocation): Place => ({

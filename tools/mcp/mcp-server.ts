@@ -37,6 +37,9 @@ export class McpServer {
   private readonly over = new AbortController();
   private readonly events = new EventEmitter().setMaxListeners(0);
   private readonly served: Promise<void>;
+  private tried!: () => void;
+  /** Resolves when the first connection is there or could not be made. */
+  readonly settled = new Promise<void>((resolve) => (this.tried = resolve));
   /** Calls that wait for a connection. */
   private waiting = 0;
 
@@ -46,6 +49,7 @@ export class McpServer {
   ) {
     this.fault = settings.fault;
     this.served = settings.fault ? Promise.resolve() : this.serve();
+    if (settings.fault) this.tried();
   }
 
   status(): McpServerStatus {
@@ -89,6 +93,7 @@ export class McpServer {
       this.connection = connection;
       this.fault = null;
       this.hooks.onChange();
+      this.tried();
       this.events.emit('connected');
       log.info('MCP server connected', { server: name, tools: this.tools.length });
       const reason = await connection.ended;
@@ -98,6 +103,8 @@ export class McpServer {
       return { reason, heldMs: Date.now() - heldFrom };
     } catch (err) {
       return { reason: (err as Error).message, heldMs: 0 };
+    } finally {
+      this.tried();
     }
   }
 

@@ -22,6 +22,11 @@ export class McpServers implements ToolSource {
     return () => void this.listeners.delete(listener);
   }
 
+  /** Of the servers that are there now: one that is added later is new to everybody. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.servers.values()].map((server) => server.settled));
+  }
+
   status(): McpServerStatus[] {
     return [...this.servers.values()].map((server) => server.status());
   }

@@ -160,6 +160,18 @@ test('settings read only at a start are reported to apply from the next start', 
   await until(() => registry().faults.length === 0);
 }, 60_000);
 
+test('a call in the first moments of the next worker waits for a server that starts slowly, and is not told that its tool does not exist', async () => {
+  const beginning = readFileSync(config, 'utf8');
+  const slowly = `sleep 2; exec ${process.execPath} ${FIXTURE_FILE} stdio ${journal}`;
+  const slow = `[mcp_servers.slow]\ncommand = "/bin/sh"\nargs = ["-c", ${JSON.stringify(slowly)}]\n`;
+  await engine.killWorker();
+  writeFileSync(config, `${beginning}${slow}`);
+  await engine.startWorker();
+  expect(await resultOf('mcp__slow__pid')).toMatch(/^\d+$/);
+  writeFileSync(config, beginning);
+  await until(() => stateOf('slow') === undefined && servers().length === 1);
+}, 60_000);
+
 test('the servers of a worker that was killed are gone when the next one serves, however stubborn', async () => {
   const beginning = readFileSync(config, 'utf8');
   writeFileSync(config, `${beginning}${server('rock', 'stubborn')}`);

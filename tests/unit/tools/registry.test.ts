@@ -258,3 +258,46 @@ test.each([
   await expect(registry[way](call('odd'), context({ attempt: 4 }))).rejects.toThrow('BigInt');
   expect(JSON.stringify(await registry[way](call('odd'), context({ attempt: 5 })))).toContain('tool_failed');
 });
+
+describe('an attempt after one that was cut off', () => {
+  test.each(['call', 'invoke'] as const)(
+    'of a tool that is not there any more is of unknown outcome, not said to be nothing (%s)',
+    async (way) => {
+      const registry = createToolRegistry();
+      const told = async (attempt: number): Promise<string> =>
+        JSON.stringify(await registry[way](call('gone'), context({ attempt })));
+      expect(await told(1)).toContain('unknown_tool');
+      expect(await told(2)).toMatch(/unknown_outcome.*the worker was lost during the call.*gone/);
+    },
+  );
+
+  test('of a tool that runs once is of unknown outcome though its host allows it no more', async () => {
+    const admit = (): never => {
+      throw new HoldfastError('execution_disabled', { host: 'local' });
+    };
+    const registry = createToolRegistry([throwing('once', new Error('x'))]);
+    const host = { admit } as unknown as ToolContext['host'];
+    const told = async (attempt: number): Promise<string> =>
+      (await registry.call(call('throwing'), context({ attempt, host }))).content;
+    expect(await told(1)).toContain('execution_disabled');
+    expect(await told(2)).toContain('unknown_outcome');
+  });
+});
+
+test('a registry is settled when each source has tried to get its tools, whether it could or not', async () => {
+  const reached: string[] = [];
+  let tried = (): void => undefined;
+  const source = {
+    tools: () => [],
+    onChange: () => () => undefined,
+    settled: () => new Promise<void>((resolve) => (tried = resolve)),
+  };
+  const failing = { ...source, settled: () => Promise.reject(new Error('down')) };
+  const registry = createToolRegistry([], [source, failing]);
+  const settled = registry.settled().then(() => reached.push('settled'));
+  await Promise.resolve();
+  reached.push('before');
+  tried();
+  await settled;
+  expect(reached).toEqual(['before', 'settled']);
+});
