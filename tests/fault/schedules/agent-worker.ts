@@ -34,7 +34,7 @@ export class AgentWorker {
     const spawn = { role: 'child', prompt: 'x', model: files.model([...ofChild, { text: 'done' }]) };
     const spawning = [
       call('spawn_agent', spawn),
-      call('wait_for_agents', { agent_ids: [childId] }),
+      call('wait_for_agents', { agent_ids: [childId], timeout_ms: 120_000 }),
     ];
     const model = files.model([
       ...steps.map((step) => this.reply(step)),

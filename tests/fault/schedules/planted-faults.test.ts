@@ -41,7 +41,11 @@ test('an effect that a tool has twice or tells and has not, a line cut from a lo
     writeFileSync(log, readFileSync(log, 'latin1').replace('w0.cut 17\r\n', 'w0.cut 1x\r\n'), 'latin1');
     process = spawn('sleep', ['1000'], { cwd: folder, stdio: 'ignore' });
   });
-  expect(violationsOf(history).map(({ rule, what }) => `${rule}: ${what}`).sort()).toEqual([
+  expect(
+    violationsOf(history)
+      .map(({ rule, what }) => `${rule}: ${what}`)
+      .sort(),
+  ).toEqual([
     expect.stringMatching(/^effect twice: twice: 2 times, told done/),
     expect.stringMatching(/^left over: \d+ sleep 1000/),
     expect.stringMatching(/^log lines missing or repeated: w0.cut: 299 of 300 lines, at 16: 15 16 18 19/),
