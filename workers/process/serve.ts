@@ -27,4 +27,6 @@ async function main(): Promise<void> {
   await runWorker({ ...values, dataDir: values.data, host: values['agents-only'] ? null : values.host });
 }
 
-main().catch(reportFailure);
+// All is released then. What still waits for an answer of the server, such as the call of a script, is asked again by the
+// next worker, and must not keep this process alive until it is killed.
+main().then(() => process.exit(), reportFailure);

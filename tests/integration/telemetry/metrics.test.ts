@@ -19,7 +19,7 @@ import {
   SHIPPED,
   type Sample,
 } from '../../helpers/prometheus';
-import { call, scratch, type Scratch } from '../../helpers/temporal';
+import { call, QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();
@@ -60,7 +60,9 @@ async function use(): Promise<void> {
   await engine.client.agent('used').start({ task: 'hello', ...settings });
   await engine.client.agent('used').result();
   await engine.client.agent('absent').start({ task: 'hello', model: 'absent:x' });
-  await engine.client.session({ agent: 'asks', session: 0 }).exec({ code: 'read answer' });
+  await engine.client
+    .session({ agent: 'asks', session: 0 }, { yield: QUICK_YIELD })
+    .exec({ code: 'read answer' });
   await engine.client.session({ agent: 'asks', session: 1 }).exec({ code: 'exit 3' });
   gateway = engine.spawnCli(['serve', '--listen', '127.0.0.1:0', '--json']);
   const lines = createInterface({ input: gateway.stdout as Readable })[Symbol.asyncIterator]();

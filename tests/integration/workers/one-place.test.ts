@@ -59,10 +59,10 @@ whereMachines(`a folder on a network’s file system${missing ? ` (not checked: 
 
   beforeAll(async () => {
     const port = Number(engine.server().address.split(':')[1]);
-    for (const machine of [one, two]) await machine.open(port);
+    await Promise.all([one, two].map((machine) => machine.open(port)));
   });
   afterAll(async () => {
-    for (const machine of [one, two]) await machine.end();
+    await Promise.all([one, two].map((machine) => machine.end()));
   });
 
   test('is refused to a second machine while the first one uses it, and the first one’s worker goes on', async () => {
