@@ -49,11 +49,10 @@ export class AgentWorker {
     return result.reason;
   }
 
-  /** Why an agent that has not ended waits; null if it does not say. */
-  async whyItWaits(): Promise<string | null> {
+  /** Of an agent that has not ended, for people. */
+  async noteState(): Promise<void> {
     const { status, currentTurn } = await this.parts.engine.client.agent(this.plan.id).state();
     this.parts.recorder.note(`${this.plan.id} is ${JSON.stringify({ status, currentTurn })}`);
-    return null;
   }
 
   private reply(step: AgentStep): Reply {

@@ -22,8 +22,8 @@ const sound = (): History => ({
     { id: 'nothing', planned: 3, isWhole: false, numbers: [] },
   ],
   workers: [
-    { id: 'one', effects: ['a', 'b', 'c', 'd', 'e'], ended: 'answered', waits: null },
-    { id: 'two', effects: ['f'], ended: null, waits: 'an approval' },
+    { id: 'one', effects: ['a', 'b', 'c', 'd', 'e'], ended: 'answered' },
+    { id: 'two', effects: ['f'], ended: 'all steps taken' },
   ],
   odd: [],
   left: [],
@@ -67,11 +67,7 @@ const PLANTED: [what: string, rule: Violation['rule'], plant: (history: History)
     'told lines missing or repeated',
     (h) => h.printed[0]?.told?.pop(),
   ],
-  [
-    'an agent that says nothing',
-    'neither ended nor waiting',
-    (h) => Object.assign(h.workers[1] ?? {}, { waits: null }),
-  ],
+  ['an agent that does not end', 'not ended', (h) => Object.assign(h.workers[1] ?? {}, { ended: null })],
   ['a failure in no catalogue', 'odd answer', ({ odd }) => odd.push('TypeError')],
   ['a process that stays', 'left over', ({ left }) => left.push('bash')],
 ];

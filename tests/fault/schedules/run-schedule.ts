@@ -48,8 +48,8 @@ export async function runSchedule(
     plant({ dataDir: engine.dataDir, folder: recorder.folder });
     for (const [index, { id, worker }] of workers.entries()) {
       const ended = ends[index] ?? null;
-      const waits = ended === null && worker instanceof AgentWorker ? await worker.whyItWaits() : null;
-      recorder.history.workers.push({ id, effects: worker.effects(), ended, waits });
+      if (ended === null && worker instanceof AgentWorker) await worker.noteState();
+      recorder.history.workers.push({ id, effects: worker.effects(), ended });
       if (worker instanceof SessionWorker && ended !== null) await afterwards(worker);
     }
   } finally {

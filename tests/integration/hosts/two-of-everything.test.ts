@@ -197,11 +197,11 @@ test.concurrent(
       expect(stderr).toContain('holdfast up --replace');
     }
     expect(doctor.stdout).toMatch(new RegExp(`fail +worker +pid ${workerPid} does not respond`));
-    // A remote client sees only the server.
+    // A remote client sees only the server: the worker took a task before its polls were given up, or nobody polls.
     const elsewhere = new HoldfastClient(engine.client.temporal, engine.client.address, { queue: 'zeta' });
     await expect(
       elsewhere.session({ agent: 'cli', host: 'zeta', session: 0 }).output(),
-    ).rejects.toMatchObject({ code: 'worker_silent' });
+    ).rejects.toMatchObject({ code: expect.stringMatching(/^(?:worker_silent|no_worker)$/) as string });
     const next = await second.up('--host', 'zeta', '--replace');
     expect(next.workerPid).not.toBe(workerPid);
     expect(view(await second.cli('exec', '--json', '--session', '1', 'echo now')).output).toBe('now\n');
