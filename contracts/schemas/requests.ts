@@ -1,7 +1,7 @@
 // The schemas that tables of messages name.
 export * from './agent';
 export * from './approvals';
-export { modelUseSchema } from '../agents/quota-shapes';
+export { modelUseSchema } from './quota-shapes';
 export { hostFactsSchema } from './remote-hosts';
 export * from './session';
 export * from './tools';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { LiveTokens } from '../../activities/agents/live-tokens';
 import { HoldfastError, isErrorCode } from '../../contracts/errors/holdfast-error';
 import { MODEL_ERRORS } from '../../contracts/errors/model-errors';
-import { configurationSchema } from '../../contracts/schemas/configuration';
+import { configurationSchema } from '../../contracts/schemas/configuration/configuration';
 import { packageRoot } from '../../system/package-root';
 import { createProviders } from '../../models/providers';
 import { readConfiguration } from '../../workers/configuration/configuration';

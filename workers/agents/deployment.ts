@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
-import type { Versioning } from '../../contracts/schemas/configuration';
+import type { Versioning } from '../../contracts/schemas/configuration/configuration';
 import { packageVersion } from '../../system/package-root';
 import { forEachOpen } from '../open-workflows';
 import { RepeatedLook } from '../repeated-look';

@@ -11,7 +11,7 @@ import {
   configurationSchema,
   type McpServerEntry,
   type Versioning,
-} from '../../contracts/schemas/configuration';
+} from '../../contracts/schemas/configuration/configuration';
 import type { LogLevel } from '../../contracts/text/log-levels';
 import type { EncryptionSettings } from '../../encryption/encryption-settings';
 import { sessionEnvironment } from '../../exec/host/session-environment';

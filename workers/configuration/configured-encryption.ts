@@ -4,7 +4,7 @@ import {
   encryptionKeySchema,
   encryptionSchema,
   type EncryptionEntry,
-} from '../../contracts/schemas/encryption-configuration';
+} from '../../contracts/schemas/configuration/encryption-configuration';
 import type { EncryptionSettings, KeySource } from '../../encryption/encryption-settings';
 
 /** Paths are relative to `folder`. */

@@ -1,7 +1,11 @@
 // `[gateway]` of `holdfast.toml`: who is let in by the organization's OpenID Connect issuer. Reads no secret.
 import { resolve } from 'node:path';
 import type { OidcChoice } from '../../contracts/gateway/oidc';
-import { oidcRoleSchema, oidcSchema, type GatewayEntry } from '../../contracts/schemas/gateway-configuration';
+import {
+  oidcRoleSchema,
+  oidcSchema,
+  type GatewayEntry,
+} from '../../contracts/schemas/configuration/gateway-configuration';
 
 export interface GatewaySettings {
   /** Null: tokens and links only. */

@@ -1,6 +1,6 @@
 // The models in `holdfast.toml`: how to reach providers, facts about models. Reads no key.
 import { resolve } from 'node:path';
-import type { ModelEntry, ModelProviderEntry } from '../../contracts/schemas/configuration';
+import type { ModelEntry, ModelProviderEntry } from '../../contracts/schemas/configuration/configuration';
 import type { ConfiguredModels, ModelSettings, ProviderSettings } from '../../models/model-settings';
 
 /** Paths are relative to `folder`. */

@@ -1,7 +1,7 @@
 // `[sandbox]` of `holdfast.toml`, in the host's terms.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { SandboxEntry } from '../../contracts/schemas/sandbox-configuration';
+import type { SandboxEntry } from '../../contracts/schemas/configuration/sandbox-configuration';
 import type { SandboxChoice } from '../../exec/sandbox/open-sandbox';
 
 /** Paths are relative to the file's folder, and `~` is the home folder. */

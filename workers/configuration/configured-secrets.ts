@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import type { SecretsEntry } from '../../contracts/schemas/secrets-configuration';
+import type { SecretsEntry } from '../../contracts/schemas/configuration/secrets-configuration';
 import { SECRET_NAME, type SecretAllowance } from '../../contracts/tools/secrets';
 import { readPrivateFile } from '../../system/private-file';
 import { SecretStore } from '../../exec/host/secret-store';

@@ -1,5 +1,5 @@
 // `[storage]` of `holdfast.toml`: limits, and where large values are stored.
-import { BUCKET_URL, type StorageEntry } from '../../contracts/schemas/storage-configuration';
+import { BUCKET_URL, type StorageEntry } from '../../contracts/schemas/configuration/storage-configuration';
 import { DAY_MS, MIB, type BucketPlace, type StorageSettings } from '../../contracts/sessions/quotas';
 
 export const configuredStorage = (entry: StorageEntry): StorageSettings => ({

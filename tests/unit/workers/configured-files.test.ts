@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import { configurationSchema } from '../../../contracts/schemas/configuration';
+import { configurationSchema } from '../../../contracts/schemas/configuration/configuration';
 import type { z } from '../../../contracts/schemas/zod';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import {

@@ -151,9 +151,10 @@ describe('a session that never stops printing', () => {
     const view = await commandView({ ref: limited.ref, logPath: log(), snapshot, from: null });
     expect(view).toMatchObject({ state: 'running', degraded: null, droppedBytes: view.from });
     expect(view.from).toBeGreaterThan(8 * LIMIT);
-    expect(view.output).toMatch(
-      new RegExp(`^\\[${view.from} bytes dropped by .* at offset ${view.from}\\]\n`),
-    );
+    const [, bytes, beginning] = /^\[(\d+) bytes dropped by .* at offset (\d+)\]\n/.exec(view.output) ?? [];
+    expect(Number(bytes)).toBe(view.from);
+    // Later, where all that was there at the time of the snapshot is dropped already.
+    expect(Number(beginning)).toBeGreaterThanOrEqual(view.from);
     expect((await limited.run('echo here', { ref: otherSession(limited, 1) })).output).toBe('here\n');
   });
 

@@ -1,5 +1,5 @@
 // Shapes of a quota: `[quota]` in `holdfast.toml`, and what the workers tell its counter, which anyone could send.
-import { z } from '../schemas/zod';
+import { z } from './zod';
 
 export const quotaSchema = z.strictObject({
   tokens_per_day: z.optional(z.int().check(z.positive())),

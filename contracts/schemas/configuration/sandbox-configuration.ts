@@ -1,5 +1,5 @@
 // Shape of `[sandbox]` in `holdfast.toml`.
-import { z } from './zod';
+import { z } from '../zod';
 
 const paths = z._default(z.array(z.string().check(z.minLength(1))), []);
 const count = z.optional(z.int().check(z.positive()));

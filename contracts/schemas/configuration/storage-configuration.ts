@@ -1,6 +1,6 @@
 // Shape of `[storage]` in `holdfast.toml`: how much of the disk a host may use, and where large values are stored.
-import { DAY_MS, DEFAULT_QUOTAS, MIB } from '../sessions/quotas';
-import { z } from './zod';
+import { DAY_MS, DEFAULT_QUOTAS, MIB } from '../../sessions/quotas';
+import { z } from '../zod';
 
 const megabytes = (bytes: number) => z._default(z.int().check(z.positive()), bytes / MIB);
 

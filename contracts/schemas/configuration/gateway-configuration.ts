@@ -1,7 +1,7 @@
 // Shape of `[gateway]` in `holdfast.toml`. It says where the client's secret is and holds none.
-import { ROLES } from '../gateway/api';
-import { AGENT_PATTERN, ALL_AGENTS } from '../text/glob';
-import { z } from './zod';
+import { ROLES } from '../../gateway/api';
+import { AGENT_PATTERN, ALL_AGENTS } from '../../text/glob';
+import { z } from '../zod';
 
 const text = z.string().check(z.minLength(1));
 const MAX_LOGIN_HOURS = 31 * 24;

@@ -1,6 +1,6 @@
 // Shape of `[encryption]` in `holdfast.toml`. It says where the keys are and holds none.
-import { WORKFLOW_KINDS } from '../ids';
-import { z } from './zod';
+import { WORKFLOW_KINDS } from '../../ids';
+import { z } from '../zod';
 
 const text = z.string().check(z.minLength(1));
 const kinds = z.array(

@@ -1,6 +1,6 @@
 // Shape of `[secrets]` in `holdfast.toml`: where the host finds the secrets. It holds none.
-import { SECRET_NAME, SECRET_USES } from '../tools/secrets';
-import { z } from './zod';
+import { SECRET_NAME, SECRET_USES } from '../../tools/secrets';
+import { z } from '../zod';
 
 const text = z.string().check(z.minLength(1));
 const name = z.string().check(

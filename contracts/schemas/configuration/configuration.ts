@@ -6,20 +6,20 @@ import {
   PROVIDER_NAME,
   PROVIDER_NAME_RULE,
   WIRE_APIS,
-} from '../agents/model-names';
-import { DECISIONS } from '../tools/approvals';
-import { ID_PATTERN } from '../ids';
-import { LOG_LEVELS } from '../text/log-levels';
-import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../tools/policy';
+} from '../../agents/model-names';
+import { DECISIONS } from '../../tools/approvals';
+import { ID_PATTERN } from '../../ids';
+import { LOG_LEVELS } from '../../text/log-levels';
+import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../../tools/policy';
 import { encryptionSchema } from './encryption-configuration';
 import { gatewaySchema } from './gateway-configuration';
-import { quotaSchema } from '../agents/quota-shapes';
+import { quotaSchema } from '../quota-shapes';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';
 import { storageSchema } from './storage-configuration';
-import { telemetrySchema } from '../telemetry/telemetry-configuration';
-import { webhookTable } from './webhook-settings';
-import { z } from './zod';
+import { telemetrySchema } from '../../telemetry/telemetry-configuration';
+import { webhookTable } from '../webhook-settings';
+import { z } from '../zod';
 
 const text = z.string().check(z.minLength(1));
 const seconds = z.number().check(z.positive(), z.maximum(86_400));
