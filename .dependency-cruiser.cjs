@@ -34,6 +34,13 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
+      // zod writes to a schema at its first use, and what workflows load from elsewhere is frozen (scripts/build.js).
+      name: 'schemas-are-in-one-folder',
+      severity: 'error',
+      from: { path: '^(contracts|workflows|encryption)/', pathNot: '^contracts/schemas/' },
+      to: { path: '(^contracts/schemas/zod|^node_modules/zod/)', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'workflows-are-deterministic',
       severity: 'error',
       from: { path: '^workflows/' },

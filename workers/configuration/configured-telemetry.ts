@@ -1,5 +1,5 @@
 // `[telemetry]` of `holdfast.toml`: where metrics and traces go.
-import type { TelemetryEntry } from '../../contracts/telemetry/telemetry-configuration';
+import type { TelemetryEntry } from '../../contracts/schemas/configuration/telemetry-configuration';
 
 export interface TelemetrySettings {
   /** `ADDRESS:PORT` at which Prometheus finds the metrics of a worker or a host; null: nowhere. */

@@ -17,7 +17,7 @@ import { quotaSchema } from '../quota-shapes';
 import { secretsSchema } from './secrets-configuration';
 import { sandboxSchema } from './sandbox-configuration';
 import { storageSchema } from './storage-configuration';
-import { telemetrySchema } from '../../telemetry/telemetry-configuration';
+import { telemetrySchema } from './telemetry-configuration';
 import { webhookTable } from '../webhook-settings';
 import { z } from '../zod';
 

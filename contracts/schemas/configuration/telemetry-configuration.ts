@@ -1,5 +1,5 @@
 // Shape of `[telemetry]` in `holdfast.toml`: where metrics and traces go. Nothing is exported by default.
-import { z } from '../schemas/zod';
+import { z } from '../zod';
 
 const text = z.string().check(z.minLength(1));
 /** As the exporter takes it: an IP address, not a name. */
