@@ -76,7 +76,7 @@ test('an approver sees all of the code, its folder and its host, and the folder 
   expect(other.hash).not.toBe(one.hash);
   await engine.client.approvals.deny(workflowId);
   await expect(again).rejects.toMatchObject({ code: 'approval_denied' });
-}, 30_000);
+}, 60_000);
 
 test('an agent and its turn show what waits in a session, and an answer to what does not wait is refused', async () => {
   const file = join(files.directory, 'never');
@@ -108,4 +108,4 @@ test('an agent and its turn show what waits in a session, and an answer to what 
   await until(async () => !(await detailsOf(agentWorkflowId(id))).includes('Waiting for approval'));
   expect(await refused({ session: 0 })).toMatch(/allowed none: nothing is waiting/);
   await engine.client.agent(id).stop('done');
-}, 30_000);
+}, 60_000);

@@ -74,7 +74,7 @@ test('a command that needs approval runs once it is approved, even if its worker
   expect(audit).toContain(`"outcome":"held"`);
   expect(audit).toContain(one.hash);
   expect(audit).not.toContain('echo x');
-}, 30_000);
+}, 60_000);
 
 test('an approval for other code than what waits approves nothing', async () => {
   const { session, workflowId } = asked();

@@ -146,7 +146,7 @@ test('a named port that is taken is refused and starts nothing', async () => {
   });
   expect(processesNaming(elsewhere)).toEqual([]);
   rmSync(elsewhere, { recursive: true, force: true });
-}, 30_000);
+}, 60_000);
 
 test.each([
   [
@@ -261,7 +261,7 @@ test('up replaces the worker of another release and says so; doctor and ps say w
   expect(runningWorker(engine.dataDir)?.identity.pid).not.toBe(before?.identity.pid);
   // The same release again: nothing is replaced.
   expect(await hf('up')).toMatchObject({ code: 0, stderr: '' });
-}, 30_000);
+}, 60_000);
 
 test('a session without python3 on its PATH says so with the next step, and exits 127', async () => {
   const { code, stdout } = await hf('exec', '--session', '7', 'PATH=/nowhere');

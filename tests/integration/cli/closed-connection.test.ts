@@ -36,4 +36,4 @@ test('a client that is closed while a request is repeated ends the request, and 
     ),
   );
   expect(ended).toEqual({ failed: false, stdout: '1\n', stderr: '' });
-}, 30_000);
+}, 60_000);

@@ -153,4 +153,4 @@ test('what an enrolled host starts under a foreign id is not listed', async () =
   const listed = async (): Promise<string> => (await engine.cliInTurn(['ps', '--json'])).stdout;
   await until(async () => (await listed()).includes('exec/own/far/7'));
   expect(await listed()).not.toContain('usurped');
-}, 30_000);
+}, 60_000);

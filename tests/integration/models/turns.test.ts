@@ -92,7 +92,7 @@ const limited = {
 
 test('a provider that answers 429 twice, then cuts the stream, then answers, gives one answer and no duplicate step', async () => {
   await Promise.all(['chat', 'responses', 'messages'].map(throughBadWeather));
-}, 30_000);
+}, 60_000);
 
 async function throughBadWeather(provider: string): Promise<void> {
   const task = `hold fast over ${provider}`;

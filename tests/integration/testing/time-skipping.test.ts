@@ -9,7 +9,7 @@ let env: HoldfastTestEnvironment;
 
 beforeAll(async () => {
   if (!isMissing) env = await HoldfastTestEnvironment.createTimeSkipping({ host });
-}, 30_000);
+}, 60_000);
 
 afterAll(async () => {
   if (!isMissing) await env.close();

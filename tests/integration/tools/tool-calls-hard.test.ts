@@ -84,7 +84,7 @@ except codex_tools.ToolError as err:
     rmSync(blobs);
     if (existsSync(`${blobs}.away`)) renameSync(`${blobs}.away`, blobs);
   }
-}, 30_000);
+}, 60_000);
 
 test('the session is told of every answered call, even if a call in between was refused, and of no other', async () => {
   const code = `
@@ -107,7 +107,7 @@ codex_tools.echo(value="last")`;
     return (JSON.parse(Buffer.from(data).toString()) as { answered?: string[] }).answered ?? [];
   });
   expect(answered).toEqual(['e1c1', 'e1c4', 'e1c7']);
-}, 30_000);
+}, 60_000);
 
 test('a call that takes long is answered at its end, and not at that of another that takes longer', async () => {
   const code = `
@@ -130,7 +130,7 @@ except codex_tools.ToolError as err:
     print(err.code, "500 ms" in err.message)`;
   expect(await printed(code)).toBe('unknown_outcome True');
   expect(fileOf('late')).toBe('x');
-}, 30_000);
+}, 60_000);
 
 test('a cancellation that arrives before its call keeps the call from running', async () => {
   await printed('codex_tools.echo(value=1)');

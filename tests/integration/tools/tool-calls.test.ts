@@ -105,7 +105,7 @@ print(note("itself"))`;
     'background',
     '',
   ]);
-}, 30_000);
+}, 60_000);
 
 test('a job that outlives its command may still call', async () => {
   await printed(`(sleep 0.5; tool note --folder "$PWD" --line late >/dev/null) &`, 'terminal');
@@ -206,7 +206,7 @@ test('an unawaited slow call is cancelled when its script ends', async () => {
   );
   await until(() => fileOf('cancelled') === 'x');
   await until(async () => (await session.state()).toolCalls.open.length === 0);
-}, 30_000);
+}, 60_000);
 
 test('`ps` shows which tools the scripts of a session are at', async () => {
   const running = session.exec({
@@ -218,7 +218,7 @@ test('`ps` shows which tools the scripts of a session are at', async () => {
   expect((await engine.cliInTurn(['ps'])).stdout).toMatch(/running python, epoch 1, calls hang/);
   await session.reset({ reason: 'enough' });
   await running;
-}, 30_000);
+}, 60_000);
 
 test('reset cancels the calls in flight, and a script of the older epoch cannot call', async () => {
   const running = session.exec({
@@ -231,7 +231,7 @@ test('reset cancels the calls in flight, and a script of the older epoch cannot 
   expect((await running).killedBy).toMatchObject({ by: 'reset', reason: 'enough' });
   const message = await printed('HOLDFAST_TOOL_TOKEN=$(cat token) tool echo --value 1 2>&1', 'terminal');
   expect(message).toContain('script_ended');
-}, 30_000);
+}, 60_000);
 
 test('a call that would wait for its own script is refused as would_deadlock, also from a script in a script', async () => {
   const code = `
@@ -247,7 +247,7 @@ print(tell(runtime="terminal", session=500, code=inner))`;
   const lines = (await printed(code)).split('\n');
   expect(lines.slice(0, 3)).toEqual(['would_deadlock', 'would_deadlock', 'would_deadlock']);
   await engine.client.session({ agent: 'scripts', session: 500 }).close('done');
-}, 30_000);
+}, 60_000);
 
 test('nested scripts end at a depth that is stated', async () => {
   // Each level runs itself in the next session.
@@ -293,7 +293,7 @@ print([tell(lambda: codex_tools.echo(value=i)) for i in range(4)], tell(lambda: 
   // The call of the model that ran the script counts, too.
   expect(byScript).toContain("[0, 1, 2, 'budget_exceeded'] tool_not_allowed");
   expect(byModel).toMatch(/^Error tool_not_allowed: .*got large, allowed code_execution_tool, echo/);
-}, 30_000);
+}, 60_000);
 
 test('each call is an activity of the session with its tool and arguments in the summary', async () => {
   await printed('codex_tools.echo(value="seen")');

@@ -67,4 +67,4 @@ test('an address where nothing answers is no_server, with the address', async ()
     code: 'no_server',
     facts: { address: '127.0.0.1:1' },
   });
-}, 20_000);
+}, 60_000);
