@@ -28,6 +28,21 @@ export default tseslint.config(
         { allowNumber: true, allowBoolean: true },
       ],
       '@typescript-eslint/require-await': 'off',
+      // The types of Node 24 declare them; Node 22, the oldest that package.json allows, has none of them.
+      'no-restricted-globals': [
+        'error',
+        'DisposableStack',
+        'AsyncDisposableStack',
+        'SuppressedError',
+        'Float16Array',
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Promise', property: 'try' },
+        { object: 'RegExp', property: 'escape' },
+        { object: 'Error', property: 'isError' },
+        { object: 'Math', property: 'f16round' },
+      ],
       'max-lines': ['error', { max: 400 }],
       'max-params': ['error', { max: 4 }],
     },

@@ -6,6 +6,7 @@ import { resolveServer } from '../../client/connect';
 import { serverTrouble } from '../../client/delivery/server-trouble';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { usualWorkingFolder } from '../../exec/working-folder';
+import { CleanupStack } from '../../system/cleanup-stack';
 import { removeQuietly, writeJson } from '../../system/json-file';
 import { keepBounded } from '../../system/log/bounded-log';
 import { outliveLog } from '../../system/log/outlive-log';
@@ -57,7 +58,7 @@ export async function runWorker(options: RunOptions): Promise<void> {
   const log = new ProcessLog('worker', settings.level).takeWarnings();
   const paths = workerPaths(dataDir);
   // Also if it fails: an embedder's process, or a test's, may live on.
-  using cleanup = new DisposableStack();
+  using cleanup = new CleanupStack();
   cleanup.defer(keepBounded(paths.log, settings, (message, facts) => log.warn(message, facts)));
   installRuntime({
     logger: log,
