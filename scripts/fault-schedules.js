@@ -16,7 +16,7 @@ console.log(
 const env = Object.fromEntries(
   Object.entries(given).map(([name, value]) => [`HOLDFAST_FAULT_${name.toUpperCase()}`, value]),
 );
-const jest = require.resolve('jest/bin/jest.js');
+const jest = require.resolve('jest/bin/jest');
 const { status } = spawnSync(process.execPath, [jest, 'tests/fault/schedules/schedules.test.ts'], {
   stdio: 'inherit',
   env: { ...process.env, ...env },

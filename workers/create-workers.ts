@@ -210,7 +210,7 @@ export async function composeWorkers(
     };
     const workers = new Workers(parts);
     const onLost = (err: HoldfastError): void => workers.fail(err);
-    if (ownership) ownership.onLost = onLost;
+    ownership?.watch(onLost);
     folder.watch(onLost);
     return workers;
   } catch (err) {

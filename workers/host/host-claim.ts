@@ -1,5 +1,5 @@
 // Only one data folder serves a host. The claim is durable, and is checked again before anything is typed: a process
-// that was frozen or cut off finds out that it has lost the host.
+// that was frozen or cut off finds out that it has lost the host, and with no task within five seconds.
 import { createHash, randomUUID } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -13,11 +13,15 @@ import { hostTaskQueue } from '../../contracts/ids';
 import { dataFolderId } from '../../exec/host/data-folder';
 import { identityOf, machineId } from '../../system/process-identity';
 import { inUse } from '../folder-claim';
+import { RepeatedLook } from '../repeated-look';
+
+const LOOK_EVERY_MS = 5_000;
 
 export interface HostClaimOptions {
   claims: QueueClaims;
   host: string;
   facts: ClaimFacts;
+  warn: (message: string, facts: object) => void;
 }
 
 export function ownFacts(dataDir: string): ClaimFacts {
@@ -43,8 +47,16 @@ function placeIdOf(dataDir: string, bootId: string): string {
 export class HostClaim {
   private confirming: Promise<Claim> | undefined;
   private isLost = false;
-  /** Called once, when another data folder has taken the host, or another place the folder. */
-  onLost: (err: HoldfastError) => void = () => undefined;
+  private onLost: (err: HoldfastError) => void = () => undefined;
+  private readonly looks = new RepeatedLook(
+    () => this.look(),
+    (reason) =>
+      this.options.warn('whether the host is served elsewhere is unknown', {
+        host: this.options.host,
+        reason,
+      }),
+    LOOK_EVERY_MS,
+  );
 
   private constructor(
     private readonly options: HostClaimOptions,
@@ -98,6 +110,27 @@ export class HostClaim {
       this.isLost = true;
       throw ApplicationFailure.create({ type: WORKER_LOST, message: err.message, nextRetryDelay: PAUSE_MS });
     }
+  }
+
+  /** Calls `onLost` once another data folder has taken the host, or another place the folder, until `unwatch`. */
+  watch(onLost: (err: HoldfastError) => void): void {
+    this.onLost = onLost;
+    this.looks.start();
+  }
+
+  unwatch(): void {
+    this.looks.stop();
+  }
+
+  /** Only reads: what an operator has freed is claimed again by the next task, not while this process stops. */
+  private async look(): Promise<void> {
+    const { claims, host, facts } = this.options;
+    const standing = await claims.read(hostTaskQueue(host));
+    if (!standing || isSamePlace(standing.facts, facts)) return;
+    await this.confirm().catch((err: unknown) => {
+      if (!this.isLost) throw err;
+    });
+    if (this.isLost) this.looks.stop();
   }
 
   /** Lets any data folder take the host. Only if nothing is left running here. */

@@ -50,7 +50,7 @@ export async function createHostSide({
   ...shared
 }: HostSideOptions): Promise<HostSide> {
   const { client, host, namespace, tools, log } = shared;
-  const ownership = await HostClaim.make({ claims: client.claims, host, facts });
+  const ownership = await HostClaim.make({ claims: client.claims, host, facts, warn: log });
   made.push(() => (ownership.isNew ? ownership.release() : undefined));
   // In a separate trust domain nobody would answer a script's call of our tools.
   const mayCall = configuration.features.unifiedExec && !isHostNamespace(namespace);

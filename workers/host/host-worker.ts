@@ -175,6 +175,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     return completion.adopt();
   };
   const detach = async (): Promise<void> => {
+    ownership.unwatch();
     sweep.looks.stop();
     logs.looks.stop();
     gauges?.stop();
