@@ -31,13 +31,15 @@ export interface RunCommand {
   checkImports?: CodeImport[] | undefined;
   /** For the variable TRACEPARENT of its programs. */
   traceparent?: string | undefined;
+  /** Called just before it would begin: throws why it must not. */
+  mayBegin?: (() => void) | undefined;
 }
 
 export interface Terminals {
   readonly options: HostFacts;
   /**
    * Starts a command, opening the session if needed; a known id answers with its record. Throws `busy`, `id_conflict`,
-   * and within seconds `session_unreachable`, `storage_failed` and `resources_exhausted`.
+   * within seconds `session_unreachable`, `storage_failed` and `resources_exhausted`, and what `mayBegin` throws.
    */
   run(ref: SessionRef, command: RunCommand): Promise<Snapshot>;
   /** Opens the terminal if none is open. Throws like `run`. */

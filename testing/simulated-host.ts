@@ -61,7 +61,8 @@ export class SimulatedTerminals implements Terminals {
     mkdirSync(join(dataDir, 'logs'), { recursive: true });
   }
 
-  async run(ref: SessionRef, { id, runtime, code }: RunCommand): Promise<Snapshot> {
+  async run(ref: SessionRef, { id, runtime, code, mayBegin }: RunCommand): Promise<Snapshot> {
+    if (!this.commandRecord(ref, id)) mayBegin?.();
     const request = { id, runtime, contentHash: contentHash(runtime, code) };
     return this.of(ref).run(request, ref.session, () => {
       const command = { ...ref, id, runtime, code };

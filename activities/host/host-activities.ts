@@ -30,6 +30,7 @@ import { commandSpan, writeTraceparent } from '../../contracts/telemetry/trace';
 import { importsOf } from '../../checks/javascript-imports';
 import type { HeldCommand } from '../../contracts/tools/approvals';
 import type { CommandCompletion } from './command-completion';
+import { ClosedRuns, runHere } from './closed-runs';
 import type { CommandGate } from './command-gate';
 import { crashPoint } from '../crash-point';
 import { refuseLate } from './late-delivery';
@@ -85,6 +86,7 @@ export function createHostActivities({
   client,
 }: HostDependencies): HostActivities {
   const { folderId } = ownership;
+  const closed = new ClosedRuns();
   type Asked = Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>;
   const viewOf = async (input: Asked, snapshot: Snapshot, reason?: ObserveReason): Promise<CommandView> => {
     const { ref } = input;
@@ -121,6 +123,8 @@ export function createHostActivities({
       // A command that has begun is only looked up, whatever the policy says by now.
       if (!sessions.commandRecord(ref, id)) {
         refuseInherited(input, ownership);
+        if (input.over !== undefined)
+          throw new HoldfastError('not_begun', { session: ref.session, reason: input.over });
         const held = await gate.held(input, () => folderOf(sessions, input));
         if (held) return held;
         if (input.reset) {
@@ -131,7 +135,12 @@ export function createHostActivities({
       }
       const trace = traceHere();
       const traceparent = trace && writeTraceparent(commandSpan(trace, id));
-      const command = { id, runtime, code, cwd, checkImports: importsToCheck(runtime, code), traceparent };
+      const run = runHere();
+      const command = {
+        ...{ id, runtime, code, cwd, checkImports: importsToCheck(runtime, code), traceparent },
+        // The session may have been closed while the checks looked at it, or its holder was starting.
+        mayBegin: () => closed.refuse(run, ref),
+      };
       await sessions.run(ref, command).catch((err: unknown) => {
         // A command that has begun continues, whatever its holder's state: it is followed to its end.
         if (!isPassing(err) || !sessions.commandRecord(ref, id)) throw err;
@@ -215,6 +224,7 @@ export function createHostActivities({
 
     async closeSession({ ref, reason }: CloseSessionInput): Promise<void> {
       crashPoint('close-arrived');
+      closed.add(runHere(), reason);
       await sessions.close(ref, reason);
       crashPoint('close-done');
     },

@@ -131,6 +131,14 @@ export const CATALOGUE = {
       `The terminal of session ${f.session} is gone: ${f.reason}. Its log is kept, and its command is not run again.`,
     () => 'Look at the log, decide whether the command took effect, then send the next command.',
   ),
+  not_begun: entry(
+    69,
+    false,
+    'none',
+    (f: With<'reason' | 'session'>) =>
+      `The command was given up before it began in session ${f.session}: ${f.reason}; nothing was run.`,
+    () => 'If it is still wanted, send it again with a new id.',
+  ),
   draining: entry(
     75,
     true,

@@ -21,6 +21,8 @@ export interface RunCommandInput {
   installs?: string;
   /** Set if an earlier delivery may have reached a host: when the command was sent, in ms by the server's clock. */
   resentSince?: number;
+  /** Set if the session is closing, or the command was replaced: why it may be looked up, but not begin. */
+  over?: string;
 }
 
 export interface OpenSessionInput {

@@ -84,7 +84,7 @@ export class SessionHost implements Terminals {
   }
 
   async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
-    const { id, runtime, code, cwd, checkImports, traceparent } = command;
+    const { id, runtime, code, cwd, checkImports, traceparent, mayBegin } = command;
     const paths = this.paths(ref);
     const holder = await this.connections.find(ref);
     if (!holder) {
@@ -94,7 +94,9 @@ export class SessionHost implements Terminals {
       if (known) return { ...this.deadSnapshot(ref), command: settled(paths, known) };
       this.deadSnapshot(ref);
     }
-    const values = this.commandRecord(ref, id) ? {} : await this.secretsOf(ref, 'command', code);
+    const isKnown = this.commandRecord(ref, id) !== undefined;
+    const values = isKnown ? {} : await this.secretsOf(ref, 'command', code);
+    if (!isKnown) mayBegin?.();
     const client = holder ?? (await this.openHolder(ref, cwd));
     try {
       await giveSecrets(values, () => client.request('secrets', { values }), true);

@@ -31,6 +31,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   agent_closed: 409,
   session_closed: 409,
   session_lost: 409,
+  not_begun: 409,
   model_unknown: 422,
   model_script_invalid: 422,
   offset_out_of_range: 416,

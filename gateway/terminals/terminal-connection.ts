@@ -108,10 +108,14 @@ export class TerminalConnection {
   private async serve(hello: Hello): Promise<void> {
     const place = await placeOf(this.context, this.ref);
     this.place = place;
-    const attachment = await this.attach(place, hello).catch((err: unknown) => {
+    const attachment = await this.attach(place, hello).catch(async (err: unknown) => {
       if (hello.types || !isGone(err)) throw err;
+      const end = await place.end();
+      // It has shown nothing: it may be just opening, and is then there when the client looks again.
+      if (end === 0) throw err;
+      await this.showLog(place, end, hello);
     });
-    if (!attachment) return this.showLog(place, hello);
+    if (!attachment) return;
     this.attachment = attachment;
     this.onAttached?.();
     if (this.isOver) return this.close();
@@ -162,8 +166,7 @@ export class TerminalConnection {
   }
 
   /** What a terminal that is gone has shown last. */
-  private async showLog(place: SessionPlace, size: TerminalSize): Promise<void> {
-    const end = await place.end();
+  private async showLog(place: SessionPlace, end: number, size: TerminalSize): Promise<void> {
     const { data } = await place.read(Math.max(0, end - SNAPSHOT_BYTES), end);
     await this.draw(data, end, size);
     this.end();

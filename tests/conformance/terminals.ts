@@ -125,6 +125,27 @@ export function conformsToTerminals(name: string, open: () => Opened, difference
       });
     });
 
+    describe('a command that must not begin any more', () => {
+      const over = {
+        mayBegin: () => {
+          throw new Error('over');
+        },
+      };
+      test('opens no terminal and leaves no record', async () => {
+        expect(
+          await refused(terminals.run(ref, { id: 'late', runtime: 'terminal', code: HELLO, ...over })),
+        ).toBe('over');
+        expect(terminals.commandRecord(ref, 'late')).toBeUndefined();
+        expect(terminals.isClosed(ref)).toBe(true);
+      });
+
+      test('answers with its record if it has begun', async () => {
+        const { command } = await finished(HELLO, 'begun');
+        const again = terminals.run(ref, { id: 'begun', runtime: 'terminal', code: HELLO, ...over });
+        expect((await again).command).toEqual(command);
+      });
+    });
+
     describe('an input', () => {
       test('to a session in which nothing runs is refused', async () => {
         await finished(HELLO);

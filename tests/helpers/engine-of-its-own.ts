@@ -75,8 +75,12 @@ export class EngineOfItsOwn {
     return ensureWorker({ ...place, ...choice, env: { ...process.env, ...crash, ...env } });
   }
 
-  /** Does `work`, during which the worker dies at `point`, and starts the next worker once it is dead. */
-  async crashingAt<T>(point: CrashPoint, work: () => Promise<T>): Promise<T> {
+  /** Does `work`, during which the worker dies at `point`; `meanwhile`, and then the next worker starts. */
+  async crashingAt<T>(
+    point: CrashPoint,
+    work: () => Promise<T>,
+    meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<T> {
     const doomed = runningWorker(this.dataDir);
     if (!doomed) throw new Error('no worker');
     writeFileSync(this.crashFile, point);
@@ -84,6 +88,7 @@ export class EngineOfItsOwn {
     // Handled where it is awaited, after the crash.
     done.catch(() => undefined);
     await until(() => !isAlive(doomed.identity));
+    await meanwhile();
     await this.startWorker();
     return done;
   }

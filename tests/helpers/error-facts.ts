@@ -52,6 +52,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   session_elsewhere: { session: 0, host: 'pi' },
   worker_silent: { pid: 4711, reason: 'it is stopped by a signal' },
   session_lost: { session: 0, reason: 'killed' },
+  not_begun: { session: 0, reason: 'the session was closed' },
   draining: {},
   host_offline: { host: 'local', waitedMs: 0 },
   host_unreachable: {

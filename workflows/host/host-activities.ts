@@ -37,6 +37,8 @@ export interface Sending {
   summary: string;
   /** When the command was first sent, in milliseconds by the server's clock. */
   sentAt: number;
+  /** Why it must not begin any more; null while it may. */
+  over: () => string | null;
 }
 
 /**
@@ -45,9 +47,10 @@ export interface Sending {
  */
 export async function runCommand(
   input: RunCommandInput,
-  { attached, summary, sentAt }: Sending,
+  { attached, summary, sentAt, over }: Sending,
 ): Promise<CommandView | HeldCommand> {
   for (let delivered = attached; ; delivered = true) {
+    const isOver = over();
     const activity = proxyActivities<HostActivities>({
       ...OPTIONS,
       ...(delivered && { scheduleToStartTimeout: undefined }),
@@ -58,7 +61,12 @@ export async function runCommand(
     try {
       return await activity.runCommand.executeWithOptions({ summary }, [
         // Any other data folder refuses a session that knows its own.
-        delivered && input.ref.folderId === undefined ? { ...input, resentSince: sentAt } : input,
+        {
+          ...input,
+          ...(delivered && input.ref.folderId === undefined && { resentSince: sentAt }),
+          // Delivered again, it only says how it went: nobody wants it to begin now.
+          ...(delivered && isOver !== null && { over: isOver }),
+        },
       ]);
     } catch (err) {
       if (timeoutOf(err) !== 'HEARTBEAT' && !isWorkerLost(err)) throw hostFailure(err, input.ref.host);

@@ -68,7 +68,10 @@ export class CommandRun {
     const { commandId } = input;
     this.command.runId = commandId;
     for (let request = input; ;) {
-      const answer = await runCommand(request, { attached, summary, sentAt: this.command.startedAt });
+      const answer = await runCommand(request, {
+        ...{ attached, summary, sentAt: this.command.startedAt },
+        over: this.over,
+      });
       if (!('held' in answer)) return bindToFolder(request.ref, answer);
       // Another command replaced it while the host checked it: an approval now would let it run after that one.
       const reason = this.over();

@@ -7,6 +7,7 @@ import type { HolderRecord } from '../../../exec/client/holder-client';
 import { sessionPaths } from '../../../exec/session-paths';
 import type { Gateway } from '../../../gateway/gateway';
 import { readJson } from '../../../system/json-file';
+import { makeFolder } from '../../../system/make-folder';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ApiClient, gatewayTo, TerminalClient } from '../../helpers/gateway';
 import { RemoteHost } from '../../helpers/remote-host';
@@ -210,4 +211,14 @@ test('a terminal that is gone on another machine has ended: its host is there', 
   const late = await open(path);
   expect((await late.first('snapshot')).data).toContain('tick');
   await late.first('ended');
+});
+
+test('a terminal that is just opening on another machine is not there yet: it has not ended', async () => {
+  const agent = uniqueId('g');
+  makeFolder(sessionPaths(far.dataDir, { agent, host: 'far', session: 0 }).directory);
+  const early = await open(`/v1/sessions/${agent}/far/0/terminal`);
+  expect((await early.first('refused')).problem).toMatchObject({ code: 'not_found' });
+  const watcher = await open(await counting(agent));
+  await watcher.untilShown('tick');
+  watcher.close();
 });

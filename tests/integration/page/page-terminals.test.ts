@@ -1,5 +1,8 @@
 // Terminals of the page in real Chromium: late ones, several people, passwords, selections.
 import type { Locator } from 'playwright-core';
+import type { SessionRef } from '../../../contracts/ids';
+import { sessionPaths } from '../../../exec/session-paths';
+import { makeFolder } from '../../../system/make-folder';
 import { pageSetting, type ConsolePage } from '../../helpers/console';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -25,14 +28,22 @@ async function openTile(agent: string): Promise<Opened> {
   return { opened, tile, rows: tile.locator('.xterm-rows') };
 }
 
+/** As a host leaves it while the terminal is starting. */
+const beginOpening = (ref: SessionRef): void =>
+  makeFolder(sessionPaths(setting.engine.dataDir, ref).directory);
+
 async function takeKeyboard({ tile }: Opened, button: 'Type' | 'Take over'): Promise<void> {
   await tile.getByRole('button', { name: button }).click();
   await tile.getByText('you type').waitFor();
   await tile.locator('.xterm-helper-textarea').focus();
 }
 
-test('a terminal that is opened before its session exists appears when it does', async () => {
+test.each([
+  ['exists', () => undefined],
+  ['has opened, while only its folder is there,', beginOpening],
+])('a terminal that is opened before its session %s appears when it does', async (_when, before) => {
   const agent = uniqueId('late');
+  before({ agent, host: 'local', session: 0 });
   const { opened, tile, rows } = await openTile(agent);
   await tile.getByText('it appears here by itself').waitFor();
   await run(agent, 'echo here-now; cat');

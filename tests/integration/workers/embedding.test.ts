@@ -15,6 +15,7 @@ import type { Workers, WorkersReady } from '../../../workers';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
 import { testEachOf } from '../../helpers/long-run';
 import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
 
 const workflowsPath = join(packageRoot(), 'examples', 'child-agent-workflow.ts');
 
@@ -104,7 +105,7 @@ describe('an agent as a child', () => {
     const parent = await release(version, files.model(replies));
     const agent = client.agent(`release-${version}`);
     const session = client.session({ agent: agent.id, session: 0 });
-    await untilFound(() => session.output());
+    await until(async () => (await untilFound(() => session.output())).commandId !== null);
     await parent.cancel();
     await expect(parent.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
     expect(await session.state()).toMatchObject({ status: 'closed', view: { killedBy: { by: 'closed' } } });
