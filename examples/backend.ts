@@ -43,11 +43,17 @@ const file = join(tmpdir(), `${id}.yaml`);
 writeFileSync(file, JSON.stringify(replies));
 try {
   const agent = client.agent(id);
-  await agent.start({ task: 'Deploy the service', model: `scripted:${file}`, cwd: tmpdir() });
+  // Its sessions stay open when it ends: the last output is still to be read then.
+  await agent.start({ task: 'Deploy the service', model: `scripted:${file}`, cwd: tmpdir(), keep: true });
   // An agent that fails while its script asks: then its error ends the wait.
   const [{ answer, reason, steps }] = await Promise.all([agent.result(), answerScript(client, id)]);
   console.log(`${reason} after ${steps} steps: ${answer}`);
 } finally {
+  // Nobody else closes them. There is none if the agent failed before.
+  await client
+    .session({ agent: id, session: 1 })
+    .close('the example has ended')
+    .catch(() => undefined);
   // Else the connection keeps the process alive.
   await client.close();
   rmSync(file);

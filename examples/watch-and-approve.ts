@@ -48,7 +48,8 @@ const file = join(folder, 'replies.yaml');
 writeFileSync(file, JSON.stringify(replies));
 try {
   const agent = client.agent(id);
-  await agent.start({ task: 'Install it', model: `scripted:${file}`, cwd: folder });
+  // Its session stays open when it ends: the last output is still to be read then.
+  await agent.start({ task: 'Install it', model: `scripted:${file}`, cwd: folder, keep: true });
   const result = agent.result();
   // An agent that fails asks nothing: then its error ends the wait.
   await Promise.race([approveFirst(client, id), result]);
@@ -57,6 +58,11 @@ try {
   for await (const { turn, message } of agent.follow()) console.log(`turn ${turn}: ${message.role}`);
   console.log((await result).answer);
 } finally {
+  // Nobody else closes it. There is none if the agent failed before.
+  await client
+    .session({ agent: id, session: 1 })
+    .close('the example has ended')
+    .catch(() => undefined);
   // Else the connection keeps the process alive.
   await client.close();
   rmSync(folder, { recursive: true });

@@ -43,7 +43,7 @@ export interface Terminals {
    */
   run(ref: SessionRef, command: RunCommand): Promise<Snapshot>;
   /** Opens the terminal if none is open. Throws like `run`. */
-  open(ref: SessionRef, cwd: string | null): Promise<Snapshot>;
+  open(ref: SessionRef, cwd: string | null, mayBegin?: () => void): Promise<Snapshot>;
   /** Waits for a fact about the session's command. If its terminal is lost, answers with the lost command. */
   observe(ref: SessionRef, until: Until, signal?: AbortSignal): Promise<Verbs['observe']['answer']>;
   status(ref: SessionRef): Promise<Snapshot>;

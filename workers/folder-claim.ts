@@ -49,7 +49,7 @@ export class FolderClaim {
 
   /** Lets any place use the folder. Another process that still does claims it again. */
   async leave(): Promise<void> {
-    this.looks.stop();
+    await this.looks.end();
     const { claims, facts } = this.options;
     const standing = await claims.read(this.key);
     if (standing?.facts.instance === facts.instance)

@@ -6,6 +6,7 @@ const EVERY_MS = 15_000;
 export class RepeatedLook {
   private timer: NodeJS.Timeout | undefined;
   private lastFault: string | undefined;
+  private current: Promise<void> = Promise.resolve();
 
   /** `failed` is called when a look fails differently from the one before. */
   constructor(
@@ -18,7 +19,7 @@ export class RepeatedLook {
   start({ now = false } = {}): void {
     this.timer = setTimeout(
       () => {
-        this.look()
+        this.current = this.look()
           .then(
             () => (this.lastFault = undefined),
             (err: unknown) => this.tell(reasonOf(err)),
@@ -37,5 +38,11 @@ export class RepeatedLook {
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
+  }
+
+  /** Stops, and resolves when a look that had begun has ended: it cannot undo what comes next. Not to be called in a look. */
+  async end(): Promise<void> {
+    this.stop();
+    await this.current;
   }
 }

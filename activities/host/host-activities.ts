@@ -153,7 +153,8 @@ export function createHostActivities({
     },
 
     async openSession({ ref, cwd }: OpenSessionInput): Promise<CommandView> {
-      const snapshot = await sessions.open(ref, cwd);
+      const run = runHere();
+      const snapshot = await sessions.open(ref, cwd, () => closed.refuse(run, ref));
       channel.serve(ref);
       return view({ ref, from: null }, snapshot);
     },

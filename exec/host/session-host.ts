@@ -120,8 +120,11 @@ export class SessionHost implements Terminals {
     }
   }
 
-  async open(ref: SessionRef, cwd: string | null): Promise<Snapshot> {
-    if (!(await this.connections.find(ref))) await this.openHolder(ref, cwd);
+  async open(ref: SessionRef, cwd: string | null, mayBegin?: () => void): Promise<Snapshot> {
+    if (!(await this.connections.find(ref))) {
+      mayBegin?.();
+      await this.openHolder(ref, cwd);
+    }
     return this.status(ref);
   }
 

@@ -136,6 +136,8 @@ export function conformsToTerminals(name: string, open: () => Opened, difference
           await refused(terminals.run(ref, { id: 'late', runtime: 'terminal', code: HELLO, ...over })),
         ).toBe('over');
         expect(terminals.commandRecord(ref, 'late')).toBeUndefined();
+        if (!differences.ownsNoProcess)
+          expect(await refused(terminals.open(ref, null, over.mayBegin))).toBe('over');
         expect(terminals.isClosed(ref)).toBe(true);
       });
 

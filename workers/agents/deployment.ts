@@ -90,7 +90,7 @@ export class Deployment {
    * deployments. Workers of another build go on only some time later: this one may just be restarted.
    */
   async leave(): Promise<void> {
-    this.looks.stop();
+    await this.looks.end();
     const { others, currentBuild } = await this.queue();
     const isLast = others.every(({ buildId }) => buildId === null);
     if (isLast && currentBuild === this.buildId) await this.setCurrent('');

@@ -35,20 +35,29 @@ function run(name: string, folder = EXAMPLES, ...args: string[]): Promise<CliRes
   });
 }
 
-test('a backend starts an agent, answers its script, reads the output and gets the result', async () => {
-  expect(await run('backend')).toMatchObject({
+/** One that fails says why on stderr, where workers log. */
+async function expectToPrint(name: string, expected: string): Promise<void> {
+  const { code, stdout, stderr } = await run(name);
+  expect({ code, stdout, failure: code === 0 ? '' : stderr }).toEqual({
     code: 0,
-    stdout:
-      'the script asks: Deploy?\nit went on: yes / deploying: yes (exit code 0)\nanswered after 3 steps: It is deployed.\n',
+    stdout: expected,
+    failure: '',
   });
+}
+
+test('a backend starts an agent, answers its script, reads the output and gets the result', async () => {
+  await expectToPrint(
+    'backend',
+    'the script asks: Deploy?\nit went on: yes / deploying: yes (exit code 0)\nanswered after 3 steps: It is deployed.\n',
+  );
 }, 60_000);
 
 test('an embedded worker serves an agent with its own tool and model beside the worker of `up`, and ends by itself', async () => {
-  expect(await run('embedded-worker')).toMatchObject({ code: 0, stdout: 'There are 12 pieces of bolts.\n' });
+  await expectToPrint('embedded-worker', 'There are 12 pieces of bolts.\n');
 }, 60_000);
 
 test('a child agent gives its workflow the agent’s answer', async () => {
-  expect(await run('child-agent')).toMatchObject({ code: 0, stdout: 'the version: All tests pass.\n' });
+  await expectToPrint('child-agent', 'the version: All tests pass.\n');
 }, 60_000);
 
 test('an agent is watched: its question is approved, its output printed as it arrives, and its messages followed', async () => {

@@ -1,0 +1,29 @@
+import { RepeatedLook } from '../../../workers/repeated-look';
+import { until } from '../../helpers/until';
+
+test('its end waits for the look that has begun, and none begins after it', async () => {
+  const began: (() => void)[] = [];
+  const looks = new RepeatedLook(
+    () => new Promise<void>((resolve) => began.push(resolve)),
+    () => undefined,
+    1,
+  );
+  looks.start();
+  await until(() => began.length === 1);
+  let hasEnded = false;
+  const ended = looks.end().then(() => (hasEnded = true));
+  await new Promise(setImmediate);
+  expect(hasEnded).toBe(false);
+  began[0]?.();
+  await ended;
+  expect(began).toHaveLength(1);
+});
+
+test('without a look under way its end resolves at once', async () => {
+  const looks = new RepeatedLook(
+    () => Promise.resolve(),
+    () => undefined,
+  );
+  looks.start();
+  await looks.end();
+});
