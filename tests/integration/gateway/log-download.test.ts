@@ -9,6 +9,7 @@ import type { Gateway } from '../../../gateway/gateway';
 import { logStream } from '../../../gateway/terminals/log-stream';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { printing } from '../../helpers/printed';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -100,7 +101,7 @@ test('a client that is still downloading when its token is revoked does not get 
     // The rest takes longer than the gateway's next look at its token.
     while (reader && !(await reader.read()).done) await delay(10);
   };
-  await expect(drain()).rejects.toThrow();
+  await printing('a download broke off: This needs a token', () => expect(drain()).rejects.toThrow());
 });
 
 test('of a log that somebody has just truncated, each way to read it says what is lost', async () => {

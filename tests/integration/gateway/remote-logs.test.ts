@@ -8,6 +8,7 @@ import type { Gateway } from '../../../gateway/gateway';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ApiClient, gatewayTo, type Json } from '../../helpers/gateway';
 import { RemoteHost } from '../../helpers/remote-host';
+import { printing } from '../../helpers/printed';
 import { uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -90,7 +91,7 @@ async function begun(): Promise<Download> {
 
 /** What came is a part of the log, with nothing behind it, and its client knows that it is not the whole. */
 async function expectBrokenOff({ drain, got }: Download, log: Buffer): Promise<void> {
-  await expect(drain()).rejects.toThrow();
+  await printing('a download broke off: Host far cannot be reached', () => expect(drain()).rejects.toThrow());
   const data = Buffer.concat(got);
   expect(data.length).toBeLessThan(log.length);
   expect(data.equals(log.subarray(0, data.length))).toBe(true);
