@@ -17,8 +17,8 @@ import { millisecondsOf } from '../timestamp';
 import type { HostNamespaces } from './host-namespaces';
 import { QueueClaims } from './queue-claims';
 
-/** The worker of a host may be starting just now. */
-const PATIENCE_MS = 1_500;
+/** The worker of a host may be starting just now, and the server lists a host only a moment after it has come. */
+const PATIENCE_MS = 3_000;
 const PAUSE_MS = 250;
 
 export class HostDirectory {
@@ -57,14 +57,8 @@ export class HostDirectory {
    * Throws `unknown_host`, and `host_offline` where it is known and gone: a command for a host that nobody knows would
    * wait for it in vain, in a session that nobody closes.
    */
-  async require(host: string): Promise<void> {
-    for (const since = Date.now(); ; await delay(PAUSE_MS)) {
-      try {
-        return await this.check(host);
-      } catch (err) {
-        if (Date.now() - since > PATIENCE_MS) throw err;
-      }
-    }
+  require(host: string): Promise<void> {
+    return patiently(() => this.check(host));
   }
 
   private async check(host: string): Promise<void> {
@@ -84,7 +78,7 @@ export class HostDirectory {
    * changed.
    */
   async choose(name: string | undefined): Promise<HostState> {
-    const state = name === undefined ? await this.onlyOne() : await this.state(name);
+    const state = name === undefined ? await patiently(() => this.onlyOne()) : await this.state(name);
     const { host, status, since, reason, facts } = state;
     if (status !== 'online' || !facts) throw new HoldfastError('host_offline', { host, since, reason });
     const { protocol, version } = facts;
@@ -178,6 +172,18 @@ export class HostDirectory {
       what: 'The host',
     };
     return deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), MESSAGES.state));
+  }
+}
+
+/** Looks again for a moment while no host is there. */
+async function patiently<T>(look: () => Promise<T>): Promise<T> {
+  for (const since = Date.now(); ; await delay(PAUSE_MS)) {
+    try {
+      return await look();
+    } catch (err) {
+      const isThere = err instanceof HoldfastError && err.code === 'ambiguous_host';
+      if (isThere || Date.now() - since > PATIENCE_MS) throw err;
+    }
   }
 }
 

@@ -31,12 +31,29 @@ export function treeCommand(kind: TreeKill): string[] {
   return program === undefined ? [] : [systemProgram(program), ...args];
 }
 
+const TIE = ['--pdeathsig', 'KILL', '--'];
+let tie: string[] | undefined;
+
+/**
+ * The command line to put before the session's own shell. When its holder is killed, the kernel hangs up the program that
+ * runs, and the shell would go on with the rest of its code: it is killed with the terminal's first process instead. A
+ * namespace does that by itself. Empty where it cannot be done, as on macOS.
+ */
+export function shellCommand(kind: TreeKill): string[] {
+  if (kind !== 'process-search') return [];
+  const program = systemProgram('setpriv');
+  tie ??= succeeds(program, [...TIE, 'true']) ? [program, ...TIE] : [];
+  return tie;
+}
+
+const succeeds = (program: string, args: string[]): boolean =>
+  spawnSync(program, args, { stdio: 'ignore', timeout: 5_000 }).status === 0;
+
 /** Tries it out: containers and distributions refuse namespaces in many ways. Costs about 5 ms. */
 export function detectTreeKill(): TreeKill {
   for (const kind of ['pid-namespace', 'user-pid-namespace'] as const) {
     const [program, ...args] = treeCommand(kind);
-    if (program && spawnSync(program, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0)
-      return kind;
+    if (program && succeeds(program, [...args, 'true'])) return kind;
   }
   return 'process-search';
 }

@@ -32,7 +32,7 @@ import { heldOpen } from './held-open';
 import { KeptSettings } from './line-settings';
 import { answersFolder, readMissingPackages } from './missing-packages';
 import { outsideProgram } from './outside-programs';
-import { killTree, treeCommand } from '../../processes/process-tree';
+import { killTree, shellCommand, treeCommand } from '../../processes/process-tree';
 import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from '../session-secrets';
 import { toolsScript, type CommandTools } from './tools-script';
@@ -284,7 +284,8 @@ export class Shell {
   private spawn(env: Record<string, string>): pty.IPty {
     const { directory, cwd, treeKill, sandbox } = this.options;
     const bash = ['bash', '--noprofile', '--noediting', '--rcfile', this.rc, '-i'];
-    const init = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory, ...bash];
+    const first = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory];
+    const init = [...first, ...(sandbox ? [] : shellCommand(treeKill)), ...bash];
     const [file = '', ...args] = sandbox
       ? sandbox.shell(directory, init)
       : [...treeCommand(treeKill), ...init];

@@ -109,6 +109,15 @@ describe.each(ways)('by %s', (treeKill) => {
     expect(holderOf(t)).not.toBe(holder);
   });
 
+  // With a namespace the kernel ends the shell a moment after the program: docs/guarantees.md.
+  if (treeKill === 'process-search')
+    test('the shell of a holder that is killed does not go on with the code', async () => {
+      await untilSleeping('sleep 300; echo ran > marker');
+      process.kill(holderOf(t), 'SIGKILL');
+      await until(() => processesMarked(t.cwd).length === 0);
+      expect(existsSync(marker())).toBe(false);
+    });
+
   test('a program with a handler for TERM ends cleanly, below a shell that is stopped too', async () => {
     const code = `import signal, sys, time
 def end(*_):
