@@ -36,8 +36,8 @@ let tie: string[] | undefined;
 
 /**
  * The command line to put before the session's own shell. When its holder is killed, the kernel hangs up the program that
- * runs, and the shell would go on with the rest of its code: it is killed with the terminal's first process instead. A
- * namespace does that by itself. Empty where it cannot be done, as on macOS.
+ * runs, and the shell would go on with the rest of its code: it is killed with the terminal's first process instead. With
+ * a namespace the kernel kills all that is in it, if a moment later. Empty where it cannot be done, as on macOS.
  */
 export function shellCommand(kind: TreeKill): string[] {
   if (kind !== 'process-search') return [];

@@ -50,7 +50,7 @@ export async function runCommand(
   { attached, summary, sentAt, over }: Sending,
 ): Promise<CommandView | HeldCommand> {
   for (let delivered = attached; ; delivered = true) {
-    const isOver = over();
+    const reason = over();
     const activity = proxyActivities<HostActivities>({
       ...OPTIONS,
       ...(delivered && { scheduleToStartTimeout: undefined }),
@@ -65,7 +65,7 @@ export async function runCommand(
           ...input,
           ...(delivered && input.ref.folderId === undefined && { resentSince: sentAt }),
           // Delivered again, it only says how it went: nobody wants it to begin now.
-          ...(delivered && isOver !== null && { over: isOver }),
+          ...(delivered && reason !== null && { over: reason }),
         },
       ]);
     } catch (err) {
