@@ -10,19 +10,19 @@ const REMEMBERED_RUNS = 10_000;
 export class ClosedRuns {
   private readonly reasons = new Map<string, string | null>();
 
-  add(run: string, reason: string | null): void {
-    this.reasons.set(run, reason);
+  /** The run that called the current activity closes its session. */
+  add(reason: string | null): void {
+    this.reasons.set(runHere(), reason);
     const [oldest] = this.reasons.keys();
     if (oldest !== undefined && this.reasons.size > REMEMBERED_RUNS) this.reasons.delete(oldest);
   }
 
-  /** Throws `not_begun` if this run has closed its session. */
-  refuse(run: string, { session }: SessionRef): void {
-    const reason = this.reasons.get(run);
+  /** Throws `not_begun` if the run that called the current activity has closed its session. */
+  refuse({ session }: SessionRef): void {
+    const reason = this.reasons.get(runHere());
     if (reason !== undefined)
       throw new HoldfastError('not_begun', { session, reason: reason ?? 'the session was closed' });
   }
 }
 
-/** Id of the run that called the current activity. */
-export const runHere = (): string => Context.current().info.workflowExecution?.runId ?? '';
+const runHere = (): string => Context.current().info.workflowExecution?.runId ?? '';

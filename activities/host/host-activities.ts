@@ -30,7 +30,7 @@ import { commandSpan, writeTraceparent } from '../../contracts/telemetry/trace';
 import { importsOf } from '../../checks/javascript-imports';
 import type { HeldCommand } from '../../contracts/tools/approvals';
 import type { CommandCompletion } from './command-completion';
-import { ClosedRuns, runHere } from './closed-runs';
+import { ClosedRuns } from './closed-runs';
 import type { CommandGate } from './command-gate';
 import { crashPoint } from '../crash-point';
 import { refuseLate } from './late-delivery';
@@ -135,11 +135,10 @@ export function createHostActivities({
       }
       const trace = traceHere();
       const traceparent = trace && writeTraceparent(commandSpan(trace, id));
-      const run = runHere();
       const command = {
         ...{ id, runtime, code, cwd, checkImports: importsToCheck(runtime, code), traceparent },
         // The session may have been closed while the checks looked at it, or its holder was starting.
-        mayBegin: () => closed.refuse(run, ref),
+        mayBegin: () => closed.refuse(ref),
       };
       await sessions.run(ref, command).catch((err: unknown) => {
         // A command that has begun continues, whatever its holder's state: it is followed to its end.
@@ -153,8 +152,7 @@ export function createHostActivities({
     },
 
     async openSession({ ref, cwd }: OpenSessionInput): Promise<CommandView> {
-      const run = runHere();
-      const snapshot = await sessions.open(ref, cwd, () => closed.refuse(run, ref));
+      const snapshot = await sessions.open(ref, cwd, () => closed.refuse(ref));
       channel.serve(ref);
       return view({ ref, from: null }, snapshot);
     },
@@ -225,7 +223,7 @@ export function createHostActivities({
 
     async closeSession({ ref, reason }: CloseSessionInput): Promise<void> {
       crashPoint('close-arrived');
-      closed.add(runHere(), reason);
+      closed.add(reason);
       await sessions.close(ref, reason);
       crashPoint('close-done');
     },

@@ -31,7 +31,6 @@ export function treeCommand(kind: TreeKill): string[] {
   return program === undefined ? [] : [systemProgram(program), ...args];
 }
 
-const TIE = ['--pdeathsig', 'KILL', '--'];
 let tie: string[] | undefined;
 
 /**
@@ -40,10 +39,13 @@ let tie: string[] | undefined;
  * a namespace the kernel kills all that is in it, if a moment later. Empty where it cannot be done, as on macOS.
  */
 export function shellCommand(kind: TreeKill): string[] {
-  if (kind !== 'process-search') return [];
+  return kind === 'process-search' ? (tie ??= findTie()) : [];
+}
+
+function findTie(): string[] {
   const program = systemProgram('setpriv');
-  tie ??= succeeds(program, [...TIE, 'true']) ? [program, ...TIE] : [];
-  return tie;
+  const args = ['--pdeathsig', 'KILL', '--'];
+  return succeeds(program, [...args, 'true']) ? [program, ...args] : [];
 }
 
 const succeeds = (program: string, args: string[]): boolean =>

@@ -52,14 +52,13 @@ test('a command that is on its way while its session closes never begins, and it
 });
 
 test('a command that a killed worker had received and not begun does not begin after its session was closed', async () => {
-  const run = expect(
+  await expect(
     engine.crashingAt(
       'command-arrived',
       () => session.exec({ code: 'touch effect' }),
       () => session.close('no longer wanted'),
     ),
   ).rejects.toMatchObject(NOT_BEGUN);
-  await run;
   await session.closed();
 });
 

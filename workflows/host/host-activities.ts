@@ -60,9 +60,9 @@ export async function runCommand(
     });
     try {
       return await activity.runCommand.executeWithOptions({ summary }, [
-        // Any other data folder refuses a session that knows its own.
         {
           ...input,
+          // Any other data folder refuses a session that knows its own.
           ...(delivered && input.ref.folderId === undefined && { resentSince: sentAt }),
           // Delivered again, it only says how it went: nobody wants it to begin now.
           ...(delivered && reason !== null && { over: reason }),

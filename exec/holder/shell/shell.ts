@@ -283,9 +283,11 @@ export class Shell {
 
   private spawn(env: Record<string, string>): pty.IPty {
     const { directory, cwd, treeKill, sandbox } = this.options;
-    const bash = ['bash', '--noprofile', '--noediting', '--rcfile', this.rc, '-i'];
-    const first = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory];
-    const init = [...first, ...(sandbox ? [] : shellCommand(treeKill)), ...bash];
+    const bash = [
+      ...shellCommand(treeKill),
+      ...['bash', '--noprofile', '--noediting', '--rcfile', this.rc, '-i'],
+    ];
+    const init = [sandbox ? '/bin/sh' : 'sh', shellAsset('init.sh'), directory, ...bash];
     const [file = '', ...args] = sandbox
       ? sandbox.shell(directory, init)
       : [...treeCommand(treeKill), ...init];

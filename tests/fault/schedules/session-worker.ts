@@ -162,8 +162,8 @@ for i in ${JSON.stringify(calls)}:
     const reset = await this.answerOf(id, () => this.session.reset({ reason: 'too long' }, `${id}-reset`));
     this.recorder.tell(id, 'possible', view ? summary(view) : 'no answer');
     // Of a lost command nobody knows how far it came: its holder was killed, and its shell may have ended after its program.
-    const isKnown = reset !== undefined && reset.state !== 'lost';
-    this.recorder.tell(late, isKnown ? 'refused' : 'possible', reset ? summary(reset) : 'no answer');
+    const outcome = reset?.state === 'lost' ? 'possible' : 'refused';
+    this.recorder.tell(late, outcome, reset ? summary(reset) : 'no answer');
   }
 
   /** Runs a command to its end and records what was told of the effect with its id. */
