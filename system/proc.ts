@@ -38,7 +38,7 @@ export function processStat(pid: number, read = readText): ProcessStat | undefin
 
 export function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }
@@ -47,7 +47,7 @@ export function readText(path: string): string | undefined {
 /** Like `readText`. Throws `resources_exhausted` if no file can be opened: then the answer is unknown. */
 export function readOrFail(path: string): string | undefined {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path, 'utf8');
   } catch (err) {
     const failure = asStorageFailure(err);
     if (failure instanceof HoldfastError && failure.code === 'resources_exhausted') throw failure;

@@ -13,7 +13,7 @@ export function processesMarked(...marks: string[]): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
       // Of the kernel, or a zombie.
       if (line === '') return [];
       const folder = readlinkSync(`/proc/${pid}/cwd`);
@@ -53,7 +53,6 @@ export async function endWithoutTrace(t: TestHost): Promise<void> {
   expect(await survivors(t.dataDir, t.cwd)).toEqual([]);
 }
 
-/** All bytes of a session's log. */
 /** The bytes of the log's files, concatenated. */
 export const logOf = (t: TestHost, ref = t.ref): Buffer =>
   Buffer.concat(segmentsOf(t.host.logPath(ref)).map(({ path }) => readFileSync(path)));

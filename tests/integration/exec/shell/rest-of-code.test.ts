@@ -1,5 +1,6 @@
 // Ending a session gives its programs time for a clean end, during which nothing more of the code begins.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TreeKill } from '../../../../contracts/sessions/session';
 import { detectTreeKill } from '../../../../exec/processes/process-tree';
@@ -72,7 +73,8 @@ const LATER = [
 
 describe.each(ways)('by %s', (treeKill) => {
   let t: TestHost;
-  beforeAll(() => (t = testHost({ treeKill })));
+  // Not ASCII: the path is how the session's own shell is recognised.
+  beforeAll(() => (t = testHost({ treeKill, dataDir: mkdtempSync(join(tmpdir(), 'holdfast für alle ')) })));
   afterAll(() => endWithoutTrace(t));
   beforeEach(() => {
     for (const name of ['marker', 'clean', 'ready']) rmSync(join(t.cwd, name), { force: true });
