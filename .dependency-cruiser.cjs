@@ -51,7 +51,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^workflows/' },
       to: {
-        path: '^(encryption|activities|system|exec|engine|models|tools|checks|workers|client|cli)/',
+        path: '^(encryption|activities|system|exec|workspaces|engine|models|tools|checks|workers|client|cli)/',
         reachable: true,
       },
     },
@@ -78,6 +78,7 @@ module.exports = {
     only('encryption', ['encryption/', 'contracts/', 'system/', 'node_modules/protobufjs/', sdk('common')]),
     only('workflows', ['workflows/', 'contracts/', 'node_modules/zod/', sdk('workflow'), sdk('common')]),
     only('exec', ['exec/', 'contracts/', 'system/', 'node_modules/node-pty/', 'node_modules/@xterm/']),
+    only('workspaces', ['workspaces/', 'contracts/', 'system/']),
     only('engine', ['engine/', 'contracts/', 'system/', sdk('testing')]),
     only('models', ['models/', 'contracts/', 'system/', 'node_modules/']),
     only('tools', [
@@ -97,7 +98,7 @@ module.exports = {
       'gateway/',
       'client/',
       'contracts/',
-      'exec/(attach|client|output|protocol|session-paths)',
+      'exec/(attach|client|output|protocol|session-paths|transfer)',
       'system/',
       'node_modules/(hono|@hono|jose|openid-client|ws|@types/ws)/',
       sdk('common'),
@@ -122,6 +123,7 @@ module.exports = {
       'contracts/',
       'client/',
       'exec/',
+      'workspaces/',
       'system/',
       'models/',
       'checks/',

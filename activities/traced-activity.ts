@@ -6,7 +6,8 @@ import type { ActivityInterceptors } from '@temporalio/worker';
 import { inTrace } from '../client/delivery/traced-client';
 import { fromFailure } from '../contracts/errors/failure';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import type { ModelCall, ToolCall } from '../contracts/agents/agent';
+import type { ToolCall } from '../contracts/agents/agent';
+import type { ModelCall } from '../contracts/agents/model-call';
 import type { PlannedReply } from '../contracts/agents/model-reply';
 import { contextInHeaders, type SpanData, type TellSpan } from '../contracts/telemetry/trace';
 

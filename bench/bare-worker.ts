@@ -1,9 +1,8 @@
 // Serves the bare workflows in a separate process, like Holdfast's worker.
 import { Client, Connection, WithStartWorkflowOperation, type Workflow } from '@temporalio/client';
 import { NativeConnection, Worker, bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import { SLOTS } from '../workers/agents/worker-slots';
 
-/** The same as Holdfast's workers. */
-const SLOTS = { maxConcurrentActivityTaskExecutions: 500, maxConcurrentWorkflowTaskExecutions: 40 };
 const CODE = { args: [{ code: 'true' }] as [object] };
 
 async function main(address: string): Promise<void> {

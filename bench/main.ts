@@ -2,6 +2,7 @@
 // one group, `--json` prints for programs.
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { checkpoints } from './groups/checkpoints';
 import { checks } from './groups/checks';
 import { cluster } from './groups/cluster';
 import { firstCommand } from './groups/first-command';
@@ -12,6 +13,7 @@ import { idleSessions } from './groups/idle-sessions';
 import { input } from './groups/input';
 import { manyAgents } from './groups/many-agents';
 import { asLine, printTable, type Row } from './measure';
+import { idleAgents } from './groups/idle-agents';
 import { sandbox } from './groups/sandbox';
 import { withBench, type Group } from './setting';
 import { recovery } from './groups/recovery';
@@ -32,6 +34,7 @@ const GROUPS: Record<string, Group> = {
   'worker-killed': workerKilled,
   recovery,
   'idle-sessions': idleSessions,
+  'idle-agents': idleAgents,
   'many-agents': manyAgents,
   'sub-agents': subAgents,
   tenants,
@@ -41,6 +44,7 @@ const GROUPS: Record<string, Group> = {
   gateway,
   traces,
   checks,
+  checkpoints,
   cluster,
 };
 

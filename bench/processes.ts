@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../exec/client/holder-client';
 import type { SessionRef } from '../contracts/ids';
 import { readJson } from '../system/json-file';
-import { descendantsOf, isRunning } from '../system/proc';
+import { descendantsOf, isRunning } from '../system/processes/proc';
 import { sessionPaths } from '../exec/session-paths';
 
 const SAMPLE_MS = 20;

@@ -9,6 +9,12 @@ export const EXAMPLES = {
     'holdfast approve ID --for-session             approve, and do not ask about the same rules again there',
     'holdfast deny --reason "use the staging one"',
   ),
+  cp: below(
+    'holdfast cp report.pdf planner:               into the folder of agent planner, on its host',
+    'holdfast cp planner:out ./results             a folder back: as ./results, or into it if it exists',
+    'holdfast cp laptop/planner:/var/log/app.log - the file on host laptop, to standard output',
+    'tar c src | holdfast cp - planner:src.tar     from standard input',
+  ),
   host: below(
     'holdfast host serve laptop --address temporal.example:7233   this machine, until ctrl-c',
     'holdfast host serve laptop --access read-only --root ~/work',
@@ -51,7 +57,19 @@ export const EXAMPLES = {
   fork: below(
     'holdfast fork review review-2                       all of it, to continue separately',
     'holdfast fork review review-3 --at 4 "rather so"    from before its fifth message',
+    'holdfast fork review review-5 --at 4 --files        in a folder of its own, as the files were then',
     'holdfast fork review review-4 --model anthropic:claude-sonnet-4-5',
+  ),
+  log: below('holdfast log review', 'holdfast log review --json | jq .steps'),
+  diff: below(
+    'holdfast diff review                 all that it changed',
+    'holdfast diff review --step 4        in one step',
+    'holdfast diff review --from 4 --stat which files since step 4',
+  ),
+  rewind: below(
+    'holdfast rewind review --to 4 --dry-run    what would change',
+    'holdfast rewind review --to 4              files and conversation as after step 4',
+    'holdfast rewind review --to 4 --files      it is told that its files changed',
   ),
   check: below(
     'holdfast check deploy.sh',

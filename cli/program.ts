@@ -8,6 +8,7 @@ import { packageVersion } from '../system/package-root';
 import type { ForkOptions, ReasonOptions, SendOptions } from './commands/agents';
 import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
+import type { DiffCommandOptions, RewindCommandOptions } from './commands/workspace';
 import type { GlobalOptions } from './context';
 import { collect, port, wholeNumber } from './arguments';
 import { EXAMPLES } from './examples';
@@ -21,18 +22,22 @@ import {
   check,
   close,
   codec,
+  cp,
   demo,
   deny,
+  diff,
   doctor,
   exec,
   fork,
   input,
+  log,
   mcp,
   newKey,
   output,
   ps,
   recover,
   reset,
+  rewind,
   run,
   send,
   showTool,
@@ -152,12 +157,34 @@ export function program(): Command {
   command('fork <agent> <new-id> [message]', 'start another conversation with the beginning of this one')
     .option('--at <n>', 'how many messages it begins with (default: all)', wholeNumber)
     .option('--model <provider:name>', 'another model (default: the same)')
+    .option('--files', 'in a folder of its own, with the files of that moment (default: in the same folder)')
     .addHelpText('after', EXAMPLES.fork)
     .action(
       action((id: string, newId: string, text: string | undefined, options: ForkOptions) =>
         fork(agentId(id), agentId(newId), text, options),
       ),
     );
+  command('log <agent>', 'the steps of an agent, and what each did to files')
+    .addHelpText('after', EXAMPLES.log)
+    .action(action((id: string, options: GlobalOptions) => log(agentId(id), options)));
+  command('diff <agent>', 'what an agent changed in its files (default: all of it)')
+    .option('--step <n>', 'in one step', wholeNumber)
+    .option('--from <n>', 'after the end of this step', wholeNumber)
+    .option('--to <n>', 'up to the end of this step', wholeNumber)
+    .option('--turn <n>', 'in one turn', wholeNumber)
+    .option('--stat', 'only which files')
+    .addHelpText('after', EXAMPLES.diff)
+    .action(action((id: string, options: DiffCommandOptions) => diff(agentId(id), options)));
+  command('rewind <agent>', 'bring back files, conversation or both as they were after a step')
+    .requiredOption('--to <n>', 'the step; 0: before the first', wholeNumber)
+    .option('--files', 'only the files')
+    .option('--conversation', 'only the conversation')
+    .option('--both', 'both (default; for an agent that has ended: only the files)')
+    .option('--dry-run', 'say what would change, and change nothing')
+    .option('--force', 'also where somebody else has changed files; theirs stay in a checkpoint')
+    .option('--stop', 'end what runs in its sessions first')
+    .addHelpText('after', EXAMPLES.rewind)
+    .action(action((id: string, options: RewindCommandOptions) => rewind(agentId(id), options)));
   sessionCommand('exec <code>', 'run code in a session; its exit code is passed on')
     .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
     .option('--yield-ms <ms>', 'return after this long if it has not ended', wholeNumber)
@@ -197,6 +224,12 @@ export function program(): Command {
   sessionCommand('close', 'end a session and everything in it')
     .option('--reason <text>', 'recorded and shown')
     .action(action(close));
+  command('cp <from> <to>', 'copy files and folders to an agent’s host, or back: PATH AGENT:PATH')
+    .option('--host <name>', 'on which host (default: the agent’s)', hostName)
+    .option('--no-clobber', 'leave files that exist as they are')
+    .option('--token-file <file>', TOKEN_FILE)
+    .addHelpText('after', EXAMPLES.cp)
+    .action(action(cp));
   for (const [name, description, work] of [
     ['approve', 'approve a pending command or call; the id may be omitted if only one is pending', approve],
     ['deny', 'deny a pending command or call; the id may be omitted if only one is pending', deny],

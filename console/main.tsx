@@ -7,6 +7,7 @@ import './style/frame.css';
 import './style/parts.css';
 import './style/code.css';
 import './style/agent.css';
+import './style/files.css';
 import './style/terminals.css';
 import './style/plots.css';
 import './style/time-line.css';

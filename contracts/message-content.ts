@@ -5,6 +5,7 @@ import type { ExecRequest, InputRequest, ResetRequest } from './sessions/session
 import { sha256 } from './sha256';
 import type { SpawnRequest } from './agents/sub-agents';
 import type { ToolCallRequest } from './tools/tools';
+import type { RewindRequest } from './workspaces/rewinds';
 
 /** Plain JSON that begins with the message's name. */
 export type MessageContent = readonly [name: string, ...fields: unknown[]];
@@ -33,6 +34,14 @@ export const sendContent = ({ message, mode = 'queue' }: SendRequest): MessageCo
 ];
 
 export const recoverContent = ({ reason }: RecoverRequest): MessageContent => ['recover', reason ?? null];
+
+/** Without `dryRun`: a look has an id of its own. */
+export const rewindContent = ({
+  to,
+  what = 'both',
+  force = false,
+  stop = false,
+}: RewindRequest): MessageContent => ['rewind', to, what, force, stop];
 
 /** Without what a role's file adds, which may change between two attempts of one call. */
 export const spawnContent = ({ role, prompt }: SpawnRequest): MessageContent => ['spawn', role, prompt];

@@ -13,6 +13,10 @@ export const WORKFLOWS = {
   carryBlob: 'carryBlob',
   /** Internal: tells a host without agents which tools its scripts may call beside the agents. */
   offeredTools: 'offeredTools',
+  /** Internal: what differs between two checkpoints of a host. */
+  compareCheckpoints: 'compareCheckpoints',
+  /** Internal: brings back files of an agent that has ended. */
+  rewindFiles: 'rewindFiles',
   /** Internal: sends events to one receiver. */
   webhook: 'webhook',
   /** Internal: counts what the models of all agents use in a day. */

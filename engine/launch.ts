@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
-import { identityOf } from '../system/process-identity';
+import { identityOf } from '../system/processes/process-identity';
 import { launchGuard } from './ui-guard/launch-guard';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';

@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from '../system/json-file';
 import { makeFolder } from '../system/make-folder';
-import type { Identity } from '../system/process-identity';
+import type { Identity } from '../system/processes/process-identity';
 import type { EnginePorts, HiddenPorts } from './ports';
 
 /** A server that we started; stored as `engine/server.json` in its data folder. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { removeQuietly } from '../system/json-file';
-import { isAlive } from '../system/process-identity';
+import { isAlive } from '../system/processes/process-identity';
 import { asStorageFailure } from '../system/storage-failure';
 import { answers, guardAnswers } from './probe-server';
 import { launchServer } from './launch';
@@ -12,7 +12,7 @@ import { locateServerBinary, type LocateOptions } from './binary/locate';
 import { holdLock, withLock } from '../system/lock';
 import { logHas, logSize, logTail, rotateLog } from '../system/log/log-tail';
 import { chooseHiddenPorts, choosePorts, type NamedPorts } from './ports';
-import { endGroup } from '../system/process-end';
+import { endGroup } from '../system/processes/process-end';
 import {
   createEngineFolder,
   enginePaths,

@@ -1,6 +1,6 @@
 // A backend that gives an agent a task, answers its script's prompt, reads the output and awaits the result.
 // Run it against a server with a worker: `npx holdfast up`, then `node examples/backend.ts`.
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastClient } from 'holdfast';
@@ -39,12 +39,13 @@ async function answerScript(client: HoldfastClient, id: string): Promise<void> {
 // TEMPORAL_ADDRESS or a Temporal profile names the server; the embedded one is at the address `up` prints.
 const client = await HoldfastClient.connect({ address: process.env.TEMPORAL_ADDRESS ?? '127.0.0.1:7233' });
 const id = `backend-${Date.now()}`;
-const file = join(tmpdir(), `${id}.yaml`);
+const folder = mkdtempSync(join(tmpdir(), 'backend-'));
+const file = join(folder, 'replies.yaml');
 writeFileSync(file, JSON.stringify(replies));
 try {
   const agent = client.agent(id);
   // Its sessions stay open when it ends: the last output is still to be read then.
-  await agent.start({ task: 'Deploy the service', model: `scripted:${file}`, cwd: tmpdir(), keep: true });
+  await agent.start({ task: 'Deploy the service', model: `scripted:${file}`, cwd: folder, keep: true });
   // An agent that fails while its script asks: then its error ends the wait.
   const [{ answer, reason, steps }] = await Promise.all([agent.result(), answerScript(client, id)]);
   console.log(`${reason} after ${steps} steps: ${answer}`);
@@ -56,5 +57,5 @@ try {
     .catch(() => undefined);
   // Else the connection keeps the process alive.
   await client.close();
-  rmSync(file);
+  rmSync(folder, { recursive: true });
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import type { Runtime } from '../contracts/sessions/session';
+import type { KilledBy, Runtime } from '../contracts/sessions/session';
 import { readJson, writeJson } from '../system/json-file';
 import { makeFolder } from '../system/make-folder';
 import type { CommandRecord } from './protocol';
@@ -24,11 +24,14 @@ export function checkContent(
 }
 
 const RETRY_MS = 250;
+const HOST_LOST: KilledBy = { by: 'host_lost', reason: 'the process that held the terminal died' };
 
 export class CommandRecords {
   /** Ends that are not on disk yet; newer than the records there. */
   private readonly unwritten = new Map<string, CommandRecord>();
+  /** Why the last attempt to write them failed. */
   private why: string | null = null;
+  private retry: NodeJS.Timeout | undefined;
 
   constructor(private readonly directory: string) {}
 
@@ -38,13 +41,13 @@ export class CommandRecords {
 
   /** Why a record could not be written; null if all are written. */
   get fault(): string | null {
-    return this.why;
+    return this.unwritten.size > 0 ? this.why : null;
   }
 
-  /** Throws `storage_failed`. */
+  /** Throws `storage_failed`. No command is recorded before the ends of all earlier ones are. */
   write(record: CommandRecord): void {
-    if (!existsSync(this.directory)) makeFolder(this.directory);
-    writeJson(this.path(record.id), record);
+    this.writeEarlier();
+    this.writeOne(record);
   }
 
   /** Records what has already happened: if the disk refuses, the record is kept in memory and written later. */
@@ -53,9 +56,21 @@ export class CommandRecords {
     this.writeUnwritten();
   }
 
-  /** Forgets a command that was never handed over. */
-  remove(id: string): void {
-    rmSync(this.path(id), { force: true });
+  /** Records that nobody will ever know how a command ended, unless its end is known. `to`: where its output ends. */
+  settleLost(record: CommandRecord, to: number, killedBy = HOST_LOST): CommandRecord {
+    if (record.endedAt !== null) return record;
+    const lost = { ...record, to, endedAt: Date.now(), lost: true, killedBy };
+    this.settle(lost);
+    return lost;
+  }
+
+  /** Forgets a command that was never handed over. If the disk refuses even that, it counts as lost. */
+  remove(record: CommandRecord): void {
+    try {
+      rmSync(this.path(record.id), { force: true });
+    } catch {
+      this.settleLost(record, record.from);
+    }
   }
 
   /** The command that began last. Reads every record: for start-up only. */
@@ -71,15 +86,22 @@ export class CommandRecords {
 
   private writeUnwritten(): void {
     try {
-      for (const [id, record] of this.unwritten) {
-        this.write(record);
-        this.unwritten.delete(id);
-      }
-      this.why = null;
+      this.writeEarlier();
     } catch (err) {
       this.why = storageReason(err);
-      setTimeout(() => this.writeUnwritten(), RETRY_MS).unref();
+      clearTimeout(this.retry);
+      this.retry = setTimeout(() => this.writeUnwritten(), RETRY_MS).unref();
     }
+  }
+
+  private writeEarlier(): void {
+    for (const record of this.unwritten.values()) this.writeOne(record);
+  }
+
+  private writeOne(record: CommandRecord): void {
+    if (!existsSync(this.directory)) makeFolder(this.directory);
+    writeJson(this.path(record.id), record);
+    this.unwritten.delete(record.id);
   }
 
   /** Callers choose the ids, so only their hash becomes a file name. */

@@ -1,7 +1,7 @@
 // The files of a spare: a holder that waits for a session. Written by the host, read by the holder.
 import type { TreeKill } from '../contracts/sessions/session';
 import { removeQuietly } from '../system/json-file';
-import type { Identity } from '../system/process-identity';
+import type { Identity } from '../system/processes/process-identity';
 import type { SandboxProfile } from './sandbox/profile';
 
 /** Configuration of a spare, besides its folder. */

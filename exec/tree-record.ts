@@ -1,7 +1,7 @@
 // How to find the processes of a session's current shell. Written by its holder, so that the host can end them when the
 // holder does not answer.
 import { readJson, writeJson } from '../system/json-file';
-import { identitiesOf, identityOf, type Identity } from '../system/process-identity';
+import { identitiesOf, identityOf, type Identity } from '../system/processes/process-identity';
 import type { SessionPaths } from './session-paths';
 
 export interface TreeRecord {

@@ -10,6 +10,7 @@ import type { FailedLogins } from './access/failed-logins';
 import type { TokenStore } from './access/token-store';
 import type { AgentFeeds } from './events/agent-feed';
 import type { OverviewFeed } from './events/overview-feed';
+import type { NamedImages } from './images/named-images';
 import type { OidcAccess } from './oidc/oidc-access';
 
 export interface GatewayContext {
@@ -31,6 +32,8 @@ export interface GatewayContext {
   /** What is watched for those who follow events. */
   feeds: AgentFeeds;
   overview: OverviewFeed;
+  /** Which images conversations name. */
+  images: NamedImages;
   failedLogins: FailedLogins;
   /** Aborts when the gateway ends: streams end by themselves. */
   over: AbortSignal;

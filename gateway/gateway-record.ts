@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { readJson, removeQuietly, writeJson } from '../system/json-file';
 import type { Release } from '../system/package-root';
-import { identityOf, isAlive, type Identity } from '../system/process-identity';
+import { identityOf, isAlive, type Identity } from '../system/processes/process-identity';
 
 export interface GatewayRecord {
   identity: Identity;

@@ -1,6 +1,7 @@
 // The gateway of `holdfast serve`: an HTTP API, and the page that is its first client. It holds no state of its own: what
 // it says comes from the workflows, the hosts' logs and the holders, so several may run side by side.
 import { createServer, type Server } from 'node:http';
+import { limitRequests } from './http/limit-requests';
 import { getRequestListener } from '@hono/node-server';
 import { serverTrouble } from '../client/delivery/server-trouble';
 import type { MetricMeter } from '@temporalio/common';
@@ -18,6 +19,7 @@ import { OverviewFeed } from './events/overview-feed';
 import type { GatewayContext } from './gateway-context';
 import { createApp, HEALTH, READINESS, serveRoutes } from './http/serve-routes';
 import { openApi } from './http/open-api';
+import { NamedImages } from './images/named-images';
 import { OidcAccess } from './oidc/oidc-access';
 import { servePage } from './page';
 import { ALL_ROUTES } from './routes/all-routes';
@@ -25,7 +27,17 @@ import { serveTerminals } from './terminals/terminal-server';
 
 export interface GatewayOptions extends Omit<
   GatewayContext,
-  'tokens' | 'oidc' | 'webhooks' | 'audit' | 'failedLogins' | 'feeds' | 'over' | 'overview' | 'meter' | 'tell'
+  | 'tokens'
+  | 'oidc'
+  | 'webhooks'
+  | 'audit'
+  | 'failedLogins'
+  | 'feeds'
+  | 'over'
+  | 'overview'
+  | 'images'
+  | 'meter'
+  | 'tell'
 > {
   /** `ADDRESS:PORT`; port 0 picks a free one. */
   listen: string;
@@ -50,8 +62,6 @@ export interface Gateway {
 const MAX_CONNECTIONS = 2_000;
 const COUNT_EVERY_MS = 5_000;
 const HEADERS_MS = 10_000;
-/** A request is small; answers may last for hours. */
-const REQUEST_MS = 60_000;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** Throws `invalid_input` and `listen_failed`. */
@@ -72,13 +82,15 @@ export async function startGateway({
     oidc: oidc ? new OidcAccess(oidc) : null,
     feeds: new AgentFeeds(),
     overview: new OverviewFeed(),
+    images: new NamedImages(),
     failedLogins: new FailedLogins(),
     audit: new ChangeAudit(facts.dataDir, (text) => facts.log.warn(text)),
     over: over.signal,
     meter,
     tell,
   };
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
+  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0 });
+  limitRequests(server);
   server.maxConnections = MAX_CONNECTIONS;
   const { address, port } = await listenAt(server, listen, '--listen');
   const stopCounting = meter ? countConnections(server, meter) : (): void => undefined;

@@ -1,10 +1,10 @@
 // Answers that must match a JSON Schema: one that does not is malformed, and the model is told where. Ajv, because it
 // is the de facto standard for JSON Schema, and already in the tree for MCP.
-import { runInNewContext } from 'node:vm';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
 import type { ParsedReply } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import type { JsonSchema, JsonValue } from '../contracts/tools/tools';
+import { withinTime } from '../system/time-limit';
 
 const MAX_FAULTS = 10;
 
@@ -41,7 +41,7 @@ const CHECK_MS = 2_000;
 /** Runs a check, and ends it when its time is up. Throws `invalid_input` for a schema that cannot be checked. */
 function inTime<T>(check: () => T): T {
   try {
-    return runInNewContext('check()', { check }, { timeout: CHECK_MS }) as T;
+    return withinTime(CHECK_MS, check);
   } catch (err) {
     throw invalid(reasonOf(err));
   }

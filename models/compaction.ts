@@ -1,5 +1,6 @@
 // Has a model sum up a conversation that has become too long for it, or too large to be carried over.
-import type { Message } from '../contracts/agents/agent';
+import type { VisibleMessage } from '../contracts/agents/agent';
+import { imageLine } from '../contracts/tools/images';
 import { fitText } from '../contracts/payload-size';
 import type { ModelRequest } from './provider';
 
@@ -20,7 +21,7 @@ const CHARS_PER_TOKEN = 2;
 const DEFAULT_CHARS = 200_000;
 
 export function compactionRequest(
-  messages: readonly Message[],
+  messages: readonly VisibleMessage[],
   window: number | undefined,
 ): Pick<ModelRequest, 'system' | 'messages'> {
   const room = window === undefined ? DEFAULT_CHARS : window * CHARS_PER_TOKEN;
@@ -28,12 +29,12 @@ export function compactionRequest(
   return { system: SYSTEM, messages: [{ role: 'user', text: fitText(text, room) }] };
 }
 
-function shown(message: Message): string {
+function shown(message: VisibleMessage): string {
   switch (message.role) {
     case 'assistant':
       return `ASSISTANT:\n${clip(saidBy(message))}`;
     case 'tool':
-      return `RESULT of ${message.tool}${message.isError ? ' (an error)' : ''}:\n${clip(message.content)}`;
+      return `RESULT of ${message.tool}${message.isError ? ' (an error)' : ''}:\n${clip(message.content)}${imagesOf(message)}`;
     case 'summary':
       return `SUMMARY of what came before:\n${message.text}`;
     case 'user':
@@ -43,7 +44,10 @@ function shown(message: Message): string {
   }
 }
 
-function saidBy({ text, parsed }: Extract<Message, { role: 'assistant' }>): string {
+const imagesOf = ({ images = [] }: Extract<VisibleMessage, { role: 'tool' }>): string =>
+  images.map((image) => `\n${imageLine(image, 'left out of the text to sum up')}`).join('');
+
+function saidBy({ text, parsed }: Extract<VisibleMessage, { role: 'assistant' }>): string {
   if (text) return text;
   if (parsed.kind !== 'calls') return parsed.kind === 'answer' ? parsed.answer : '';
   const { prose, calls } = parsed;

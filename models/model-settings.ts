@@ -36,6 +36,8 @@ export interface ModelSettings {
   /** The most tokens that it may write in one reply. */
   maxOutputTokens?: number;
   prices?: Prices;
+  /** False: it cannot see images. Default true. */
+  images?: boolean;
 }
 
 export interface ConfiguredModels {

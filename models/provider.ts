@@ -1,5 +1,6 @@
 // The port to a model: a rendered conversation in, the raw reply out. The dialect interprets the reply.
 import type { DialectName, Usage } from '../contracts/agents/agent';
+import type { ImageRef } from '../contracts/tools/images';
 import type { JsonSchema, ToolDescription } from '../contracts/tools/tools';
 
 /** A call through the provider's own function calling, as the model wrote it. */
@@ -13,9 +14,9 @@ export interface NativeCall {
 
 /** A message as providers accept it; `calls` and the role `tool` occur only in the dialect `native`. */
 export type ChatMessage =
-  | { role: 'user'; text: string }
+  | { role: 'user'; text: string; images?: ImageRef[] }
   | { role: 'assistant'; text: string; calls?: NativeCall[] }
-  | { role: 'tool'; callId: string; tool: string; text: string; isError: boolean };
+  | { role: 'tool'; callId: string; tool: string; text: string; isError: boolean; images?: ImageRef[] };
 
 export interface ModelRequest {
   /** Tells the model what it is, which tools it has and how to call them. */
@@ -26,6 +27,8 @@ export interface ModelRequest {
   tools?: readonly ToolDescription[];
   /** What the answer must match, for providers that can enforce it. */
   outputSchema?: JsonSchema;
+  /** The images of the messages in base64, by hash; absent if there are none, or the model cannot see. */
+  images?: ReadonlyMap<string, string>;
   signal: AbortSignal;
   /** Called with each piece of the reply's text as it arrives; present only while someone is watching. */
   onText?: (piece: string) => void;
@@ -45,6 +48,8 @@ export interface ModelProvider {
   dialect?: DialectName;
   /** The most tokens that the model can read, if known. */
   window?: number;
+  /** Whether it takes the images of a request, in the dialect `native`. Default: it is told about them in words. */
+  seesImages?: boolean;
   /** Checks the configuration before anything is started. Throws HoldfastError. */
   check?(): Promise<void>;
   /**

@@ -8,6 +8,9 @@ import { requireNode } from './node-version';
 
 const SQLITE_BUSY = 5;
 const RETRY_MS = 25;
+const EXCLUSIVE = 'BEGIN EXCLUSIVE';
+/** A read takes a shared lock, which ends with the transaction. */
+const SHARED = 'BEGIN; SELECT 1 FROM sqlite_master';
 
 /** How a caller waits for the lock. */
 export interface LockOptions {
@@ -29,17 +32,7 @@ export async function withLock<T>(path: string, fn: () => Promise<T>, options: L
 
 /** Holds the lock file at `path` until the returned function is called, or this process ends. Throws `node_too_old`. */
 export async function holdLock(path: string, options: LockOptions = {}): Promise<() => void> {
-  requireNode();
-  const { DatabaseSync } = sqlite();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const db = new DatabaseSync(path);
-  try {
-    await acquire(db, options);
-  } catch (err) {
-    db.close();
-    throw err;
-  }
-  return () => db.close();
+  return opened(path, EXCLUSIVE, options);
 }
 
 /**
@@ -51,13 +44,18 @@ export function tryLock(path: string): (() => void) | undefined {
   const { DatabaseSync } = sqlite();
   const db = new DatabaseSync(path);
   try {
-    if (tryAcquire(db)) return () => db.close();
+    if (tryAcquire(db, EXCLUSIVE)) return () => db.close();
   } catch (err) {
     db.close();
     throw err;
   }
   db.close();
   return undefined;
+}
+
+/** Like `holdLock`, but many may hold it this way at once: only `holdLock` and `tryLock` exclude them. */
+export async function holdShared(path: string, options: LockOptions = {}): Promise<() => void> {
+  return opened(path, SHARED, options);
 }
 
 /** Loaded when it is needed: older Nodes, which have none, can import this module. */
@@ -72,10 +70,28 @@ function sqlite(): typeof Sqlite {
   }
 }
 
-async function acquire(db: Sqlite.DatabaseSync, { signal, onWait }: LockOptions): Promise<void> {
+async function opened(path: string, begin: string, options: LockOptions): Promise<() => void> {
+  requireNode();
+  const { DatabaseSync } = sqlite();
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const db = new DatabaseSync(path);
+  try {
+    await acquire(db, begin, options);
+  } catch (err) {
+    db.close();
+    throw err;
+  }
+  return () => db.close();
+}
+
+async function acquire(
+  db: Sqlite.DatabaseSync,
+  begin: string,
+  { signal, onWait }: LockOptions,
+): Promise<void> {
   for (let told = false; ;) {
     signal?.throwIfAborted();
-    if (tryAcquire(db)) return;
+    if (tryAcquire(db, begin)) return;
     if (!told) onWait?.();
     told = true;
     // Jitter: two callers that collide must not collide again for ever.
@@ -84,12 +100,24 @@ async function acquire(db: Sqlite.DatabaseSync, { signal, onWait }: LockOptions)
 }
 
 /** The transaction never writes, so its owner's death leaves no journal to roll back. */
-function tryAcquire(db: Sqlite.DatabaseSync): boolean {
+function tryAcquire(db: Sqlite.DatabaseSync, begin: string): boolean {
   try {
-    db.exec('BEGIN EXCLUSIVE');
+    db.exec(begin);
     return true;
   } catch (err) {
-    if (((err as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) return false;
+    if (((err as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY) {
+      if (begin !== EXCLUSIVE) rollBack(db);
+      return false;
+    }
     throw err;
+  }
+}
+
+/** Of two statements the first one began the transaction. */
+function rollBack(db: Sqlite.DatabaseSync): void {
+  try {
+    db.exec('ROLLBACK');
+  } catch {
+    // It did not begin.
   }
 }

@@ -29,7 +29,8 @@ const OF_SQLITE: Readonly<Record<number, string>> = {
   14: 'the file cannot be opened or created',
 };
 const BY_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/no space left on device/i, 'ENOSPC'],
+  // The second as git says it.
+  [/no space left on device|out of diskspace/i, 'ENOSPC'],
   [/disk quota exceeded/i, 'EDQUOT'],
   [/read-only file system/i, 'EROFS'],
   [/input\/output error/i, 'EIO'],

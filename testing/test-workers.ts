@@ -38,7 +38,8 @@ export async function serve({ temporal, host, ...shared }: ServeOptions): Promis
   const workers = isReal
     ? await createWorkers({ ...where, ...host.options })
     : await composeWorkers(
-        { ...where, log: QUIET },
+        // A simulated host has no files.
+        { ...where, log: QUIET, checkpoints: 'off' },
         async () => new SimulatedTerminals(dataDir, host),
         NOTHING_FOUND,
       );

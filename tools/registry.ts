@@ -16,6 +16,7 @@ import {
   type ToolDescription,
   type ToolOutcome,
 } from '../contracts/tools/tools';
+import { applyWorkspaceTool } from './agents/apply-workspace-tool';
 import { listAgentsTool } from './agents/list-agents-tool';
 import { sendMessageTool } from './agents/send-message-tool';
 import { createSpawnAgentTool } from './agents/spawn-agent-tool';
@@ -36,6 +37,7 @@ import { listDirTool } from './files/list-dir-tool';
 import { readFileTool } from './files/read-file-tool';
 import { shellTool } from './programs/shell-tool';
 import type { Tool, ToolContext, ToolSource } from './tool';
+import { viewImageTool } from './files/view-image-tool';
 import { waitTool } from './sessions/wait-tool';
 import { writeFileTool } from './files/write-file-tool';
 import { writeStdinTool } from './sessions/write-stdin-tool';
@@ -47,12 +49,19 @@ const BUILT_IN: readonly Tool[] = [
   waitTool,
   shellTool,
   readFileTool,
+  viewImageTool,
   writeFileTool,
   listDirTool,
   grepFilesTool,
   applyPatchTool,
 ];
-const AGENTS: readonly Tool[] = [waitForAgentsTool, sendMessageTool, listAgentsTool, stopAgentTool];
+const AGENTS: readonly Tool[] = [
+  waitForAgentsTool,
+  sendMessageTool,
+  listAgentsTool,
+  stopAgentTool,
+  applyWorkspaceTool,
+];
 const UNIFIED_EXEC: readonly Tool[] = [execCommandTool, writeStdinTool, connectToolsTool];
 
 export interface BuiltInOptions {
@@ -281,7 +290,8 @@ function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext): Pro
   const { host, signal } = context;
   const confine = tool.usesFiles ? host?.confine : undefined;
   if (!host || !confine) return tool.run(args, context);
-  return runConfined({ tool: tool.name, args, cwd: host.cwd }, { ...host, confine }, signal);
+  const call = { tool: tool.name, args, cwd: host.cwd };
+  return runConfined(call, { host: { ...host, confine }, signal, addImage: context.addImage });
 }
 
 /** Throws if it is not JSON: that is the tool's fault, not that of the code that records it later. */

@@ -6,6 +6,7 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { SessionRef } from '../contracts/ids';
 import type { CommandView } from '../contracts/sessions/session';
 import type { ArgumentRoles, CodeLanguage } from '../contracts/tools/call-facts';
+import type { ImageFacts } from '../contracts/tools/images';
 import type {
   Effects,
   JsonSchema,
@@ -15,6 +16,7 @@ import type {
   ToolInvocation,
   ToolSettings,
 } from '../contracts/tools/tools';
+import type { AppliedChanges, ApplyRequest } from '../contracts/workspaces/own-workspaces';
 import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tools/tool-grant';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
@@ -37,6 +39,10 @@ export interface ToolHost {
   confine?: ((cwd: string, argv: readonly string[]) => string[]) | undefined;
   /** What code in that sandbox may write and see, by real paths. Absent without a sandbox. */
   sandbox?: { roots: readonly string[]; shows: (path: string) => boolean } | undefined;
+  /** The two for an agent, if they differ from those of others. */
+  confinedFor?: ((agent: string) => Pick<ToolHost, 'confine' | 'sandbox'>) | undefined;
+  /** Brings changes into an agent's workspace; `cwd` null: the host's own folder. Absent outside a host's worker. */
+  workspaces?: { apply: (request: ApplyRequest) => Promise<AppliedChanges> } | undefined;
   /** Enables tool calls for scripts that only a session's terminal reaches. Absent if there are no terminals. */
   connectTools?: (ref: SessionRef, signal: AbortSignal) => Promise<void>;
 }
@@ -64,6 +70,11 @@ export interface ToolContext {
    * Absent for calls of scripts.
    */
   sawSession?: ((view: CommandView) => void) | undefined;
+  /**
+   * Shows an image to the model, with the call's result: png, jpeg, gif or webp, recognised by its bytes. Throws
+   * `image_refused` for another kind, one that is too large, and more than 20. Absent for calls of scripts.
+   */
+  addImage?: ((data: Uint8Array) => ImageFacts) | undefined;
 }
 
 export interface Tool<Args = unknown, Result = JsonValue> {
@@ -98,8 +109,12 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   session?(args: Args, key: string): number | undefined;
   /** Whether a call gives the terminal of its `session` to a person and lasts until they are done. Pure. */
   forPerson?(args: Args): boolean;
+  /** Lasts while other things run, in sessions or sub-agents: these may change files meanwhile. */
+  awaits?: true;
   /** Uses only files: if its host has a sandbox, it runs inside. For built-in tools. */
   usesFiles?: boolean;
+  /** It is of use only to models that can see: others are not told about it. */
+  needsSight?: boolean;
   /** The turn itself runs the model's calls; `run` is for scripts. For built-in tools: a turn knows them by name. */
   inTurn?: boolean;
   /** The sub-agent that a call starts: a turn can ask its agent for it without running the tool. For built-in tools. */

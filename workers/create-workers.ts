@@ -8,11 +8,14 @@ import type { CheckCode } from '../activities/host/command-gate';
 import { QuotaGate } from '../activities/agents/quota-gate';
 import { ToolRulings } from '../activities/tools/tool-ruling';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
+import type { Place } from '../contracts/tools/approvals';
 import type { PolicySettings } from '../contracts/tools/policy';
+import type { CheckpointSettings } from '../contracts/workspaces/settings';
 import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { requireNode } from '../system/node-version';
 import type { Terminals } from '../exec/terminals';
+import { usualWorkingFolder } from '../exec/working-folder';
 import { createDialects } from '../models/dialects/dialects';
 import { createProviders, type ModelProviders } from '../models/providers';
 import { OfferedTools } from '../tools/offered-tools';
@@ -20,6 +23,7 @@ import { createToolRegistry } from '../tools/registry';
 import type { Tool } from '../tools/tool';
 import { builtInOptions, configurationSource } from './configuration/configuration';
 import { createAgentSide } from './agents/agent-side';
+import { placesWithCheckpoints } from './configuration/configured-checkpoints';
 import { claimHost } from './host/claim-host';
 import { secretStore } from './configuration/configured-secrets';
 import { configureTools } from './configuration/configured-tools';
@@ -64,6 +68,8 @@ export interface WorkersOptions extends ConnectOptions {
   tools?: readonly Tool[];
   /** Model providers besides the built-in ones: `{ mine: (name) => provider }` serves the model `mine:NAME`. */
   models?: ModelProviders;
+  /** Which workspaces have checkpoints. Default: as the configuration says. */
+  checkpoints?: CheckpointSettings['enabled'] | undefined;
   /** How long steps may take to end once the workers are told to stop, in milliseconds. Default: 2,000. */
   drainMs?: number | undefined;
   /** The clock by which the day of a quota ends, for tests. Default: this machine's. */
@@ -107,7 +113,13 @@ export async function composeWorkers(
   const exposed = exposedIn(options);
   const configured = await configureTools({ dataDir, config: options.config, exposed, log });
   const own = [...configured.tools, ...(options.tools ?? [])];
-  const { configuration } = configured;
+  const { checkpoints } = options;
+  const configuration = checkpoints
+    ? {
+        ...configured.configuration,
+        checkpoints: { ...configured.configuration.checkpoints, enabled: checkpoints },
+      }
+    : configured.configuration;
   // A process with agents runs such tools itself.
   const elsewhere = agents ? undefined : new OfferedTools();
   const sources = [configured.source, ...(elsewhere ? [elsewhere] : [])];
@@ -153,14 +165,25 @@ export async function composeWorkers(
     // A host's queue belongs to this folder only; workers of other folders may poll that of the agents.
     const at = host === null ? agentsQueue : hostTaskQueue(host);
     const { storage } = configuration;
-    const { blobs, closeBlobs } = await openBlobs({ dataDir, at, server, storage, log });
+    const { blobs, images, closeBlobs } = await openBlobs({ dataDir, at, server, storage, log });
     made.push(closeBlobs);
     made.push(() => configured.close());
     const policy = (): PolicySettings => configured.policy();
     const rulings = new ToolRulings(tools, policy, checks);
     made.push(() => checks.close());
     const { drainMs } = options;
-    const shared = { connection, namespace, dataConverter, client, journal, tools, blobs, rulings, drainMs };
+    const values = { blobs, images };
+    const shared = {
+      connection,
+      namespace,
+      dataConverter,
+      client,
+      journal,
+      tools,
+      ...values,
+      rulings,
+      drainMs,
+    };
     const quota = new QuotaGate({
       counter: client.quota,
       limits: () => configured.quota(),
@@ -172,7 +195,13 @@ export async function composeWorkers(
     made.push(() => spans?.close());
     const tracing = spans && { tell: spans.tell, content: telemetry.content };
     const given = { ...shared, facts, configuration, metrics, tracing, made };
-    const agentOptions = { ...given, quota, attributes, own, options, findProvider, findDialect, warn };
+    const workdir = options.workdir ?? usualWorkingFolder(dataDir);
+    const isPlace = placesWithCheckpoints(configuration.checkpoints, workdir);
+    // A host in a namespace of its own takes no activities of turns.
+    const hasCheckpoints = async (place: Place): Promise<boolean> =>
+      isPlace(place) && (await client.namespaces.clientOf(place.host)) === client.temporal;
+    const serving = { quota, attributes, own, options, findProvider, findDialect, hasCheckpoints };
+    const agentOptions = { ...given, ...serving, warn };
     const hostOptions = {
       ...given,
       dataDir,

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { Claim, QueueClaims } from '../client/hosts/queue-claims';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { folderKey, isSamePlace, placeOf, type ClaimFacts } from '../contracts/sessions/claims';
-import { isAlive } from '../system/process-identity';
+import { isAlive } from '../system/processes/process-identity';
 import { RepeatedLook } from './repeated-look';
 import { lastPollOf, POLLER_MS } from './pollers';
 

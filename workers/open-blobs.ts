@@ -3,9 +3,15 @@
 import { join } from 'node:path';
 import { BlobStore } from '../activities/blobs/blob-store';
 import { BucketStore, type BucketStoreOptions } from '../activities/blobs/bucket-store';
+import { ImageFiles } from '../activities/blobs/image-files';
+import { ImageObjects } from '../activities/blobs/image-objects';
+import { ImageStore } from '../activities/blobs/image-store';
 import { LargeValues } from '../activities/blobs/large-values';
 import { openS3Bucket } from '../activities/blobs/s3-bucket';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { HoldfastClient } from '../client/holdfast-client';
 import { fetchBlob } from '../client/delivery/fetch-blob';
+import { agentWorkflowId, isHostNamespace } from '../contracts/ids';
 import type { StorageSettings } from '../contracts/sessions/quotas';
 import { SealedValues } from '../encryption/sealed-values';
 import { RepeatedLook } from './repeated-look';
@@ -23,25 +29,44 @@ export async function openBlobs(options: {
   server: Pick<ServerConnection, 'client' | 'namespace' | 'dataConverter'>;
   storage: StorageSettings;
   log: WorkersLog;
-}): Promise<{ blobs: LargeValues; closeBlobs: () => void }> {
+}): Promise<{ blobs: LargeValues; images: ImageStore; closeBlobs: () => void }> {
   const { dataDir, at, server, storage, log } = options;
   const { client, namespace, dataConverter } = server;
   const fetch: ConstructorParameters<typeof BlobStore>[1]['fetch'] = (ref, signal) =>
     fetchBlob(client, ref, signal);
   const folder = new BlobStore(blobFolder(dataDir), { at, fetch }, storage);
   const warn: BucketStoreOptions['warn'] = (message, facts) => log.warn(message, { ...facts });
-  const bucket =
-    storage.bucket &&
-    new BucketStore({
-      bucket: await openS3Bucket(storage.bucket, namespace),
-      sealing: new SealedValues(dataConverter, namespace),
-      limits: storage,
-      at,
-      warn,
-    });
+  const inBucket = storage.bucket && {
+    bucket: await openS3Bucket(storage.bucket, namespace),
+    sealing: new SealedValues(dataConverter, namespace),
+    limits: storage,
+  };
+  const bucket = inBucket && new BucketStore({ ...inBucket, at, warn });
   const blobs = new LargeValues(folder, bucket);
+  const images = new ImageStore({
+    files: new ImageFiles(blobFolder(dataDir), storage),
+    objects: inBucket && new ImageObjects(inBucket),
+    bucket,
+    place: { at, fetch },
+    isGone: isHostNamespace(namespace) ? null : (agent) => isGone(client, agent),
+  });
   const failed = (reason: string): void => log.warn('large values could not be checked', { reason });
-  const looks = new RepeatedLook(() => blobs.prune(), failed, PRUNE_EVERY_MS);
+  const prune = async (): Promise<void> => {
+    await blobs.prune();
+    await images.prune();
+  };
+  const looks = new RepeatedLook(prune, failed, PRUNE_EVERY_MS);
   looks.start({ now: true });
-  return { blobs, closeBlobs: () => looks.stop() };
+  return { blobs, images, closeBlobs: () => looks.stop() };
+}
+
+/** Whether the server has forgotten the agent: until then, people can read its conversation. */
+async function isGone({ temporal }: HoldfastClient, agent: string): Promise<boolean> {
+  try {
+    await temporal.workflow.getHandle(agentWorkflowId(agent)).describe();
+    return false;
+  } catch (err) {
+    if (err instanceof WorkflowNotFoundError) return true;
+    throw err;
+  }
 }

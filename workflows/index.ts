@@ -7,4 +7,5 @@ export { host } from './host/host';
 export { offeredTools } from './host/offered-tools';
 export { quota } from './agent/quota';
 export { turn } from './turn/turn';
+export { compareCheckpoints, rewindFiles } from './host/workspace-requests';
 export { webhook } from './webhooks/webhook';

@@ -9,8 +9,10 @@ import type {
   ReadTranscriptInput,
   ResetSessionsInput,
 } from '../../contracts/activities';
-import type { Compaction, Message, ModelCall } from '../../contracts/agents/agent';
+import type { Message } from '../../contracts/agents/agent';
+import type { Compaction, ModelCall } from '../../contracts/agents/model-call';
 import type { PlannedReply } from '../../contracts/agents/model-reply';
+import type { Place } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
   hostNameOf,
@@ -19,6 +21,7 @@ import {
   sessionWorkflowId,
   type SessionRef,
 } from '../../contracts/ids';
+import type { ImageRef } from '../../contracts/tools/images';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { fitText } from '../../contracts/payload-size';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
@@ -31,10 +34,14 @@ import { systemPrompt } from '../../models/system-prompt';
 import type { ToolRegistry } from '../../tools/registry';
 import { beating } from '../beating';
 import { fitReply } from '../blobs/fit-payload';
+import type { ImageStore } from '../blobs/image-store';
+import { adoptImages } from './adopt-images';
+import { askWithImages, canSee } from './ask-with-images';
 import type { LiveTokens } from './live-tokens';
 import type { ModelMeter } from './model-meter';
 import type { QuotaGate } from './quota-gate';
 import type { ToolRulings } from '../tools/tool-ruling';
+import { mayChangeFiles } from './may-change-files';
 import { planSpawns } from './plan-spawns';
 import { prepareCalls } from './prepare-calls';
 import type { Transcripts } from './transcripts';
@@ -54,11 +61,15 @@ export interface AgentDependencies {
   transcripts: Transcripts;
   models: ModelMeter;
   quota: QuotaGate;
+  /** Whether steps in this place end with a checkpoint of its files, as far as is known here. */
+  hasCheckpoints: (place: Place) => Promise<boolean>;
+  images: ImageStore;
 }
 
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
-  const { client, tools, findProvider, findDialect, tokens, rulings, transcripts, models, quota } =
+  const { client, tools, findProvider, findDialect, tokens, rulings, transcripts, models, quota, images } =
     dependencies;
+  const { hasCheckpoints } = dependencies;
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
     return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
@@ -73,10 +84,12 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           const messages = await conversationOf(input);
           await tools.settled();
           const described = tools.describe();
-          const offered = described.filter(({ name }) => allowed?.includes(name) ?? true);
+          const read = (image: ImageRef): Promise<string> => images.read(agent, image, signal);
+          const asking = { provider, dialect, messages: visibleMessages(messages), read };
+          const isOfUse = (name: string): boolean => canSee(asking) || tools.find(name).needsSight !== true;
+          const offered = described.filter(({ name }) => (allowed?.includes(name) ?? true) && isOfUse(name));
           const request = {
             system: systemPrompt(input, dialect.instructions(offered)),
-            messages: dialect.messages(visibleMessages(messages)),
             ...(dialect.isNative && { tools: offered }),
             ...(outputSchema && { outputSchema }),
             signal,
@@ -84,7 +97,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           const call = { agent, turn: turn.workflowId };
           const raw = await quota.around(input, () =>
             models.measure(model, signal, () =>
-              tokens.during(call, (watched) => provider.reply({ ...request, ...watched })),
+              tokens.during(call, (watched) => askWithImages(asking, { ...request, ...watched })),
             ),
           );
           const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
@@ -104,7 +117,11 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             ...(window && { window }),
           });
           const plans = input.plans && (await planSpawns(reply.parsed, { tools, allowed, key: input.key }));
-          return { ...reply, ...(plans && { plans }) };
+          const isRecorded =
+            input.checkpoints === true &&
+            mayChangeFiles(reply.parsed, tools) &&
+            (await hasCheckpoints(place));
+          return { ...reply, ...(plans && { plans }), ...(isRecorded && { checkpoint: true }) };
         },
         () => tokens.writtenFor(input.agent),
       ),
@@ -127,8 +144,10 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
 
     awaitQuota: () => quota.waitForRoom(),
 
-    readTranscript: ({ agent, runId, from, to }: ReadTranscriptInput) =>
-      client.agent(agent).page({ from, limit: Math.min(to - from, COPIED_MESSAGES) }, runId),
+    readTranscript: async ({ agent, runId, from, to }: ReadTranscriptInput) => {
+      const limit = Math.min(to - from, COPIED_MESSAGES);
+      return adoptImages(await client.agent(agent).page({ from, limit }, runId), { from: agent, images });
+    },
 
     openSessions: ({ agent, host, cwd, sessions }: OpenSessionsInput) =>
       beating(async () => {

@@ -12,7 +12,7 @@ import {
   type WrittenSoFar,
 } from '../../contracts/agents/live-tokens';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
-import { isRunning } from '../../system/proc';
+import { isRunning } from '../../system/processes/proc';
 import { socketPathFor } from '../../exec/session-paths';
 
 /** How much a watcher may leave unread. */

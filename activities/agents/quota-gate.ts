@@ -1,6 +1,7 @@
 // The quota before and after each model call. A deployment without one pays nothing: neither a query nor a signal.
 import type { QuotaCounter } from '../../client/quota-counter';
-import type { ModelCall, Usage } from '../../contracts/agents/agent';
+import type { Usage } from '../../contracts/agents/agent';
+import type { ModelCall } from '../../contracts/agents/model-call';
 import {
   dayOf,
   isLimited,
@@ -13,7 +14,7 @@ import { agentWorkflowId } from '../../contracts/ids';
 import { tokensOf } from '../../contracts/agents/usage';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toRetryableFailure } from '../../contracts/errors/failure';
-import { crashPoint } from '../crash-point';
+import { crashPoint } from '../../system/faults/crash-point';
 
 /** How often a turn that waits looks again: the limit may have been raised. The server keeps the time. */
 const LOOK_MS = 15_000;

@@ -8,6 +8,8 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 
 /** Not a possible agent name. */
 const COPIES = '.copies';
+/** Below the folder of an agent; no hash. Releases before 0.3 overlook it. */
+const IMAGES = 'images';
 const SHA256 = /^[0-9a-f]{64}$/;
 const HOUR_MS = 3_600_000;
 /** A call lasts 31 days at most; after that nobody requests its arguments or result. */
@@ -39,6 +41,11 @@ export class BlobFolder {
     return join(this.folder, COPIES, checkedHash(sha256));
   }
 
+  /** An image of the agent's conversation. */
+  image(agent: string, sha256: string): string {
+    return join(this.folder, checkedId('agent', agent), IMAGES, checkedHash(sha256));
+  }
+
   /** All places where it may be for this agent. */
   placesOf(agent: string, sha256: string): string[] {
     // Releases before 0.3 kept files at the top.
@@ -53,6 +60,26 @@ export class BlobFolder {
     );
     const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
     return paths.filter((_, index) => found[index]?.isFile());
+  }
+
+  /** The images with this content, of any agent. */
+  async imagesOf(sha256: string): Promise<string[]> {
+    const name = checkedHash(sha256);
+    const paths = (await namesIn(this.folder)).map((agent) => join(this.folder, agent, IMAGES, name));
+    const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+    return paths.filter((_, index) => found[index]?.isFile());
+  }
+
+  /** The images of all agents: they have their own rule for how long they stay. */
+  async listImages(now = Date.now()): Promise<BlobFile[]> {
+    const files: BlobFile[] = [];
+    for (const agent of await namesIn(this.folder))
+      for (const name of await namesIn(join(this.folder, agent, IMAGES))) {
+        const path = join(this.folder, agent, IMAGES, name);
+        const found = await lstat(path).catch(() => undefined);
+        if (found?.isFile()) files.push(describe(path, { ...sizeOf(found), within: agent }, now));
+      }
+    return files;
   }
 
   async list(now = Date.now()): Promise<BlobFile[]> {
@@ -92,6 +119,11 @@ export class BlobFolder {
   /** False if it is needed again by now. */
   removeSpare(path: string): boolean {
     return this.describe(path)?.isSpare === true && this.remove(path);
+  }
+
+  /** Removes the folder of an agent's images if it is empty. */
+  async tidyImages(agent: string): Promise<void> {
+    await rmdir(join(this.folder, agent, IMAGES)).catch(() => undefined);
   }
 
   /** Removes values that no call can request any more, and leftovers of interrupted writes. */

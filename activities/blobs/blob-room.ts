@@ -41,6 +41,8 @@ export class BlobRoom {
   constructor(
     private readonly folder: Pick<BlobFolder, 'list' | 'removeSpare'>,
     private readonly limits: BlobLimits,
+    /** What is counted, in errors. */
+    private readonly what: { of: string; are: string } = { of: 'calls', are: 'large values' },
   ) {}
 
   /** Throws `values_full` if the agent's calls have used up their share. */
@@ -97,11 +99,21 @@ export class BlobRoom {
 
   private fullFor(agent: string, { agents }: BlobUsage, bytes: number, shares = 1): string | undefined {
     const held = (agents.get(agent) ?? 0) + (this.taken.agents.get(agent) ?? 0);
-    return tooMuch(`calls of agent ${agent}`, held, bytes, shares * this.limits.agentValueBytes);
+    return this.tooMuch(`agent ${agent}`, { held, bytes }, shares * this.limits.agentValueBytes);
   }
 
   private full({ bytes: held }: BlobUsage, bytes: number): string | undefined {
-    return tooMuch('calls of all agents', held + this.taken.bytes, bytes, this.limits.valueBytes);
+    return this.tooMuch('all agents', { held: held + this.taken.bytes, bytes }, this.limits.valueBytes);
+  }
+
+  private tooMuch(
+    whose: string,
+    { held, bytes }: { held: number; bytes: number },
+    allowed: number,
+  ): string | undefined {
+    if (held + bytes <= allowed) return undefined;
+    const { of, are } = this.what;
+    return `${of} of ${whose} hold ${are} of ${inMib(held)}, allowed ${inMib(allowed)}`;
   }
 
   /** Concurrent callers share a look. */
@@ -127,11 +139,6 @@ export class BlobRoom {
 function count(usage: Held, agent: string | null, bytes: number): void {
   usage.bytes += bytes;
   if (agent !== null) usage.agents.set(agent, (usage.agents.get(agent) ?? 0) + bytes);
-}
-
-function tooMuch(whose: string, held: number, bytes: number, allowed: number): string | undefined {
-  if (held + bytes <= allowed) return undefined;
-  return `${whose} hold large values of ${inMib(held)}, allowed ${inMib(allowed)}`;
 }
 
 export function usageOf(files: readonly BlobFile[]): BlobUsage {

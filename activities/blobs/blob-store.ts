@@ -83,7 +83,8 @@ export class BlobStore {
   /** Bytes from an offset, empty beyond the end. Throws `not_found`. */
   async part(sha256: string, from: number): Promise<Buffer> {
     const paths = await this.files.allOf(sha256);
-    const file = await open(paths[0] ?? this.files.copy(sha256)).catch(() => {
+    const found = paths[0] ?? (await this.files.imagesOf(sha256))[0] ?? this.files.copy(sha256);
+    const file = await open(found).catch(() => {
       throw new HoldfastError('not_found', { what: 'The value', got: sha256, next: 'Create it again.' });
     });
     try {
@@ -162,15 +163,11 @@ export class BlobStore {
     // A file that is used again was counted when it was created.
     if (this.files.use(path, content.length)) return;
     const room = await this.room.take(agent, content.length, kind);
-    const draft = `${path}.${randomUUID()}`;
     try {
-      // An empty folder may be removed meanwhile.
-      await writeInto(draft, content).catch(() => writeInto(draft, content));
-      await rename(draft, path);
+      await writeWhole(path, content);
       room.fill();
     } catch (err) {
       room.giveBack();
-      await rm(draft, { force: true }).catch(() => undefined);
       throw err;
     }
   }
@@ -210,6 +207,19 @@ export class BlobStore {
 
 /** What a call needs it for. */
 type Kind = 'arguments' | 'result';
+
+/** Appears whole: beside its place first. */
+export async function writeWhole(path: string, content: Buffer): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    // An empty folder may be removed meanwhile.
+    await writeInto(draft, content).catch(() => writeInto(draft, content));
+    await rename(draft, path);
+  } catch (err) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw err;
+  }
+}
 
 async function writeInto(path: string, content: Buffer): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -173,7 +173,8 @@ export class BucketStore {
     }
     if (now - this.prunedAt < PRUNE_EVERY_MS) return;
     for (const { name, changedAt } of await this.options.bucket.list())
-      if (name !== PROBE && changedAt + KEPT_MS < now) await this.options.bucket.remove(name);
+      if (name !== PROBE && !isImageObject(name) && changedAt + KEPT_MS < now)
+        await this.options.bucket.remove(name);
     this.prunedAt = now;
   }
 
@@ -184,6 +185,9 @@ export class BucketStore {
     });
   }
 }
+
+/** `AGENT/images/HASH`: an image of a conversation, which is not a call's. */
+export const isImageObject = (object: string): boolean => /^[^/]+\/images\//.test(object);
 
 export const agentOf = (object: string): string => object.split('/')[0] ?? '';
 

@@ -4,7 +4,7 @@ import type { BlobRef, JsonValue, ToolOutcome } from '../../contracts/tools/tool
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MAX_VALUE_BYTES } from '../../exec/protocol';
 import { PART_BYTES, type BlobStore } from './blob-store';
-import type { BucketStore, ValueOwner } from './bucket-store';
+import { isImageObject, type BucketStore, type ValueOwner } from './bucket-store';
 
 /** Larger values are stored: the server warns at 512 KiB, and every replay reads the history again. */
 const INLINE_BYTES = 65_536;
@@ -77,7 +77,7 @@ export class LargeValues {
     if (bucket && !(await this.folder.hasCopy(ref.sha256)))
       await this.folder.keepCopy(await bucket.read(ref, signal));
     const part = await this.folder.part(ref.sha256, from);
-    if (part.length < PART_BYTES) bucket?.delivered(ref);
+    if (part.length < PART_BYTES && !isImageObject(ref.object ?? '')) bucket?.delivered(ref);
     return part;
   }
 

@@ -30,7 +30,7 @@ import { readJson, removeQuietly, writeJson } from '../../system/json-file';
 import type { ObserveReason, Snapshot } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
-import { crashPoint } from '../crash-point';
+import { crashPoint } from '../../system/faults/crash-point';
 import { tellWaitsUntilExit, waitIn, type KnownWait } from './later-waits';
 
 const HEARTBEAT_MS = 4_000;
@@ -240,13 +240,21 @@ export class CommandCompletion {
     });
   }
 
-  /** A later command may have begun in the same session since: the record is that of ours. */
+  /**
+   * A later command may have begun in the same session since: the record is that of ours. Throws `unknown_outcome` if
+   * it is gone, and `storage_failed` while the end is not in it: nobody may be told that a command has ended while its
+   * record says that it runs.
+   */
   private recordOf({ input: { ref, commandId } }: JournalEntry, snapshot: Snapshot): Snapshot {
-    const own = snapshot.command?.id === commandId;
-    return {
-      ...snapshot,
-      command: (own ? snapshot.command : this.sessions.commandRecord(ref, commandId)) ?? null,
-    };
+    if (snapshot.command?.id === commandId) return snapshot;
+    const command = this.sessions.commandRecord(ref, commandId);
+    if (!command)
+      throw new HoldfastError('unknown_outcome', { what: 'the command', reason: 'its record is gone.' });
+    if (command.endedAt === null)
+      throw new HoldfastError('storage_failed', {
+        reason: snapshot.degraded ?? 'the end of the command is not recorded yet',
+      });
+    return { ...snapshot, command };
   }
 
   /** The session's workflow gets this view by another way. */

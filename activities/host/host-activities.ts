@@ -32,7 +32,7 @@ import type { HeldCommand } from '../../contracts/tools/approvals';
 import type { CommandCompletion } from './command-completion';
 import { ClosedRuns } from './closed-runs';
 import type { CommandGate } from './command-gate';
-import { crashPoint } from '../crash-point';
+import { crashPoint } from '../../system/faults/crash-point';
 import { refuseLate } from './late-delivery';
 import type { ToolChannel } from '../tools/tool-channel';
 import { waitForOutput, waitForSessions } from './wait-for-output';

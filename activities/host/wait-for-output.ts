@@ -1,6 +1,5 @@
 // Waits at the holders until sessions have what their reader asked for. Patterns are matched here, so that a slow
 // expression stalls no terminal.
-import vm from 'node:vm';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { ReadOutputInput, WaitForSessionsInput } from '../../contracts/sessions/host';
 import type { Wait, WaitReason } from '../../contracts/sessions/session';
@@ -9,11 +8,12 @@ import { logStart } from '../../exec/output/log-reader';
 import type { ObserveReason, Snapshot, Until } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
 import { keptTexts } from '../../exec/output/view';
+import { withinTime } from '../../system/time-limit';
 
 /** Window size for searching a pattern. */
 const PATTERN_WINDOW_BYTES = 65_536;
 const OVERLAP_BYTES = 4_096;
-const PATTERN_MS = 200;
+const PATTERN_MS = 500;
 
 type WaitInput = Pick<ReadOutputInput, 'ref' | 'from' | 'waitMs'> & { wait: Wait };
 
@@ -107,8 +107,7 @@ const waitReason = (reason: ObserveReason): WaitReason =>
 /** Matches with a time limit: an expression with catastrophic backtracking must not stall the worker. */
 function matches(pattern: string, text: string): boolean {
   try {
-    const script = 'new RegExp(pattern, "m").test(text)';
-    return vm.runInNewContext(script, { pattern, text }, { timeout: PATTERN_MS }) as boolean;
+    return withinTime(PATTERN_MS, () => new RegExp(pattern, 'm').test(text));
   } catch (err) {
     const got = `${pattern} (${(err as Error).message})`;
     throw new HoldfastError('invalid_input', {

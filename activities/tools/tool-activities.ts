@@ -14,14 +14,17 @@ import type { ToolContext, ToolHost } from '../../tools/tool';
 import { beating } from '../beating';
 import { whyUnreachable } from '../blobs/blob-store';
 import { fitToolResult } from '../blobs/fit-payload';
+import type { ImageStore } from '../blobs/image-store';
 import type { LargeValues } from '../blobs/large-values';
 import { readContext } from '../agents/read-context';
+import { CollectedImages } from './collected-images';
 import { showingArguments, type ToolRulings } from './tool-ruling';
 
 export interface ToolDependencies {
   client: HoldfastClient;
   tools: ToolRegistry;
   blobs: LargeValues;
+  images: ImageStore;
   /**
    * The machine of the shells, for a worker that serves one; `cwd` is used if neither script nor agent names a folder.
    */
@@ -36,6 +39,7 @@ export function createToolActivities({
   client,
   tools,
   blobs,
+  images,
   host,
   rulings,
   confirm,
@@ -49,7 +53,7 @@ export function createToolActivities({
     if (host && host.name !== named)
       throw new HoldfastError('foreign_session', { got: named, host: host.name });
     const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
-    const place = host && { ...host, cwd };
+    const place = host && { ...host, ...host.confinedFor?.(agent), cwd };
     const left = { callsLeft, budgetLeft };
     return { agent, key, attempt, settings, client, signal, ...left, caller: caller ?? null, host: place };
   };
@@ -89,7 +93,10 @@ export function createToolActivities({
         await Promise.all([confirm?.(), tools.settled()]);
         const refused = await rulings.refusal(call.tool, call.args, placeOf(input), call.hold);
         if (refused) return failedCall(call, asTold(call, refused));
-        return fitToolResult(await tools.call(call, contextOf(input, signal), wantsValue));
+        const collected = new CollectedImages();
+        const context = { ...contextOf(input, signal), addImage: collected.add };
+        const result = fitToolResult(await tools.call(call, context, wantsValue));
+        return collected.addTo(result, { store: images, agent: input.agent, signal });
       }),
     readContext: async ({ cwd, paths }) => {
       await confirm?.();

@@ -16,7 +16,7 @@ import type { Tool } from '../../tools/tool';
 import { whyUnreachable } from '../blobs/blob-store';
 import type { LargeValues } from '../blobs/large-values';
 import { showingArguments, type ToolRulings } from './tool-ruling';
-import { crashPoint } from '../crash-point';
+import { crashPoint } from '../../system/faults/crash-point';
 import { Slots } from '../slots';
 
 /** The server accepts ten updates of a run at a time: control messages must not wait behind calls. */

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { turnWorkflowId } from '../../contracts/ids';
 import { packageRoot } from '../../system/package-root';
-import { isAlive } from '../../system/process-identity';
+import { isAlive } from '../../system/processes/process-identity';
 import { ensureWorker, stopWorker } from '../../workers/process/worker-process';
 import { runningWorker } from '../../workers/process/worker-record';
 import { below, explaining, median, timed, type Row } from '../measure';
 import { residentMb } from '../processes';
 import { uniqueId, until, withWorkers, type Bench } from '../setting';
+import { openAgents } from './idle-agents';
 import { quickExec } from './steps';
 
 const ROUNDS = 3;
 const OPEN = 1_000;
-const AT_ONCE = 16;
 /** By then everything that the last turns left to do is done. */
 const IDLE_MS = 10_000;
 /** Heartbeats of model calls and tools: no worker is given up before. */
@@ -56,17 +56,7 @@ export async function cluster(): Promise<Row[]> {
 /** The start of a worker whose predecessor was killed, with many agents open and with none, and its memory with them. */
 async function besideOpenAgents(bench: Bench): Promise<Row[]> {
   const base = median([await boot(bench), await boot(bench), await boot(bench)]);
-  const replies = join(bench.dataDir, 'open.json');
-  writeFileSync(replies, JSON.stringify([{ text: 'done' }]));
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next++ < OPEN) {
-      const agent = bench.client.agent(uniqueId('open'));
-      await agent.start({ mode: 'conversation', model: `scripted:${replies}`, task: 'x' });
-      while ((await agent.ownState()).status !== 'idle') await delay(100);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await openAgents(bench, OPEN);
   await delay(IDLE_MS);
   const memory = residentMb((await bench.worker()).identity.pid);
   const ours = median([await boot(bench), await boot(bench), await boot(bench)]);

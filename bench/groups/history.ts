@@ -2,8 +2,9 @@
 // hundred model calls at the size of its window.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { agentWorkflowId, LOCAL_HOST, sessionWorkflowId, turnWorkflowId } from '../../contracts/ids';
-import type { Message } from '../../contracts/agents/agent';
+import type { VisibleMessage } from '../../contracts/agents/agent';
 import { grown, historySize, type HistorySize } from '../history-size';
 import { below, plain, type Row } from '../measure';
 import { runTrue, toolBlock } from '../replies';
@@ -74,7 +75,7 @@ async function longConversation(bench: Bench): Promise<Row[]> {
   const ofAgent = (await historySize(bench, agentWorkflowId(id))).bytes / 1e6;
   const ofTurn = (await historySize(bench, turnWorkflowId(id, 1))).bytes / 1e6;
   const { messages } = await agent.transcript(0, 3 * CALLS);
-  const shown = textBytes(messages) / 1e6;
+  const shown = textBytes(visibleMessages(messages)) / 1e6;
   return [
     plain(`${CALLS} model calls in one turn: what the model sees at the last`, shown, 'MB'),
     below("- the turn's history", ofTurn, 'MB', 2),
@@ -93,10 +94,10 @@ function scripted({ dataDir }: Bench, name: string, replies: object[]): string {
 }
 
 /** As the model reads them, except for a few names. */
-const textBytes = (messages: Message[]): number =>
+const textBytes = (messages: VisibleMessage[]): number =>
   messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(shown(message))), 0);
 
-function shown(message: Message): unknown {
+function shown(message: VisibleMessage): unknown {
   if (message.role === 'tool') return message.content;
   return message.role === 'assistant' ? message.parsed : message.text;
 }

@@ -9,6 +9,8 @@ const AGENTS = 500;
 /** What a model takes, for a short answer. */
 const MODEL_MS = 1_000;
 const ROUNDS = 3;
+/** One after the other, while the others are at work. */
+const TURNS = 5;
 
 export async function tenants(bench: Bench): Promise<Row[]> {
   const file = join(bench.dataDir, 'tenants.yaml');
@@ -22,7 +24,7 @@ export async function tenants(bench: Bench): Promise<Row[]> {
   const alone: number[] = [];
   for (let round = 0; round < ROUNDS; round++) alone.push(await timed(() => one('small')));
   const base = median(alone);
-  const beside = async (tenant: string): Promise<number> => {
+  const beside = async (tenant: string, turns: number): Promise<number[]> => {
     const all = await Promise.all(
       Array.from({ length: AGENTS }, async () => {
         const agent = bench.client.agent(uniqueId('crowd'));
@@ -30,14 +32,16 @@ export async function tenants(bench: Bench): Promise<Row[]> {
         return agent;
       }),
     );
-    const took = await timed(() => one(tenant));
+    const took: number[] = [];
+    for (let turn = 0; turn < turns; turn++) took.push(await timed(() => one(tenant)));
     for (const agent of all) await agent.result();
     return took;
   };
-  const shared = await beside('large');
-  const own = await beside('small');
+  const [shared = NaN] = await beside('large', 1);
+  const own = await beside('small', TURNS);
   return [
-    atMost(`a turn beside ${AGENTS} agents of another tenant / alone`, { ours: own, base }, 2),
+    atMost(`a turn beside ${AGENTS} agents of another tenant / alone`, { ours: median(own), base }, 2),
+    explaining('- the first, right after they were started', { ours: own[0] ?? NaN, base }),
     explaining(`a turn beside ${AGENTS} agents of the same tenant / alone`, { ours: shared, base }),
   ];
 }

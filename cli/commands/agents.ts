@@ -21,6 +21,7 @@ export interface ReasonOptions extends GlobalOptions {
 export interface ForkOptions extends GlobalOptions {
   at?: number;
   model?: string;
+  files?: boolean;
 }
 
 /** Exits with 0 for an answer, else as the turn ended. */
@@ -77,13 +78,13 @@ export async function fork(
   agent: string,
   id: string,
   message: string | undefined,
-  { at, model, ...options }: ForkOptions,
+  { at, model, files, ...options }: ForkOptions,
 ): Promise<number> {
   const own = model === undefined ? {} : { model: modelInFull(model) };
   if (own.model !== undefined) await checkModel(options, own.model);
   await using context = await openContext(options, { start: false });
   const handle = context.client.agent(agent);
-  const forked = await handle.fork(id, { ...own, ...(at !== undefined && { at }) });
+  const forked = await handle.fork(id, { ...own, ...(at !== undefined && { at }), ...(files && { files }) });
   if (!options.json) note(`Agent ${id} is started: \`holdfast chat --agent ${id}\` continues there.`);
   if (message !== undefined) return await answer(forked, message, 'queue', options);
   if (options.json) printJson({ agent: id, from: agent });

@@ -257,10 +257,11 @@ async function releases(dataDir: string, connect: Connect): Promise<Check[]> {
 }
 
 async function storage(dataDir: string, namespace: string): Promise<Check[]> {
-  const { logs, values, bucket } = await checkStorage(dataDir, namespace);
+  const { logs, values, checkpoints, bucket } = await checkStorage(dataDir, namespace);
   return [
     { name: 'session logs', ...logs },
     { name: 'large values', ...values },
+    { name: 'checkpoints', ...checkpoints },
     ...(bucket ? [{ name: 'bucket', ...bucket }] : []),
   ];
 }

@@ -3,7 +3,7 @@ import { readRecord, enginePaths } from '../../engine/record';
 import { answers } from '../../engine/probe-server';
 import { isOwnRelease, ownRelease } from '../../system/package-root';
 import { gatewayAnswers, lastDetached, runningGateway } from '../../gateway/gateway-record';
-import { isAlive } from '../../system/process-identity';
+import { isAlive } from '../../system/processes/process-identity';
 import {
   findSilentWorker,
   isOfThisRelease,

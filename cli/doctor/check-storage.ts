@@ -1,4 +1,4 @@
-// `holdfast doctor` on the disk: how much of their limits the logs and the large values use.
+// `holdfast doctor` on the disk: how much of their limits the logs, the large values and the images use.
 import { BlobFolder, type BlobFile } from '../../activities/blobs/blob-folder';
 import { inMib, usageOf } from '../../activities/blobs/blob-room';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
@@ -7,6 +7,8 @@ import { asFile } from '../../activities/blobs/bucket-store';
 import { openS3Bucket } from '../../activities/blobs/s3-bucket';
 import { logUsage, type LogUsage } from '../../exec/host/log-quota';
 import { workersConfiguration } from '../../workers/configuration/configuration';
+import type { CheckpointSettings } from '../../contracts/workspaces/settings';
+import { checkpointStores } from '../../workers/host/host-workspaces';
 import { blobFolder } from '../../workers/open-blobs';
 
 interface Found {
@@ -25,15 +27,20 @@ const NEARLY_FULL = 0.9;
 export async function checkStorage(
   dataDir: string,
   namespace = 'default',
-): Promise<{ logs: Found; values: Found; bucket?: Found }> {
+): Promise<{ logs: Found; values: Found; checkpoints: Found; bucket?: Found }> {
   try {
-    const { storage } = workersConfiguration(dataDir);
-    const files = await new BlobFolder(blobFolder(dataDir)).list();
-    const found = { logs: logsOf(dataDir, storage), values: valuesOf(files, storage) };
+    const { storage, checkpoints } = workersConfiguration(dataDir);
+    const folder = new BlobFolder(blobFolder(dataDir));
+    const [files, images] = [await folder.list(), await folder.listImages()];
+    const found = {
+      logs: logsOf(dataDir, storage),
+      values: valuesOf(files, storage, images),
+      checkpoints: checkpointsOf(dataDir, checkpoints),
+    };
     return storage.bucket ? { ...found, bucket: await bucketOf(storage.bucket, namespace, storage) } : found;
   } catch (err) {
     const fault: Found = { status: 'fail', found: reasonOf(err), next: 'fix that, then check again' };
-    return { logs: fault, values: fault };
+    return { logs: fault, values: fault, checkpoints: fault };
   }
 }
 
@@ -47,6 +54,21 @@ function logsOf(dataDir: string, { sessionLogBytes, hostLogBytes, closedSessionM
   const found = [...used, `closed ones are kept for ${closedSessionMs / DAY_MS} days`].join('; ');
   // At their limit they drop their oldest part: no action needed.
   return { status: 'ok', found: used.length > 0 ? found : 'none' };
+}
+
+function checkpointsOf(dataDir: string, { enabled, storeBytes }: CheckpointSettings): Found {
+  if (enabled === 'off') return { status: 'ok', found: 'off (`enabled` in [checkpoints])' };
+  const stores = checkpointStores(dataDir).map(({ host, bytes }) => ({
+    found: `host ${host}: ${share(bytes, storeBytes)}`,
+    isFull: bytes >= NEARLY_FULL * storeBytes,
+  }));
+  const found = stores.map((store) => store.found).join('; ') || 'none yet';
+  if (!stores.some(({ isFull }) => isFull)) return { status: 'ok', found };
+  return {
+    status: 'warn',
+    found,
+    next: 'end agents that nobody needs, or raise `store_mb` in `[checkpoints]`',
+  };
 }
 
 /** Writes, reads, lists and removes an object there, as a worker does. */
@@ -66,11 +88,16 @@ async function bucketOf(place: BucketPlace, namespace: string, limits: Quotas): 
   }
 }
 
-function valuesOf(files: readonly BlobFile[], { valueBytes, agentValueBytes }: Quotas): Found {
+function valuesOf(
+  files: readonly BlobFile[],
+  { valueBytes, agentValueBytes }: Quotas,
+  images: readonly BlobFile[] = [],
+): Found {
   const { bytes, agents } = usageOf(files);
   const [most] = [...agents].sort(([, a], [, b]) => b - a);
   const held = most ? `, the most by calls of ${most[0]}: ${share(most[1], agentValueBytes)}` : '';
-  const found = `${share(bytes, valueBytes)}${held}`;
+  const shown = images.length > 0 ? `; images: ${share(usageOf(images).bytes, valueBytes)}` : '';
+  const found = `${share(bytes, valueBytes)}${held}${shown}`;
   const isFull = bytes >= NEARLY_FULL * valueBytes || (most?.[1] ?? 0) >= NEARLY_FULL * agentValueBytes;
   if (!isFull) return { status: 'ok', found };
   return { status: 'warn', found, next: 'end open calls, or raise the limits in `[storage]`' };

@@ -9,10 +9,10 @@ import {
   runningGateway,
   type GatewayRecord,
 } from '../../gateway/gateway-record';
-import { startDetached } from '../../system/detached-process';
+import { startDetached } from '../../system/processes/detached-process';
 import { withLock } from '../../system/lock';
 import { isOwnRelease, packageRoot } from '../../system/package-root';
-import { endGroup } from '../../system/process-end';
+import { endGroup } from '../../system/processes/process-end';
 
 const STOP_GRACE_MS = 5_000;
 /** Longer than a healthy gateway is ever blocked. */

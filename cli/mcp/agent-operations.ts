@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { AgentResult } from '../../contracts/agents/agent';
-import { agentInputSchema, sendSchema, stopSchema } from '../../contracts/schemas/agent';
+import { agentInputSchema, rewindSchema, sendSchema, stopSchema } from '../../contracts/schemas/agent';
+import { diffQuery } from '../../contracts/schemas/http-api';
 import { idSchema, milliseconds } from '../../contracts/schemas/session';
 import { workflowAddress } from '../context';
 import { asJson, operation, type Answer, type Operation } from './operation';
@@ -71,6 +72,38 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
     args: z.strictObject(agent),
     isReadOnly: true,
     run: async ({ agent: id }, { client }) => asJson({ ...(await client.agent(id).state()) }),
+  }),
+  operation({
+    name: 'agent_steps',
+    description: 'Lists the steps of an agent, and what each did to files.',
+    args: z.strictObject(agent),
+    isReadOnly: true,
+    run: async ({ agent: id }, { client }) => asJson({ steps: await client.agent(id).workspace.steps() }),
+  }),
+  operation({
+    name: 'agent_diff',
+    description:
+      'Shows what an agent changed in its files: in one step, in one turn, or from the end of one step to the end of ' +
+      'another; without any of these, all of it.',
+    args: z.extend(diffQuery, agent),
+    isReadOnly: true,
+    async run({ agent: id, ...asked }, { client }) {
+      const compared = await client.agent(id).workspace.diff(asked);
+      return {
+        text: compared.text ?? JSON.stringify(compared.changes, null, 2),
+        structured: { ...compared },
+      };
+    },
+  }),
+  operation({
+    name: 'rewind_agent',
+    description:
+      'Brings back the files of an agent, its conversation or both as they were after a step (see "agent_steps"); ' +
+      '"dryRun" only says what would change. Refused where somebody else has changed files since, unless "force".',
+    args: z.extend(z.omit(rewindSchema, { id: true }), agent),
+    isReadOnly: false,
+    run: async ({ agent: id, to, ...options }, { client }) =>
+      asJson({ ...(await client.agent(id).workspace.rewind(to, options)) }),
   }),
   operation({
     name: 'stop_agent',

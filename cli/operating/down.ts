@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LiveTokens } from '../../activities/agents/live-tokens';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { stopServer } from '../../engine/server';
+import { FilesDoor } from '../../exec/transfer/door/files-door';
 import { detectTreeKill } from '../../exec/processes/process-tree';
 import { SessionHost, type ClosedSession } from '../../exec/host/session-host';
 import { endLeftOverSpares } from '../../exec/host/spare-holder';
@@ -49,6 +50,7 @@ export async function down(options: DownOptions): Promise<number> {
   if (options.sessions) {
     await step(() => endLeftOverSpares(dataDir), undefined);
     await step(() => LiveTokens.removeLeftOver(dataDir), undefined);
+    await step(() => FilesDoor.removeLeftOver(dataDir), undefined);
   }
   const server = await step(() => tellIfSlow('the server to stop', stopServer(dataDir)), false);
   const left = await step(() => openSessions(dataDir), 0);

@@ -2,7 +2,9 @@
 import type { Message, ToolCall } from '../../contracts/agents/agent';
 import { factsOfEarlierCall } from '../../contracts/agents/earlier-replies';
 import { ARGUMENT_ROLES, type ArgumentRoles } from '../../contracts/tools/call-facts';
-import { inertText } from '../../contracts/text/inert';
+import { checkpointText } from '../../contracts/workspaces/change-texts';
+import { imageLine } from '../../contracts/tools/images';
+import { inertLine, inertText } from '../../contracts/text/inert';
 import { draw } from '../terminal/guarded-output';
 import { inert } from '../terminal/inert-text';
 import { styled } from '../terminal/terminal-style';
@@ -20,8 +22,15 @@ export function printMessage(message: Message, user = 'task'): void {
       return print('yellow', 'summary', message.text);
     case 'repair':
       return print('yellow', 'repair', message.text);
+    case 'checkpoint': {
+      const text = checkpointText(message);
+      return text === null ? undefined : print('dim', 'files', inertLine(text));
+    }
+    case 'rewind':
+      return print('yellow', 'rewind', `back to step ${message.to}`);
     case 'tool':
-      return print(message.isError ? 'red' : 'dim', message.isError ? 'error' : 'result', message.content);
+      print(message.isError ? 'red' : 'dim', message.isError ? 'error' : 'result', message.content);
+      return (message.images ?? []).forEach((image) => print('dim', '', imageLine(image)));
     case 'assistant':
       // The answer is printed separately, at the end.
       if (message.parsed.kind === 'malformed') print('yellow', 'malformed', message.text ?? '');

@@ -13,7 +13,7 @@ export const wayTo = (context: CliContext, options: WayOptions): Promise<Way> =>
   wayToHost(context.client, options, { token: tokenOf(options) });
 
 /** Flag over environment. */
-function tokenOf({ tokenFile }: WayOptions): string | undefined {
+export function tokenOf({ tokenFile }: Pick<WayOptions, 'tokenFile'>): string | undefined {
   if (tokenFile === undefined) return process.env.HOLDFAST_HOST_TOKEN?.trim() || undefined;
   try {
     return readFileSync(tokenFile, 'utf8').trim();

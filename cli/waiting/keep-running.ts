@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { enginePaths, readRecord } from '../../engine/record';
-import { isAlive } from '../../system/process-identity';
+import { isAlive } from '../../system/processes/process-identity';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
 import { reportError } from '../print/report-error';

@@ -32,6 +32,7 @@ import { parseRequest } from '../../contracts/schemas/parse-request';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../contracts/agents/sub-agents';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { overviewOf } from './agent-overview';
+import { AgentWorkspace } from './agent-workspace';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { sendQuery, sendSignal, sendUpdate } from '../delivery/send-message';
@@ -70,6 +71,8 @@ export interface FollowOptions {
 export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {
   /** How many messages the fork starts with. */
   at?: number | undefined;
+  /** Whether it works in a folder of its own, with the files of that moment. Default false: in the same folder. */
+  files?: boolean | undefined;
 }
 
 export class AgentHandle {
@@ -159,15 +162,22 @@ export class AgentHandle {
 
   /**
    * Starts the agent `id` with the first `at` messages of this conversation, by default all of them, and with its
-   * settings, unless others are given. Throws `invalid_input` if `at` is not the beginning of a turn.
+   * settings, unless others are given. Throws `invalid_input` if `at` is not the beginning of a turn, and `no_checkpoint`
+   * if the files of that moment are wanted and not known.
    */
-  async fork(id: string, { at, ...own }: ForkOptions = {}, startId?: string): Promise<AgentHandle> {
+  async fork(id: string, { at, files, ...own }: ForkOptions = {}, startId?: string): Promise<AgentHandle> {
     const { runId, messages, settings } = await this.ownState();
     const count = at ?? messages;
     await this.checkBeginning(count, messages);
+    const workspace = files ? { workspace: await this.workspace.at(count) } : {};
     const fork = new AgentHandle(this.namespaces, id, this.server);
-    await fork.start({ ...settings, ...own, from: { agent: this.id, runId, count } }, startId);
+    await fork.start({ ...settings, ...own, ...workspace, from: { agent: this.id, runId, count } }, startId);
     return fork;
+  }
+
+  /** What it did to files, and how to bring an earlier state back. */
+  get workspace(): AgentWorkspace {
+    return new AgentWorkspace(this, this.delivery);
   }
 
   /** Starts a sub-agent; repeating the key finds it. Throws `agents_depth`, `agents_limit`, `tool_not_allowed`. */

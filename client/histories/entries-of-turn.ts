@@ -1,8 +1,10 @@
 // The entries of one turn: its model calls and its tools, and what became of their workers.
-import type { ModelCall, ToolResult } from '../../contracts/agents/agent';
+import type { ToolResult } from '../../contracts/agents/agent';
+import type { ModelCall } from '../../contracts/agents/model-call';
 import type { TimeLineEntry } from '../../contracts/gateway/time-line';
 import { label } from '../../contracts/text/labels';
 import type { ToolInvocation } from '../../contracts/tools/tools';
+import type { CheckpointInput } from '../../contracts/workspaces/requests-to-hosts';
 import { activitySpans, type ActivitySpan } from './activity-spans';
 import { entry, fateEntries, lasting, silentTasks, type Base } from './entries';
 import type { Run } from './read-runs';
@@ -33,11 +35,16 @@ export async function entriesOfTurn(
   for (const run of runs) {
     const base = { workflowId: run.workflowId, turn };
     const spawns = await spawnsOfTurn(run);
-    for (const span of await activitySpans(run)) {
+    const spans = await activitySpans(run);
+    const checkpoints = await checkpointsBeforeReplies(spans);
+    for (const span of spans) {
       addSpawns(facts, takeBefore(spawns, span.scheduledAt), { ...base, message });
       if (span.type === 'callModel' || span.type === 'compact') {
         const { model, turn: extent } = (await span.input<ModelCall>()) ?? {};
-        message = firstMessage === null || extent === undefined ? null : firstMessage + extent.count;
+        message =
+          firstMessage === null || extent === undefined
+            ? null
+            : firstMessage + extent.count + (checkpoints.get(span) ?? 0);
         const what = span.type === 'compact' ? 'Summary of the conversation by' : 'Model call to';
         const text = `${what} ${label(model ?? 'a model')}`;
         facts.entries.push(
@@ -52,6 +59,28 @@ export async function entriesOfTurn(
     facts.entries.push(...silentTasks(run, entry({ ...base, message: null })));
   }
   return facts;
+}
+
+/**
+ * How many checkpoints are recorded between the beginning of a model call and its reply: that of the step before, which is
+ * taken meanwhile, and that before the first step which may change files.
+ */
+async function checkpointsBeforeReplies(spans: readonly ActivitySpan[]): Promise<Map<ActivitySpan, number>> {
+  const counts = new Map<ActivitySpan, number>();
+  let last: ActivitySpan | undefined;
+  let pending = 0;
+  for (const span of spans) {
+    if (span.type === 'callModel') {
+      counts.set(span, pending);
+      pending = 0;
+      last = span;
+    } else if (span.type === 'checkpointWorkspace') {
+      const { before } = (await span.input<CheckpointInput>()) ?? {};
+      if (before && last) counts.set(last, (counts.get(last) ?? 0) + 1);
+      else pending += 1;
+    }
+  }
+  return counts;
 }
 
 /** Removes those that began before this time from the list, which is in order. */

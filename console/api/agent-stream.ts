@@ -1,10 +1,14 @@
 // One agent as its events tell it: recorded messages by index, and the reply that is being written.
 import { batch, useSignal, type Signal } from '@preact/signals';
+import { createContext } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
 import type { LiveToken } from '../../contracts/agents/live-tokens';
 import { callApi, pathOf, problemOf, type ProblemText } from './call-api';
 import { followEvents } from './event-streams';
+
+/** The id of the agent whose conversation is shown. */
+export const ShownAgent = createContext('');
 
 export interface AgentStream {
   overview: Signal<AgentOverview | null>;

@@ -8,6 +8,8 @@ export interface ProblemText {
   code: string;
   detail: string;
   next: string;
+  /** What the error names. */
+  facts?: Record<string, string | number>;
 }
 
 export class ApiProblem extends Error {
@@ -60,8 +62,8 @@ const OFFLINE: ProblemText = {
 
 function problemIn(text: string, status: number): ProblemText {
   try {
-    const { code, detail, next } = JSON.parse(text) as Partial<ProblemText>;
-    if (detail) return { code: code ?? 'unknown', detail, next: next ?? '' };
+    const { code, detail, next, facts } = JSON.parse(text) as Partial<ProblemText>;
+    if (detail) return { code: code ?? 'unknown', detail, next: next ?? '', ...(facts && { facts }) };
   } catch {
     // A proxy in between answers with a page of its own.
   }
@@ -72,6 +74,10 @@ export const problemOf = (err: unknown): ProblemText =>
   err instanceof ApiProblem
     ? err.problem
     : { code: 'page', detail: err instanceof Error ? err.message : String(err), next: 'Reload the page.' };
+
+/** Whether it is known that the request had no effect: otherwise it is sent again with the same key. */
+export const isRefused = (err: unknown): boolean =>
+  err instanceof ApiProblem && err.status >= 400 && err.status < 500;
 
 export const pathOf = (...parts: (string | number)[]): string =>
   `/v1/${parts.map((part) => encodeURIComponent(part)).join('/')}`;

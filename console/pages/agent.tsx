@@ -2,14 +2,17 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { AgentOverview } from '../../contracts/agents/agent';
-import { useAgentStream } from '../api/agent-stream';
+import { ShownAgent, useAgentStream } from '../api/agent-stream';
 import { inbox, keyOf } from '../api/overview';
 import { place } from '../api/place';
 import { mayAct, temporalLink } from '../api/signed-in';
-import { AgentActs, ForkButton } from '../parts/agent-acts';
+import type { RewindQuestion } from '../files/rewind-dialog';
+import { RewindButton, RewindsOfAgent } from '../files/rewinds';
+import { AgentActs } from '../parts/agent-acts';
 import { AgentTreeView } from '../parts/agent-tree';
 import { ApprovalCard } from '../parts/approval';
 import { Conversation } from '../parts/conversation';
+import { ForkButton } from '../parts/fork';
 import { ExactText } from '../text/exact-text';
 import { LastTurn } from '../parts/last-turn';
 import { money, ProblemNote, Since, State } from '../parts/notes';
@@ -23,10 +26,15 @@ export function AgentPage({ id }: { id: string }): VNode {
   const state = overview.value;
   const open = useSignal<string | null>(null);
   const isTimeLineOpen = useSignal(false);
+  const asking = useSignal<RewindQuestion | null>(null);
   const isEnded = ended.value !== null || state?.status === 'ended';
   const isMissing = problem.value?.code === 'not_found';
   const { query } = place.value;
   const shown = /^\d{1,9}$/.exec(query.get('message') ?? '')?.[0];
+  const ask = (to: number): void => void (asking.value = { to, what: 'both' });
+  const hasFiles = messages.value.some(
+    (message) => message.role === 'checkpoint' && message.outcome.state === 'kept',
+  );
   return (
     <>
       <div class="title">
@@ -37,12 +45,15 @@ export function AgentPage({ id }: { id: string }): VNode {
       {state && <Facts state={state} isEnded={isEnded} />}
       <div class={open.value === null ? 'agent' : 'agent with-terminal'}>
         <div class="column">
-          <Conversation
-            messages={messages.value}
-            live={live.value}
-            place={shown === undefined ? null : Number(shown)}
-            fork={mayAct() ? (at) => <ForkButton id={id} at={at} /> : null}
-          />
+          <ShownAgent.Provider value={id}>
+            <Conversation
+              messages={messages.value}
+              live={live.value}
+              place={shown === undefined ? null : Number(shown)}
+              fork={mayAct() ? (at) => <ForkButton {...{ id, at, hasFiles }} /> : null}
+              rewind={mayAct() ? (to) => <RewindButton to={to} onAsk={ask} /> : null}
+            />
+          </ShownAgent.Provider>
           {state && messages.value.length === 0 && live.value === '' && (
             <p class="quiet">
               {state.messages > 0
@@ -60,7 +71,16 @@ export function AgentPage({ id }: { id: string }): VNode {
             <LastTurn result={state.lastResult} isEnded={isEnded} />
           )}
           <Waiting id={id} />
-          {state && mayAct() && !isEnded && <SendForm id={id} isWorking={state.status === 'working'} />}
+          {state && mayAct() && (
+            <div class="foot">
+              <RewindsOfAgent
+                {...{ id, asking, isEnded }}
+                messages={messages.value}
+                isWorking={state.currentTurn !== null && !isEnded}
+              />
+              {!isEnded && <SendForm id={id} isWorking={state.status === 'working'} />}
+            </div>
+          )}
           {!isMissing && (
             <details class="more" onToggle={(event) => (isTimeLineOpen.value = event.currentTarget.open)}>
               <summary>What happened, and when</summary>

@@ -1,12 +1,10 @@
 // What a person does with an agent. What ends something asks first, and everything says what came of it.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { AgentOverview } from '../../contracts/agents/agent';
 import { useAction } from '../api/actions';
 import { callApi, pathOf } from '../api/call-api';
-import { linkTo } from '../api/place';
-import { ProblemNote } from './notes';
+import { Cancel, Dialog, ProblemNote } from './notes';
 
 interface Act {
   name: string;
@@ -85,51 +83,13 @@ interface QuestionProps {
   onNo: () => void;
 }
 
-function Question({ act, onYes, onNo }: QuestionProps): VNode {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
-  useLayoutEffect(() => dialog.current?.showModal(), []);
-  return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onNo}>
-      <p id={id}>{act.question}</p>
-      <div class="answer">
-        <button type="button" class={act.isDangerous ? 'danger' : 'main'} onClick={() => onYes(act)}>
-          {act.yes}
-        </button>
-        {/* The safe answer is the one that Enter gives. */}
-        <button type="button" autofocus onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
-      </div>
-    </dialog>
-  );
-}
-
-/** Starts another agent with the first `at` messages, and goes there. */
-export function ForkButton({ id, at }: { id: string; at: number }): VNode {
-  const { isRunning, problem, run } = useAction();
-  // Clicked again after an answer that was lost, it is the same fork.
-  const key = useRef(crypto.randomUUID());
-  const fork = (): void =>
-    void run(async () => {
-      const options = { key: key.current };
-      const path = `${pathOf('agents', id)}/fork`;
-      const { agent } = await callApi<{ agent: string }>('POST', path, { at }, options);
-      key.current = crypto.randomUUID();
-      location.hash = linkTo('agents', agent);
-    });
-  return (
-    <>
-      <button
-        class="plain"
-        type="button"
-        title={`Start another agent with the ${at} messages up to here`}
-        disabled={isRunning.value}
-        onClick={fork}
-      >
-        fork from here
+const Question = ({ act, onYes, onNo }: QuestionProps): VNode => (
+  <Dialog title={act.question} onClose={onNo}>
+    <div class="answer">
+      <button type="button" class={act.isDangerous ? 'danger' : 'main'} onClick={() => onYes(act)}>
+        {act.yes}
       </button>
-      <ProblemNote problem={problem.value} />
-    </>
-  );
-}
+      <Cancel />
+    </div>
+  </Dialog>
+);

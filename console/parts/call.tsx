@@ -5,6 +5,7 @@ import type { ToolCall, ToolResult } from '../../contracts/agents/agent';
 import { Code } from '../text/code';
 import { languageOf } from '../text/code-language';
 import { ExactText } from '../text/exact-text';
+import { Images } from './images';
 import { bytes } from './notes';
 import { Patch } from '../text/patch';
 import { readPatch, writtenFile, type FilePatch } from '../text/read-patch';
@@ -25,28 +26,31 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
   const main = values.reduce((best, one) => (one.text.length > best.length ? one.text : best), '');
   const first = patch ? patch.files.map(({ path }) => path).join(', ') : (main.split('\n', 1)[0] ?? '');
   return (
-    <details class={`folded call${result?.isError || call.denied ? ' failed' : ''}`}>
-      <summary>
-        <code>{call.tool}</code>{' '}
-        <span class="first-line">
-          <ExactText text={first} />
-        </span>
-        <span class="quiet">{fateOf(call, result)}</span>
-      </summary>
-      {patch && <Patch files={patch.files} />}
-      {values.map(({ name, text, language }) => (
-        <section key={name}>
-          <p class="name">{name}</p>
-          <Code text={text} language={language} label={`${name} of ${call.tool}`} />
-        </section>
-      ))}
-      {call.denied && (
-        <p class="problem">
-          <ExactText text={call.denied} />
-        </p>
-      )}
-      {result && <Result result={result} />}
-    </details>
+    <>
+      <details class={`folded call${result?.isError || call.denied ? ' failed' : ''}`}>
+        <summary>
+          <code>{call.tool}</code>{' '}
+          <span class="first-line">
+            <ExactText text={first} />
+          </span>
+          <span class="quiet">{fateOf(call, result)}</span>
+        </summary>
+        {patch && <Patch files={patch.files} />}
+        {values.map(({ name, text, language }) => (
+          <section key={name}>
+            <p class="name">{name}</p>
+            <Code text={text} language={language} label={`${name} of ${call.tool}`} />
+          </section>
+        ))}
+        {call.denied && (
+          <p class="problem">
+            <ExactText text={call.denied} />
+          </p>
+        )}
+        {result && <Result result={result} />}
+      </details>
+      {result?.images && <Images images={result.images} of={call.tool} />}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
-// Small things that every page shows: problems, how long ago, empty pages.
+// Small things that every page shows: problems, how long ago, empty pages, dialogs.
 import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ProblemText } from '../api/call-api';
 
 export const ProblemNote = ({ problem }: { problem: ProblemText | null }): VNode | null =>
@@ -32,6 +33,47 @@ export function duration(ms: number): string {
 
 export const Empty = ({ children }: { children: ComponentChildren }): VNode => (
   <div class="empty">{children}</div>
+);
+
+interface DialogProps {
+  title: string;
+  /** A person has closed it, without an answer. */
+  onClose: () => void;
+  isWide?: boolean;
+  children: ComponentChildren;
+}
+
+/** Modal as long as it is there. Afterwards the focus is where it was before. */
+export function Dialog({ title, onClose, isWide = false, children }: DialogProps): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
+  const id = useId();
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      isGone.current = true;
+      shown?.close();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={isWide ? 'wide-dialog' : ''}
+      aria-labelledby={id}
+      onClose={() => !isGone.current && onClose()}
+    >
+      <p id={id}>{title}</p>
+      {children}
+    </dialog>
+  );
+}
+
+/** The safe answer is the one that Enter gives. */
+export const Cancel = ({ children = 'Cancel' }: { children?: string }): VNode => (
+  <button type="button" autofocus onClick={(event) => event.currentTarget.closest('dialog')?.close()}>
+    {children}
+  </button>
 );
 
 export const State = ({ state }: { state: string | null }): VNode => (

@@ -7,8 +7,12 @@ export function resultsOfReply(messages: readonly Message[], at: number): (ToolR
   const reply = messages[at];
   if (reply?.role !== 'assistant' || reply.parsed.kind !== 'calls') return [];
   const results: ToolResult[] = [];
-  for (let next = messages[at + 1], place = at + 1; next?.role === 'tool'; next = messages[++place])
-    results.push(next);
+  for (let place = at + 1; ; place++) {
+    const next = messages[place];
+    // Between a reply and its results, what the files were as it began.
+    if (next?.role !== 'tool' && next?.role !== 'checkpoint') break;
+    if (next.role === 'tool') results.push(next);
+  }
   const own = new Set<ToolResult>();
   return reply.parsed.calls.map(({ callId }: ToolCall) => {
     // Even within a reply an id may be there twice; results are recorded in the order of the calls.

@@ -8,11 +8,31 @@ export function ExactText({ text }: { text: string }): VNode {
   return <>{text.split(UNSEEN).map((part, index) => (index % 2 === 0 ? part : mark(part, index)))}</>;
 }
 
-function mark(char: string, key: number): VNode {
-  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+/** The same for what is one line, such as a path: the end of a line, and a tab, are written out, too. */
+export function ExactLine({ text }: { text: string }): VNode {
+  const parts = text.split(/([\t\n])/);
   return (
-    <mark key={key} title="A character that cannot be seen">
-      {`U+${code}`}
-    </mark>
+    <>
+      {parts.map((part, index) =>
+        index % 2 === 0 ? <ExactText key={index} text={part} /> : mark(part, index),
+      )}
+    </>
   );
 }
+
+/** The same as a text, for labels. */
+export const exactLine = (text: string): string =>
+  text
+    .split(/([\t\n])/)
+    .flatMap((part) => part.split(UNSEEN))
+    .map((part) => (/^[\t\n]$/.test(part) || UNSEEN.test(part) ? nameOf(part) : part))
+    .join('');
+
+const nameOf = (char: string): string =>
+  `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+const mark = (char: string, key: number): VNode => (
+  <mark key={key} title="A character that cannot be seen">
+    {nameOf(char)}
+  </mark>
+);

@@ -5,7 +5,9 @@ import { ExactText } from './exact-text';
 import type { FilePatch, PatchLine } from './read-patch';
 
 const SIGNS: Record<PatchLine['kind'], string> = { added: '+', removed: '-', same: ' ', place: ' ' };
-const SHOWN_LINES = 400;
+export const SHOWN_LINES = 400;
+/** Of a longer line only the beginning is shown at first. */
+const SHOWN_CHARS = 2_000;
 
 export const Patch = ({ files }: { files: readonly FilePatch[] }): VNode => (
   <>
@@ -16,7 +18,6 @@ export const Patch = ({ files }: { files: readonly FilePatch[] }): VNode => (
 );
 
 function OneFile({ file: { what, path, to, lines } }: { file: FilePatch }): VNode {
-  const isWhole = useSignal(lines.length <= SHOWN_LINES);
   const count = (kind: PatchLine['kind']): number => lines.filter((line) => line.kind === kind).length;
   return (
     <section class="file-patch">
@@ -32,28 +33,41 @@ function OneFile({ file: { what, path, to, lines } }: { file: FilePatch }): VNod
           +{count('added')} -{count('removed')}
         </span>
       </p>
-      {lines.length > 0 && (
-        <pre class="code patch" tabIndex={0} role="region" aria-label={`Changes of ${path}`}>
-          {(isWhole.value ? lines : lines.slice(0, SHOWN_LINES)).map((line, index) => (
-            <Line key={index} line={line} />
-          ))}
-        </pre>
-      )}
-      {!isWhole.value && (
-        <button type="button" onClick={() => (isWhole.value = true)}>
-          Show all {lines.length} lines
-        </button>
-      )}
+      {lines.length > 0 && <PatchLines lines={lines} label={`Changes of ${path}`} />}
     </section>
   );
 }
 
-function Line({ line: { kind, text } }: { line: PatchLine }): VNode {
+/** What is long is cut, and a button shows the rest. */
+export function PatchLines({ lines, label }: { lines: readonly PatchLine[]; label: string }): VNode {
+  const isWhole = useSignal(false);
+  const isLong = lines.length > SHOWN_LINES || lines.some(({ text }) => text.length > SHOWN_CHARS);
+  const shown = isWhole.value ? lines : lines.slice(0, SHOWN_LINES);
+  return (
+    <>
+      <pre class="code patch" tabIndex={0} role="region" aria-label={label}>
+        {shown.map((line, index) => (
+          <Line key={index} line={line} isWhole={isWhole.value} />
+        ))}
+      </pre>
+      {isLong && !isWhole.value && (
+        <button type="button" onClick={() => (isWhole.value = true)}>
+          Show all {lines.length} lines
+        </button>
+      )}
+    </>
+  );
+}
+
+function Line({ line: { kind, text }, isWhole }: { line: PatchLine; isWhole: boolean }): VNode {
   const Tag = kind === 'added' ? 'ins' : kind === 'removed' ? 'del' : 'span';
   return (
     <Tag class={`line ${kind}`}>
       <span class="sign">{SIGNS[kind]}</span>
-      <ExactText text={text} />
+      <ExactText text={isWhole ? text : text.slice(0, SHOWN_CHARS)} />
+      {!isWhole && text.length > SHOWN_CHARS && (
+        <span class="quiet"> … {text.length - SHOWN_CHARS} characters more</span>
+      )}
       {'\n'}
     </Tag>
   );

@@ -1,13 +1,16 @@
 // Data about agents and turns that crosses process boundaries. Plain JSON, no I/O.
 import type { ErrorCode, ErrorFacts } from '../errors/holdfast-error';
-import type { YieldSettings } from '../sessions/session';
 import { DEFAULT_TOOL_CALLS } from '../tools/tool-grant';
 import type { JsonSchema, JsonValue } from '../json';
+import type { CheckpointOutcome } from '../workspaces/checkpoints';
+import type { LeftWorkspace, WantedWorkspace } from '../workspaces/own-workspaces';
+import type { Rewind } from '../workspaces/rewinds';
 import type { ToolHold } from '../tools/approvals';
 import type { CallFacts } from '../tools/call-facts';
+import type { ImageRef } from '../tools/images';
 import type { MessagesOfRun } from './messages-of-run';
 import type { OpenQuestion } from './questions';
-import type { SessionState } from '../sessions/session';
+import type { SessionState, YieldSettings } from '../sessions/session';
 import type { SessionFacts } from '../sessions/session-facts';
 import type { Wait } from './waits';
 
@@ -96,6 +99,8 @@ export interface AgentInput extends AgentSettings {
   idleMs?: number;
   /** Starts from another conversation's first `count` messages, as that run holds them. */
   from?: { agent: string; runId: string; count: number };
+  /** Works in a folder of its own, in place of `cwd`. */
+  workspace?: WantedWorkspace;
 }
 
 /**
@@ -135,6 +140,8 @@ export interface AgentResult {
   output?: JsonValue;
   /** Absent if the model reports none. */
   usage?: Usage;
+  /** What it changed in a workspace of its own, for the agent that it worked for. */
+  workspace?: LeftWorkspace;
 }
 
 export interface ToolCall {
@@ -166,6 +173,7 @@ export interface ToolResult {
   value?: JsonValue;
   /** How it left the session of the agent's own host that it used, if its tool says so. */
   session?: SessionFacts;
+  images?: ImageRef[];
 }
 
 /** A model's reply, as parsed by a dialect. */
@@ -179,12 +187,22 @@ export type Message =
   | { role: 'user'; text: string }
   /** Files that stay in the model's view for the whole conversation. */
   | { role: 'context'; text: string }
-  /** `text`: the reply as written, only if it could not be parsed; otherwise it would be in history twice. */
-  | { role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage }
+  /**
+   * `text`: the reply as written, only if it could not be parsed; otherwise it would be in history twice. `step`: its
+   * number in the conversation, from 1; absent in replies of releases before 0.4.
+   */
+  | { role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage; step?: number }
   | ({ role: 'tool' } & ToolResult)
   | { role: 'repair'; text: string }
   /** Replaces the conversation's first `covers` messages in what the model sees from here on. */
-  | { role: 'summary'; text: string; covers: number };
+  | { role: 'summary'; text: string; covers: number }
+  /** What the workspace's files were after a step, or, with `before`, as it began. The model does not see it. */
+  | { role: 'checkpoint'; turn: number; step: number; before?: true; outcome: CheckpointOutcome }
+  /** A step of its own: it brought back the files or the conversation of an earlier one. */
+  | ({ role: 'rewind' } & Rewind);
+
+/** What a model sees of a conversation. */
+export type VisibleMessage = Exclude<Message, { role: 'checkpoint' | 'rewind' }>;
 
 export interface TurnInput {
   agent: string;
@@ -199,25 +217,8 @@ export interface TurnInput {
   timer?: 'with-tools';
   /** How sub-agents are started. Absent in turns of earlier releases: by an activity for each. */
   spawns?: 'by-signal';
-}
-
-/** What a turn carries over when it continues as new. */
-export interface TurnRecord {
-  messages: Message[];
-  steps: number;
-  calls: number;
-  /** Those of them that the turn ran itself; absent in records of earlier releases. */
-  ownCalls?: number;
-  /** Malformed replies in a row. */
-  repairs: number;
-  sessions: number[];
-  usage: Usage | null;
-  /** The conversation must be summarized before the next step. */
-  isFullForModel: boolean;
-  /** Start of its first run, in milliseconds since 1970. */
-  startedAt: number;
-  /** Rules approved for as long as the turn lasts. */
-  cleared?: string[];
+  /** The conversation's steps before this turn; absent in turns of earlier releases, whose steps have no numbers. */
+  stepsBefore?: number;
 }
 
 export interface TurnResult extends AgentResult {
@@ -229,32 +230,6 @@ export interface TurnResult extends AgentResult {
    * releases.
    */
   calls?: number | undefined;
-}
-
-/** Input of the activity `callModel`: it finds the messages themselves, pinned to these counts. */
-export interface ModelCall {
-  agent: string;
-  model: string;
-  dialect?: DialectName | undefined;
-  instructions?: string | undefined;
-  outputSchema?: JsonSchema | undefined;
-  /** Names of the tools that it is told about; absent: all. */
-  tools?: string[] | undefined;
-  /** Where its tools run: an approval is bound to it. */
-  host?: string | undefined;
-  cwd?: string | undefined;
-  turn: MessagesOfRun;
-  earlier: Omit<MessagesOfRun, 'workflowId'>;
-  /** The keys of its reply's calls begin with it; absent in calls from earlier releases. */
-  key?: string | undefined;
-  /** Whether the turn asks its agent for sub-agents itself, and needs to know their roles for that. */
-  plans?: true | undefined;
-}
-
-/** Replaces messages that the model no longer sees. */
-export interface Compaction {
-  text: string;
-  usage?: Usage;
 }
 
 /** One more message to an agent. */

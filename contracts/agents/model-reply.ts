@@ -11,7 +11,10 @@ export interface ModelReply {
   window?: number;
 }
 
-/** The plans, by call id, of the calls whose sub-agents the turn asks its agent for. No part of the conversation. */
+/** What the turn is to do about the calls. No part of the conversation. */
 export interface PlannedReply extends ModelReply {
+  /** By call id, of the calls whose sub-agents the turn asks its agent for. */
   plans?: Record<string, SpawnPlan>;
+  /** The calls may change files of a workspace that has checkpoints. */
+  checkpoint?: true;
 }

@@ -2,6 +2,10 @@
 import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
 import { HoldfastError } from '../errors/holdfast-error';
 import { fnv1a } from '../hash';
+import type { ChangeCounts } from '../workspaces/checkpoints';
+
+/** Where a sub-agent works: in its parent's folder, or in a copy of it. */
+export const WORKSPACES = ['shared', 'own'] as const;
 
 /** Input of an agent's update `spawn`: one more sub-agent. */
 export interface SpawnRequest {
@@ -19,6 +23,8 @@ export interface SpawnRequest {
   tools?: string[] | undefined;
   /** At most its parent's limits, which are the default. */
   limits?: Partial<TurnLimits> | undefined;
+  /** `own`: it works in a copy, and its parent decides what becomes of its changes. Default `shared`. */
+  workspace?: (typeof WORKSPACES)[number] | undefined;
 }
 
 /** What a model's `spawn_agent` starts, as far as it is known before its turn's budget. */
@@ -77,7 +83,12 @@ export interface AgentsWaitRequest {
 /** `running` has no result yet: the wait can be repeated. */
 export type SubAgentOutcome =
   | { role: string; status: 'running' }
-  | ({ role: string; status: 'ended' } & Pick<AgentResult, 'answer' | 'reason' | 'error' | 'steps'>);
+  | ({
+      role: string;
+      status: 'ended';
+      /** What it changed in a workspace of its own. */
+      changes?: ChangeCounts;
+    } & Pick<AgentResult, 'answer' | 'reason' | 'error' | 'steps'>);
 
 export interface AgentsWaitResult {
   /** By agent id. */

@@ -1,17 +1,63 @@
-// What a model sees of a conversation: the last summary, the messages that it does not cover, and the files that stay
-// in view. Pure.
-import type { Message } from './agent';
+// What a model sees of a conversation: what no rewind has taken back, and of that the last summary, the messages that it
+// does not cover, and the files that stay in view. Pure.
+import type { Message, VisibleMessage } from './agent';
+import { countsText } from '../workspaces/change-texts';
+import { standingPlaces } from '../workspaces/conversation-steps';
 
-export function visibleMessages(messages: readonly Message[]): Message[] {
-  const summary = messages.findLast((message) => message.role === 'summary');
-  if (summary?.role !== 'summary') return [...messages];
-  const context = messages.slice(0, summary.covers).filter(({ role }) => role === 'context');
-  const rest = messages.slice(summary.covers).filter(({ role }) => role !== 'summary');
+/** A message and its place in the whole conversation, by which summaries and rewinds count. */
+interface Placed {
+  message: Message;
+  place: number;
+}
+
+/** Checkpoints beyond this are forgotten when a conversation continues as new. */
+const CARRIED_CHECKPOINTS = 300;
+
+export const visibleMessages = (messages: readonly Message[]): VisibleMessage[] =>
+  visiblePlaces(messages).flatMap(shown);
+
+/**
+ * The same for a conversation that starts with these messages: a summary then covers only what is before it. Also the
+ * last checkpoints and rewinds, which people can still name; nothing is taken back by these any more.
+ */
+export function carriedMessages(messages: readonly Message[]): Message[] {
+  const visible = new Set(visiblePlaces(messages).map(({ place }) => place));
+  const recorded = messages.flatMap((message, place) => (isRecord(message) ? [place] : []));
+  const oldest = recorded.at(-CARRIED_CHECKPOINTS) ?? 0;
+  const carried = messages.filter((message, place) =>
+    isRecord(message) ? place >= oldest : visible.has(place),
+  );
+  return carried.map((message, place) => {
+    if (message.role === 'summary') return { ...message, covers: place };
+    if (message.role !== 'rewind') return message;
+    // What it took back is not carried.
+    return { ...message, ...(message.keeps !== undefined && { keeps: place }) };
+  });
+}
+
+/** What people can name though the model does not see it. */
+export const isRecord = ({ role }: Message): boolean => role === 'checkpoint' || role === 'rewind';
+
+function visiblePlaces(messages: readonly Message[]): Placed[] {
+  const standing = standingPlaces(messages).flatMap((place): Placed[] => {
+    const message = messages[place];
+    return message ? [{ message, place }] : [];
+  });
+  const summary = standing.findLast(({ message }) => message.role === 'summary');
+  if (summary?.message.role !== 'summary') return standing;
+  const { covers } = summary.message;
+  const context = standing.filter(({ message, place }) => place < covers && message.role === 'context');
+  const rest = standing.filter(({ message, place }) => place >= covers && message.role !== 'summary');
   return [...context, summary, ...rest];
 }
 
-/** The same for a conversation that starts with these messages: a summary then covers only the files before it. */
-export const carriedMessages = (messages: readonly Message[]): Message[] =>
-  visibleMessages(messages).map((message, place) =>
-    message.role === 'summary' ? { ...message, covers: place } : message,
-  );
+/** What the model is told of a message: of files that changed under it, too. */
+function shown({ message }: Placed): VisibleMessage[] {
+  if (message.role === 'checkpoint') return [];
+  if (message.role !== 'rewind') return [message];
+  const { files, to, keeps } = message;
+  // With the conversation, what it knows of the files came back, too.
+  if (!files || keeps !== undefined) return [];
+  const text = `[The files of the workspace were brought back to what they were after step ${to}: ${countsText(files.counts)}.]`;
+  return [{ role: 'user', text }];
+}

@@ -1,6 +1,7 @@
 // The catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step. Pure.
 import { ENCRYPTION_ERRORS } from './encryption-errors';
 import { entry, sentence, type ErrorEntry, type With } from './error-entry';
+import { FILE_ERRORS } from './file-errors';
 import { GATEWAY_ERRORS } from './gateway-errors';
 import { HOST_ERRORS } from './host-errors';
 import { MODEL_ERRORS } from './model-errors';
@@ -8,16 +9,19 @@ import { POLICY_ERRORS } from './policy-errors';
 import { SECRET_ERRORS } from './secret-errors';
 import { STORAGE_ERRORS } from './storage-errors';
 import { TOOL_ERRORS } from './tool-errors';
+import { WORKSPACE_ERRORS } from './workspace-errors';
 
 export const CATALOGUE = {
   ...TOOL_ERRORS,
   ...MODEL_ERRORS,
   ...HOST_ERRORS,
+  ...FILE_ERRORS,
   ...GATEWAY_ERRORS,
   ...POLICY_ERRORS,
   ...ENCRYPTION_ERRORS,
   ...SECRET_ERRORS,
   ...STORAGE_ERRORS,
+  ...WORKSPACE_ERRORS,
   invalid_input: entry(
     64,
     false,
@@ -335,6 +339,24 @@ export const CATALOGUE = {
     'possible',
     (f: With<'reason'>) => `The agent no longer accepts messages: ${f.reason}.`,
     () => 'Start another one, or fork this one: `holdfast fork` starts from its conversation.',
+  ),
+  agent_working: entry(
+    75,
+    true,
+    'none',
+    (f: With<'agent' | 'what'>) =>
+      `Agent ${f.agent} is working: got ${f.what}, allowed while it waits for a message; nothing was changed.`,
+    () => 'Wait for its turn to end, or end it with `holdfast interrupt`, and send it again.',
+  ),
+  no_checkpoint: entry(
+    66,
+    false,
+    'none',
+    (f: With<'allowed' | 'got'>) =>
+      `There is no checkpoint of its files: got ${f.got}, allowed ${f.allowed}.`,
+    () =>
+      'See `holdfast log AGENT`. Checkpoints are taken where the agent has a folder of its own (`--cwd`, or a git ' +
+      'repository), unless `[checkpoints]` in holdfast.toml says otherwise.',
   ),
   agent_ended: entry(
     75,

@@ -96,6 +96,16 @@ export const TOOL_ERRORS = {
       `The budget of ${f.what} is spent: got ${f.got}, allowed ${f.allowed}.`,
     () => 'Do more in each call, or start the agent with a larger limit.',
   ),
+  image_refused: entry(
+    65,
+    false,
+    'none',
+    (f: With<'allowed' | 'got'>) =>
+      `The image cannot be shown to a model: got ${f.got}, allowed ${f.allowed}.`,
+    () =>
+      'Convert it or make it smaller first, for example with ImageMagick or Pillow. Read what is text, such as SVG, ' +
+      'as a text.',
+  ),
   values_full: entry(
     75,
     true,

@@ -20,8 +20,9 @@ import type {
   SpawnAgentsSignal,
   SpawnRequest,
 } from '../agents/sub-agents';
-import { recoverContent, sendContent, spawnContent } from '../message-content';
+import { recoverContent, rewindContent, sendContent, spawnContent } from '../message-content';
 import type { ApproveRequest, DenyRequest, ForSession } from '../tools/approvals';
+import type { RewindRequest, RewindResult } from '../workspaces/rewinds';
 import { query, signal, signalOrUpdate, update } from './message';
 
 export const AGENT_MESSAGES = {
@@ -51,6 +52,15 @@ export const AGENT_MESSAGES = {
     request: { schema: 'recoverSchema', what: 'The recover request' },
     answer: 'agentState',
     content: recoverContent,
+  }),
+  rewind: signalOrUpdate<RewindRequest, RewindResult>({
+    name: 'rewind',
+    from: 'anyone',
+    does: 'Bring back the files, the conversation or both as they were after a step; only between turns',
+    examples: [{ to: 4 }, { to: 4, what: 'files', dryRun: true }],
+    request: { schema: 'rewindSchema', what: 'The rewind request' },
+    answer: 'rewindResult',
+    content: rewindContent,
   }),
   stop: signal<StopRequest>({
     name: 'stop',

@@ -1,11 +1,13 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
 import { MODEL_NAME } from '../agents/model-names';
 import { DIALECTS, type AgentResult } from '../agents/agent';
-import type { SpawnRequest } from '../agents/sub-agents';
+import { WORKSPACES, type SpawnRequest } from '../agents/sub-agents';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { MAX_SESSIONS_PER_AGENT } from '../sessions/session';
+import { REWOUND_PARTS } from '../workspaces/rewinds';
 import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';
+import { wantedWorkspaceSchema } from './checkpoint-shapes';
 import { matching, z } from './zod';
 
 const text = z.string().check(
@@ -75,6 +77,7 @@ export const agentInputSchema = z.strictObject({
       count: z.int().check(z.minimum(0), z.maximum(1_000_000)),
     }),
   ),
+  workspace: z.optional(wantedWorkspaceSchema),
 });
 
 const messageId = z.string().check(z.minLength(1), z.maxLength(MESSAGE_ID_MAX_CHARS));
@@ -93,6 +96,15 @@ export const recoverSchema = z.strictObject({
   reason: z.optional(z.string().check(z.maxLength(1_000))),
 });
 
+export const rewindSchema = z.strictObject({
+  id: z.optional(messageId),
+  to: z.int().check(z.minimum(0), z.maximum(1_000_000)),
+  what: z.optional(z.enum(REWOUND_PARTS)),
+  dryRun: z.optional(z.boolean()),
+  force: z.optional(z.boolean()),
+  stop: z.optional(z.boolean()),
+});
+
 export const spawnSchema = z.strictObject({
   key: z.string().check(z.minLength(1), z.maxLength(1_000)),
   role: z.string().check(z.minLength(1), z.maxLength(200)),
@@ -101,6 +113,7 @@ export const spawnSchema = z.strictObject({
   model: z.optional(modelName),
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
+  workspace: z.optional(z.enum(WORKSPACES)),
 });
 const agentIds = z.array(z.string().check(matching(ID_PATTERN))).check(z.minLength(1), z.maxLength(1_000));
 export const agentsWaitSchema = z.strictObject({

@@ -13,9 +13,19 @@ import type { Approval } from '../tools/approvals';
 import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors/holdfast-error';
 import type { JsonSchema, JsonValue } from '../json';
 import type { OpenQuestion } from '../agents/questions';
-import { ACCESS, type HostState } from '../sessions/remote-hosts';
+import type { HostState } from '../sessions/remote-hosts';
 import { RUNTIMES, type CommandView, type SessionState, type WaitResult } from '../sessions/session';
 import type { AgentsWaitResult } from '../agents/sub-agents';
+import type { RewindResult } from '../workspaces/rewinds';
+import {
+  changeCounts,
+  checkpointMessage,
+  leftWorkspace,
+  rewindMessage,
+  rewindResult,
+} from './checkpoint-shapes';
+import { imageRef } from './image-ref';
+import { hostState, treeKill } from './remote-hosts';
 import { z } from './zod';
 
 const text = z.string();
@@ -65,6 +75,7 @@ const result = {
   steps: count,
   output: z.optional(json),
   usage: z.optional(usage),
+  workspace: z.optional(leftWorkspace),
 };
 export const agentResult = z.object(result);
 
@@ -145,6 +156,7 @@ const parsedReply = z.union([
   }),
   z.object({ kind: z.literal('malformed'), problem: text }),
 ]);
+export { hostState, rewindResult };
 export const message = z.union([
   z.object({ role: z.literal('user'), text }),
   z.object({ role: z.literal('context'), text }),
@@ -153,6 +165,7 @@ export const message = z.union([
     text: z.optional(text),
     parsed: parsedReply,
     usage: z.optional(usage),
+    step: z.optional(count),
   }),
   z.object({
     role: z.literal('tool'),
@@ -162,9 +175,12 @@ export const message = z.union([
     isError: z.boolean(),
     value: z.optional(json),
     session: z.optional(sessionFacts),
+    images: z.optional(z.array(imageRef)),
   }),
   z.object({ role: z.literal('repair'), text }),
   z.object({ role: z.literal('summary'), text, covers: count }),
+  checkpointMessage,
+  rewindMessage,
 ]);
 export const transcriptPage = z.object({ messages: z.array(message), total: count });
 export const turnResult = z.object({
@@ -260,6 +276,7 @@ const outcome = z.union([
     reason,
     error: orNull(turnError),
     steps: count,
+    changes: z.optional(changeCounts),
   }),
 ]);
 export const agentsWaitResult = z.object({
@@ -268,7 +285,6 @@ export const agentsWaitResult = z.object({
   usage: z.optional(usage),
 });
 
-const treeKill = z.enum(['pid-namespace', 'user-pid-namespace', 'process-search']);
 export const commandView = z.object({
   session: count,
   commandId: orNull(text),
@@ -327,28 +343,6 @@ export const sessionState = z.object({
   toolCalls: z.object({ made: count, open: z.array(z.object({ id: text, tool: text })) }),
 });
 
-export const hostState = z.object({
-  host: text,
-  status: z.enum(['online', 'offline']),
-  since: time,
-  reason: orNull(text),
-  facts: orNull(
-    z.object({
-      instance: text,
-      version: text,
-      protocol: count,
-      access: z.enum(ACCESS),
-      root: text,
-      treeKill,
-      sandbox: orNull(text),
-      capabilities: texts,
-      listens: orNull(z.object({ address: text, fingerprint: text })),
-    }),
-  ),
-  namespace: text,
-  refused: texts,
-});
-
 /** With every key required: a type is assignable to another that lacks one of its optional keys. */
 type Full<T> = T extends (infer E)[]
   ? Full<E>[]
@@ -375,6 +369,7 @@ export const AS_TYPED: {
   waitResult: Same<typeof waitResult, WaitResult>;
   sessionState: Same<typeof sessionState, SessionState>;
   hostState: Same<typeof hostState, HostState>;
+  rewindResult: Same<typeof rewindResult, RewindResult>;
 } = {
   errorAnswer: true,
   agentResult: true,
@@ -390,4 +385,5 @@ export const AS_TYPED: {
   waitResult: true,
   sessionState: true,
   hostState: true,
+  rewindResult: true,
 };

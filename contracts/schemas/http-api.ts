@@ -12,10 +12,11 @@ import {
 } from '../gateway/api';
 import { TIME_LINE_KINDS, type TimeLine } from '../gateway/time-line';
 import type { RegistryRecord } from '../tools/registry-record';
-import { agentInputSchema, sendSchema } from './agent';
+import { agentInputSchema, rewindSchema, sendSchema } from './agent';
 import { listAgentsSchema } from './agent-list';
 import * as answers from './answers';
 import { execSchema, idSchema, inputSchema, outputSchema, resetSchema, waitRequestSchema } from './session';
+import { checkpointOutcome, fileChanges } from './checkpoint-shapes';
 import { z } from './zod';
 
 const text = z.string();
@@ -42,19 +43,38 @@ export const logQuery = z.strictObject({
   from: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
   bytes: z.optional(whole(1, 8 * 1024 * 1024)),
 });
+export const diffQuery = z.strictObject({
+  step: z.optional(whole(1, 1_000_000)),
+  from: z.optional(whole(0, 1_000_000)),
+  to: z.optional(whole(1, 1_000_000)),
+  turn: z.optional(whole(1, 1_000_000)),
+  lines: z.optional(z.boolean()),
+});
 export const findQuery = z.strictObject({
   text: text.check(z.minLength(1), z.maxLength(1_000)),
   from: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
   back: z.optional(z.boolean()),
 });
 
+const filePath = text.check(z.minLength(1), z.maxLength(4_096));
+/** `host`: default the agent's. */
+export const fileQuery = z.strictObject({ path: filePath, host: z.optional(idSchema) });
+export const uploadQuery = z.extend(fileQuery, {
+  sha256: text.check(z.regex(/^[0-9a-f]{64}$/)),
+  bytes: whole(0, Number.MAX_SAFE_INTEGER),
+});
+export const uploaded = z.object({ bytes: z.int() });
+export const writtenFile = z.object({ path: text, bytes: z.int(), sha256: text });
+
 export const startBody = z.extend(agentInputSchema, { id: z.optional(idSchema) });
 export const forkBody = z.extend(z.partial(z.omit(agentInputSchema, { from: true })), {
   id: z.optional(idSchema),
   at: z.optional(whole(0, 1_000_000)),
+  files: z.optional(z.boolean()),
 });
 /** Ids are the header `Idempotency-Key`. */
 export const messageBody = z.omit(sendSchema, { id: true });
+export const rewindBody = z.omit(rewindSchema, { id: true });
 export const reasonBody = z.omit(resetSchema, { id: true });
 export const execBody = z.omit(execSchema, { id: true });
 export const inputBody = z.omit(inputSchema, { id: true });
@@ -69,6 +89,18 @@ export const loginBody = z.strictObject({ token: text.check(z.minLength(1), z.ma
 export const loggedIn = z.object({ name: text, role: z.enum(ROLES) });
 export const started = z.object({ agent: text });
 export const accepted = z.object({ id: text });
+
+export const stepList = items(
+  z.object({
+    step: z.int(),
+    turn: orNull(z.int()),
+    kind: z.enum(['calls', 'answer', 'malformed', 'rewind']),
+    title: text,
+    outcome: orNull(checkpointOutcome),
+    isRewound: z.boolean(),
+  }),
+);
+export const comparison = z.object({ changes: fileChanges, text: orNull(text), isCut: z.boolean() });
 
 const agentEntry = z.object({
   id: text,

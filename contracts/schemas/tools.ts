@@ -9,7 +9,7 @@ const ids = z.array(id).check(z.maxLength(10_000));
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** A queue of agents, or a host's. */
 const taskQueue = z.string().check(z.regex(/^(?:host\.)?[a-z0-9][a-z0-9_-]{0,62}$/));
-const object = z.optional(z.string().check(z.regex(/^[a-z0-9][a-z0-9_-]{0,62}\/[0-9a-f]{64}$/)));
+const object = z.optional(z.string().check(z.regex(/^[a-z0-9][a-z0-9_-]{0,62}\/(?:images\/)?[0-9a-f]{64}$/)));
 const blobSchema = z.strictObject({ sha256, bytes: z.int(), at: z.optional(taskQueue), object });
 
 export const carryBlobSchema = z.strictObject({

@@ -2,8 +2,10 @@
 import type { ToolHold } from './approvals';
 import type { AgentSettings, ToolCall, TurnLimits } from '../agents/agent';
 import type { JsonSchema, JsonValue } from '../json';
+import type { BlobRef } from './blob-ref';
 
 export type { JsonSchema, JsonValue } from '../json';
+export type { BlobRef } from './blob-ref';
 
 /**
  * Whether a second run with the same key repeats an effect. `once` is never run a second time: if it is unknown
@@ -40,17 +42,6 @@ export interface StubFile {
 
 /** The agent settings that a tool needs; a session without an agent has no model. */
 export type ToolSettings = Pick<AgentSettings, 'host' | 'cwd' | 'yield' | 'tools' | 'remoteHost'>;
-
-/** Where a value is stored that is too large for history. */
-export interface BlobRef {
-  /** Hash of the content, in hexadecimal. */
-  sha256: string;
-  bytes: number;
-  /** Task queue of the worker that has it; absent in calls from 0.2.0, which had only one machine. */
-  at?: string | undefined;
-  /** Its name in the team's bucket, `AGENT/HASH`; absent for a file of that worker. */
-  object?: string | undefined;
-}
 
 /** A tool's error, as scripts catch it. `code` is from the catalogue. */
 export interface ToolError {

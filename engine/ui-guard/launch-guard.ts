@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { compiledEntry } from '../../system/package-root';
-import { identityOf, type Identity } from '../../system/process-identity';
+import { identityOf, type Identity } from '../../system/processes/process-identity';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from '../ports';
 import type { EnginePaths } from '../record';
 import type { GuardConfig } from './ui-guard-main';

@@ -2,7 +2,7 @@
 // ends on SIGTERM. docker-compose.temporal.yml also runs it, so it needs nothing from node_modules.
 import '../../system/compile-cache';
 import { outliveLog } from '../../system/log/outlive-log';
-import { isAlive, type Identity } from '../../system/process-identity';
+import { isAlive, type Identity } from '../../system/processes/process-identity';
 import { createUiGuard, type GuardTarget } from './ui-guard';
 import { uiToken } from './ui-token';
 

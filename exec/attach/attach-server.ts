@@ -11,6 +11,7 @@ import { attachCertificate, attachToken, type Certificate } from './attach-keys'
 import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
 import { readLine } from './read-line';
 import { Strangers } from '../strangers';
+import type { FilesHost } from '../transfer/door/files-host';
 
 /** A client that has not shown a token by then never will. */
 const TOKEN_MS = 5_000;
@@ -26,6 +27,7 @@ interface AttachServerOptions extends AttachConnectionOptions {
   host: string;
   /** `ADDRESS:PORT`; port 0 picks a free one. */
   listen: string;
+  files: FilesHost;
 }
 
 export class AttachServer {
@@ -107,6 +109,7 @@ export class AttachServer {
       const proof = this.checkProof(said, hostNonce);
       isStranger = false;
       this.becomeKnown(socket);
+      if (said.files !== undefined) return this.serveFiles(socket, said.files, { from, proof });
       ref = this.checkSession(said.ref);
       this.options.access.check('attach', 'looks');
       const pulseMs = typeof said.pulseMs === 'number' ? said.pulseMs : undefined;
@@ -116,8 +119,27 @@ export class AttachServer {
     } catch (err) {
       const known = err instanceof HoldfastError ? err : new HoldfastError('attach_refused', this.facts(err));
       if (!isStranger || this.mayTellStranger()) this.tell(known, ref, from);
-      const { code, facts } = known;
-      socket.end(`${JSON.stringify({ error: { code, facts } })}\n`, () => socket.destroySoon());
+      refuse(socket, known);
+    }
+  }
+
+  /** Its refusals are recorded where they are made. */
+  private serveFiles(
+    socket: TLSSocket,
+    said: unknown,
+    { from, proof }: { from: string; proof: string },
+  ): void {
+    const { files } = this.options;
+    try {
+      const asked = files.admit(said, from);
+      socket.write(`${JSON.stringify({ ok: true, proof })}\n`);
+      files.serve(socket, asked);
+      socket.resume();
+    } catch (err) {
+      refuse(
+        socket,
+        err instanceof HoldfastError ? err : new HoldfastError('attach_refused', this.facts(err)),
+      );
     }
   }
 
@@ -163,3 +185,7 @@ export class AttachServer {
 }
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+
+function refuse(socket: TLSSocket, { code, facts }: HoldfastError): void {
+  socket.end(`${JSON.stringify({ error: { code, facts } })}\n`, () => socket.destroySoon());
+}

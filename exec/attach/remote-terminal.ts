@@ -1,17 +1,15 @@
 // The client of a listening host: a connection to one session there, using the fingerprint that the host has announced
 // and its token. Knows nothing about Temporal.
-import { connect, type TLSSocket } from 'node:tls';
-import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../../contracts/errors/holdfast-error';
+import type { TLSSocket } from 'node:tls';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
 import type { HostFacts } from '../../contracts/sessions/remote-hosts';
 import type { MissingPart } from '../../contracts/sessions/missing-output';
-import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
+import { connectToHost } from './remote-connection';
 import { HolderClient, HolderGone } from '../client/holder-client';
 import type { Piece } from '../output/log-reader';
 import type { Verbs } from '../protocol';
-import { readLine } from './read-line';
 
-const CONNECT_MS = 5_000;
 export const MAX_READ_BYTES = 256 * 1024;
 /** A pulled cable ends no connection: after this many pulses in which nothing came, this side does. */
 const SILENT_PULSES = 5;
@@ -58,22 +56,14 @@ export class RemoteTerminal {
    * host that cannot prove it, and for the host's own refusals; `HolderGone` if nobody answers there.
    */
   static async open(place: RemotePlace): Promise<RemoteTerminal> {
-    const { listens, ref } = place;
-    const socket = await reach(listens.address);
-    try {
-      const { fingerprint256 } = socket.getPeerCertificate();
-      if (fingerprint256 !== listens.fingerprint) throw refused(ref.host, 'it shows another certificate');
-      await introduce(socket, place);
-      const client = new HolderClient<HostVerbs>(socket, '');
-      const terminal = new RemoteTerminal(client, place, socket);
-      if (place.pulseMs !== undefined) terminal.feelPulse(place.pulseMs);
-      // Paused since its first line.
-      socket.resume();
-      return terminal;
-    } catch (err) {
-      socket.destroy();
-      throw err;
-    }
+    const { listens, token, ref, pulseMs } = place;
+    const socket = await connectToHost({ listens, token, host: ref.host }, { ref, pulseMs });
+    const client = new HolderClient<HostVerbs>(socket, '');
+    const terminal = new RemoteTerminal(client, place, socket);
+    if (pulseMs !== undefined) terminal.feelPulse(pulseMs);
+    // Paused since its first line.
+    socket.resume();
+    return terminal;
   }
 
   /**
@@ -167,63 +157,3 @@ const MAY_BE_SENT = 'what was sent to it may have arrived';
 /** `delivered` says what may have arrived. */
 export const unreachable = ({ host }: SessionRef, reason: string, delivered: string): HoldfastError =>
   new HoldfastError('host_unreachable', { host, reason, delivered });
-
-async function introduce(
-  socket: TLSSocket,
-  { listens: { fingerprint }, token, ref, pulseMs }: RemotePlace,
-): Promise<void> {
-  const { host } = ref;
-  const hear = async (): Promise<Answer> => {
-    const said = await readLine(socket, CONNECT_MS).catch((err: unknown) => {
-      // One that refuses says why.
-      throw err instanceof HolderGone ? err : refused(host, reasonOf(err));
-    });
-    const answer = (said ?? {}) as Answer;
-    if (answer.error) throw known(answer.error, host);
-    return answer;
-  };
-  const { hostNonce } = await hear();
-  if (typeof hostNonce !== 'string') throw refused(host, 'it is of another release');
-  const handshake: Handshake = { host, fingerprint, hostNonce, personNonce: newNonce() };
-  const { personNonce } = handshake;
-  const proven = proofOf('person', token, handshake);
-  socket.write(`${JSON.stringify({ ref, personNonce, proof: proven, pulseMs })}\n`);
-  const { proof } = await hear();
-  if (!isProof(proof, 'host', token, handshake))
-    throw refused(host, 'it cannot prove that it has the token: another machine impersonates this host');
-}
-
-interface Answer {
-  hostNonce?: unknown;
-  proof?: unknown;
-  error?: { code?: unknown; facts?: ErrorFacts };
-}
-
-function reach(address: string): Promise<TLSSocket> {
-  const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
-  return new Promise((resolve, reject) => {
-    // No authority vouches for the certificate. The host has announced its fingerprint by another route, and that is
-    // compared.
-    const socket = connect({ host, port: Number(port), rejectUnauthorized: false, minVersion: 'TLSv1.3' });
-    const fail = (reason: string): void => {
-      socket.destroy();
-      reject(new HolderGone(reason));
-    };
-    const timer = setTimeout(() => fail(`nothing answers at ${address}`), CONNECT_MS);
-    socket.once('error', (err: Error) => (clearTimeout(timer), fail(`${address}: ${err.message}`)));
-    socket.once('secureConnect', () => {
-      clearTimeout(timer);
-      socket.removeAllListeners('error').on('error', () => socket.destroy());
-      resolve(socket);
-    });
-  });
-}
-
-const refused = (host: string, reason: string): HoldfastError =>
-  new HoldfastError('attach_refused', { host, reason });
-
-function known({ code, facts }: { code?: unknown; facts?: ErrorFacts }, host: string): HoldfastError {
-  return typeof code === 'string' && isErrorCode(code)
-    ? HoldfastError.received(code, facts)
-    : refused(host, 'it does not say why');
-}

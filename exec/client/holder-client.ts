@@ -2,7 +2,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Release } from '../../system/package-root';
-import type { Identity } from '../../system/process-identity';
+import type { Identity } from '../../system/processes/process-identity';
 import {
   FrameDecoder,
   PROTOCOL_VERSION,

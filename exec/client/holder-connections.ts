@@ -6,7 +6,7 @@ import { HolderGone, type HolderRecord } from './holder-client';
 import { HolderPulse, unreachedSince } from './holder-pulse';
 import { readJson } from '../../system/json-file';
 import { nudgeHolder } from './nudge-holder';
-import { isAlive } from '../../system/process-identity';
+import { isAlive } from '../../system/processes/process-identity';
 import { PROTOCOL_VERSION, type Verb, type Verbs } from '../protocol';
 import { sessionPaths } from '../session-paths';
 import { asStorageFailure } from '../../system/storage-failure';

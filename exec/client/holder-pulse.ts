@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { HolderClient, type HolderRecord } from './holder-client';
-import { processStat } from '../../system/proc';
+import { processStat } from '../../system/processes/proc';
 import type { Verb, Verbs } from '../protocol';
 
 /** Requests that are answered by then need no check. */

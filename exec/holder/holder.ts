@@ -3,7 +3,7 @@ import { fstatSync, openSync, statSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { removeQuietly, writeJson } from '../../system/json-file';
 import { ownRelease } from '../../system/package-root';
-import { identityOf } from '../../system/process-identity';
+import { identityOf } from '../../system/processes/process-identity';
 import { NUDGE, PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../holder-config';

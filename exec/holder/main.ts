@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { readJson, writeJson } from '../../system/json-file';
 import { outliveLog } from '../../system/log/outlive-log';
-import { identityOf } from '../../system/process-identity';
+import { identityOf } from '../../system/processes/process-identity';
 import type { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
 import type { HolderConfig, HolderFailure } from '../holder-config';

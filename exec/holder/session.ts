@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { KilledBy, Waiting } from '../../contracts/sessions/session';
 import { begunCommand, CommandRecords, writtenTo } from '../command-records';
 import { readJson } from '../../system/json-file';
-import { identitiesOf, isAlive, type Identity } from '../../system/process-identity';
+import { identitiesOf, isAlive, type Identity } from '../../system/processes/process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
 import type { Sandbox } from '../sandbox/sandbox';
 import type { SessionPaths } from '../session-paths';
@@ -67,8 +67,10 @@ export class Session {
     this.lives = new ShellLives(config, paths, sandbox, spare);
     this.records = new CommandRecords(paths.commands);
     this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
-    this.command = this.records.latest() ?? null;
-    this.log = new OutputLog(paths.log, config.logBytes, this.command ? writtenTo(this.command) : 0);
+    const latest = this.records.latest();
+    this.log = new OutputLog(paths.log, config.logBytes, latest ? writtenTo(latest) : 0);
+    // An earlier holder began it: whatever became of it, it does not run here.
+    this.command = latest ? this.records.settleLost(latest, this.log.end) : null;
     this.toolCalls = new ToolCalls(this.epoch, this.secrets.mask);
     this.inBand = new SessionInBand(config.session, this.toolCalls, {
       type: (bytes) => this.answer(bytes),
@@ -109,11 +111,11 @@ export class Session {
   /** Starts a command, or returns the record of an earlier one with this id. */
   run(request: Verbs['run']['request']): Promise<Snapshot> {
     return this.inTurn(async () => {
-      const known = withEffect('nothing was run', () => this.records.read(request.id));
+      const known = withEffect('nothing was run', () => this.known(request.id));
       if (known) {
         if (known.contentHash !== request.contentHash)
           throw new HoldfastError('id_conflict', { got: request.id });
-        return this.snapshot(known.id === this.command?.id ? this.command : known);
+        return this.snapshot(known);
       }
       if (this.running) {
         throw new HoldfastError('busy', { session: this.config.session, from: this.command?.from ?? 0 });
@@ -198,6 +200,10 @@ export class Session {
     });
   }
 
+  private known(id: string): CommandRecord | undefined {
+    return this.command?.id === id ? this.command : this.records.read(id);
+  }
+
   private async ensureLife(): Promise<Life> {
     if (this.life && this.shellLives) return this.life;
     if (this.life) await this.endLife(null);
@@ -216,19 +222,26 @@ export class Session {
     if (this.log.fault !== null) throw new HoldfastError('storage_failed', { reason: this.log.fault });
     const life = await this.ensureLife();
     const before = this.command;
-    this.begin(request, life.isUnused && this.epoch > 1);
+    const command = this.begin(request, life.isUnused && this.epoch > 1);
     life.watch.touch();
     try {
       const tools = this.toolsFor(request);
-      await life.shell.run({ ...request, tools, flush: this.flush, secrets: this.secrets });
+      const { flush, secrets } = this;
+      const handOver = await life.shell.prepare({ ...request, tools, flush, secrets });
+      // The shell has ended, and the command with it.
+      if (!handOver) return;
+      // From here on this id never runs again, whatever crashes; before, nothing of it can have run.
+      this.records.write(command);
+      handOver();
       this.flush = false;
       life.isUnused = false;
     } catch (err) {
       // It was not handed over: the session is free, and the same id may be sent again.
       this.running = false;
       life.watch.stop();
+      life.shell.discard();
       this.command = before;
-      this.records.remove(request.id);
+      this.records.remove(command);
       throw err;
     }
   }
@@ -240,14 +253,13 @@ export class Session {
     return { folder, socketPath: this.config.socketPath, token: this.token };
   }
 
-  private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): void {
+  private begin({ id, runtime, contentHash }: Verbs['run']['request'], freshShell: boolean): CommandRecord {
     const where = { epoch: this.epoch, freshShell, from: this.log.end };
     const command = begunCommand({ id, contentHash, runtime, ...where });
-    // Recorded before it is handed over: from here on this id never runs again, whatever crashes.
-    this.records.write(command);
     this.command = command;
     this.prompts.clear();
     this.running = true;
+    return command;
   }
 
   /** A command is over once all of its output can be read. */

@@ -8,8 +8,6 @@ import type { CommandRecord, Snapshot } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import { asStorageFailure } from '../../system/storage-failure';
 
-const HOST_LOST: KilledBy = { by: 'host_lost', reason: 'the process that held the terminal died' };
-
 /** A command without an end is lost. Throws `storage_failed` or `resources_exhausted` if the files cannot be read. */
 export function deadSnapshot(paths: SessionPaths, containment: Containment): Snapshot {
   try {
@@ -32,13 +30,10 @@ export function deadSnapshot(paths: SessionPaths, containment: Containment): Sna
 }
 
 /** Records the command's end; a command without one is lost. */
-export function settled(paths: SessionPaths, record: CommandRecord, killedBy = HOST_LOST): CommandRecord {
+export function settled(paths: SessionPaths, record: CommandRecord, killedBy?: KilledBy): CommandRecord {
   if (record.endedAt !== null) return record;
-  const to = knownEnd(paths, record);
-  const lost = { ...record, to, endedAt: Date.now(), lost: true, killedBy };
   // If the disk is full, the next call reaches the same result.
-  new CommandRecords(paths.commands).settle(lost);
-  return lost;
+  return new CommandRecords(paths.commands).settleLost(record, knownEnd(paths, record), killedBy);
 }
 
 const knownEnd = ({ log }: SessionPaths, record: CommandRecord): number =>

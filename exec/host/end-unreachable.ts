@@ -7,8 +7,15 @@ import { settled } from './dead-session';
 import type { HolderRecord } from '../client/holder-client';
 import { killTree } from '../processes/process-tree';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
-import { childrenOf, descendantsOf, isRunning, listNumeric, processStat, readText } from '../../system/proc';
-import { identitiesOf, isAlive, type Identity } from '../../system/process-identity';
+import {
+  childrenOf,
+  descendantsOf,
+  isRunning,
+  listNumeric,
+  processStat,
+  readText,
+} from '../../system/processes/proc';
+import { identitiesOf, isAlive, type Identity } from '../../system/processes/process-identity';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../holder-config';
 import { readTree, type TreeRecord } from '../tree-record';

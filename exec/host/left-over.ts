@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import type { HolderRecord } from '../client/holder-client';
 import { readJson, removeQuietly } from '../../system/json-file';
-import { isAlive } from '../../system/process-identity';
+import { isAlive } from '../../system/processes/process-identity';
 import type { SessionPaths } from '../session-paths';
 
 /** Removes the record and the socket of a session's holder, if it is dead and they can be removed. */

@@ -14,11 +14,12 @@ import { HolderConnections } from '../client/holder-connections';
 import { HolderPulse, unreachedSince } from '../client/holder-pulse';
 import { readJson } from '../../system/json-file';
 import { removeDeadHolder } from './left-over';
-import { isAlive } from '../../system/process-identity';
+import { isAlive } from '../../system/processes/process-identity';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../protocol';
 import { listSessions, sessionPaths, type SessionPaths } from '../session-paths';
 import { SecretStore } from './secret-store';
-import { rightsOf } from '../sandbox/profile';
+import { profileOf } from '../own-folder';
+import { rightsOf, type SandboxProfile } from '../sandbox/profile';
 import type { StubFolder } from './stub-folder';
 import type { HostFacts, RunCommand, Terminals } from '../terminals';
 import { SpareHolder } from './spare-holder';
@@ -236,13 +237,10 @@ export class SessionHost implements Terminals {
   }
 
   async closeOtherwiseConfined(host: string, reason: string): Promise<void> {
-    const profile = JSON.stringify(rightsOf(this.options.sandbox));
-    const others = this.list().filter(
-      (ref) =>
-        ref.host === host &&
-        this.isOpen(ref) &&
-        JSON.stringify(rightsOf(readJson<HolderConfig>(this.paths(ref).config)?.sandbox)) !== profile,
-    );
+    const isOtherwise = (ref: SessionRef): boolean =>
+      JSON.stringify(rightsOf(readJson<HolderConfig>(this.paths(ref).config)?.sandbox)) !==
+      JSON.stringify(rightsOf(this.profileOf(ref)));
+    const others = this.list().filter((ref) => ref.host === host && this.isOpen(ref) && isOtherwise(ref));
     await Promise.all(others.map((ref) => this.close(ref, reason)));
   }
 
@@ -303,13 +301,21 @@ export class SessionHost implements Terminals {
     this.opening.set(paths.directory, ref.agent);
     try {
       await this.checkLimit(ref);
-      const options = { ...this.options, cwd, spare: this.spare };
+      const sandbox = this.profileOf(ref);
+      // A spare is confined like most sessions.
+      const spare = sandbox === this.options.sandbox ? this.spare : undefined;
+      const options = { ...this.options, cwd, sandbox, spare };
       return await HolderPulse.connect(await spawnHolder(ref, paths, options), ref.session);
     } catch (err) {
       throw asStorageFailure(err, 'nothing was run');
     } finally {
       this.opening.delete(paths.directory);
     }
+  }
+
+  private profileOf(ref: SessionRef): SandboxProfile | undefined {
+    const { sandbox } = this.options;
+    return sandbox && profileOf(sandbox, ref);
   }
 
   /** Throws `session_limit`, which names idle sessions, if the agent has reached its limit. */

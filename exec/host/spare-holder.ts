@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { startHolderProcess } from './holder-process';
 import { readJson, writeJson } from '../../system/json-file';
-import { identityOf, isAlive, type Identity } from '../../system/process-identity';
+import { identityOf, isAlive, type Identity } from '../../system/processes/process-identity';
 import type { SessionPaths } from '../session-paths';
 import { removeSpare, spareFiles, type SpareConfig } from '../spare-files';
 

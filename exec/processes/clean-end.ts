@@ -1,7 +1,7 @@
 // Lets the programs of a tree end cleanly without letting any more of the session's code start. A shell runs its next
 // command as soon as the current one has ended, and so does every program that starts others in sequence: so the whole
 // tree is stopped first, and only programs that will then end are continued.
-import { listNumeric, livingStat, readText } from '../../system/proc';
+import { listNumeric, livingStat, readText } from '../../system/processes/proc';
 import { gone, killAll, signal } from './signals';
 
 /** How long programs have to end cleanly. */

@@ -11,7 +11,7 @@ import {
   processStat,
   readLink,
   readText,
-} from '../../system/proc';
+} from '../../system/processes/proc';
 import { endCleanly, stopped } from './clean-end';
 import { gone, killAll, signal } from './signals';
 

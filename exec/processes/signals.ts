@@ -1,5 +1,5 @@
 // Signals to processes that may be gone at any moment, and waiting until they are.
-import { isRunning } from '../../system/proc';
+import { isRunning } from '../../system/processes/proc';
 
 const POLL_MS = 5;
 

@@ -1,7 +1,7 @@
 // Inspects the host's files for a sandbox.
 import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { listNumeric, readLink } from '../../system/proc';
+import { listNumeric, readLink } from '../../system/processes/proc';
 import type { Look } from './mounts';
 
 export const hostLook: Look = { kind, sockets };

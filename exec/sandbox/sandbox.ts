@@ -24,6 +24,11 @@ export class Sandbox {
     return new Sandbox(profile, await SandboxNetwork.open(programs, network));
   }
 
+  /** The same sandbox with other rights to files, in the same network. */
+  with(profile: SandboxProfile): Sandbox {
+    return profile === this.profile ? this : new Sandbox(profile, this.network);
+  }
+
   /** The folder that is always writable. */
   get workspace(): string {
     return this.profile.workspace;
@@ -32,6 +37,13 @@ export class Sandbox {
   /** Folders that code in it may write. */
   get roots(): string[] {
     return writableRoots(this.profile);
+  }
+
+  /** Folders that each shell and program gets anew, and that vanish with it. */
+  privateFolders(): string[] {
+    return mountsOf(this.profile, hostLook)
+      .filter(({ access }) => access === 'private')
+      .map(({ path }) => path);
   }
 
   /** Whether code in it can see a real path. */

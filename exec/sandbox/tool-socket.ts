@@ -6,7 +6,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { readOnceWritten, UnfinishedFrames } from '../back-pressure';
-import { connectionBounds } from '../../system/descriptors';
+import { connectionBounds } from '../../system/processes/descriptors';
 import { FrameDecoder, encodeFrame, MAX_UNFINISHED_BYTES, type RequestFrame } from '../protocol';
 import { Strangers } from '../strangers';
 

@@ -49,6 +49,10 @@ function operation(route: AnyRoute, components: Components): Json {
       })),
       ...(query ? queryParameters(query) : []),
       ...(route.takesKey ? [IDEMPOTENCY_KEY] : []),
+      ...Object.entries(route.headers ?? {}).map(([name, description]) => ({
+        ...{ name, in: 'header', required: false, description },
+        schema: { type: 'string' },
+      })),
     ],
     ...(body && {
       requestBody: {
@@ -62,7 +66,17 @@ function operation(route: AnyRoute, components: Components): Json {
         },
       },
     }),
-    responses: { [status]: answerOf(route, components), default: { $ref: '#/components/responses/Problem' } },
+    ...(route.takesBytes && {
+      requestBody: {
+        required: true,
+        content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+      },
+    }),
+    responses: {
+      [status]: answerOf(route, components),
+      ...(route.hasRanges && { 206: answerOf(route, components) }),
+      default: { $ref: '#/components/responses/Problem' },
+    },
   };
 }
 
@@ -72,12 +86,14 @@ const IDEMPOTENCY_KEY: Json = {
   schema: { type: 'string', minLength: 1, maxLength: 200 },
 };
 
-function answerOf({ status = 200, answer, events, path }: AnyRoute, components: Components): Json {
+function answerOf({ status = 200, answer, events, types, path }: AnyRoute, components: Components): Json {
   if (status === 204) return { description: 'Done' };
   if (status === 302) return { description: 'Go on there' };
-  const type = events ? 'text/event-stream' : answer ? 'application/json' : 'application/octet-stream';
+  const json = answer ? ['application/json'] : undefined;
+  const all = events ? ['text/event-stream'] : (json ?? types ?? ['application/octet-stream']);
   const schema = answer ? components.refTo(answer) : { type: 'string' };
-  return { description: `The answer of ${path}`, content: { [type]: { schema } } };
+  const content = Object.fromEntries(all.map((type) => [type, { schema }]));
+  return { description: `The answer of ${path}`, content };
 }
 
 function queryParameters(query: Schema): Json[] {

@@ -38,6 +38,12 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   input_too_long: 413,
   arguments_too_large: 413,
   deadline: 504,
+  file_failed: 409,
+  file_exists: 412,
+  file_changed: 409,
+  upload_offset: 409,
+  checksum_mismatch: 422,
+  range_unsatisfiable: 416,
 };
 
 export interface Problem extends Omit<ReturnType<HoldfastError['toJSON']>, 'message' | 'docs'> {

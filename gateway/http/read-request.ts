@@ -9,9 +9,20 @@ import type { AnyRoute, Schema } from './route';
 export function checkedParams(params: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(params)) {
     if (name === 'agent' || name === 'host' || name === 'webhook') checkedId(name, value);
+    if (name === 'sha256') checkedHash(value);
     if (name === 'session') checkedSession(/^\d{1,6}$/.test(value) ? Number(value) : value);
   }
   return params;
+}
+
+function checkedHash(sha256: string): void {
+  if (/^[0-9a-f]{64}$/.test(sha256)) return;
+  const allowed = '64 digits of 0-9 and a-f';
+  throw new HoldfastError('invalid_input', {
+    what: 'The hash of an image',
+    got: JSON.stringify(sha256),
+    allowed,
+  });
 }
 
 /** Query values are texts: numbers and booleans are read as what the schema wants. */

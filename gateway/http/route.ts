@@ -1,5 +1,5 @@
 // An entry in the table of routes: all that is known about one. The server, the OpenAPI document and the tests read it.
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { z } from '../../contracts/schemas/zod';
 import type { Role } from '../../contracts/gateway/api';
 import type { Caller } from '../access/grants';
@@ -29,6 +29,8 @@ export interface Asked<Path extends string, Query, Body> {
 
 /** Where a request came from, and how. */
 export interface Connection {
+  /** The request itself, for a route that takes bytes. */
+  incoming: IncomingMessage;
   /** Of the other end; behind a proxy, the proxy's. */
   address: string;
   headers: IncomingHttpHeaders;
@@ -37,7 +39,7 @@ export interface Connection {
 interface Fields<Path extends string, Query, Body, Answer> {
   /** What generated clients call it (`operationId`); of no other route. */
   name: string;
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** As OpenAPI writes it: `/v1/agents/{agent}`. */
   path: Path;
   /** The group in the document. */
@@ -56,8 +58,16 @@ interface Fields<Path extends string, Query, Body, Answer> {
   isSecret?: boolean;
   /** Default 200. */
   status?: 200 | 201 | 202 | 204 | 302;
+  /** The body is bytes, however many: the route reads them itself. */
+  takesBytes?: true;
+  /** Headers that it reads besides, each with what it is for. */
+  headers?: Readonly<Record<string, string>>;
+  /** It answers a part with 206. */
+  hasRanges?: true;
   /** The answer is a stream of events. */
   events?: true;
+  /** Media types of an answer of bytes. Default `application/octet-stream`. */
+  types?: readonly string[];
   /** Absent: no JSON. */
   answer?: Schema<Answer>;
   /** A body that is accepted; the tests send it. */

@@ -36,25 +36,28 @@ export function createApp(door: FrontDoor): App {
     const reason = isProbe ? undefined : refusalOf({ ...door, method: method ?? '', headers });
     if (reason === undefined) await next();
     else c.res = answerProblem(c, problemOf(new HoldfastError('request_refused', { reason })));
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
+    // Images have a stricter policy of their own.
+    for (const [name, value] of Object.entries(SECURITY_HEADERS))
+      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
-  app.use(
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: (c) => answerProblem(c as AppContext, { ...tooLarge(), status: 413 }),
-    }),
-  );
   app.onError((err, c) => answerProblem(c, problemOf(err)));
   app.notFound((c) => answerProblem(c, problemOf(unknownPath(c.req.path))));
   return app;
 }
 
+const LIMIT = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: (c) => answerProblem(c as AppContext, { ...tooLarge(), status: 413 }),
+});
+
 /** `/v1/agents/{agent}` as Hono writes it. */
 export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 export function serveRoutes(app: App, routes: readonly AnyRoute[], context: GatewayContext): void {
-  for (const route of routes)
+  for (const route of routes) {
+    if (!route.takesBytes) app.on(route.method, honoPath(route.path), LIMIT);
     app.on(route.method, honoPath(route.path), (c) => serveTraced(c, route, context));
+  }
   for (const path of new Set(routes.map((route) => route.path))) {
     const methods = routes.filter((route) => route.path === path).map((route) => route.method);
     app.all(honoPath(path), (c) => {
@@ -133,6 +136,8 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       status: answer.status,
       ...(problem && { code: problem.code }),
     });
+  // The rest of a body that nobody wants is not read.
+  if (route.takesBytes && !c.env.incoming.complete) answer.headers.set('Connection', 'close');
   // Hono answers HEAD as GET, without the body: a stream that nobody reads would stay open.
   if (c.req.raw.method === 'HEAD') await answer.body?.cancel();
   return answer;
@@ -165,7 +170,7 @@ async function read(
   const params = checkedParams(c.req.param());
   if (params.agent !== undefined) requireAgent(caller, params.agent);
   const query = checkedQuery(route, c.req.query());
-  const text = route.method === 'GET' ? '' : await c.req.text();
+  const text = route.method === 'GET' || route.takesBytes ? '' : await c.req.text();
   const type = c.req.header('Content-Type') ?? '';
   if (text.trim() !== '' && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
     throw new HoldfastError('invalid_input', {
@@ -175,7 +180,8 @@ async function read(
     });
   const body = checkedBody(route, text);
   const key = checkedKey(c.req.header('Idempotency-Key'));
-  const connection = { address: addressOf(c), headers: c.env.incoming.headers };
+  const { incoming } = c.env;
+  const connection = { address: addressOf(c), headers: incoming.headers, incoming };
   return { params, query, body, key, caller, context, signal: c.req.raw.signal, connection };
 }
 
@@ -186,6 +192,8 @@ function answerProblem(c: AppContext, problem: Problem): Response {
   const { status } = problem;
   const headers: Record<string, string> = { 'Content-Type': PROBLEM_TYPE, ...NOT_STORED };
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer realm="holdfast"';
+  if (problem.code === 'range_unsatisfiable')
+    headers['Content-Range'] = `bytes */${String(problem.facts.size)}`;
   if (problem.code === 'too_many_requests') headers['Retry-After'] = String(problem.facts.seconds);
   return c.body(JSON.stringify(problem), status as ContentfulStatusCode, headers);
 }

@@ -172,10 +172,10 @@ const fork = route(
     answer: shapes.started,
     example: { at: 0 },
   },
-  async ({ params, body: { id, at, ...own }, key, caller, context }) => {
+  async ({ params, body: { id, at, files, ...own }, key, caller, context }) => {
     const agent = id ?? newId(key);
     requireAgent(caller, agent);
-    await context.client.agent(params.agent).fork(agent, { at, ...(own as Partial<AgentInput>) }, key);
+    await context.client.agent(params.agent).fork(agent, { at, files, ...(own as Partial<AgentInput>) }, key);
     return { agent };
   },
 );

@@ -1,5 +1,5 @@
 // The port to a dialect: how a model's reply says "call these tools", and how results go back. Pure.
-import type { Message, ParsedReply } from '../../contracts/agents/agent';
+import type { ParsedReply, VisibleMessage } from '../../contracts/agents/agent';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import type { ChatMessage, RawReply } from '../provider';
 
@@ -9,7 +9,7 @@ export interface Dialect {
   /** The part of the system prompt that teaches the format and the tools. */
   instructions(tools: readonly ToolDescription[]): string;
   /** The conversation in the form that the provider accepts. */
-  messages(messages: readonly Message[]): ChatMessage[];
+  messages(messages: readonly VisibleMessage[]): ChatMessage[];
   /** Whether the provider itself is told about the tools. */
   isNative?: boolean;
 }

@@ -1,6 +1,6 @@
 // The native dialect: the provider's own function calling. Every call that is sent back is directly followed by its
 // result, as OpenAI and Anthropic require; unusable calls are not sent back as calls.
-import type { Message, ParsedReply, ToolCall } from '../../contracts/agents/agent';
+import type { ParsedReply, ToolCall, VisibleMessage } from '../../contracts/agents/agent';
 import type { ChatMessage, NativeCall, RawReply } from '../provider';
 import type { Dialect } from './dialect';
 import { isObject, readJson, shown } from './json-text';
@@ -52,7 +52,7 @@ function withIds(calls: readonly ToolCall[]): ToolCall[] {
   return calls.map((call, index) => ({ ...call, callId: `call_${index + 1}` }));
 }
 
-function messages(all: readonly Message[]): ChatMessage[] {
+function messages(all: readonly VisibleMessage[]): ChatMessage[] {
   const taken = new Set<string>();
   return steps(all).flatMap((step): ChatMessage[] => {
     if (step.kind === 'said') return [{ role: 'user', text: step.text }];
@@ -62,6 +62,7 @@ function messages(all: readonly Message[]): ChatMessage[] {
       return results.map((result) => ({
         role: 'user',
         text: `Result of ${result.tool}:\n${shownText(result)}`,
+        ...imagesOf(result),
       }));
     const { text, parsed } = message;
     if (parsed.kind !== 'calls') return [{ role: 'assistant', text: writtenText(message, () => '') }];
@@ -73,11 +74,14 @@ function messages(all: readonly Message[]): ChatMessage[] {
     }));
     const answers = results.map((result, index): ChatMessage => {
       const { tool, isError } = result;
-      return { role: 'tool', callId: ids[index] ?? '', tool, text: shownText(result), isError };
+      const text = shownText(result);
+      return { role: 'tool', callId: ids[index] ?? '', tool, text, isError, ...imagesOf(result) };
     });
     return [{ role: 'assistant', text: text ?? parsed.prose, calls }, ...answers];
   });
 }
+
+const imagesOf = ({ images }: ShownResult): Pick<ShownResult, 'images'> => (images ? { images } : {});
 
 /** Providers want ids unique in a conversation; some of them, and our other dialects, restart in each reply. */
 function wireId(callId: string, taken: Set<string>): string {

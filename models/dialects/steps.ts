@@ -1,8 +1,8 @@
 // A conversation in steps: each reply of the model with the results of its calls, in order. Every call has a result
 // here, so that no provider is sent a call without one.
-import type { Message, ParsedReply, ToolResult } from '../../contracts/agents/agent';
+import type { ParsedReply, ToolResult, VisibleMessage } from '../../contracts/agents/agent';
 
-type Reply = Extract<Message, { role: 'assistant' }>;
+type Reply = Extract<VisibleMessage, { role: 'assistant' }>;
 
 /** A result as it is sent back; `note` says what was repaired in the call before it ran. */
 export interface ShownResult extends ToolResult {
@@ -16,7 +16,7 @@ const NO_RESULT =
   'Error unknown_outcome: the turn ended before this call did, so its result is not known. It may have had an effect.';
 
 /** Results whose reply was replaced by a summary form a step without a message. */
-export function steps(messages: readonly Message[]): Step[] {
+export function steps(messages: readonly VisibleMessage[]): Step[] {
   const replies = messages.flatMap((message, at) => (message.role === 'assistant' ? [at] : []));
   const before = messages.slice(0, replies[0] ?? messages.length);
   return [
@@ -28,13 +28,13 @@ export function steps(messages: readonly Message[]): Step[] {
   ];
 }
 
-const alone = (message: Message): Step =>
+const alone = (message: VisibleMessage): Step =>
   message.role === 'tool'
     ? { kind: 'step', message: null, results: [message] }
     : { kind: 'said', text: message.text ?? '' };
 
 /** A reply, directly followed by its results, then what else was said before the next reply. */
-function stepOf(message: Reply, behind: readonly Message[]): Step[] {
+function stepOf(message: Reply, behind: readonly VisibleMessage[]): Step[] {
   const results = resultsOf(
     message,
     behind.filter((other) => other.role === 'tool'),

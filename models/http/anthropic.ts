@@ -5,6 +5,7 @@ import type {
   MessageCreateParamsNonStreaming,
   MessageParam,
   ContentBlockParam,
+  ImageBlockParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages';
 import { CutStream, UnexpectedAnswer } from './classify-error';
@@ -12,6 +13,7 @@ import type { Tokens } from './cost';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { refusal } from './model-refusal';
+import { shownImages, type ShownImage } from './shown-images';
 
 /** The API requires one; all current models can write at least this much. */
 const DEFAULT_MAX_TOKENS = 32_000;
@@ -51,13 +53,14 @@ function paramsOf({
   messages,
   tools,
   maxOutputTokens,
+  images,
 }: WireCall): MessageCreateParamsNonStreaming {
   return {
     model: name,
     max_tokens: maxOutputTokens ?? DEFAULT_MAX_TOKENS,
     ...(system && { system: [{ type: 'text', text: system, ...CACHED }] }),
     ...(tools?.length && { tools: toolsOf(tools) }),
-    messages: marked(messages.reduce(joined, [])),
+    messages: marked(messages.reduce((all: Blocks[], message) => joined(all, message, images), [])),
   };
 }
 
@@ -75,23 +78,25 @@ interface Blocks {
 }
 
 /** Results of one reply's calls must be in one message, together with what a person said after them. */
-function joined(all: Blocks[], message: ChatMessage): Blocks[] {
+function joined(all: Blocks[], message: ChatMessage, images: ModelRequest['images']): Blocks[] {
   const role = message.role === 'assistant' ? 'assistant' : 'user';
-  const content = blocksOf(message);
+  const content = blocksOf(message, images);
   const last = all.at(-1);
   if (last?.role === role) last.content.push(...content);
   else if (content.length > 0) all.push({ role, content });
   return all;
 }
 
-function blocksOf(message: ChatMessage): ContentBlockParam[] {
-  if (message.role === 'tool') {
-    const { callId, text, isError } = message;
-    return [{ type: 'tool_result', tool_use_id: callId, content: text, ...(isError && { is_error: true }) }];
-  }
+function blocksOf(message: ChatMessage, images: ModelRequest['images']): ContentBlockParam[] {
   // The API refuses a text of only white space.
   const text = message.text.trim() === '' ? [] : [{ type: 'text' as const, text: message.text }];
-  if (message.role === 'user') return text;
+  const shown = shownImages(message, images).map(imageBlock);
+  if (message.role === 'tool') {
+    const { callId, isError } = message;
+    const content = shown.length > 0 ? [...text, ...shown] : message.text;
+    return [{ type: 'tool_result', tool_use_id: callId, content, ...(isError && { is_error: true }) }];
+  }
+  if (message.role === 'user') return [...text, ...shown];
   const calls = (message.calls ?? []).map(({ id, tool, args }) => ({
     type: 'tool_use' as const,
     id,
@@ -100,6 +105,11 @@ function blocksOf(message: ChatMessage): ContentBlockParam[] {
   }));
   return [...text, ...calls];
 }
+
+const imageBlock = ({ mime, data }: ShownImage): ImageBlockParam => ({
+  type: 'image',
+  source: { type: 'base64', media_type: mime, data },
+});
 
 /** The API accepts only an object; what a model wrote may not be one. */
 function argumentsOf(args: string): unknown {

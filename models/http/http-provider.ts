@@ -33,9 +33,10 @@ export interface HttpModel {
 }
 
 export function httpProvider({ model, name, provider, settings, protocol }: HttpModel): ModelProvider {
-  const { window, maxOutputTokens, prices } = settings;
+  const { window, maxOutputTokens, prices, images: seesImages = true } = settings;
   return {
     dialect: 'native',
+    seesImages,
     ...(window !== undefined && { window }),
     async check() {
       readAccess(model, provider);

@@ -2,6 +2,7 @@
 import type {
   ChatCompletion,
   ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionContentPart,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { ToolDescription } from '../../contracts/tools/tools';
@@ -10,8 +11,9 @@ import { UnexpectedAnswer } from './classify-error';
 import type { Tokens } from './cost';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { isStrict, isVendors, openaiClient } from './openai-client';
-import type { ChatMessage } from '../provider';
+import type { ChatMessage, ModelRequest } from '../provider';
 import { refusal } from './model-refusal';
+import { dataUrl, shownImages, type ShownImage } from './shown-images';
 import { ThinkFilter } from './think-filter';
 
 export const openaiChat: WireProtocol = async (call) => {
@@ -31,10 +33,10 @@ export const openaiChat: WireProtocol = async (call) => {
 };
 
 function paramsOf(call: WireCall): ChatCompletionCreateParamsNonStreaming {
-  const { name, system, messages, tools = [], outputSchema: schema, maxOutputTokens } = call;
+  const { name, system, tools = [], outputSchema: schema, maxOutputTokens } = call;
   return {
     model: name,
-    messages: [...(system ? [{ role: 'system' as const, content: system }] : []), ...messages.map(messageOf)],
+    messages: [...(system ? [{ role: 'system' as const, content: system }] : []), ...messagesOf(call)],
     ...(tools.length > 0 && { tools: tools.map(toolOf) }),
     ...(schema && {
       response_format: {
@@ -47,9 +49,35 @@ function paramsOf(call: WireCall): ChatCompletionCreateParamsNonStreaming {
   };
 }
 
-function messageOf(message: ChatMessage): ChatCompletionMessageParam {
+/** A result holds only text, and the results of a reply follow it directly: their images come in one message after them. */
+function messagesOf({ messages, images }: WireCall): ChatCompletionMessageParam[] {
+  let pending: ChatCompletionContentPart[] = [];
+  const all = messages.flatMap((message, index) => {
+    const wire = [messageOf(message, images)];
+    if (message.role !== 'tool') return wire;
+    const shown = shownImages(message, images);
+    if (shown.length > 0) pending.push(textPart(imagesTitle(message)), ...shown.map(imagePart));
+    if (messages[index + 1]?.role === 'tool' || pending.length === 0) return wire;
+    wire.push({ role: 'user', content: pending });
+    pending = [];
+    return wire;
+  });
+  return all;
+}
+
+const imagesTitle = ({ callId, tool }: Extract<ChatMessage, { role: 'tool' }>): string =>
+  `What the call ${callId} of ${tool} shows:`;
+
+const textPart = (text: string) => ({ type: 'text', text }) as const;
+
+const imagePart = (image: ShownImage) => ({ type: 'image_url', image_url: { url: dataUrl(image) } }) as const;
+
+function messageOf(message: ChatMessage, images: ModelRequest['images']): ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.text };
-  if (message.role === 'user') return { role: 'user', content: message.text };
+  if (message.role === 'user') {
+    const shown = shownImages(message, images).map(imagePart);
+    return { role: 'user', content: shown.length > 0 ? [textPart(message.text), ...shown] : message.text };
+  }
   const calls = message.calls?.map(({ id, tool, args }) => ({
     id,
     type: 'function' as const,

@@ -11,8 +11,9 @@ import { CutStream, ToldError, UnexpectedAnswer } from './classify-error';
 import type { Tokens } from './cost';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { isStrict, openaiClient } from './openai-client';
-import type { ChatMessage, NativeCall } from '../provider';
+import type { ChatMessage, ModelRequest, NativeCall } from '../provider';
 import { refusal } from './model-refusal';
+import { dataUrl, shownImages, type ShownImage } from './shown-images';
 
 export const openaiResponses: WireProtocol = async (call) => {
   const client = await openaiClient(call);
@@ -36,12 +37,12 @@ export const openaiResponses: WireProtocol = async (call) => {
 };
 
 function paramsOf(call: WireCall): ResponseCreateParamsNonStreaming {
-  const { name, system, messages, tools = [], outputSchema: schema, maxOutputTokens } = call;
+  const { name, system, messages, images, tools = [], outputSchema: schema, maxOutputTokens } = call;
   return {
     model: name,
     store: false,
     ...(system && { instructions: system }),
-    input: messages.flatMap(itemsOf),
+    input: messages.flatMap((message) => itemsOf(message, images)),
     ...(tools.length > 0 && { tools: tools.map(toolOf) }),
     ...(schema && {
       text: {
@@ -53,10 +54,12 @@ function paramsOf(call: WireCall): ResponseCreateParamsNonStreaming {
   };
 }
 
-function itemsOf(message: ChatMessage): ResponseInputItem[] {
+function itemsOf(message: ChatMessage, images: ModelRequest['images']): ResponseInputItem[] {
+  const shown = shownImages(message, images).map(imagePart);
+  const content = shown.length > 0 ? [textPart(message.text), ...shown] : message.text;
   if (message.role === 'tool')
-    return [{ type: 'function_call_output', call_id: message.callId, output: message.text }];
-  if (message.role === 'user') return [{ role: 'user', content: message.text }];
+    return [{ type: 'function_call_output', call_id: message.callId, output: content }];
+  if (message.role === 'user') return [{ role: 'user', content }];
   const calls = (message.calls ?? []).map(({ id, tool, args }) => ({
     type: 'function_call' as const,
     call_id: id,
@@ -65,6 +68,11 @@ function itemsOf(message: ChatMessage): ResponseInputItem[] {
   }));
   return [...(message.text ? [{ role: 'assistant' as const, content: message.text }] : []), ...calls];
 }
+
+const textPart = (text: string) => ({ type: 'input_text', text }) as const;
+
+const imagePart = (image: ShownImage) =>
+  ({ type: 'input_image', image_url: dataUrl(image), detail: 'auto' }) as const;
 
 const toolOf = ({ name, description, parameters }: ToolDescription): FunctionTool => ({
   type: 'function',

@@ -37,7 +37,7 @@ function read(path: string, from: number, maxBytes: number): string {
   }
 }
 
-export const withoutNodeWarnings = (text: string): string =>
+const withoutNodeWarnings = (text: string): string =>
   text
     .split('\n')
     .filter((line) => !NODE_WARNING.test(line))

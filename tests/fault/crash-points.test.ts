@@ -1,8 +1,8 @@
-// D2: the worker dies at each named point of a command's life (activities/crash-point.ts).
+// D2: the worker dies at each named point of a command's life (system/faults/crash-point.ts).
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CrashPoint } from '../../activities/crash-point';
+import type { CrashPoint } from '../../system/faults/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
 import { WORKER_LOST } from '../../contracts/errors/failure';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';

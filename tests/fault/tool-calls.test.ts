@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CrashPoint } from '../../activities/crash-point';
+import type { CrashPoint } from '../../system/faults/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
 import { packageRoot } from '../../system/package-root';
 import { runningWorker } from '../../workers/process/worker-record';

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Role } from '../../contracts/gateway/api';
 import type { Gateway } from '../../gateway/gateway';
-import { EngineOfItsOwn } from './engine-of-its-own';
-import { ApiClient, gatewayOn } from './gateway';
+import type { EngineOfItsOwn } from './engine-of-its-own';
+import type { ApiClient } from './gateway';
+import { afterStart, GatewayOfItsOwn, type StartOptions } from './gateway-of-its-own';
 import { isLongRun } from './long-run';
-import { scratch, type Scratch } from './temporal';
+import type { Scratch } from './temporal';
 import { chromiumPath } from './web-ui';
 
 const PATIENCE_MS = 60_000;
@@ -123,13 +124,6 @@ export class ConsolePage {
   }
 }
 
-interface SettingOptions {
-  /** Called before anything starts. */
-  prepare?: (engine: EngineOfItsOwn) => void;
-  /** Default true. */
-  worker?: boolean;
-}
-
 export interface PageSetting {
   readonly engine: EngineOfItsOwn;
   readonly files: Scratch;
@@ -142,41 +136,27 @@ export interface PageSetting {
 }
 
 /** An engine, a gateway and a browser for the tests of a file. Afterwards all of it is gone, or the file fails. */
-export function pageSetting({ prepare, worker = true }: SettingOptions = {}): PageSetting {
+export function pageSetting(options: Pick<StartOptions, 'config' | 'worker'> = {}): PageSetting {
   jest.setTimeout(TEST_MS);
-  const engine = new EngineOfItsOwn();
-  const files = scratch();
-  let started: Pick<PageSetting, 'gateway' | 'operator' | 'browser'> | undefined;
-  const after = (): NonNullable<typeof started> => {
-    if (!started) throw new Error('There before the first test, not while the file is read.');
-    return started;
-  };
+  const own = new GatewayOfItsOwn();
+  let launched: Browser | undefined;
   beforeAll(async () => {
-    prepare?.(engine);
-    await engine.startServer();
-    if (worker) await engine.startWorker();
-    await engine.connect();
-    const gateway = await gatewayOn(engine);
-    const operator = await ApiClient.of(gateway, 'operator');
-    started = { gateway, operator, browser: await ConsolePage.launch() };
+    await own.start(options);
+    launched = await ConsolePage.launch();
   }, START_MS);
-  afterAll(async () => {
-    await started?.browser.close();
-    await started?.gateway.close();
-    files.remove();
-    expect(await engine.end()).toEqual([]);
-  }, START_MS);
+  afterAll(() => launched?.close(), START_MS);
+  afterAll(() => own.end(), START_MS);
   return {
-    ...{ engine, files },
+    ...{ engine: own.engine, files: own.files },
     get gateway() {
-      return after().gateway;
+      return own.gateway;
     },
     get operator() {
-      return after().operator;
+      return own.api;
     },
     get browser() {
-      return after().browser;
+      return afterStart(launched);
     },
-    open: (role) => ConsolePage.open(after().browser, after().gateway, role),
+    open: (role) => ConsolePage.open(afterStart(launched), own.gateway, role),
   };
 }

@@ -11,18 +11,13 @@ import type { EngineOfItsOwn } from './engine-of-its-own';
 import type { RemoteHost } from './remote-host';
 import { until } from './until';
 
-export const gatewayOn = (
-  engine: EngineOfItsOwn,
-  listen = '127.0.0.1:0',
-  names: string[] = [],
-  more: Partial<GatewayOptions> = {},
-): Promise<Gateway> =>
+export const gatewayOn = (engine: EngineOfItsOwn, options: Partial<GatewayOptions> = {}): Promise<Gateway> =>
   startGateway({
     client: engine.client,
     dataDir: engine.dataDir,
     namespace: engine.namespace,
-    listen,
-    names,
+    listen: '127.0.0.1:0',
+    names: [],
     workflowAddress: () => null,
     isLocal: (host) => host === 'local',
     hostToken: undefined,
@@ -33,7 +28,7 @@ export const gatewayOn = (
         if (text !== REQUEST_FAILED) throw new Error(text);
       },
     },
-    ...more,
+    ...options,
   });
 
 /** Starts a host that listens, and a gateway that has its token. */
@@ -43,7 +38,7 @@ export async function gatewayTo(host: RemoteHost, engine: EngineOfItsOwn): Promi
   const listens = async (): Promise<boolean> =>
     Boolean((await engine.client.hosts.state(host.name).catch(() => null))?.facts?.listens);
   await until(listens);
-  return gatewayOn(engine, '127.0.0.1:0', [], { hostToken });
+  return gatewayOn(engine, { hostToken });
 }
 
 export interface Answer {

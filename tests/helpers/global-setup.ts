@@ -1,7 +1,7 @@
 // One real Temporal server and one worker process for the whole run, in a data folder of their own. Tests that
 // kill a worker have their own, in a namespace of their own; those that kill the server, too: see engine-of-its-own.ts.
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,8 @@ export default async function setup(): Promise<void> {
     // That the server is built is worth a line, that it is started is not.
     if (Date.now() - startedAt > QUIET_MS) process.stderr.write(`${line}\n`);
   });
+  // Tests of checkpoints have workers of their own; the others' agents share a folder.
+  writeFileSync(join(dataDir, 'holdfast.toml'), '[checkpoints]\nenabled = "off"\n');
   await ensureWorker({ dataDir, address: server.address, namespace: 'default', env: process.env });
   // Workers of the run inherit these.
   process.env.HOLDFAST_TEST_DATA = dataDir;

@@ -1,5 +1,8 @@
 // What a hostile worker answers: each thing that a command reads of a workflow, with every field that its type has. A
 // field that is added to a type has to be added here, or this does not compile.
+import type { Comparison } from '../../contracts/workspaces/requests-to-hosts';
+import type { FileChanges } from '../../contracts/workspaces/checkpoints';
+import type { RewindResult } from '../../contracts/workspaces/rewinds';
 import type {
   AgentResult,
   AgentState,
@@ -83,6 +86,7 @@ export const RESULT: Whole<AgentResult> = {
   steps: 1,
   output: { [TEXT]: TEXT },
   usage,
+  workspace: { base: TEXT, hash: TEXT, counts: { added: 1, modified: 1, deleted: 1 } },
 };
 
 const WAIT: Whole<Wait> = { for: 'input', since: NOW, workflowId: TEXT };
@@ -179,6 +183,19 @@ const MESSAGES: Record<Message['role'], Message[]> = {
     },
     { role: 'assistant', parsed: { kind: 'answer', answer: SAID } },
   ],
+  checkpoint: [
+    { role: 'checkpoint', turn: 1, step: 1, outcome: { state: 'missing', reason: TEXT } },
+    {
+      role: 'checkpoint',
+      ...{ turn: 1, step: 1 },
+      outcome: {
+        ...{ state: 'kept', hash: TEXT, files: 1, bytes: 1 },
+        changes: { added: 1, modified: 0, deleted: 0 },
+        skipped: { count: 1, first: [{ path: TEXT, why: TEXT }] },
+      },
+    },
+  ],
+  rewind: [{ role: 'rewind', step: 2, to: 1, id: TEXT, keeps: 1 }],
 };
 
 const messages = Object.values(MESSAGES).flat();
@@ -236,6 +253,16 @@ export const REGISTRY: Whole<RegistryRecord> = {
 };
 
 /** By the name of the query or the update. */
+const CHANGES: Whole<FileChanges> = {
+  counts: { added: 1, modified: 1, deleted: 1 },
+  paths: [{ path: TEXT, kind: 'modified', insertions: 1, deletions: 1 }],
+  omitted: 1,
+};
+const REWOUND: Whole<RewindResult> = {
+  ...{ step: 3, to: 1, messages: 1, running: [1] },
+  files: { hash: TEXT, before: TEXT, changes: CHANGES },
+};
+
 export const ANSWERS: Readonly<Record<string, unknown>> = {
   'agent state': AGENT,
   'agent transcript': TRANSCRIPT,
@@ -250,4 +277,7 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   'agent interrupt': AGENT,
   'execSession wait': WAITED,
   'agent start': RESULT,
+  'agent rewind': REWOUND,
+  'compareCheckpoints end': { changes: CHANGES, text: SAID, isCut: true } satisfies Whole<Comparison>,
+  'rewindFiles end': { files: REWOUND.files, running: [1] },
 };

@@ -121,3 +121,22 @@ export const MCP_INPUT = [
 ]
   .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   .join('');
+
+/** A command, as a test of what it shows gives it. */
+export interface Line {
+  args: string[];
+  /** What stdin holds; without it stdin is at its end. */
+  input?: string;
+  /** It stays open until this is there. */
+  inputEnds?: RegExp;
+  /** Shows the output of a session as a terminal does. */
+  isOutput?: boolean;
+  /** Needs no server, and has no such options. */
+  isAlone?: boolean;
+  /** Its data folder. */
+  data?: string;
+  /** It waits for a second each time. */
+  isSlow?: boolean;
+  /** Workflows that it ends. */
+  ends?: string[];
+}

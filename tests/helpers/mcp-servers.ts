@@ -1,7 +1,7 @@
 // MCP servers as a worker has them, without a worker: started for real, and gone at the end.
 import { join } from 'node:path';
 import { packageRoot } from '../../system/package-root';
-import { isAlive, identityOf, type Identity } from '../../system/process-identity';
+import { isAlive, identityOf, type Identity } from '../../system/processes/process-identity';
 import { sessionEnvironment } from '../../exec/host/session-environment';
 import { McpServers } from '../../tools/mcp/servers';
 import type { McpServerSettings, StdioServer } from '../../tools/mcp/mcp-settings';

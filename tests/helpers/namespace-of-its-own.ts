@@ -10,7 +10,7 @@ import {
   writeRecord,
   type EngineRecord,
 } from '../../engine/record';
-import { isAlive } from '../../system/process-identity';
+import { isAlive } from '../../system/processes/process-identity';
 import { registerSearchAttributes } from '../../workers/search-attributes';
 import { testAddress, testClient, testDataDir } from './temporal';
 

@@ -1,6 +1,6 @@
 // The tool `spawn_agent`: starts a sub-agent of the calling agent.
 import * as z from 'zod/mini';
-import { withinBudget, type SpawnPlan } from '../../contracts/agents/sub-agents';
+import { withinBudget, WORKSPACES, type SpawnPlan } from '../../contracts/agents/sub-agents';
 import { limitsSchema } from '../../contracts/schemas/agent';
 import { toolNamesSchema } from '../../contracts/schemas/session';
 import type { Tool } from '../tool';
@@ -12,13 +12,14 @@ const argsSchema = z.strictObject({
   model: z.optional(z.string()),
   tools: z.optional(toolNamesSchema),
   limits: z.optional(limitsSchema),
+  workspace: z.optional(z.enum(WORKSPACES)),
 });
 type Limits = z.infer<typeof limitsSchema>;
 type Args = z.infer<typeof argsSchema>;
 
 /** `rolesFolder`: the folder with the role files. */
 export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<Args> {
-  const plan = async ({ role, prompt, model, tools, limits = {} }: Args): Promise<SpawnPlan> => {
+  const plan = async ({ role, prompt, model, tools, limits = {}, workspace }: Args): Promise<SpawnPlan> => {
     const { instructions, ...own } = await findRole(rolesFolder, role);
     return {
       role,
@@ -27,6 +28,7 @@ export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<Args
       model: model ?? own.model,
       tools: own.tools && tools ? tools.filter((name) => own.tools?.includes(name)) : (tools ?? own.tools),
       limits: lesserOf(own.limits ?? {}, limits),
+      ...(workspace && { workspace }),
     };
   };
   return {
@@ -34,7 +36,8 @@ export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<Args
     description:
       'Starts a sub-agent with its own task and returns its agent id at once; it works while you continue. It has ' +
       'its own conversation and its own sessions, on the same host and in the same folder, and sees nothing of ' +
-      'yours: put everything it needs into "prompt". "role" names its role, for example "Planner". Get its answer ' +
+      'yours: put everything it needs into "prompt". With "workspace": "own" it works in a copy of the folder; ' +
+      'apply_workspace brings its changes into yours once it has ended. "role" names its role, for example "Planner". Get its answer ' +
       'with wait_for_agents. "tools", "model" and "limits" narrow what it may use. It ends with you.',
     args: argsSchema,
     effects: 'idempotent',

@@ -22,6 +22,7 @@ export const waitForAgentsTool: Tool<z.infer<typeof agentsWaitCallSchema>> = {
     },
   },
   effects: 'read_only',
+  awaits: true,
   inTurn: true,
   async run({ agent_ids: agentIds, mode, timeout_ms: timeoutMs }, { client, agent, key }) {
     const request = { agentIds, mode, timeoutMs };

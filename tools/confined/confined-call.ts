@@ -8,10 +8,13 @@ export interface ConfinedCall {
   args: unknown;
   /** The folder that relative paths start from. */
   cwd: string;
+  /** Whether the caller is a model, which can be shown images. */
+  wantsImages: boolean;
 }
 
 export type ConfinedAnswer =
-  | { value: JsonValue }
+  /** `images` in base64. */
+  | { value: JsonValue; images?: string[] }
   | { error: { code: ErrorCode; facts: ErrorFacts } }
   /** An error outside the catalogue. */
   | { thrown: string };

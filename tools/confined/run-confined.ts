@@ -4,16 +4,19 @@ import { spawn } from 'node:child_process';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { JsonValue } from '../../contracts/tools/tools';
 import { compiledEntry } from '../../system/package-root';
-import type { ToolHost } from '../tool';
+import type { ToolContext, ToolHost } from '../tool';
 import type { ConfinedAnswer, ConfinedCall } from './confined-call';
 
 /** Limit for its error output. */
 const MAX_SAID_CHARACTERS = 2_000;
 
+export interface ConfinedContext extends Pick<ToolContext, 'signal' | 'addImage'> {
+  host: ToolHost & { confine: NonNullable<ToolHost['confine']> };
+}
+
 export async function runConfined(
-  call: ConfinedCall,
-  { env, confine }: ToolHost & { confine: NonNullable<ToolHost['confine']> },
-  signal: AbortSignal,
+  call: Omit<ConfinedCall, 'wantsImages'>,
+  { host: { env, confine }, signal, addImage }: ConfinedContext,
 ): Promise<JsonValue> {
   signal.throwIfAborted();
   const [file = '', ...args] = confine('/', [process.execPath, compiledEntry('tools/confined/main.js')]);
@@ -26,20 +29,24 @@ export async function runConfined(
   child.stderr
     .setEncoding('utf8')
     .on('data', (text: string) => (said = (said + text).slice(-MAX_SAID_CHARACTERS)));
-  child.stdin.on('error', () => undefined).end(JSON.stringify(call));
+  child.stdin
+    .on('error', () => undefined)
+    .end(JSON.stringify({ ...call, wantsImages: addImage !== undefined }));
   try {
     await new Promise<void>((resolve, reject) => child.once('close', () => resolve()).once('error', reject));
   } finally {
     signal.removeEventListener('abort', end);
   }
   signal.throwIfAborted();
-  return valueOf(Buffer.concat(answer).toString('utf8'), said);
+  const { value, images = [] } = resultOf(Buffer.concat(answer).toString('utf8'), said);
+  for (const image of images) addImage?.(Buffer.from(image, 'base64'));
+  return value;
 }
 
-function valueOf(text: string, said: string): JsonValue {
+function resultOf(text: string, said: string): Extract<ConfinedAnswer, { value: JsonValue }> {
   if (text === '') throw new Error(`the sandbox did not run it: ${said.trim() || 'no answer'}`);
   const answer = JSON.parse(text) as ConfinedAnswer;
-  if ('value' in answer) return answer.value;
+  if ('value' in answer) return answer;
   if ('error' in answer) throw HoldfastError.received(answer.error.code, answer.error.facts);
   throw new Error(answer.thrown);
 }

@@ -32,9 +32,9 @@ export function asTool(server: string, listed: ListedTool, callServer: CallServe
       const result = await callServer({ tool, args, effects }, context);
       const failed = (reason: string): HoldfastError =>
         new HoldfastError('mcp_tool_failed', { server, tool, reason });
-      const text = contentText(result.content);
-      if (result.isError) throw failed(text || 'it gave no reason');
-      const value = resultValue(result, outputSchema !== undefined);
+      if (result.isError) throw failed(contentText(result.content) || 'it gave no reason');
+      const text = contentText(result.content, context.addImage);
+      const value = resultValue(result, outputSchema !== undefined, text);
       if (value === undefined)
         throw failed(`it returned no structured content, although it declares a schema: ${text}`);
       return value;

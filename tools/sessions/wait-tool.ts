@@ -31,6 +31,7 @@ export const waitTool: Tool<z.infer<typeof argsSchema>> = {
     '"needs_input" or "pattern:RE"; "mode" "all" or "any". Use it instead of looking repeatedly.',
   args: argsSchema,
   effects: 'read_only',
+  awaits: true,
   async run({ sessions, for: wait, mode, timeout_ms: waitMs }, context) {
     for (const session of sessions) refuseOwnSession(context, session);
     const targets = await Promise.all(sessions.map((session) => readUpTo(context, session)));

@@ -16,6 +16,7 @@ import { activatesPatch, type ToldAttributes } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
 import { stopsWithin } from '../stops-within';
 import type { Deployment } from './deployment';
+import { SLOTS } from './worker-slots';
 import { workflowBundle } from '../workflow-bundle';
 
 export interface AgentWorkerOptions
@@ -73,9 +74,7 @@ export function createAgentWorker({
       ...createOfferActivities(dependencies),
       ...createWebhookActivities(webhooks),
     },
-    // Tools wait: for a command's yield, for output. Waiting costs little.
-    maxConcurrentActivityTaskExecutions: 500,
-    maxConcurrentWorkflowTaskExecutions: 40,
+    ...SLOTS,
     // The heartbeat's answer tells a tool that nobody waits for it any more.
     maxHeartbeatThrottleInterval: '2s',
     // A task scheduled while no worker is alive waits this long for the dead one's cache.

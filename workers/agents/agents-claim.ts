@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Claim, QueueClaims } from '../../client/hosts/queue-claims';
 import { placeOf, type ClaimFacts, type Offer } from '../../contracts/sessions/claims';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { identityOf, isAlive } from '../../system/process-identity';
+import { identityOf, isAlive } from '../../system/processes/process-identity';
 import { differencesOf, fingerprintOf } from './agents-offer';
 import { pollerIdentity, polledQueue, serving, type Poller } from './agents-pollers';
 

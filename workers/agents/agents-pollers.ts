@@ -1,6 +1,7 @@
 // Who polls a task queue of agents, as the server lists them. Each names itself in the identity with which it polls.
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
+import { isRunning } from '../../system/processes/proc';
 import { POLLER_MS, pollersOf, QUEUE_TYPES } from '../pollers';
 
 export interface Poller {
@@ -53,12 +54,8 @@ function isThere({
 }): boolean {
   if (machine !== hostname()) return true;
   if (pid === process.pid) return serving.has(instance);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (err) {
-    return (err as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
+  // One that has ended counts as gone, even if nobody has waited for it: it still has its pid.
+  return isRunning(pid);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   type McpServerEntry,
   type Versioning,
 } from '../../contracts/schemas/configuration/configuration';
+import type { CheckpointSettings } from '../../contracts/workspaces/settings';
 import type { LogLevel } from '../../contracts/text/log-levels';
 import type { EncryptionSettings } from '../../encryption/encryption-settings';
 import { sessionEnvironment } from '../../exec/host/session-environment';
@@ -22,6 +23,7 @@ import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { ConfiguredModels } from '../../models/model-settings';
 import type { BuiltInOptions } from '../../tools/registry';
 import type { LogLimits } from '../../system/log/bounded-log';
+import { configuredCheckpoints } from './configured-checkpoints';
 import { configuredEncryption, encryptionKeys } from './configured-encryption';
 import { configuredGateway, gatewayKeys, type GatewaySettings } from './configured-gateway';
 import { configuredModels } from './configured-models';
@@ -50,6 +52,8 @@ export interface Configuration {
   secrets: SecretSettings;
   /** How much disk space may be used, and where large values are stored. */
   storage: StorageSettings;
+  /** Which workspaces have checkpoints, and what these may hold. */
+  checkpoints: CheckpointSettings;
   /** What the models of all agents may use in a day. */
   quota: DailyQuota;
   /** How runs move from one build of the workflows to the next. */
@@ -241,6 +245,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     encryption: configuredEncryption(file.encryption, folder),
     secrets: configuredSecrets(file.secrets, folder),
     storage: configuredStorage(file.storage),
+    checkpoints: configuredCheckpoints(file.checkpoints),
     quota: {
       tokens: file.quota.tokens_per_day ?? null,
       costUsd: file.quota.dollars_per_day ?? null,

@@ -32,8 +32,10 @@ function providerSettings(entry: ModelProviderEntry, folder: string): ProviderSe
   };
 }
 
-function modelSettings({ window, max_output_tokens: maxOutputTokens, prices }: ModelEntry): ModelSettings {
+function modelSettings(entry: ModelEntry): ModelSettings {
+  const { window, max_output_tokens: maxOutputTokens, prices, images } = entry;
   return {
+    ...(images !== undefined && { images }),
     ...(window !== undefined && { window }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(prices && {

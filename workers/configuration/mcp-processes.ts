@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { endGroup } from '../../system/process-end';
+import { endGroup } from '../../system/processes/process-end';
 import { readJson, writeJson } from '../../system/json-file';
-import { identityOf, isAlive, type Identity } from '../../system/process-identity';
+import { identityOf, isAlive, type Identity } from '../../system/processes/process-identity';
 
 interface StartedServers {
   worker: Identity;

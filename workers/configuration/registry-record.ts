@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import type { RegistryRecord } from '../../contracts/tools/registry-record';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
-import { identityOf, isAlive, type Identity } from '../../system/process-identity';
+import { identityOf, isAlive, type Identity } from '../../system/processes/process-identity';
 import type { ToolRegistry } from '../../tools/registry';
 import type { ConfiguredTools } from './configured-tools';
 import type { WorkersLog } from '../workers';

@@ -11,7 +11,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { WORKER_LOST } from '../../contracts/errors/failure';
 import { hostTaskQueue } from '../../contracts/ids';
 import { dataFolderId } from '../../exec/host/data-folder';
-import { identityOf, machineId } from '../../system/process-identity';
+import { identityOf, machineId } from '../../system/processes/process-identity';
 import { inUse } from '../folder-claim';
 import { RepeatedLook } from '../repeated-look';
 

@@ -17,7 +17,7 @@ import type { SessionParts } from './open-sessions';
 
 export interface HostSideOptions extends Omit<
   HostWorkerOptions,
-  'ownership' | 'sessions' | 'sandbox' | 'logBytes' | 'keepMs' | 'offers'
+  'ownership' | 'sessions' | 'sandbox' | 'logBytes' | 'keepMs' | 'checkpoints' | 'offers'
 > {
   facts: ClaimFacts;
   dataDir: string;
@@ -71,6 +71,7 @@ export async function createHostSide({
     sessions,
     logBytes: storage.hostLogBytes,
     keepMs: storage.closedSessionMs,
+    checkpoints: configuration.checkpoints,
     sandbox,
     offers,
   });

@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
+import type { ImageStore } from '../../activities/blobs/image-store';
 import type { LargeValues } from '../../activities/blobs/large-values';
 import { CommandCompletion } from '../../activities/host/command-completion';
 import { CommandGate, type CheckCode } from '../../activities/host/command-gate';
 import { createHostActivities } from '../../activities/host/host-activities';
+import { createWorkspaceActivities } from '../../activities/host/workspace-activities';
 import { createToolActivities } from '../../activities/tools/tool-activities';
 import type { ToolRulings } from '../../activities/tools/tool-ruling';
 import { ToolChannel } from '../../activities/tools/tool-channel';
@@ -15,10 +17,13 @@ import { hostTaskQueue, LOCAL_HOST, type SessionRef } from '../../contracts/ids'
 import { armSession } from '../../exec/client/arm-session';
 import { AttachServer } from '../../exec/attach/attach-server';
 import { AuditLog } from '../../exec/host/audit-log';
+import { FilesHost } from '../../exec/transfer/door/files-host';
+import { FilesDoor } from '../../exec/transfer/door/files-door';
 import { HostAccess } from '../../exec/host/host-access';
 import type { Sandbox } from '../../exec/sandbox/sandbox';
 import type { Terminals } from '../../exec/terminals';
 import type { PolicySettings } from '../../contracts/tools/policy';
+import type { CheckpointSettings } from '../../contracts/workspaces/settings';
 import type { HostFacts } from '../../contracts/sessions/remote-hosts';
 import type { Effects } from '../../contracts/tools/tools';
 import type { ToolRegistry } from '../../tools/registry';
@@ -27,6 +32,7 @@ import { activityInterceptors } from '../telemetry/activity-interceptors';
 import { hostGauges } from '../telemetry/host-gauges';
 import type { WantedMetrics } from '../telemetry/wanted-metrics';
 import { HostPresence } from './host-presence';
+import { HostWorkspaces } from './host-workspaces';
 import { logLooks, retentionLooks } from './log-looks';
 import type { OfferLooks } from './offer-looks';
 import { OrphanSweep } from './orphan-sweep';
@@ -41,6 +47,8 @@ export interface HostWorkerOptions {
   logBytes: number;
   /** How long a closed session is kept, in milliseconds. */
   keepMs: number;
+  /** Which files checkpoints hold. */
+  checkpoints: CheckpointSettings;
   /** The sandbox of tools outside sessions; each session has its own. */
   sandbox: Sandbox | undefined;
   connection: NativeConnection;
@@ -50,6 +58,7 @@ export interface HostWorkerOptions {
   journal: TaskJournal;
   tools: ToolRegistry;
   blobs: LargeValues;
+  images: ImageStore;
   policy: () => PolicySettings;
   rulings: ToolRulings;
   /** The agents' tools, for a host without agents. */
@@ -84,8 +93,6 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
   const { ownership, policy, rulings, checks, sandbox, offers, log } = options;
   const { dataDir, cwd, env } = sessions.options;
-  const confine =
-    sandbox && ((folder: string, argv: readonly string[]): string[] => sandbox.program(folder, argv));
   const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
     await armSession(dataDir, ref, 'type', signal);
   };
@@ -110,10 +117,15 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
   const gate = new CommandGate(checks, policy, audit);
+  const ofFiles = new HostWorkspaces({ ...options, client: client.temporal });
+  const { workspaces, trees } = ofFiles;
+  const sandboxOf = (agent: string): Sandbox | undefined => ofFiles.sandboxOf(agent);
+  const files = new FilesHost({ host, cwd, env, sandboxOf, access, audit });
+  const filesDoor = new FilesDoor({ dataDir, host, files });
   const door =
     options.listen === undefined
       ? undefined
-      : new AttachServer({ dataDir, host, listen: options.listen, access, audit });
+      : new AttachServer({ dataDir, host, listen: options.listen, access, audit, files });
   const listens = (): HostFacts['listens'] => door?.announced ?? null;
   // A host in the same process as the agents is online whenever they are.
   const presence =
@@ -122,7 +134,18 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
       : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens, log });
   // The claim identifies the previous owner, except a host of an older release.
   if (ownership.isNew) await presence?.claim();
-  await door?.open();
+  const closeDoors = (): void => {
+    door?.close();
+    filesDoor.close();
+    files.close();
+  };
+  try {
+    await door?.open();
+    await filesDoor.open();
+  } catch (err) {
+    closeDoors();
+    throw err;
+  }
   const admit = (tool: string, effects: Effects): void =>
     access.check(tool, effects === 'read_only' ? 'looks' : 'mutates');
   const worker = await Worker.create({
@@ -147,10 +170,12 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
         client,
         tools,
         blobs,
+        images: options.images,
         rulings,
         confirm: () => ownership.confirm(),
-        host: { name: host, cwd, env, admit, confine, sandbox, connectTools },
+        host: { name: host, cwd, env, admit, connectTools, ...ofFiles.toolHost },
       }),
+      ...createWorkspaceActivities({ host, ownership, access, sessions, workspaces, trees }),
       ...presence?.presence.activities,
     },
     maxConcurrentActivityTaskExecutions: 500,
@@ -159,7 +184,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     ...stopsWithin(options.drainMs),
     interceptors: { activity: activityInterceptors(journal, options.tracing) },
   }).catch((err: unknown) => {
-    door?.close();
+    closeDoors();
     throw err;
   });
   const hasOpenSession = (): boolean =>
@@ -169,6 +194,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     logs.looks.start();
     gauges?.start({ now: true });
     retention.start();
+    ofFiles.looks.start();
     presence?.start();
     offers?.start(hasOpenSession);
     for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
@@ -180,7 +206,8 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     logs.looks.stop();
     gauges?.stop();
     retention.stop();
-    door?.close();
+    ofFiles.looks.stop();
+    closeDoors();
     await presence?.stop();
     completion.detach();
     channel.detach();

@@ -12,7 +12,7 @@ import { keepBounded } from '../../system/log/bounded-log';
 import { outliveLog } from '../../system/log/outlive-log';
 import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
-import { identityOf } from '../../system/process-identity';
+import { identityOf } from '../../system/processes/process-identity';
 import { workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
 import { loadTools } from '../configuration/tool-modules';

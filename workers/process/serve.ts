@@ -1,8 +1,10 @@
 // The worker process that `holdfast up` starts detached. It reports that it is ready by a record in the data folder.
 import '../../system/compile-cache';
 import { parseArgs } from 'node:util';
-import { armCrashPoint } from '../../activities/crash-point';
+import { armCrashPoint } from '../../system/faults/crash-point';
 import { LOCAL_HOST } from '../../contracts/ids';
+import { standBy } from '../../system/processes/detached-process';
+import { loadBeforehand } from './load-beforehand';
 import { runWorker } from './run-worker';
 import { reportFailure } from './start-failure';
 
@@ -20,11 +22,14 @@ async function main(): Promise<void> {
       workdir: { type: 'string' },
       tools: { type: 'string', multiple: true, default: [] },
       config: { type: 'string' },
+      'stand-by': { type: 'boolean', default: false },
     },
   });
   if (!values.data) throw new Error('--data is missing');
   armCrashPoint(process.env.HOLDFAST_CRASH_FILE);
-  await runWorker({ ...values, dataDir: values.data, host: values['agents-only'] ? null : values.host });
+  const { data: dataDir, tools, config } = values;
+  if (values['stand-by']) await standBy(() => loadBeforehand({ dataDir, tools, config }));
+  await runWorker({ ...values, dataDir, host: values['agents-only'] ? null : values.host });
 }
 
 // All is released then. What still waits for an answer of the server, such as the call of a script, is asked again by the

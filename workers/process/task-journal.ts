@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import type { Context } from '@temporalio/activity';
-import { crashPoint } from '../../activities/crash-point';
+import { crashPoint } from '../../system/faults/crash-point';
 import { workerLost } from '../../contracts/errors/failure';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
-import { identityOf, isAlive, type Identity } from '../../system/process-identity';
+import { identityOf, isAlive, type Identity } from '../../system/processes/process-identity';
 
 const PARTIAL = '.partial';
 

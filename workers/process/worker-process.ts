@@ -1,19 +1,14 @@
 // Starts, finds and stops the detached worker process of a data folder: at most one.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFileSync, mkdirSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { mkdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { connectTemporal, resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
-import { startDetached } from '../../system/detached-process';
+import { startDetached } from '../../system/processes/detached-process';
 import { withLock } from '../../system/lock';
-import { withoutNodeWarnings } from '../../system/log/log-tail';
-import { endGroup } from '../../system/process-end';
+import { endGroup } from '../../system/processes/process-end';
 import { compiledEntry } from '../../system/package-root';
 import { workersConfiguration } from '../configuration/configuration';
 import { secretStore } from '../configuration/configured-secrets';
@@ -44,10 +39,12 @@ const LOOK_EVERY_MS = 20;
 const LOAD_MS = 60_000;
 const AWAKE_MS = 2_000;
 /**
- * The young generation of a worker begins with 16 MB and need not grow to it: while modules and workflows load, V8 collects
- * nothing then. A tenth of the processor time of a start.
+ * The young generation of a worker has 16 MB from the start: while modules and workflows load, V8 collects nothing then, a
+ * tenth of the processor time of a start. In a burst of work it would grow to 128 MB in each thread, and stay.
  */
-const NODE_FLAGS = ['--min-semi-space-size=16'];
+const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
+/** Each thread of the SDK's core would keep freed memory in an arena of its own (mallopt(3)). */
+const MALLOC = { MALLOC_ARENA_MAX: '2' };
 
 export interface WorkerChoice {
   dataDir: string;
@@ -88,18 +85,13 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
     // Validated here, so that a fault is reported at once and with its own error.
-    const { modules, encryption, secrets } = workersConfiguration(choice.dataDir, choice.config);
+    const { encryption, secrets } = workersConfiguration(choice.dataDir, choice.config);
     encryptedPayloads(encryption, choice.env);
     secretStore(secrets, choice.env);
-    // Another server, choice or release is wanted now; its sessions live on under the next worker.
-    if (before) {
-      await checkTools(choice, before, modules.length > 0);
-      await endGroup(before.identity, STOP_GRACE_MS);
-    }
     // In parallel with loading: otherwise a task for a killed worker's cache waits two seconds there.
     const search = new AbortController();
     const resetting = before ? undefined : resetLost(choice, search.signal);
-    const started = await startWorker(choice).finally(() => search.abort());
+    const started = await startWorker(choice, before).finally(() => search.abort());
     await resetting;
     return started;
   });
@@ -157,49 +149,24 @@ const serves = (
   (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
   (config === undefined || config === record.config);
 
-/** Loads the modules in a throwaway process: if they do not load, the previous worker stays. */
-async function checkTools(
-  { dataDir, env, config = recordedConfig(dataDir), tools = recordedTools(dataDir), onKept }: WorkerChoice,
-  before: WorkerRecord,
-  hasConfigured: boolean,
-): Promise<void> {
-  if (tools.length === 0 && !hasConfigured) return;
-  const args = ['--data', dataDir, ...tools.flatMap((file) => ['--tools', file])];
-  if (config) args.push('--config', config);
-  const child = spawn(process.execPath, [compiledEntry('workers/process/check-tools.js'), ...args], {
-    ...{ cwd: dataDir, env, timeout: LOAD_MS, killSignal: 'SIGKILL' },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  let failure: StartFailure | undefined;
-  child.once('message', (said: StartFailure) => (failure = said));
-  const [said, [code]] = (await Promise.all([text(child.stderr as Readable), once(child, 'close')])) as [
-    string,
-    [number | null],
-  ];
-  if (code === 0) return;
-  const { log } = workerPaths(dataDir);
-  appendFileSync(log, said);
-  onKept?.(before);
-  const keptPid = before.identity.pid;
-  // The same error as without a worker.
-  if (failure) throw HoldfastError.received(failure.code, { ...failure.facts, keptPid });
-  const why = code === null ? `the modules were not loaded after ${LOAD_MS} ms\n${said}` : said;
-  throw new HoldfastError('worker_failed', { reason: withoutNodeWarnings(why).trim(), log, keptPid });
-}
-
-async function startWorker({
-  dataDir,
-  address,
-  namespace,
-  profile,
-  workdir = recordedWorkdir(dataDir),
-  tools = recordedTools(dataDir),
-  config = recordedConfig(dataDir),
-  host = LOCAL_HOST,
-  queue = recordedQueue(dataDir),
-  join = false,
-  env,
-}: WorkerChoice): Promise<WorkerRecord> {
+/** @param before of another server, choice or release; its sessions live on. It stays if the next one does not load. */
+async function startWorker(
+  {
+    dataDir,
+    address,
+    namespace,
+    profile,
+    workdir = recordedWorkdir(dataDir),
+    tools = recordedTools(dataDir),
+    config = recordedConfig(dataDir),
+    host = LOCAL_HOST,
+    queue = recordedQueue(dataDir),
+    join = false,
+    onKept,
+    env,
+  }: WorkerChoice,
+  before: WorkerRecord | undefined,
+): Promise<WorkerRecord> {
   const { log } = workerPaths(dataDir);
   const args = ['--data', dataDir, '--address', address, '--namespace', namespace];
   if (profile) args.push('--profile', profile);
@@ -209,14 +176,18 @@ async function startWorker({
   args.push(...(host === null ? ['--agents-only'] : ['--host', host]));
   if (queue) args.push('--queue', queue);
   if (join) args.push('--join');
+  if (before) args.push('--stand-by');
   const started = await startDetached({
     args: [...NODE_FLAGS, compiledEntry('workers/process/serve.js'), ...args],
-    ...{ cwd: dataDir, env, log },
+    ...{ cwd: dataDir, env: { ...MALLOC, ...env }, log },
     stdio: (output) => ['ignore', output, output, 'ipc'],
     readyAs: (pid) => {
       const record = runningWorker(dataDir);
       return record?.identity.pid === pid ? record : undefined;
     },
+    ...(before && {
+      replaces: { makeRoom: () => endGroup(before.identity, STOP_GRACE_MS), loadMs: LOAD_MS },
+    }),
   });
   if (started.ended === undefined) {
     // Only now: a module that cannot be loaded must not keep all later workers from starting.
@@ -226,10 +197,14 @@ async function startWorker({
     recordQueue(dataDir, queue);
     return started.facts;
   }
-  const { ended, tail, message } = started;
+  const { ended, tail, message, hasBegun } = started;
+  const kept = hasBegun ? undefined : before;
+  if (kept) onKept?.(kept);
+  const keptFacts = kept && { keptPid: kept.identity.pid };
   if (message !== undefined) {
     const { code, facts } = message as StartFailure;
-    throw HoldfastError.received(code, facts);
+    // The same error as without a worker.
+    throw HoldfastError.received(code, { ...facts, ...keptFacts });
   }
-  throw new HoldfastError('worker_failed', { reason: `${ended}: ${tail}`, log });
+  throw new HoldfastError('worker_failed', { reason: `${ended}: ${tail}`, log, ...keptFacts });
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { readJson } from '../../system/json-file';
 import { isOwnRelease, type Release } from '../../system/package-root';
-import { livingStat } from '../../system/proc';
-import { isAlive, type Identity } from '../../system/process-identity';
+import { livingStat } from '../../system/processes/proc';
+import { isAlive, type Identity } from '../../system/processes/process-identity';
 
 export interface WorkerRecord {
   identity: Identity;

@@ -1,11 +1,12 @@
 // The messages that an agent accepts. Signals and updates feed the same conversation; a malformed signal is recorded
 // as refused and never fails a workflow task.
-import { currentUpdateInfo } from '@temporalio/workflow';
+import { currentUpdateInfo, workflowInfo } from '@temporalio/workflow';
 import type { AgentResult, RecoverRequest } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { recoverContent, sendContent } from '../../contracts/message-content';
 import { AGENT_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
+import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
 import { listenToAnswers } from './agent-approvals';
 import type { Conversation } from './conversation';
 import { Listener } from '../messages/listener';
@@ -80,6 +81,23 @@ export function listen(conversation: Conversation): void {
     return conversation.state();
   });
   listener.signal(MESSAGES.interrupt, () => void conversation.interruptTurnAtWork());
+
+  let nameless = 0;
+  const rewind = async (request: RewindRequest): Promise<RewindResult> => {
+    // A signal may have no id: each of these is another one.
+    const id = idOf(request) ?? `${workflowInfo().runId}/${(nameless += 1)}`;
+    const rewound = await conversation.rewinds.rewind(request, id);
+    conversation.show();
+    return rewound;
+  };
+  listener.update(MESSAGES.rewind, rewind);
+  listener.signal(MESSAGES.rewind, (request) => {
+    isOpen();
+    void rewind(request).catch((err: unknown) => {
+      conversation.refuse(err);
+      conversation.show();
+    });
+  });
 
   listener.update(
     MESSAGES.spawn,

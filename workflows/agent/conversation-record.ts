@@ -16,6 +16,8 @@ export interface ConversationRecord {
   /** What the model still sees. */
   messages: Message[];
   turns: number;
+  /** Of the whole conversation; absent in records of earlier releases. */
+  steps?: number;
   sessions: number[];
   agents: SubAgentRecord[];
   /** Queued messages that came by signal. */
@@ -71,3 +73,7 @@ export function carriedResult({ output, ...result }: AgentResult, maxBytes = MAX
 /** Whether the rest of the record fits into one payload with the messages. */
 export const fits = (record: ConversationRecord): boolean =>
   jsonBytes({ ...record, messages: [] }) <= MAX_REST_BYTES;
+
+/** The number of the last step: `before`, if none of the messages has one. */
+export const lastStep = (messages: readonly Message[], before = 0): number =>
+  messages.reduce((last, message) => Math.max(last, ('step' in message && message.step) || 0), before);

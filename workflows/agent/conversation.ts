@@ -20,11 +20,13 @@ import type {
 } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
-import { agentWorkflowId, hostNameOf, turnWorkflowId } from '../../contracts/ids';
+import { hostNameOf, turnWorkflowId } from '../../contracts/ids';
 import { addUsage } from '../../contracts/agents/usage';
 import type { Wait } from '../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../contracts/agents/work-state';
 import { agentDetails } from './agent-labels';
+import { waitOf } from './agent-waits';
+import { AgentRewinds } from './agent-rewinds';
 import { AgentSessions } from './agent-sessions';
 import { carriedConversation } from './carried-conversation';
 import { continuedInput, settingsOf } from '../turn/agent-turn';
@@ -32,6 +34,7 @@ import {
   carriedResult,
   fits,
   isLong,
+  lastStep,
   newConversation,
   STOPPED,
   type ConversationRecord,
@@ -39,6 +42,7 @@ import {
 import { CurrentTurn } from './current-turn';
 import { firstMessages } from './first-messages';
 import { OpenQuestions } from '../messages/open-questions';
+import { AgentOwnWorkspace } from './own-workspace';
 import { refuse } from '../messages/refusal';
 import { SubAgents } from './sub-agents';
 import { TakenMessages } from './taken-messages';
@@ -65,6 +69,7 @@ export class Conversation {
   readonly agents: SubAgents;
   readonly taken: TakenMessages;
   readonly questions: OpenQuestions;
+  readonly rewinds: AgentRewinds;
   /** Accepts no messages for a moment: it is about to continue as new. */
   isDraining = false;
   private readonly queue: Queued[] = [];
@@ -83,8 +88,11 @@ export class Conversation {
   private usage: Usage | null;
   private readonly scope = new CancellationScope();
   private readonly turn = new CurrentTurn();
+  /** In earlier runs. */
+  private readonly stepsBefore: number;
   private readonly isFresh: boolean;
   private readonly settings: AgentSettings;
+  private readonly workspace: AgentOwnWorkspace;
   private readonly told: ToldState;
 
   constructor(
@@ -101,8 +109,16 @@ export class Conversation {
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
+    this.workspace = new AgentOwnWorkspace(id, input, this.settings);
     this.transcript.push(...messages);
     this.turns = turns;
+    this.stepsBefore = carried?.steps ?? 0;
+    this.rewinds = new AgentRewinds({
+      ...{ agent: id, settings: this.settings, transcript: this.transcript },
+      busyWith: () => this.busyWith,
+      nextStep: () => lastStep(this.transcript.messages, this.stepsBefore) + 1,
+      resetSessions: (reason) => this.sessions.reset(reason),
+    });
     this.sessions = new AgentSessions(id, input, carried);
     this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
     this.taken = new TakenMessages(taken);
@@ -189,10 +205,13 @@ export class Conversation {
 
   /** Runs until its end, or until it should continue as new with the returned record. */
   private async converse(): Promise<ConversationRecord | undefined> {
+    if (this.input.workspace) await this.workspace.make();
     if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
     const idleMs = this.input.idleMs ?? DAY_MS;
     const hasWork = (): boolean => this.queue.length > 0 || this.recoverReason !== null;
     while (this.stopReason === null) {
+      // A rewind goes first; no message that came meanwhile overtakes it.
+      if (this.rewinds.isRewinding) await condition(() => !this.rewinds.isRewinding);
       if (this.recoverReason !== null) await this.resetSessions(this.recoverReason);
       const next = this.mayContinueAsNew() ? undefined : this.queue.shift();
       if (next) {
@@ -249,6 +268,7 @@ export class Conversation {
     const result = await this.turn.run({
       ...{ agent: id, number, message, settings },
       extent: transcript.extent,
+      stepsBefore: lastStep(this.transcript.messages, this.stepsBefore),
       tells: told.isTelling,
     });
     const isRecovered = result.reason === 'stopped' && this.recoverReason !== null && !this.isEnding;
@@ -285,6 +305,7 @@ export class Conversation {
     return {
       messages,
       turns,
+      steps: lastStep(this.transcript.messages, this.stepsBefore),
       ...this.sessions.record,
       agents: agents.record,
       taken: this.taken.record,
@@ -313,6 +334,7 @@ export class Conversation {
     log.info('agent ended', { reason, turns: this.turns });
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
     await this.sessions.close(reason, this.turns);
+    if (this.input.workspace) this.lastResult = await this.workspace.leave(this.lastResult ?? STOPPED);
   }
 
   /** Updates the search attributes; to be called where the state will last. A command. */
@@ -358,14 +380,16 @@ export class Conversation {
     };
   }
 
+  private get busyWith(): string | undefined {
+    if (this.working) return `turn ${this.turns}`;
+    if (this.queue.length > 0) return 'a message that is next';
+    return this.recoverReason === null ? undefined : 'the reset of its sessions';
+  }
+
   private get waits(): Wait | null {
     const { id, status, turns } = this;
-    const since = this.shown.since.toISOString();
-    const [asked] = this.questions.open;
-    if (asked && status !== 'ended')
-      return { for: 'approval', since: asked.askedAt, workflowId: asked.workflowId };
-    if (status === 'working') return { for: 'turn', since, workflowId: turnWorkflowId(id, turns) };
-    return status === 'idle' ? { for: 'message', since, workflowId: agentWorkflowId(id) } : null;
+    const { open: questions } = this.questions;
+    return waitOf({ id, status, turns, since: this.shown.since.toISOString(), questions });
   }
 
   private get status(): AgentState['status'] {

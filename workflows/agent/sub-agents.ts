@@ -257,7 +257,7 @@ export class SubAgents {
   }
 
   private inputOf(
-    { prompt, instructions, model, tools, limits = {} }: SpawnRequest,
+    { prompt, instructions, model, tools, limits = {}, workspace }: SpawnRequest,
     agents: number,
   ): AgentInput {
     const { host, remoteHost, cwd, context, yield: yielding, dialect, tenant } = this.input;
@@ -280,7 +280,7 @@ export class SubAgents {
       ...(host && { host }),
       ...(remoteHost && { remoteHost }),
       ...(tenant !== undefined && { tenant }),
-      ...(cwd && { cwd }),
+      ...(workspace === 'own' ? { workspace: { of: cwd ?? null, for: this.parent } } : cwd && { cwd }),
       ...(context && { context }),
       ...(yielding && { yield: yielding }),
     };
@@ -295,9 +295,10 @@ export class SubAgents {
         results[agentId] = { role, status: 'running' };
         continue;
       }
-      const { answer, reason, error, steps } = result;
+      const { answer, reason, error, steps, workspace } = result;
       const shown = answer && fitText(answer, MAX_ANSWER_BYTES / waited.length);
-      results[agentId] = { role, status: 'ended', answer: shown, reason, error, steps };
+      const changes = workspace && { changes: workspace.counts };
+      results[agentId] = { role, status: 'ended', answer: shown, reason, error, steps, ...changes };
       if (!agent.isTold) usage = addUsage(usage, result.usage);
       agent.isTold = true;
     }

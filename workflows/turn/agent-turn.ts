@@ -25,6 +25,8 @@ export interface TurnOfAgent {
   settings: AgentSettings;
   /** Of the messages that the agent holds. */
   extent: Transcript['extent'];
+  /** The conversation's steps before it. */
+  stepsBefore: number;
   /** Whether its search attributes say what it is doing. */
   tells: boolean;
   /** Called once it runs, with a function that interrupts it. */
@@ -33,14 +35,18 @@ export interface TurnOfAgent {
 
 /** A cancelled turn still returns what it has: a stop loses nothing of the conversation. */
 export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
-  const { agent, number, message, settings, extent, tells, started } = of;
+  const { agent, number, message, settings, extent, stepsBefore, tells, started } = of;
   const { runId, firstExecutionRunId: born } = workflowInfo();
   const earlier = { ...extent, runId };
   try {
     const child = await startChild(turn, {
       workflowId: turnWorkflowId(agent, number),
       args: [
-        { agent, born, turn: number, message, settings, earlier, timer: 'with-tools', spawns: 'by-signal' },
+        {
+          ...{ agent, born, turn: number, message, settings, earlier, stepsBefore },
+          timer: 'with-tools',
+          spawns: 'by-signal',
+        },
       ],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
@@ -70,6 +76,7 @@ const NOT_FOR_TURNS: readonly string[] = [
   'openSessions',
   'idleMs',
   'from',
+  'workspace',
 ] satisfies (keyof AgentInput)[];
 
 /** The part of an agent's input that its turns get. */

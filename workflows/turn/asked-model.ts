@@ -1,7 +1,7 @@
 // The model calls of a turn: its replies, and summaries. While the quota of the day is used up, the turn waits here.
 import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { AgentActivities } from '../../contracts/activities';
-import type { Compaction, ModelCall } from '../../contracts/agents/agent';
+import type { Compaction, ModelCall } from '../../contracts/agents/model-call';
 import type { PlannedReply } from '../../contracts/agents/model-reply';
 import { fromFailure } from '../../contracts/errors/failure';
 import { label } from '../../contracts/text/labels';

@@ -44,7 +44,7 @@ export const toolsAt = (
   });
 
 /** The server gives an activity its workflow's tenant, but tells it only what the activity itself was scheduled with. */
-function ownShare(): ActivityOptions {
+export function ownShare(): ActivityOptions {
   const { fairnessKey } = workflowInfo().priority ?? {};
   return fairnessKey ? { priority: shareOf(fairnessKey) } : {};
 }

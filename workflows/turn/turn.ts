@@ -3,16 +3,15 @@ import { CancellationScope, isCancellation, patched, workflowInfo } from '@tempo
 import {
   DEFAULT_LIMITS,
   type EndReason,
-  type ModelCall,
   type ToolCall,
   type ToolResult,
   type TurnError,
   type TurnInput,
-  type TurnRecord,
   type TurnResult,
   type TurnState,
   type Usage,
 } from '../../contracts/agents/agent';
+import type { ModelCall } from '../../contracts/agents/model-call';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { failedCall } from '../../contracts/errors/failed-call';
 import { fromFailure } from '../../contracts/errors/failure';
@@ -29,14 +28,16 @@ import { AskedModel } from './asked-model';
 import { Approvals, listenToApprovals, newApprovals } from '../messages/approvals';
 import { Listener } from '../messages/listener';
 import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
-import { outOfTime } from './out-of-time';
 import { toolCalled, turnEnded } from '../messages/metered';
 import { Spawns } from './spawns';
 import { runCalls } from './step-calls';
+import { recordedResult } from './recorded-result';
 import { recordedTranscript } from './recorded-transcript';
 import { callTool } from './tool-activities';
-import { errorOf, SHOWN_BYTES } from './turn-error';
+import { TurnCheckpoints } from './turn-checkpoints';
+import { endOf, SHOWN_BYTES, type TurnEnd } from './turn-error';
 import { factsOf, TurnProgress } from './turn-progress';
+import type { TurnRecord } from './turn-record';
 import { lastProse, repairText } from './turn-texts';
 import { WallTime } from './wall-time';
 import { continueInNextRun } from '../next-run';
@@ -71,6 +72,7 @@ class Turn {
   readonly wallTime = new WallTime(() => this.wallMsLeft);
   readonly agentsWait = new AgentsWait();
   readonly spawns = new Spawns();
+  private readonly checkpoints: TurnCheckpoints;
   private readonly limits: typeof DEFAULT_LIMITS;
   private steps: number;
   private calls: number;
@@ -104,6 +106,7 @@ class Turn {
     this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
     this.progress = new TurnProgress(input, this.limits.steps);
     this.model = new AskedModel(this.progress, () => this.wallMsLeft);
+    this.checkpoints = new TurnCheckpoints(input, this.transcript);
     // A turn never continues as new while one of its calls waits: only the approved rules are carried over.
     const questions = new QuestionsForAgent(input.agent);
     this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () => {
@@ -130,11 +133,20 @@ class Turn {
   }
 
   async run(): Promise<TurnResult> {
+    const end = await this.work();
+    if (this.checkpoints.isPending) await this.checkpoints.settled();
+    return this.result(end.reason, end.answer, end.error);
+  }
+
+  private async work(): Promise<TurnEnd> {
     if (this.input.timer !== 'with-tools') this.wallTime.start();
     for (;;) {
-      const over = this.over();
-      if (over) return this.result(over);
-      if (this.isLong()) await continueInNextRun<typeof turn>(this.input, this.record());
+      const reason = this.over();
+      if (reason) return { reason };
+      if (this.isLong()) {
+        if (this.checkpoints.isPending) await this.checkpoints.settled();
+        await continueInNextRun<typeof turn>(this.input, this.record());
+      }
       this.steps += 1;
       let reply: PlannedReply;
       try {
@@ -144,28 +156,32 @@ class Turn {
         }
         reply = await this.model.reply(this.steps, this.input.settings.model, () => this.modelCall);
       } catch (err) {
-        if (this.isInterrupted) return this.result('interrupted');
+        if (this.isInterrupted) return { reason: 'interrupted' };
         if (isCancellation(err)) throw err;
         if (this.mayCompact(err)) continue;
-        const late = outOfTime(err);
-        if (late) return this.result('time_limit', null, late.failure ? errorOf(late.failure) : null);
-        return this.result('model_error', null, errorOf(err));
+        return endOf(err);
       }
+      if (this.checkpoints.isPending) await this.checkpoints.settled();
       const { text, parsed, usage, window } = reply;
+      const step = this.nextStep;
+      const isRecorded = reply.checkpoint && step !== undefined;
+      if (isRecorded) await this.checkpoints.before(step);
       this.transcript.push({
         role: 'assistant',
         ...(text !== undefined && { text }),
         parsed,
         ...(usage && { usage }),
+        ...(step !== undefined && { step }),
       });
       this.spend(usage);
       this.isFullForModel = window !== undefined && tokensOf(usage ?? null) > FULL_WINDOW * window;
-      if (parsed.kind === 'answer') return this.result('answered', parsed.answer);
+      if (parsed.kind === 'answer') return { reason: 'answered', answer: parsed.answer };
       if (parsed.kind === 'calls') {
         this.repairs = 0;
         this.progress.runs(parsed, this.keyOf);
         this.spawns.plans = reply.plans ?? {};
         await this.callTools(parsed.calls, parsed.headline);
+        if (isRecorded) this.checkpoints.after(step);
         continue;
       }
       this.repairs += 1;
@@ -173,10 +189,17 @@ class Turn {
       const problem = fitText(parsed.problem, SHOWN_BYTES);
       if (left < 0) {
         const error = new HoldfastError('format_error', { attempts: this.repairs, problem });
-        return this.result('format_error', null, error.toData());
+        return { reason: 'format_error', error: error.toData() };
       }
       this.transcript.push({ role: 'repair', text: repairText(problem, left) });
     }
+  }
+
+  /** The number of the next reply in the conversation. */
+  private get nextStep(): number | undefined {
+    const { stepsBefore } = this.input;
+    if (stepsBefore === undefined) return undefined;
+    return stepsBefore + 1 + this.transcript.messages.filter(({ role }) => role === 'assistant').length;
   }
 
   state(): TurnState {
@@ -244,7 +267,8 @@ class Turn {
     const { model, tools, dialect, instructions, outputSchema, host, cwd } = settings;
     const turn = { workflowId, runId, ...this.transcript.extent };
     const plans = this.input.spawns === 'by-signal' ? ({ plans: true } as const) : {};
-    const own = { agent, turn, earlier, key: this.stepKey, ...plans };
+    const checkpoints = this.input.stepsBefore === undefined ? {} : ({ checkpoints: true } as const);
+    const own = { agent, turn, earlier, key: this.stepKey, ...plans, ...checkpoints };
     return { model, tools, dialect, instructions, outputSchema, host, cwd, ...own };
   }
 
@@ -278,9 +302,7 @@ class Turn {
       toolCalled(result);
       // When little room is left, the remaining results share it; the calls have run, so each is recorded.
       const room = (MAX_TURN_BYTES - this.transcript.bytes) / (results.length - index);
-      const { callId, tool, isError, session } = result;
-      const content = fitText(result.content, Math.max(0, room - MESSAGE_OVERHEAD_BYTES));
-      this.transcript.push({ role: 'tool', callId, tool, content, isError, ...(session && { session }) });
+      this.transcript.push(recordedResult(result, room));
     }
   }
 
@@ -370,6 +392,4 @@ class Turn {
   }
 }
 
-/** The size of a tool's message without its content. */
-const MESSAGE_OVERHEAD_BYTES = 500;
 const INTERRUPTED = 'the turn was interrupted';

@@ -11,6 +11,7 @@ import { DECISIONS } from '../../tools/approvals';
 import { ID_PATTERN } from '../../ids';
 import { LOG_LEVELS } from '../../text/log-levels';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../../tools/policy';
+import { checkpointsSchema } from './checkpoints-configuration';
 import { encryptionSchema } from './encryption-configuration';
 import { gatewaySchema } from './gateway-configuration';
 import { quotaSchema } from '../quota-shapes';
@@ -114,6 +115,7 @@ const modelName = z
 const modelSchema = z.strictObject({
   window: z.optional(tokens),
   max_output_tokens: z.optional(tokens),
+  images: z.optional(z.boolean()),
   prices: z.optional(
     z.strictObject({
       input: dollars,
@@ -188,6 +190,7 @@ export const configurationSchema = z.strictObject({
   encryption: z.prefault(encryptionSchema, {}),
   secrets: z.prefault(secretsSchema, {}),
   storage: z.prefault(storageSchema, {}),
+  checkpoints: z.prefault(checkpointsSchema, {}),
   quota: z.prefault(quotaSchema, {}),
   deployment: z.prefault(deploymentSchema, {}),
   webhooks: z._default(z.record(idKey, webhookTable), {}),

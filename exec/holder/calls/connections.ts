@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net';
 import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
 import { readOnceWritten, UnfinishedFrames } from '../../back-pressure';
-import { connectionBounds } from '../../../system/descriptors';
+import { connectionBounds } from '../../../system/processes/descriptors';
 import {
   FrameDecoder,
   MAX_UNFINISHED_BYTES,

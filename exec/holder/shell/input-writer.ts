@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { KEYS, type Key } from '../../../contracts/sessions/session';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { descendantsOf, isRunning, livingStat } from '../../../system/proc';
+import { descendantsOf, isRunning, livingStat } from '../../../system/processes/proc';
 import { lineSettings } from './line-settings';
 import type { Shell } from './shell';
 

@@ -1,6 +1,6 @@
 // The terminal's line settings (termios), read and restored only when necessary: it costs a process.
 import { execFile } from 'node:child_process';
-import { readText } from '../../../system/proc';
+import { readText } from '../../../system/processes/proc';
 import { outsideProgram } from './outside-programs';
 
 export interface LineSettings {

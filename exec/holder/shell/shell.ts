@@ -20,7 +20,7 @@ import type { Runtime, TreeKill } from '../../../contracts/sessions/session';
 import { quote } from '../../../contracts/text/shell-word';
 import { removeQuietly } from '../../../system/json-file';
 import { shellAsset } from '../../../system/package-root';
-import { childrenOf, isRunning, processStat, readLink, readText } from '../../../system/proc';
+import { childrenOf, isRunning, processStat, readLink, readText } from '../../../system/processes/proc';
 import type { TerminalSize } from '../../protocol';
 import { INSIDE } from '../../sandbox/bubblewrap';
 import type { CoverWatch } from '../../sandbox/cover-watch';
@@ -32,6 +32,7 @@ import { heldOpen } from './held-open';
 import { KeptSettings } from './line-settings';
 import { answersFolder, readMissingPackages } from './missing-packages';
 import { outsideProgram } from './outside-programs';
+import { readReports } from './reports';
 import { killTree, shellCommand, treeCommand } from '../../processes/process-tree';
 import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from '../session-secrets';
@@ -39,7 +40,6 @@ import { toolsScript, type CommandTools } from './tools-script';
 
 /** How long an end waits for its fence when the terminal holds back output. */
 const FENCE_MS = 2_000;
-const MAX_REPORT_CHARS = 4_096;
 /** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
 const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
 export const COLUMNS = 120;
@@ -122,7 +122,7 @@ export class Shell {
     this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     this.down = this.channels[1] as number;
     this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
-    this.listen();
+    readReports(this.up, (line) => this.onReport(line));
     // Before the mounts exist, so that a replacement during the start is noticed too.
     this.covers = options.sandbox?.watch((path) => this.uncovered(path));
     this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
@@ -192,11 +192,17 @@ export class Shell {
     return group !== undefined && group > 0 ? group : undefined;
   }
 
-  /** Hands a command to bash. */
-  async run(command: ShellCommand): Promise<void> {
+  /**
+   * Waits until bash is ready, and writes the files of a command: all that a disk can refuse. Returns what hands the
+   * command to bash; null if the shell has ended. Throws the errors of the file system.
+   */
+  async prepare(command: ShellCommand): Promise<(() => void) | null> {
     this.taken = new Promise((resolve) => (this.take = resolve));
     await Promise.all([this.isReady, this.lines.untilRestored()]);
-    if (this.ended || this.isDown) return this.take();
+    if (this.ended || this.isDown) {
+      this.take();
+      return null;
+    }
     const name = String(++this.commands);
     const script = join(this.options.directory, name);
     this.scripts?.close();
@@ -205,10 +211,17 @@ export class Shell {
     const before = beforeCommand(this.cwd, this.options.sandbox, command.traceparent);
     if (before !== '') writeFileSync(`${script}.cwd`, before, { mode: 0o600 });
     const tools = this.offer(command.tools);
-    this.fences = 0;
     const flags = `${command.flush ? 'flush' : '-'} ${before === '' ? '-' : 'cwd'} ${tools} ${this.lines.wanted}`;
-    writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
-    this.cwd = '';
+    return () => {
+      this.fences = 0;
+      writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
+      this.cwd = '';
+    };
+  }
+
+  /** Of a command that is not handed over after all: nothing of its secrets can be read any longer. */
+  discard(): void {
+    this.scripts?.close();
   }
 
   /** The imports of the last command that are not installed; undefined if it ran. */
@@ -315,16 +328,6 @@ export class Shell {
     if (data.length > 0) this.events?.onOutput(data);
     this.fences += fences;
     if (fences > 0) this.pendingEnd?.();
-  }
-
-  private listen(): void {
-    let text = '';
-    this.up.on('data', (chunk: Buffer) => {
-      const lines = (text + chunk.toString('latin1')).split('\n');
-      // A longer line is not a report: programs can write here too.
-      text = (lines.pop() ?? '').slice(-MAX_REPORT_CHARS);
-      for (const line of lines) this.onReport(line);
-    });
   }
 
   private onReport(line: string): void {

@@ -1,7 +1,7 @@
 // Detects from the operating system's state whether the foreground of a terminal waits for typing: each thread's
 // current system call (proc(5), /proc/PID/task/TID/syscall) and the file it reads or polls.
 import { closeSync, openSync, readSync } from 'node:fs';
-import { descendantsOf, listNumeric, processStat, readLink, readText } from '../../../system/proc';
+import { descendantsOf, listNumeric, processStat, readLink, readText } from '../../../system/processes/proc';
 import type { WaitingCertainty } from '../../../contracts/sessions/session';
 
 type Call = 'read' | 'poll' | 'select' | 'epoll';

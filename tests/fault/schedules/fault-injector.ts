@@ -6,7 +6,7 @@ import type { HolderRecord } from '../../../exec/client/holder-client';
 import { listSessions, sessionPaths, sessionsDirectory } from '../../../exec/session-paths';
 import { enginePaths, readRecord } from '../../../engine/record';
 import { readJson } from '../../../system/json-file';
-import { isAlive, type Identity } from '../../../system/process-identity';
+import { isAlive, type Identity } from '../../../system/processes/process-identity';
 import { stopWorker } from '../../../workers/process/worker-process';
 import { lastWorker, runningWorker } from '../../../workers/process/worker-record';
 import type { EngineOfItsOwn } from '../../helpers/engine-of-its-own';

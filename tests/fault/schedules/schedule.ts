@@ -1,5 +1,5 @@
 // What a schedule consists of, and how a seed makes one: workers with their steps, and the faults meanwhile. Pure.
-import type { CrashPoint } from '../../../activities/crash-point';
+import type { CrashPoint } from '../../../system/faults/crash-point';
 import { choicesOf, type Choices } from './random';
 
 /** Each effect has an id of its own: `w0.2` is that of step 2 of worker 0, `w0.2.1` one of several in that step. */

@@ -163,7 +163,7 @@ test('the wall-time limit ends a turn in the middle of a step, and kills what it
     { text: exec({ runtime: 'terminal', code: 'sleep 1000' }) },
     { delayMs: 600_000, text: 'late' },
   ];
-  await client.agent(id).start({ task: 'x', ...settings(replies), limits: { wallMs: 3_000 } });
+  await client.agent(id).start({ task: 'x', ...settings(replies), limits: { wallMs: 8_000 } });
   expect(await client.agent(id).result()).toMatchObject({ answer: null, reason: 'time_limit', error: null });
   const { view } = await client.session({ agent: id, session: 0 }).state();
   expect(view).toMatchObject({ state: 'exited', killedBy: { by: 'closed' } });

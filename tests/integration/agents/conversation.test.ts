@@ -29,7 +29,8 @@ const settings = (replies: Reply[]): ReturnType<Scratch['settings']> => files.se
 const exec = (args: object): string => call('code_execution_tool', { runtime: 'terminal', ...args });
 /** What a message says, or its role. */
 function said(message: Message): string {
-  if (message.role === 'tool') return 'tool';
+  if (message.role === 'tool' || message.role === 'checkpoint' || message.role === 'rewind')
+    return message.role;
   if (message.role !== 'assistant') return message.text;
   return message.parsed.kind === 'answer' ? message.parsed.answer : message.parsed.kind;
 }

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CrashPoint } from '../../../activities/crash-point';
+import type { CrashPoint } from '../../../system/faults/crash-point';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
 import { dayOf, quotaWorkflowId } from '../../../contracts/agents/daily-quota';
 import { MAIN_TASK_QUEUE } from '../../../contracts/ids';
@@ -106,7 +106,7 @@ test('a turn whose time ends before there is room ends as `time_limit`, with the
     return isHeld;
   }, 60_000);
   const agent = engine.client.agent(uniqueId('late'));
-  await agent.start({ task: 'go', limits: { wallMs: 2_000 }, ...files.settings([{ text: 'done' }]) });
+  await agent.start({ task: 'go', limits: { wallMs: 8_000 }, ...files.settings([{ text: 'done' }]) });
   expect(await agent.result()).toMatchObject({
     ...{ reason: 'time_limit', answer: null },
     error: { code: 'quota_reached' },

@@ -227,6 +227,7 @@ test('doctor checks each part and finds this machine in order', async () => {
     'workers',
     'session logs',
     'large values',
+    'checkpoints',
     'disk',
   ]);
   expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);

@@ -11,7 +11,7 @@ import { guardOutput } from '../../../cli/terminal/guarded-output';
 import { program, runCommandLine } from '../../../cli/program';
 import { MAIN_TASK_QUEUE } from '../../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../../contracts/messages';
-import { identityOf } from '../../../system/process-identity';
+import { identityOf } from '../../../system/processes/process-identity';
 import { registerSearchAttributes } from '../../../workers/search-attributes';
 import {
   AGENT,
@@ -32,30 +32,13 @@ import {
   MARK,
   MCP_INPUT,
   type Hostility,
+  type Line,
 } from '../../helpers/hostile-texts';
 import { HostileWorker, Refusal, type Asked } from '../../helpers/hostile-worker';
 import { testEachOf } from '../../helpers/long-run';
 import { Person } from '../../helpers/person';
 import { testAddress, testClient, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
-
-interface Line {
-  args: string[];
-  /** What stdin holds; without it stdin is at its end. */
-  input?: string;
-  /** It stays open until this is there. */
-  inputEnds?: RegExp;
-  /** Shows the output of a session as a terminal does. */
-  isOutput?: boolean;
-  /** Needs no server, and has no such options. */
-  isAlone?: boolean;
-  /** Its data folder. */
-  data?: string;
-  /** It waits for a second each time. */
-  isSlow?: boolean;
-  /** Workflows that it ends. */
-  ends?: string[];
-}
 
 const scratch = mkdtempSync(join(tmpdir(), 'holdfast-hostile-'));
 const folder = join(scratch, HOSTILE_NAME);
@@ -84,6 +67,15 @@ const TABLE: Record<string, Line[]> = {
   stop: [{ args: ['stop', 'stopped'], ends: ['agent/stopped'] }, { args: ['stop', HOSTILE_NAME] }],
   recover: [{ args: ['recover', MARK] }, { args: ['recover', HOSTILE_NAME] }],
   fork: [{ args: ['fork', MARK, 'forked'] }, { args: ['fork', MARK, 'forked', '--at', HOSTILE_NAME] }],
+  log: [{ args: ['log', MARK] }, { args: ['log', HOSTILE_NAME] }],
+  diff: [{ args: ['diff', MARK] }, { args: ['diff', MARK, '--stat'] }, { args: ['diff', HOSTILE_NAME] }],
+  rewind: [
+    { args: ['rewind', MARK, '--to', '1'] },
+    { args: ['rewind', MARK, '--to', '1', '--dry-run'] },
+    { args: ['rewind', 'ended', '--to', '1', '--files'] },
+    { args: ['rewind', MARK, '--to', HOSTILE_NAME] },
+  ],
+  cp: [wrong('cp', script, `${MARK}:.`), { args: ['cp', HOSTILE_NAME, `${MARK}:.`] }],
   exec: [{ args: ['exec', ...ON_HOST, 'echo'], isOutput: true }],
   output: [
     { args: ['output', ...ON_HOST], isOutput: true },
@@ -160,6 +152,7 @@ let how: Answers = 'typed';
 function answer({ kind, workflowId, type, name, request }: Asked): unknown {
   const id = workflowId.split('/')[1] ?? '';
   if (kind === 'signal') return ['stop', 'close'].includes(name) ? hostileAnswer(RESULT) : undefined;
+  if (kind === 'start' && ANSWERS[`${type} end`]) return hostileAnswer(ANSWERS[`${type} end`]);
   if (kind === 'start') return id === 'ended' ? hostileAnswer(RESULT) : undefined;
   if (how === 'refusing') throw new Refusal(HOSTILE_NAME);
   if (id === 'talker' && type === 'agent' && name === 'state')

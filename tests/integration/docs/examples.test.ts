@@ -66,7 +66,17 @@ test('an agent is watched: its question is approved, its output printed as it ar
   expect(stdout.split('\n')).toEqual([
     'approved: remote_code',
     ...['part 1', 'part 2', 'part 3', 'end'].map((line) => `output: ${line}`),
-    ...['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant'].map((role) => `turn 1: ${role}`),
+    ...[
+      'user',
+      'checkpoint',
+      'assistant',
+      'tool',
+      'checkpoint',
+      'assistant',
+      'tool',
+      'checkpoint',
+      'assistant',
+    ].map((role) => `turn 1: ${role}`),
     'It is installed.',
     '',
   ]);

@@ -7,6 +7,7 @@ import { AGENT_MESSAGES, TURN_MESSAGES } from '../../../contracts/messages/to-ag
 import { APPROVAL_MESSAGES } from '../../../contracts/messages/to-askers';
 import { SESSION_MESSAGES } from '../../../contracts/messages/to-sessions';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { png } from '../../helpers/images';
 import { jsonSchemaOf, SCHEMAS } from '../../helpers/schemas';
 import { call, QUICK_YIELD, scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -51,11 +52,13 @@ test('an agent with a session, an approval and a sub-agent answers as its schema
       usage: { inputTokens: 5, outputTokens: 2 },
     },
     { text: call('input', { session: 0, keyboard: 'y' }) },
+    { text: call('view_image', { path: 'shot.png' }) },
     { text: call('spawn_agent', { role: 'planner', prompt: 'plan', model: child }) },
     { text: call('wait_for_agents', { agent_ids: ['shapes-planner-1'] }) },
     { text: call('write_file', { path: join(files.directory, 'new'), content: 'x' }) },
     { text: 'done' },
   ];
+  writeFileSync(join(files.directory, 'shot.png'), png(2, 2));
   const agent = engine.client.agent('shapes');
   const input = { mode: 'conversation' as const, ...files.settings(replies), limits };
   expectShape('agent.start', input);
@@ -86,6 +89,7 @@ test('an agent with a session, an approval and a sub-agent answers as its schema
   expectShape('turn.result', result);
   const page = await handleOf('agent/shapes').query<{ messages: unknown[] }>(AGENT_MESSAGES.transcript.name);
   expect(page.messages.length).toBeGreaterThan(10);
+  expect(page.messages).toContainEqual(expect.objectContaining({ images: [expect.anything()] }));
   expectShape('agent.transcript.answer', page);
   const spawn = { key: 'k', role: 'other', prompt: 'plan', model: child };
   expectShape('agent.spawn', spawn);

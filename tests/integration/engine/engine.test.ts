@@ -19,7 +19,7 @@ import {
 } from '../../../engine/server';
 import { enginePaths } from '../../../engine/record';
 import { uiToken } from '../../../engine/ui-guard/ui-token';
-import { isAlive } from '../../../system/process-identity';
+import { isAlive } from '../../../system/processes/process-identity';
 import { runDist } from '../../helpers/dist-process';
 import { until } from '../../helpers/until';
 

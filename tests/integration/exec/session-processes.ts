@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../../../exec/client/holder-client';
 import { readJson } from '../../../system/json-file';
 import { segmentsOf } from '../../../exec/output/log-segments';
-import { listNumeric, readLink } from '../../../system/proc';
+import { listNumeric, readLink } from '../../../system/processes/proc';
 import { sessionPaths } from '../../../exec/session-paths';
 import type { TestHost } from '../../helpers/session-host';
 

@@ -6,24 +6,14 @@ import WebSocket from 'ws';
 import type { Gateway } from '../../../gateway/gateway';
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ApiClient, gatewayOn, type Json } from '../../helpers/gateway';
-import { scratch, uniqueId } from '../../helpers/temporal';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { uniqueId } from '../../helpers/temporal';
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let admin: ApiClient;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine, '127.0.0.1:0', ['agents.example.org']);
-  admin = await ApiClient.of(gateway, 'admin');
-}, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const own = new GatewayOfItsOwn();
+const { engine, files } = own;
+beforeAll(() => own.start({ role: 'admin', gateway: { names: ['agents.example.org'] } }), 60_000);
+afterAll(() => own.end(), 60_000);
 
 const routes = ALL_ROUTES as unknown as Route[];
 const guarded = routes.filter(({ role }) => role !== 'none');
@@ -38,7 +28,7 @@ const named = (some: Route[]): [string, Route][] => some.map((one) => [`${one.me
 test.each(named(guarded))('%s answers nothing without a good token', async (_name, route) => {
   const { method, example } = route;
   for (const token of [null, 'hf_wrong', '']) {
-    const { status, body, headers } = await new ApiClient(gateway.url, token).ask(
+    const { status, body, headers } = await new ApiClient(own.gateway.url, token).ask(
       method,
       pathOf(route),
       example,
@@ -51,20 +41,20 @@ test.each(named(guarded))('%s answers nothing without a good token', async (_nam
 test.each(named(guarded.filter(({ role }) => role !== 'viewer')))(
   '%s refuses a viewer, and changes nothing',
   async (_name, route) => {
-    const viewer = await ApiClient.of(gateway, 'viewer');
-    const before = gateway.tokens.list().length;
+    const viewer = await ApiClient.of(own.gateway, 'viewer');
+    const before = own.gateway.tokens.list().length;
     const { status, body } = await viewer.ask(route.method, pathOf(route), route.example);
     expect({ status, code: (body as Json).code }).toEqual({ status: 403, code: 'access_denied' });
-    expect(gateway.tokens.list()).toHaveLength(before);
+    expect(own.gateway.tokens.list()).toHaveLength(before);
   },
 );
 
 test('a token for some agents reaches those, and neither sees nor changes the others', async () => {
   const [mine, other] = [uniqueId('mine'), uniqueId('other')];
   for (const id of [mine, other])
-    await admin.post('/v1/agents', { id, mode: 'conversation', ...files.settings([{ text: 'x' }]) });
-  await admin.post(`/v1/sessions/${other}/local/0/exec`, { code: 'echo secret' });
-  const limited = await ApiClient.of(gateway, 'operator', ['mine-*']);
+    await own.api.post('/v1/agents', { id, mode: 'conversation', ...files.settings([{ text: 'x' }]) });
+  await own.api.post(`/v1/sessions/${other}/local/0/exec`, { code: 'echo secret' });
+  const limited = await ApiClient.of(own.gateway, 'operator', ['mine-*']);
   expect(await limited.ask('GET', `/v1/agents/${mine}`)).toMatchObject({ status: 200 });
   for (const [method, path, body] of [
     ['GET', `/v1/agents/${other}`],
@@ -88,27 +78,29 @@ test('a token for some agents reaches those, and neither sees nor changes the ot
 });
 
 test('a revoked token is refused at once, and an expired one', async () => {
-  const brief = await gateway.tokens.create({ name: 'brief', role: 'viewer', agents: ['*'], validMs: 0 });
-  expect(await new ApiClient(gateway.url, brief.token).ask('GET', '/v1/me')).toMatchObject({ status: 401 });
-  const { token, id } = await admin.post<{ token: string; id: string }>('/v1/tokens', {
+  const brief = await own.gateway.tokens.create({ name: 'brief', role: 'viewer', agents: ['*'], validMs: 0 });
+  expect(await new ApiClient(own.gateway.url, brief.token).ask('GET', '/v1/me')).toMatchObject({
+    status: 401,
+  });
+  const { token, id } = await own.api.post<{ token: string; id: string }>('/v1/tokens', {
     name: 'ci',
     role: 'viewer',
   });
-  const ci = new ApiClient(gateway.url, token);
+  const ci = new ApiClient(own.gateway.url, token);
   expect(await ci.get('/v1/me')).toMatchObject({ name: 'ci', role: 'viewer', agents: ['*'] });
-  expect(await admin.ask('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 204 });
+  expect(await own.api.ask('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 204 });
   expect(await ci.ask('GET', '/v1/me')).toMatchObject({ status: 401 });
-  expect(await admin.ask('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 404 });
+  expect(await own.api.ask('DELETE', `/v1/tokens/${id}`)).toMatchObject({ status: 404 });
 });
 
 test('tokens are stored as hashes, in a file for this user only', () => {
   const file = join(engine.dataDir, 'gateway', 'tokens.json');
-  expect(readFileSync(file, 'utf8')).not.toContain(admin.token);
+  expect(readFileSync(file, 'utf8')).not.toContain(own.api.token);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 const login = (token: string): Promise<Response> =>
-  fetch(`${gateway.url}/v1/login`, {
+  fetch(`${own.gateway.url}/v1/login`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ token }),
@@ -116,24 +108,24 @@ const login = (token: string): Promise<Response> =>
 const cookieOf = (answer: Response): string => (answer.headers.get('Set-Cookie') ?? '').split(';')[0] ?? '';
 
 test('a link logs in once; the cookie is for this gateway alone, and ends with the log-out', async () => {
-  const token = await gateway.tokens.createLogin({ name: 'me', role: 'operator', agents: ['*'] });
+  const token = await own.gateway.tokens.createLogin({ name: 'me', role: 'operator', agents: ['*'] });
   // It is for logging in, and for nothing else.
-  expect(await new ApiClient(gateway.url, token).ask('GET', '/v1/me')).toMatchObject({ status: 401 });
+  expect(await new ApiClient(own.gateway.url, token).ask('GET', '/v1/me')).toMatchObject({ status: 401 });
   const answer = await login(token);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('Set-Cookie')).toMatch(/; HttpOnly; SameSite=Strict; /);
   const Cookie = cookieOf(answer);
-  const me = (): Promise<Response> => fetch(`${gateway.url}/v1/me`, { headers: { Cookie } });
+  const me = (): Promise<Response> => fetch(`${own.gateway.url}/v1/me`, { headers: { Cookie } });
   expect(await (await me()).json()).toMatchObject({ name: 'me', role: 'operator' });
   expect((await login(token)).status).toBe(401);
-  const asBearer = new ApiClient(gateway.url, Cookie.split('=')[1] ?? '');
+  const asBearer = new ApiClient(own.gateway.url, Cookie.split('=')[1] ?? '');
   expect(await asBearer.ask('GET', '/v1/me')).toMatchObject({ status: 401 });
-  await fetch(`${gateway.url}/v1/logout`, { method: 'POST', headers: { Cookie } });
+  await fetch(`${own.gateway.url}/v1/logout`, { method: 'POST', headers: { Cookie } });
   expect((await me()).status).toBe(401);
 });
 
 test('a log-in made with a token ends with the token', async () => {
-  const { token, stored } = await gateway.tokens.create({
+  const { token, stored } = await own.gateway.tokens.create({
     name: 'p',
     role: 'viewer',
     agents: ['*'],
@@ -141,20 +133,20 @@ test('a log-in made with a token ends with the token', async () => {
   });
   const Cookie = cookieOf(await login(token));
   const status = async (): Promise<number> =>
-    (await fetch(`${gateway.url}/v1/me`, { headers: { Cookie } })).status;
+    (await fetch(`${own.gateway.url}/v1/me`, { headers: { Cookie } })).status;
   expect(await status()).toBe(200);
-  await gateway.tokens.revoke(stored.id);
+  await own.gateway.tokens.revoke(stored.id);
   expect(await status()).toBe(401);
 });
 
 test('a token has at most twenty log-ins: the oldest ends, and others keep theirs', async () => {
   const create = (): ReturnType<Gateway['tokens']['create']> =>
-    gateway.tokens.create({ name: uniqueId('p'), role: 'viewer', agents: ['*'], validMs: null });
+    own.gateway.tokens.create({ name: uniqueId('p'), role: 'viewer', agents: ['*'], validMs: null });
   const [mine, other] = [(await create()).token, (await create()).token];
-  const kept = await gateway.tokens.logIn(other);
+  const kept = await own.gateway.tokens.logIn(other);
   const all = [];
-  for (let n = 0; n < 21; n++) all.push((await gateway.tokens.logIn(mine)).token);
-  const isIn = (token: string): boolean => gateway.tokens.callerWith(token, ['browser']) !== undefined;
+  for (let n = 0; n < 21; n++) all.push((await own.gateway.tokens.logIn(mine)).token);
+  const isIn = (token: string): boolean => own.gateway.tokens.callerWith(token, ['browser']) !== undefined;
   expect(all.map(isIn)).toEqual([false, ...Array.from({ length: 20 }, () => true)]);
   expect(isIn(kept.token)).toBe(true);
 });
@@ -172,7 +164,7 @@ test('who guesses tokens is soon told to wait, and others are not', async () => 
     const refused = await guess(await other.tokens.createLogin({ name: 'x', role: 'viewer', agents: ['*'] }));
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
-    expect(await new ApiClient(other.url, admin.token).ask('GET', '/v1/me')).toMatchObject({ status: 200 });
+    expect(await new ApiClient(other.url, own.api.token).ask('GET', '/v1/me')).toMatchObject({ status: 200 });
   } finally {
     await other.close();
   }
@@ -180,7 +172,7 @@ test('who guesses tokens is soon told to wait, and others are not', async () => 
 
 /** As a browser sends it: fetch chooses some headers itself. */
 function raw(headers: Record<string, string>, { method = 'GET', path = '/v1/me' } = {}): Promise<number> {
-  const { hostname, port } = new URL(gateway.url);
+  const { hostname, port } = new URL(own.gateway.url);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, method, headers }, (answer) => {
       answer.resume();
@@ -201,25 +193,25 @@ test.each([
     { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' },
   ],
 ])('a request %s is refused, whatever token it has', async (_what, headers) => {
-  const good = { Host: new URL(gateway.url).host, Authorization: `Bearer ${admin.token}` };
+  const good = { Host: new URL(own.gateway.url).host, Authorization: `Bearer ${own.api.token}` };
   expect(await raw(good)).toBe(200);
   expect(await raw({ ...good, ...headers })).toBe(403);
 });
 
 test('a terminal is refused to a page of another site', async () => {
-  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/sessions/a/local/0/terminal`, {
-    headers: { Authorization: `Bearer ${admin.token}`, Origin: 'http://evil.example' },
+  const socket = new WebSocket(`${own.gateway.url.replace('http', 'ws')}/v1/sessions/a/local/0/terminal`, {
+    headers: { Authorization: `Bearer ${own.api.token}`, Origin: 'http://evil.example' },
   });
   const error = await new Promise<Error>((resolve) => socket.once('error', resolve));
   expect(error.message).toContain('403');
 });
 
 test('a name that was given is served', async () => {
-  expect(await raw({ Host: 'agents.example.org', Authorization: `Bearer ${admin.token}` })).toBe(200);
+  expect(await raw({ Host: 'agents.example.org', Authorization: `Bearer ${own.api.token}` })).toBe(200);
 });
 
 test('no answer may be framed, sniffed, stored, or read by another page', async () => {
-  const { headers } = await admin.ask('GET', '/v1/me');
+  const { headers } = await own.api.ask('GET', '/v1/me');
   expect(headers.get('Content-Security-Policy')).toMatch(
     /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/,
   );
@@ -231,8 +223,8 @@ test('no answer may be framed, sniffed, stored, or read by another page', async 
 
 test('every change is in the audit log, with who and without what was sent', async () => {
   const agent = uniqueId('audited');
-  await admin.post(`/v1/sessions/${agent}/local/0/exec`, { code: 'echo "not in the audit log"' });
-  await new ApiClient(gateway.url, null).ask('POST', `/v1/agents/${agent}/stop`, {});
+  await own.api.post(`/v1/sessions/${agent}/local/0/exec`, { code: 'echo "not in the audit log"' });
+  await new ApiClient(own.gateway.url, null).ask('POST', `/v1/agents/${agent}/stop`, {});
   const log = readFileSync(join(engine.dataDir, 'gateway', 'audit.jsonl'), 'utf8');
   const lines = log
     .trim()
@@ -249,5 +241,5 @@ test('every change is in the audit log, with who and without what was sent', asy
     { name: null, what: 'POST /v1/agents/{agent}/stop', status: 401, code: 'access_needed' },
   ]);
   expect(log).not.toContain('not in the audit log');
-  expect(log).not.toContain(admin.token);
+  expect(log).not.toContain(own.api.token);
 });

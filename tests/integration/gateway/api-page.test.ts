@@ -1,32 +1,16 @@
 // The examples of docs/api.md, as a reader runs them.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Gateway } from '../../../gateway/gateway';
 import { findOnPath } from '../../../system/executable';
 import { docBlocks, type DocBlock } from '../../helpers/doc-blocks';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { isLongRun } from '../../helpers/long-run';
-import { scratch } from '../../helpers/temporal';
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-api-page-'));
-let gateway: Gateway;
-let token: string;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  token = (await ApiClient.of(gateway, 'operator')).token ?? '';
-}, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  files.remove();
-  rmSync(folder, { recursive: true });
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const own = new GatewayOfItsOwn();
+const { files } = own;
+beforeAll(() => own.start(), 60_000);
+afterAll(() => own.end(), 60_000);
 
 const blocks = docBlocks('api.md');
 const block = (language: string): DocBlock => {
@@ -38,12 +22,12 @@ const block = (language: string): DocBlock => {
 function run(program: string, args: string[]): Promise<string> {
   const env = {
     ...process.env,
-    HOLDFAST_URL: gateway.url,
-    HOLDFAST_TOKEN: token,
+    HOLDFAST_URL: own.gateway.url,
+    HOLDFAST_TOKEN: own.api.token ?? '',
     MODEL: files.model([{ text: '12 lines' }, { text: '40 words' }]),
   };
   return new Promise((resolve, reject) => {
-    execFile(program, args, { env, cwd: folder }, (err, stdout, stderr) =>
+    execFile(program, args, { env, cwd: files.directory }, (err, stdout, stderr) =>
       err ? reject(new Error(`${err.message}\n${stdout}\n${stderr}`)) : resolve(stdout),
     );
   });
@@ -64,7 +48,7 @@ const hasGo = isLongRun && findOnPath('go', process.env.PATH) !== undefined;
 (hasGo ? test : test.skip)(
   `the example with Go reads what waits${hasGo ? '' : ' (not checked: it is in the long run, where Go is installed)'}`,
   async () => {
-    const file = join(folder, 'main.go');
+    const file = join(files.directory, 'main.go');
     writeFileSync(file, block('go').code);
     expect(await run('go', ['run', file])).toMatch(/^200 OK \d+ waiting\n$/);
   },

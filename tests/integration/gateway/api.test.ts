@@ -1,31 +1,20 @@
 // The HTTP API: each route does what it says, says what its schema says, and tells bad input what is wrong.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
-import type { Gateway } from '../../../gateway/gateway';
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, type Answer, type Json } from '../../helpers/gateway';
-import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { ApiClient, type Answer, type Json } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { call, QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
+const own = new GatewayOfItsOwn();
+const { engine, files } = own;
 let api: ApiClient;
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\nasked = "ask"\n');
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  api = new Checked(gateway.url, (await ApiClient.of(gateway, 'admin')).token);
+  await own.start({ config: '[policy.agents]\nasked = "ask"\n', role: 'admin' });
+  api = new Checked(own.gateway.url, own.api.token);
 }, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+afterAll(() => own.end(), 60_000);
 
 const routes = ALL_ROUTES as unknown as Route[];
 const asked = new Set<string>();
@@ -276,7 +265,7 @@ test('the document has every route, and every route of the document was asked he
   const { body } = await api.ask('GET', '/openapi.json');
   const paths = (body as { paths: Record<string, Record<string, Json>> }).paths;
   for (const { path, method } of routes) expect(paths[path]?.[method.toLowerCase()]).toBeDefined();
-  // Streams, terminals and log-ins have files of their own; the rest is above.
+  // Streams, terminals, images and log-ins have files of their own; the rest is above.
   const elsewhere = [
     'followAll',
     'followAgent',
@@ -288,6 +277,13 @@ test('the document has every route, and every route of the document was asked he
     'createToken',
     'revokeToken',
     'getHost',
+    'getImage',
+    'readFile',
+    'writeFile',
+    'uploadedBytes',
+    'listSteps',
+    'getDiff',
+    'rewindAgent',
   ];
   const known = Object.values(paths).flatMap((path) =>
     Object.values(path).map((one) => String(one.operationId)),

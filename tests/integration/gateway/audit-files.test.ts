@@ -88,7 +88,7 @@ test('a gateway answers on a full disk, says once that nothing is recorded, and 
   mkdirSync(join(engine.dataDir, 'gateway'), { recursive: true });
   symlinkSync('/dev/full', file);
   const warnings: string[] = [];
-  const gateway = await gatewayOn(engine, '127.0.0.1:0', [], {
+  const gateway = await gatewayOn(engine, {
     log: { warn: (text) => void warnings.push(text) },
   });
   try {

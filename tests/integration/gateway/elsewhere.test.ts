@@ -2,39 +2,34 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Gateway } from '../../../gateway/gateway';
 import { WrittenElsewhere } from '../../../gateway/events/written-elsewhere';
 import { LiveTokens } from '../../../activities/agents/live-tokens';
 import { ensureWorker } from '../../../workers/process/worker-process';
 import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, readEvents } from '../../helpers/gateway';
+import { readEvents } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { ModelSimulator } from '../../helpers/model-simulator';
 import { uniqueId } from '../../helpers/temporal';
 
 const FAR = 'far';
-const engine = new EngineOfItsOwn();
+const own = new GatewayOfItsOwn();
+const { engine } = own;
 const farFolder = mkdtempSync(join(tmpdir(), 'holdfast-far-'));
-let gateway: Gateway;
-let operator: ApiClient;
 let simulator: ModelSimulator;
 beforeAll(async () => {
   simulator = await ModelSimulator.start();
   const provider = `[model_providers.sim]\nbase_url = "${simulator.url}/v1"\nwire_api = "chat"\n`;
   writeFileSync(join(farFolder, 'holdfast.toml'), provider);
-  const { address } = await engine.startServer();
+  await own.start({ worker: false });
   const { namespace } = engine;
+  const { address } = engine.server();
   await ensureWorker({ dataDir: farFolder, address, namespace, host: FAR, env: process.env });
-  await engine.connect();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
 }, 120_000);
+afterAll(() => own.end(), 120_000);
 afterAll(async () => {
-  await gateway.close();
   await simulator.stop();
   await endDataFolder(farFolder);
   rmSync(farFolder, { recursive: true, force: true });
-  expect(await engine.end()).toEqual([]);
 }, 120_000);
 
 test('text that a model writes on another machine comes while it writes, and so does the growth of an output there', async () => {
@@ -42,15 +37,15 @@ test('text that a model writes on another machine comes while it writes, and so 
   const answer = Array.from({ length: 100 }, (_, n) => `word ${n}`).join(' ');
   simulator.mock.on({ userMessage: 'how is it?' }, { content: answer }, { chunkSize: 8, latency: 100 });
   const agent = uniqueId('far');
-  await operator.post('/v1/agents', {
+  await own.api.post('/v1/agents', {
     ...{ id: agent, mode: 'conversation', model: 'sim:any', host: FAR },
     cwd: '/tmp',
   });
-  await operator.post(`/v1/sessions/${agent}/${FAR}/0/exec`, { code: 'echo grown' });
-  const { events } = await readEvents(`${gateway.url}/v1/agents/${agent}/events`, {
-    token: operator.token ?? '',
+  await own.api.post(`/v1/sessions/${agent}/${FAR}/0/exec`, { code: 'echo grown' });
+  const { events } = await readEvents(`${own.gateway.url}/v1/agents/${agent}/events`, {
+    token: own.api.token ?? '',
     enough: ({ event }) => event === 'turn_ended',
-    onFirst: () => operator.post(`/v1/agents/${agent}/messages`, { message: 'how is it?' }),
+    onFirst: () => own.api.post(`/v1/agents/${agent}/messages`, { message: 'how is it?' }),
   });
   const tokens = events.filter(({ event }) => event === 'token').map(({ data }) => data);
   const texts = tokens.filter(({ kind }) => kind === 'text').map(({ text }) => String(text));
@@ -89,9 +84,9 @@ describe('looks at what is written', () => {
         onText?.('abc');
         return Promise.resolve(hub.writtenFor('a'));
       });
-      const own = await said;
-      expect(own).toMatchObject({ length: 3, end: 'abc' });
-      expect(look().look(turn, { id: 'x', attempt: 1, written: own ?? null })).toEqual([]);
+      const written = await said;
+      expect(written).toMatchObject({ length: 3, end: 'abc' });
+      expect(look().look(turn, { id: 'x', attempt: 1, written: written ?? null })).toEqual([]);
     } finally {
       hub.close();
     }

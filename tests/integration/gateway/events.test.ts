@@ -2,40 +2,29 @@
 import { stringify } from 'yaml';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Gateway } from '../../../gateway/gateway';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway';
+import { gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { ModelSimulator } from '../../helpers/model-simulator';
-import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { call, uniqueId, type Reply } from '../../helpers/temporal';
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let operator: ApiClient;
+const own = new GatewayOfItsOwn();
+const { engine, files } = own;
 let simulator: ModelSimulator;
 beforeAll(async () => {
   simulator = await ModelSimulator.start();
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    `[model_providers.sim]\nbase_url = "${simulator.url}/v1"\nwire_api = "chat"\n`,
-  );
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
+  await own.start({
+    config: `[model_providers.sim]\nbase_url = "${simulator.url}/v1"\nwire_api = "chat"\n`,
+  });
 }, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  files.remove();
-  await simulator.stop();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+afterAll(() => own.end(), 60_000);
+afterAll(() => simulator.stop());
 
-const token = (): string => operator.token ?? '';
+const token = (): string => own.api.token ?? '';
 const recorded = (events: SeenEvent[]): SeenEvent[] => events.filter(({ id }) => id !== undefined);
 
 async function start(replies: Reply[], mode: 'task' | 'conversation' = 'conversation'): Promise<string> {
   const agent = uniqueId('e');
-  await operator.post('/v1/agents', { id: agent, task: 'first', mode, ...files.settings(replies) });
+  await own.api.post('/v1/agents', { id: agent, task: 'first', mode, ...files.settings(replies) });
   return `/v1/agents/${agent}`;
 }
 
@@ -47,30 +36,30 @@ test('a follower gets the state, each message once, in order, and the end of eac
     { text: 'one' },
     { text: 'two' },
   ]);
-  const { events } = await readEvents(`${gateway.url}${path}/events`, {
+  const { events } = await readEvents(`${own.gateway.url}${path}/events`, {
     token: token(),
     enough: isEndOfTurn,
   });
   expect(events.find(({ event }) => event === 'state')).toBeDefined();
-  expect(recorded(events).map(({ id }) => id)).toEqual(['0', '1', '2', '3', '3.end']);
+  expect(recorded(events).map(({ id }) => id)).toEqual(['0', '1', '2', '3', '4', '5', '5.end']);
   expect(recorded(events).at(-1)?.data).toMatchObject({ result: { answer: 'one' } });
-  await operator.post(`${path}/messages`, { message: 'second' }, 'k');
-  await operator.post(`${path}/messages`, { message: 'second' }, 'k');
-  const next = await readEvents(`${gateway.url}${path}/events`, {
-    token: token(),
-    after: '3.end',
-    enough: isEndOfTurn,
-  });
-  expect(recorded(next.events).map(({ id }) => id)).toEqual(['4', '5', '5.end']);
-  await operator.post(`${path}/stop`, { reason: 'done' });
-  const last = await readEvents(`${gateway.url}${path}/events`, {
+  await own.api.post(`${path}/messages`, { message: 'second' }, 'k');
+  await own.api.post(`${path}/messages`, { message: 'second' }, 'k');
+  const next = await readEvents(`${own.gateway.url}${path}/events`, {
     token: token(),
     after: '5.end',
+    enough: isEndOfTurn,
+  });
+  expect(recorded(next.events).map(({ id }) => id)).toEqual(['6', '7', '7.end']);
+  await own.api.post(`${path}/stop`, { reason: 'done' });
+  const last = await readEvents(`${own.gateway.url}${path}/events`, {
+    token: token(),
+    after: '7.end',
     enough: () => false,
   });
   expect(recorded(last.events).map(({ id }) => id)).toEqual(['ended']);
   expect(last.ended).toBe(true);
-  const after = await fetch(`${gateway.url}${path}/events`, {
+  const after = await fetch(`${own.gateway.url}${path}/events`, {
     headers: { Authorization: `Bearer ${token()}`, 'Last-Event-ID': 'ended' },
   });
   expect(after.status).toBe(204);
@@ -81,7 +70,7 @@ test('whoever comes back gets what was missed exactly once, though gateway and w
     text: call('code_execution_tool', { runtime: 'terminal', code: `sleep 0.3; echo ${n}` }),
   }));
   const path = await start([...steps, { text: 'over' }]);
-  const whole = readEvents(`${gateway.url}${path}/events`, { token: token(), enough: isEndOfTurn });
+  const whole = readEvents(`${own.gateway.url}${path}/events`, { token: token(), enough: isEndOfTurn });
   const pieces: SeenEvent[] = [];
   for (let round = 0; pieces.at(-1)?.event !== 'turn_ended'; round++) {
     const other = await gatewayOn(engine);
@@ -101,24 +90,25 @@ test('whoever comes back gets what was missed exactly once, though gateway and w
   }
   const all = recorded((await whole).events);
   expect(pieces).toEqual(all);
-  expect(all).toHaveLength(1 + 6 * 2 + 1 + 1);
+  // The task, a checkpoint, six steps with a reply, a result and a checkpoint each, the answer, and the end.
+  expect(all).toHaveLength(1 + 1 + 6 * 3 + 1 + 1);
 }, 60_000);
 
 test('tokens come as the model writes them, and how far the output has grown, without ids', async () => {
   const answer = 'a longer answer that is written piece by piece';
   simulator.mock.on({ userMessage: 'how is it?' }, { content: answer }, { chunkSize: 5, latency: 100 });
   const agent = uniqueId('e');
-  await operator.post('/v1/agents', {
+  await own.api.post('/v1/agents', {
     id: agent,
     mode: 'conversation',
     model: 'sim:any',
     cwd: files.directory,
   });
-  await operator.post(`/v1/sessions/${agent}/local/0/exec`, { code: 'echo grown' });
-  const reading = readEvents(`${gateway.url}/v1/agents/${agent}/events`, {
+  await own.api.post(`/v1/sessions/${agent}/local/0/exec`, { code: 'echo grown' });
+  const reading = readEvents(`${own.gateway.url}/v1/agents/${agent}/events`, {
     token: token(),
     enough: isEndOfTurn,
-    onFirst: () => operator.post(`/v1/agents/${agent}/messages`, { message: 'how is it?' }),
+    onFirst: () => own.api.post(`/v1/agents/${agent}/messages`, { message: 'how is it?' }),
   });
   const { events } = await reading;
   const live = events.filter(({ id }) => id === undefined);
@@ -138,7 +128,7 @@ test('the stream of all says what waits for a person, and that it no longer does
   const agent = path.split('/').at(-1) ?? '';
   const items = ({ event, data }: SeenEvent): { agent: string; kind: string; session?: object }[] =>
     event === 'inbox' ? (data.items as []) : [];
-  const { events } = await readEvents(`${gateway.url}/v1/events`, {
+  const { events } = await readEvents(`${own.gateway.url}/v1/events`, {
     token: token(),
     enough: (event) => items(event).some((one) => one.agent === agent),
   });
@@ -147,8 +137,8 @@ test('the stream of all says what waits for a person, and that it no longer does
     kind: 'input',
     session: { host: 'local', session: 0, echo: false, screen: 'Password: ' },
   });
-  await operator.post(`/v1/sessions/${agent}/local/0/input`, { keyboard: 'secret' });
-  await readEvents(`${gateway.url}/v1/events`, {
+  await own.api.post(`/v1/sessions/${agent}/local/0/input`, { keyboard: 'secret' });
+  await readEvents(`${own.gateway.url}/v1/events`, {
     token: token(),
     enough: (event) => event.event === 'inbox' && !items(event).some((each) => each.agent === agent),
   });
@@ -158,8 +148,8 @@ test('a failed agent is in the inbox with why and what can be done', async () =>
   const broken = join(files.directory, 'broken.yaml');
   writeFileSync(broken, stringify([{ fail: 'model_auth' }]));
   const agent = uniqueId('f');
-  await operator.post('/v1/agents', { id: agent, task: 'x', model: `scripted:${broken}` });
-  const { events } = await readEvents(`${gateway.url}/v1/events`, {
+  await own.api.post('/v1/agents', { id: agent, task: 'x', model: `scripted:${broken}` });
+  const { events } = await readEvents(`${own.gateway.url}/v1/events`, {
     token: token(),
     enough: ({ event, data }) =>
       event === 'inbox' && (data.items as { agent: string }[]).some((each) => each.agent === agent),
@@ -173,16 +163,16 @@ test('a failed agent is in the inbox with why and what can be done', async () =>
 
 test('a stream ends at once when its token is revoked', async () => {
   const path = await start([{ text: 'x' }]);
-  const { token: own, stored } = await gateway.tokens.create({
+  const { token: brief, stored } = await own.gateway.tokens.create({
     name: 'brief',
     role: 'viewer',
     agents: ['*'],
     validMs: null,
   });
-  const { events, ended } = await readEvents(`${gateway.url}${path}/events`, {
-    token: own,
+  const { events, ended } = await readEvents(`${own.gateway.url}${path}/events`, {
+    token: brief,
     enough: () => false,
-    onFirst: () => gateway.tokens.revoke(stored.id),
+    onFirst: () => own.gateway.tokens.revoke(stored.id),
   });
   expect(events.length).toBeGreaterThan(0);
   expect(ended).toBe(true);
@@ -193,5 +183,5 @@ test.each([
   ['an id that is of no event', '', { 'Last-Event-ID': 'x' }, 400],
 ])('a stream of %s is refused', async (_what, given, headers, status) => {
   const path = given || `${await start([{ text: 'x' }])}/events`;
-  expect(await operator.ask('GET', path, undefined, headers)).toMatchObject({ status });
+  expect(await own.api.ask('GET', path, undefined, headers)).toMatchObject({ status });
 });

@@ -1,26 +1,15 @@
 // Each route, asked with one fault at a time (tests/helpers/faulty-requests.ts).
 import { request } from 'node:http';
-import type { Gateway } from '../../../gateway/gateway';
 import type { Problem } from '../../../gateway/http/problem';
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
 import { CATALOGUE } from '../../../contracts/errors/catalogue';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { faultyRequests, type FaultyRequest } from '../../helpers/faulty-requests';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 
-const engine = new EngineOfItsOwn();
-let gateway: Gateway;
-let admin: ApiClient;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  admin = await ApiClient.of(gateway, 'admin');
-}, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const own = new GatewayOfItsOwn();
+beforeAll(() => own.start({ role: 'admin' }), 60_000);
+afterAll(() => own.end(), 60_000);
 
 /** Log-ins need no token, and have tests of their own. */
 const routes = (ALL_ROUTES as unknown as Route[]).filter(({ role }) => role !== 'none');
@@ -34,7 +23,7 @@ interface Answer {
 
 /** As it stands: `fetch` corrects some paths and headers. */
 function send({ what, method, path, headers, body }: FaultyRequest): Promise<Answer> {
-  const { hostname, port, host } = new URL(gateway.url);
+  const { hostname, port, host } = new URL(own.gateway.url);
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -58,7 +47,7 @@ function send({ what, method, path, headers, body }: FaultyRequest): Promise<Ans
 const state = async (): Promise<unknown[]> =>
   Promise.all(
     ['/v1/agents', '/v1/sessions', '/v1/approvals', '/v1/inbox', '/v1/webhooks', '/v1/tokens'].map((path) =>
-      admin.get(path),
+      own.api.get(path),
     ),
   );
 
@@ -69,7 +58,7 @@ test.each(classes)(
     const requests = ofClass.flatMap((route) =>
       faultyRequests(
         route,
-        admin.token ?? '',
+        own.api.token ?? '',
         (ALL_ROUTES as unknown as Route[])
           .filter(({ path }) => path === route.path)
           .map(({ method }) => method),

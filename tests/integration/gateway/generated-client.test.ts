@@ -1,34 +1,20 @@
 // A client that a stock generator makes of the running gateway's OpenAPI document: it type-checks, and drives an agent
 // through its whole life.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Gateway } from '../../../gateway/gateway';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, type Json } from '../../helpers/gateway';
-import { call, scratch } from '../../helpers/temporal';
+import type { Json } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { call } from '../../helpers/temporal';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..', '..');
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-client-'));
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\nasked = "ask"\n');
-  await engine.start();
-  gateway = await gatewayOn(engine);
-}, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  files.remove();
-  rmSync(folder, { recursive: true, force: true });
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const own = new GatewayOfItsOwn();
+const { files } = own;
+const folder = files.directory;
+beforeAll(() => own.start({ config: '[policy.agents]\nasked = "ask"\n' }), 60_000);
+afterAll(() => own.end(), 60_000);
 
 /** As a user writes it. Lists, numbers and nulls are used as what the types say. */
 const PROGRAM = `
@@ -86,7 +72,7 @@ const node = (script: string, ...args: string[]): Promise<{ stdout: string }> =>
 
 test('it type-checks, starts an agent once, follows it, approves, sends, and stops it', async () => {
   const generator = join(dirname(require.resolve('@hey-api/openapi-ts/package.json')), 'bin', 'run.js');
-  await node(generator, '-i', `${gateway.url}/openapi.json`, '-o', 'client', '--no-log-file');
+  await node(generator, '-i', `${own.gateway.url}/openapi.json`, '-o', 'client', '--no-log-file');
   writeFileSync(join(folder, 'main.ts'), PROGRAM);
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(join(ROOT, 'node_modules', '@types'), join(folder, 'node_modules', '@types'));
@@ -105,11 +91,10 @@ test('it type-checks, starts an agent once, follows it, approves, sends, and sto
     { text: 'first' },
     { text: 'second' },
   ]);
-  const { token } = await ApiClient.of(gateway, 'operator');
   const { stdout } = await node(
     join(folder, 'out', 'main.js'),
-    gateway.url,
-    String(token),
+    own.gateway.url,
+    String(own.api.token),
     JSON.stringify(settings),
   );
   expect(JSON.parse(stdout) as Json).toEqual({

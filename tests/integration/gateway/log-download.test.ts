@@ -5,17 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { segmentsOf } from '../../../exec/output/log-segments';
 import { logEnd, nextPiece, readWhole, type Piece } from '../../../exec/output/log-reader';
 import { sessionPaths } from '../../../exec/session-paths';
-import type { Gateway } from '../../../gateway/gateway';
 import { logStream } from '../../../gateway/terminals/log-stream';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
+import { ApiClient } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { printing } from '../../helpers/printed';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-let gateway: Gateway;
-let operator: ApiClient;
+const own = new GatewayOfItsOwn();
+const { engine } = own;
 const LOG_BYTES = 40_000_000;
 const agent = uniqueId('d');
 const session = `/v1/sessions/${agent}/local/0`;
@@ -23,19 +21,14 @@ const logFile = (): string => sessionPaths(engine.dataDir, { agent, host: 'local
 const PATIENT = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
 
 beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
+  await own.start();
   const code = `echo début; yes ${'x'.repeat(98)} | head -c ${LOG_BYTES}; echo the needle; yes y | head -c 3000000; echo end`;
-  await operator.post(`${session}/exec`, { code, yield: PATIENT });
+  await own.api.post(`${session}/exec`, { code, yield: PATIENT });
 }, 120_000);
-afterAll(async () => {
-  await gateway.close();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+afterAll(() => own.end(), 60_000);
 
-const ask = (path: string, token = operator.token): Promise<Response> =>
-  fetch(`${gateway.url}${path}`, { headers: { Authorization: `Bearer ${token ?? ''}` } });
+const ask = (path: string, token = own.api.token): Promise<Response> =>
+  fetch(`${own.gateway.url}${path}`, { headers: { Authorization: `Bearer ${token ?? ''}` } });
 const hashOf = (data: Buffer): string => createHash('sha256').update(data).digest('hex');
 const downloaded = async (): Promise<Buffer> =>
   Buffer.from(await (await ask(`${session}/log/download`)).arrayBuffer());
@@ -91,12 +84,12 @@ test('a download whose token is revoked breaks off instead of ending', async () 
 });
 
 test('a client that is still downloading when its token is revoked does not get to the end', async () => {
-  const { token, stored } = await gateway.tokens.create({
+  const { token, stored } = await own.gateway.tokens.create({
     ...{ name: 'brief', role: 'viewer', agents: ['*'], validMs: null },
   });
   const reader = (await ask(`${session}/log/download`, token)).body?.getReader();
   await reader?.read();
-  await gateway.tokens.revoke(stored.id);
+  await own.gateway.tokens.revoke(stored.id);
   const drain = async (): Promise<void> => {
     // The rest takes longer than the gateway's next look at its token.
     while (reader && !(await reader.read()).done) await delay(10);
@@ -107,7 +100,7 @@ test('a client that is still downloading when its token is revoked does not get 
 test('of a log that somebody has just truncated, each way to read it says what is lost', async () => {
   const cut = uniqueId('cut');
   const path = `/v1/sessions/${cut}/local/0`;
-  await operator.post(`${path}/exec`, { code: 'echo 0123456789; cat', yield: QUICK_YIELD });
+  await own.api.post(`${path}/exec`, { code: 'echo 0123456789; cat', yield: QUICK_YIELD });
   const { log } = sessionPaths(engine.dataDir, { agent: cut, host: 'local', session: 0 });
   await until(() => logEnd(log) === 12);
   truncateSync(log, 4);
@@ -118,12 +111,12 @@ test('of a log that somebody has just truncated, each way to read it says what i
     ...{ 'holdfast-to': '12', 'holdfast-end': '12', 'holdfast-missing': 'truncated' },
   });
   truncateSync(log, 0);
-  expect(await operator.get(`${path}/log/find?text=0123`)).toEqual({ at: null, next: null });
+  expect(await own.api.get(`${path}/log/find?text=0123`)).toEqual({ at: null, next: null });
 });
 
 test('only who may see the agent gets its log', async () => {
-  const other = await ApiClient.of(gateway, 'viewer', ['others-*']);
-  const none = await fetch(`${gateway.url}${session}/log/download`);
+  const other = await ApiClient.of(own.gateway, 'viewer', ['others-*']);
+  const none = await fetch(`${own.gateway.url}${session}/log/download`);
   expect(none.status).toBe(401);
   for (const path of ['log/download', 'log/find?text=x'])
     expect((await ask(`${session}/${path}`, other.token)).status).toBe(403);
@@ -140,7 +133,7 @@ async function search(text: string, query: Record<string, string>): Promise<Step
   const steps: Step[] = [];
   for (let next: number | null = Number(query.from); next !== null; next = steps.at(-1)?.next ?? null) {
     const asked = new URLSearchParams({ ...query, text, from: String(next) });
-    steps.push(await operator.get<Step & Record<string, unknown>>(`${session}/log/find?${asked.toString()}`));
+    steps.push(await own.api.get<Step & Record<string, unknown>>(`${session}/log/find?${asked.toString()}`));
   }
   return steps;
 }

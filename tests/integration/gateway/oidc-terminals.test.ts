@@ -1,33 +1,26 @@
 // Terminals of programs that the organization's issuer lets in.
-import type { Gateway } from '../../../gateway/gateway';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, TerminalClient } from '../../helpers/gateway';
+import { TerminalClient } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { OidcIssuer } from '../../helpers/oidc-issuer';
 import { QUICK_YIELD } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-let gateway: Gateway;
+const own = new GatewayOfItsOwn();
 let issuer: OidcIssuer;
 beforeAll(async () => {
-  await engine.start();
   issuer = await OidcIssuer.start({ robot: ['team-a'] });
-  gateway = await gatewayOn(engine, '127.0.0.1:0', [], { oidc: issuer.settings() });
-  const operator = await ApiClient.of(gateway, 'operator');
+  await own.start({ gateway: { oidc: issuer.settings() } });
   for (const agent of ['a-1', 'b-1'])
-    await operator.post(`/v1/sessions/${agent}/local/0/exec`, {
+    await own.api.post(`/v1/sessions/${agent}/local/0/exec`, {
       code: 'read -p "name? " x; echo "hi $x"; cat',
       yield: { ...QUICK_YIELD, promptMs: 100 },
     });
 }, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  await issuer.stop();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+afterAll(() => own.end(), 60_000);
+afterAll(() => issuer.stop());
 
 const open = (token: string, { agent = 'a-1', types = false } = {}): Promise<TerminalClient> =>
-  TerminalClient.open(gateway.url, `/v1/sessions/${agent}/local/0/terminal`, { token, types });
+  TerminalClient.open(own.gateway.url, `/v1/sessions/${agent}/local/0/terminal`, { token, types });
 
 async function refusal(client: TerminalClient): Promise<object> {
   const { problem } = await client.first('refused');

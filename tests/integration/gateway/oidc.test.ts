@@ -20,7 +20,7 @@ let callback: string;
 beforeAll(async () => {
   await engine.start();
   issuer = await OidcIssuer.start(GROUPS);
-  gateway = await gatewayOn(engine, '127.0.0.1:0', [], { oidc: issuer.settings({ loginMs: LOGIN_MS }) });
+  gateway = await gatewayOn(engine, { oidc: issuer.settings({ loginMs: LOGIN_MS }) });
   callback = `${gateway.url}/login/oidc/callback`;
 }, 60_000);
 afterAll(async () => {
@@ -310,7 +310,7 @@ team-a = { role = "operator", agents = ["a-*"] }
 
 test('while the issuer is away its people are told so, tokens of the gateway work, and later all is well', async () => {
   await issuer.stop();
-  const other = await gatewayOn(engine, '127.0.0.1:0', [], { oidc: issuer.settings() });
+  const other = await gatewayOn(engine, { oidc: issuer.settings() });
   try {
     const program = new ApiClient(other.url, issuer.signed({}));
     expect(await program.ask('GET', '/v1/me')).toMatchObject({

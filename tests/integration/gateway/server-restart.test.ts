@@ -17,7 +17,7 @@ beforeAll(async () => {
   await engine.start();
   const { address } = engine.server();
   client = await HoldfastClient.connect({ address, patienceMs: 2_000 }, {});
-  gateway = await gatewayOn(engine, undefined, [], { client });
+  gateway = await gatewayOn(engine, { client });
   operator = await ApiClient.of(gateway, 'operator');
 }, 60_000);
 afterAll(async () => {
@@ -49,8 +49,8 @@ test('SIGKILL of the server: terminals go on, requests say what is away, and a f
     ...{ token, types: true },
   });
   await terminal.first('snapshot');
-  // The task, the first step's two messages, and the request for the second step.
-  await until(() => seen.length >= 4);
+  // The task, the first step's two messages between two checkpoints, and the request for the second step.
+  await until(() => seen.length >= 6);
 
   await engine.killServer();
   terminal.type('without a server\r');
@@ -65,7 +65,7 @@ test('SIGKILL of the server: terminals go on, requests say what is away, and a f
   await engine.startServer();
   const { events, ended } = await following;
   expect(ended).toBe(false);
-  expect(seen).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '7.end']);
+  expect(seen).toEqual([...Array.from({ length: 12 }, (_, place) => String(place)), '11.end']);
   expect(events.at(-1)?.data).toMatchObject({ result: { answer: 'over' } });
   expect(await operator.get(`/v1/agents/${agent}`)).toMatchObject({ currentTurn: null });
   terminal.close();

@@ -1,28 +1,19 @@
 // Terminals over WebSocket: bytes by offset, one who types, any number who watch.
 import { randomUUID } from 'node:crypto';
-import type { Gateway } from '../../../gateway/gateway';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ApiClient, gatewayOn, TerminalClient } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const engine = new EngineOfItsOwn();
-let gateway: Gateway;
-let operator: ApiClient;
-beforeAll(async () => {
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  operator = await ApiClient.of(gateway, 'operator');
-}, 60_000);
-afterAll(async () => {
-  await gateway.close();
-  expect(await engine.end()).toEqual([]);
-}, 60_000);
+const own = new GatewayOfItsOwn();
+const { engine } = own;
+beforeAll(() => own.start(), 60_000);
+afterAll(() => own.end(), 60_000);
 
 /** Starts code that keeps running, and returns the path of its terminal. */
 async function running(code: string): Promise<string> {
   const session = `/v1/sessions/${uniqueId('t')}/local/0`;
-  await operator.post(`${session}/exec`, { code, yield: { ...QUICK_YIELD, promptMs: 100 } });
+  await own.api.post(`${session}/exec`, { code, yield: { ...QUICK_YIELD, promptMs: 100 } });
   return `${session}/terminal`;
 }
 
@@ -30,7 +21,7 @@ const open = (
   path: string,
   hello: Partial<Parameters<typeof TerminalClient.open>[2]> = {},
 ): Promise<TerminalClient> =>
-  TerminalClient.open(gateway.url, path, { token: operator.token ?? '', ...hello });
+  TerminalClient.open(own.gateway.url, path, { token: own.api.token ?? '', ...hello });
 
 test('a person sees the screen, types, and sees what the program answers', async () => {
   const t = await open(await running('read -p "name? " x; echo "hi $x"; read y'), { types: true });
@@ -47,14 +38,14 @@ test('a client that comes back with its offset gets each byte once, on another g
   const before = await gatewayOn(engine);
   const other = await gatewayOn(engine);
   try {
-    const first = await TerminalClient.open(before.url, path, { token: operator.token ?? '', types: true });
+    const first = await TerminalClient.open(before.url, path, { token: own.api.token ?? '', types: true });
     const { at } = await first.first('snapshot');
     first.type('100\r');
     await first.untilShown('\n100\r\n');
     await before.close();
     await until(() => first.closed !== undefined);
     const second = await TerminalClient.open(other.url, path, {
-      ...{ token: operator.token ?? '', types: true, take: true },
+      ...{ token: own.api.token ?? '', types: true, take: true },
       from: at + 10,
     });
     second.type('200\r');
@@ -62,7 +53,7 @@ test('a client that comes back with its offset gets each byte once, on another g
     expect(second.said.some(({ kind }) => kind === 'snapshot')).toBe(false);
     expect(second.from).toBe(at + 10);
     const log = await fetch(`${other.url}${path.replace('terminal', 'log')}?from=${at}`, {
-      headers: { Authorization: `Bearer ${operator.token}` },
+      headers: { Authorization: `Bearer ${own.api.token}` },
     });
     const bytes = Buffer.from(await log.arrayBuffer());
     expect(second.bytes.equals(bytes.subarray(10))).toBe(true);
@@ -102,7 +93,7 @@ test('the same input sent again types nothing, over another gateway, too; other 
   const other = await gatewayOn(engine);
   try {
     const t = await TerminalClient.open(other.url, path, {
-      ...{ token: operator.token ?? '', types: true, take: true },
+      ...{ token: own.api.token ?? '', types: true, take: true },
     });
     await t.first('snapshot');
     t.type('first\r', 'the-input-before-it');
@@ -157,7 +148,7 @@ test('a client whose lost connection still has the keyboard types on, and no oth
 
 test('a client that does not acknowledge stops the stream, and not the program', async () => {
   const session = `/v1/sessions/${uniqueId('t')}/local/0`;
-  await operator.post(`${session}/exec`, {
+  await own.api.post(`${session}/exec`, {
     code: 'read x; seq 1000000; echo over; read y',
     yield: QUICK_YIELD,
   });
@@ -166,7 +157,7 @@ test('a client that does not acknowledge stops the stream, and not the program',
   lazy.type('\r');
   const eager = await open(`${session}/terminal`);
   const ended = async (): Promise<boolean> =>
-    (await operator.get<{ status: string }>(session)).status === 'waiting_input';
+    (await own.api.get<{ status: string }>(session)).status === 'waiting_input';
   await until(ended);
   await eager.untilShown('over');
   expect(lazy.bytes.length).toBeLessThan(3 * 1024 * 1024);
@@ -189,7 +180,7 @@ test('a terminal outlives the SIGKILL of the worker', async () => {
 });
 
 test('a viewer watches, and is refused the keyboard with a reason', async () => {
-  const viewer = await ApiClient.of(gateway, 'viewer');
+  const viewer = await ApiClient.of(own.gateway, 'viewer');
   const path = await running('cat');
   const watching = await open(path, { token: viewer.token ?? '' });
   await watching.first('snapshot');
@@ -210,7 +201,7 @@ test.each([
 });
 
 test('a token that is revoked ends its terminals', async () => {
-  const { token, stored } = await gateway.tokens.create({
+  const { token, stored } = await own.gateway.tokens.create({
     name: 'x',
     role: 'operator',
     agents: ['*'],
@@ -218,15 +209,15 @@ test('a token that is revoked ends its terminals', async () => {
   });
   const t = await open(await running('cat'), { token });
   await t.first('snapshot');
-  await gateway.tokens.revoke(stored.id);
+  await own.gateway.tokens.revoke(stored.id);
   expect((await t.first('refused')).problem).toMatchObject({ code: 'access_needed' });
 });
 
 test('of a session whose terminal is gone, its last screen is shown', async () => {
   const path = await running('echo the last words');
-  await operator.post(path.replace('terminal', 'close'));
+  await own.api.post(path.replace('terminal', 'close'));
   await until(
-    async () => (await operator.get<{ status: string }>(path.replace('/terminal', ''))).status === 'closed',
+    async () => (await own.api.get<{ status: string }>(path.replace('/terminal', ''))).status === 'closed',
   );
   const t = await open(path);
   expect((await t.first('snapshot')).data).toContain('the last words');

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { lastDetached, runningGateway, type GatewayRecord } from '../../../gateway/gateway-record';
-import { isAlive } from '../../../system/process-identity';
+import { isAlive } from '../../../system/processes/process-identity';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { until } from '../../helpers/until';
 

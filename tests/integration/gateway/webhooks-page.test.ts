@@ -1,36 +1,24 @@
 // The examples of docs/webhooks.md, as a reader runs them.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Gateway } from '../../../gateway/gateway';
 import { readConfiguration } from '../../../workers/configuration/configuration';
 import { docBlocks } from '../../helpers/doc-blocks';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { scratch, uniqueId } from '../../helpers/temporal';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 import { WebhookReceiver } from '../../helpers/webhook-receiver';
 
 jest.setTimeout(200_000);
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
-let gateway: Gateway;
-let admin: ApiClient;
+const own = new GatewayOfItsOwn();
+const { files } = own;
 let receiver: ChildProcess | undefined;
-beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[fetch]\nallow_private = ["127.0.0.1"]\n');
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  admin = await ApiClient.of(gateway, 'admin');
-}, 120_000);
+beforeAll(() => own.start({ config: '[fetch]\nallow_private = ["127.0.0.1"]\n', role: 'admin' }), 120_000);
 afterAll(async () => {
   receiver?.kill('SIGKILL');
-  await gateway.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
+  await own.end();
 }, 120_000);
 
 const block = (language: string): string => {
@@ -52,7 +40,7 @@ test('the example with curl creates a webhook, and the one with Python takes its
   await place.close();
   const { port } = new URL(place.url);
   const url = `http://127.0.0.1:${port}/`;
-  const env = { HOLDFAST_URL: gateway.url, HOLDFAST_TOKEN: admin.token ?? '', RECEIVER: url };
+  const env = { HOLDFAST_URL: own.gateway.url, HOLDFAST_TOKEN: own.api.token ?? '', RECEIVER: url };
   const { secret } = JSON.parse(await bash(block('bash'), env)) as { secret: string };
   let printed = '';
   receiver = spawn('python3', ['-c', block('python')], {
@@ -60,10 +48,10 @@ test('the example with curl creates a webhook, and the one with Python takes its
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   receiver.stdout?.on('data', (data: Buffer) => (printed += data.toString('utf8')));
-  await admin.post('/v1/webhooks/on-call/test');
+  await own.api.post('/v1/webhooks/on-call/test');
   await until(() => printed.includes("webhook.test {'webhook': 'on-call'}"), 120_000);
   const agent = uniqueId('ci');
-  await admin.post('/v1/agents', { id: agent, task: 'x', ...files.settings([{ text: 'done' }]) });
+  await own.api.post('/v1/agents', { id: agent, task: 'x', ...files.settings([{ text: 'done' }]) });
   await until(() => printed.includes(`turn.ended {'agent': '${agent}'`), 120_000);
 
   const post = async (sent: number, key = secret): Promise<number> => {

@@ -4,47 +4,39 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { encryptedPayloads } from '../../../encryption/data-converter';
-import type { Gateway } from '../../../gateway/gateway';
 import { newWebhookSecret } from '../../../system/webhooks/webhook-store';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { scratch } from '../../helpers/temporal';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { until } from '../../helpers/until';
 import { WebhookReceiver } from '../../helpers/webhook-receiver';
 
 jest.setTimeout(180_000);
 
-const engine = new EngineOfItsOwn();
-const files = scratch();
+const own = new GatewayOfItsOwn();
+const { engine, files } = own;
 const receiver = new WebhookReceiver();
 const AGENT = 'agent-7f3a';
 const WEBHOOK = 'webhook-7f3a';
 const SECRET = newWebhookSecret();
 const KEYS = [{ id: 'k', file: join(engine.dataDir, 'k.key') }];
 let client: HoldfastClient;
-let gateway: Gateway;
-let admin: ApiClient;
 beforeAll(async () => {
   await receiver.open();
   receiver.secret = SECRET;
   writeFileSync(join(engine.dataDir, 'k.key'), randomBytes(32).toString('base64'), { mode: 0o600 });
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    '[encryption]\nkeys = [{ id = "k", file = "k.key" }]\nrequired = true\n[fetch]\nallow_private = ["127.0.0.1"]\n',
-  );
-  await engine.start();
-  const { address } = engine.server();
+  const { address } = await engine.startServer();
   const dataConverter = encryptedPayloads({ keys: KEYS, required: true });
   client = await HoldfastClient.connect({ address, namespace: engine.namespace, dataConverter }, {});
-  gateway = await gatewayOn(engine, '127.0.0.1:0', [], { client });
-  admin = await ApiClient.of(gateway, 'admin');
+  await own.start({
+    config:
+      '[encryption]\nkeys = [{ id = "k", file = "k.key" }]\nrequired = true\n[fetch]\nallow_private = ["127.0.0.1"]\n',
+    role: 'admin',
+    gateway: { client },
+  });
 }, 120_000);
+afterAll(() => own.end(), 60_000);
 afterAll(async () => {
-  await gateway.close();
   await client.close();
   await receiver.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
 }, 60_000);
 
 /** Payloads and texts of a message, whatever holds them; `left` are names of fields to leave out. */
@@ -58,21 +50,21 @@ function bytesIn(value: unknown, left: readonly string[] = []): string {
 
 test('events arrive, tests and failures too, and the history of the webhook has no name, address, secret or id', async () => {
   const url = receiver.url.replace('hooks', 'address-7f3a');
-  await admin.post('/v1/webhooks', { id: WEBHOOK, url, agents: [AGENT], secret: SECRET });
+  await own.api.post('/v1/webhooks', { id: WEBHOOK, url, agents: [AGENT], secret: SECRET });
   receiver.status = 500;
   const settings = files.settings([{ text: 'done' }]);
-  await admin.post('/v1/agents', { id: AGENT, task: 'first', mode: 'conversation', ...settings });
+  await own.api.post('/v1/agents', { id: AGENT, task: 'first', mode: 'conversation', ...settings });
   interface Entry {
     failing: { reason: string } | null;
   }
   const entry = async (): Promise<Entry | undefined> =>
-    (await admin.get<{ items: Entry[] }>('/v1/webhooks')).items[0];
+    (await own.api.get<{ items: Entry[] }>('/v1/webhooks')).items[0];
   await until(async () => (await entry())?.failing != null, 60_000);
   // To those who have the keys it says why.
   expect((await entry())?.failing?.reason).toContain('it answers 500');
   receiver.status = 204;
   const ended = await receiver.first('turn.ended', AGENT);
-  const tested = await admin.post<{ id: string }>(`/v1/webhooks/${WEBHOOK}/test`);
+  const tested = await own.api.post<{ id: string }>(`/v1/webhooks/${WEBHOOK}/test`);
   await receiver.first('webhook.test');
   expect(receiver.faults).toEqual([]);
   const handle = client.temporal.workflow.getHandle(`webhook/${WEBHOOK}`);

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { readJson } from '../../../system/json-file';
 import type { HolderRecord } from '../../../exec/client/holder-client';
 import { sessionPaths } from '../../../exec/session-paths';
-import type { Gateway } from '../../../gateway/gateway';
 import { newWebhookSecret } from '../../../system/webhooks/webhook-store';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, type Json } from '../../helpers/gateway';
-import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { ApiClient, type Json } from '../../helpers/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { call, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 import { WebhookReceiver } from '../../helpers/webhook-receiver';
 
@@ -16,33 +15,25 @@ jest.setTimeout(300_000);
 
 /** However slow the machine is, a view says that a program waits. */
 const UNTIL_PROMPT = { firstOutputMs: 60_000, betweenOutputMs: 60_000, maxMs: 60_000, promptMs: 500 };
-const engine = new EngineOfItsOwn();
-const files = scratch();
+const own = new GatewayOfItsOwn();
+const { engine, files } = own;
 const receivers: WebhookReceiver[] = [];
 const configured = { secret: newWebhookSecret(), receiver: new WebhookReceiver() };
-let gateway: Gateway;
-let admin: ApiClient;
 
 beforeAll(async () => {
   await configured.receiver.open();
   configured.receiver.secret = configured.secret;
   receivers.push(configured.receiver);
   writeFileSync(join(engine.dataDir, 'secret'), `${configured.secret}\n`, { mode: 0o600 });
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    `[fetch]\nallow_private = ["127.0.0.1"]\n[policy.agents]\nasked = "ask"\n` +
+  await own.start({
+    config:
+      `[fetch]\nallow_private = ["127.0.0.1"]\n[policy.agents]\nasked = "ask"\n` +
       `[webhooks.configured]\nurl = "${configured.receiver.url}"\nagents = ["configured-*"]\nsecret_file = "secret"\n`,
-  );
-  await engine.start();
-  gateway = await gatewayOn(engine);
-  admin = await ApiClient.of(gateway, 'admin');
+    role: 'admin',
+  });
 }, 120_000);
-afterAll(async () => {
-  await gateway.close();
-  for (const receiver of receivers) await receiver.close();
-  files.remove();
-  expect(await engine.end()).toEqual([]);
-}, 120_000);
+afterAll(() => own.end(), 120_000);
+afterAll(() => Promise.all(receivers.map((receiver) => receiver.close())), 120_000);
 afterEach(() => expect(receivers.flatMap(({ faults }) => faults)).toEqual([]));
 
 /** A webhook for these agents, and its receiver. */
@@ -50,7 +41,7 @@ async function webhook(settings: Json = {}): Promise<{ id: string; receiver: Web
   const receiver = await WebhookReceiver.start();
   receivers.push(receiver);
   const body = { url: receiver.url, ...settings };
-  const { id, secret } = await admin.post<{ id: string; secret: string }>('/v1/webhooks', body);
+  const { id, secret } = await own.api.post<{ id: string; secret: string }>('/v1/webhooks', body);
   receiver.secret = secret;
   return { id, receiver };
 }
@@ -61,10 +52,10 @@ interface Entry {
   failing: { since: string; attempts: number; reason: string } | null;
 }
 const entryOf = async (id: string): Promise<Entry | undefined> =>
-  (await admin.get<{ items: Entry[] }>('/v1/webhooks')).items.find((one) => one.id === id);
+  (await own.api.get<{ items: Entry[] }>('/v1/webhooks')).items.find((one) => one.id === id);
 
 async function start(agent: string, replies: Reply[]): Promise<void> {
-  await admin.post('/v1/agents', {
+  await own.api.post('/v1/agents', {
     ...{ id: agent, task: 'first', mode: 'conversation', ...files.settings(replies) },
     yield: UNTIL_PROMPT,
   });
@@ -90,22 +81,22 @@ test('each kind of event arrives, signed, with what it is about and no output', 
       error: null,
     },
   });
-  const held = admin.ask('POST', '/v1/sessions/asked/local/0/exec', { code: 'echo held' });
+  const held = own.api.ask('POST', '/v1/sessions/asked/local/0/exec', { code: 'echo held' });
   const approval = await receiver.first('agent.waiting_approval');
   expect(approval.data).toMatchObject({
     agent: 'asked',
     for: 'approval',
     workflowId: 'exec/asked/local/0',
   });
-  const { items } = await admin.get<{ items: { id: string; key: string }[] }>('/v1/approvals?agent=asked');
+  const { items } = await own.api.get<{ items: { id: string; key: string }[] }>('/v1/approvals?agent=asked');
   expect(items.map(({ id }) => id)).toEqual([approval.data.id]);
-  await admin.post(`/v1/approvals/${String(items[0]?.key)}/deny`, {});
+  await own.api.post(`/v1/approvals/${String(items[0]?.key)}/deny`, {});
   await held;
   killHolder(agent, 0);
   expect((await receiver.first('session.lost')).data).toMatchObject({
     ...{ agent, session: { host: 'local', session: 0 }, workflowId: `exec/${agent}/local/0` },
   });
-  await admin.post(`/v1/agents/${agent}/stop`, { reason: 'enough' });
+  await own.api.post(`/v1/agents/${agent}/stop`, { reason: 'enough' });
   expect((await receiver.first('agent.ended')).data).toMatchObject({
     agent,
     how: 'completed',
@@ -135,7 +126,7 @@ test('a receiver that refuses connections, then answers 500, gets every event on
     { text: '6' },
   ]);
   for (let turn = 2; turn <= 6; turn++)
-    await admin.post(`/v1/agents/${agent}/messages`, { message: `m${turn}` });
+    await own.api.post(`/v1/agents/${agent}/messages`, { message: `m${turn}` });
   await until(async () => (await entryOf(id))?.waiting === 6, 60_000);
   await until(async () => /ECONNREFUSED/.test((await entryOf(id))?.failing?.reason ?? ''), 60_000);
   receiver.status = 500;
@@ -161,12 +152,12 @@ test('SIGKILL of the worker loses no event, and what is sent again has the same 
   await until(() => receiver.asked.length > 0, 60_000);
   await engine.killWorker();
   await engine.startWorker();
-  await admin.post(`/v1/agents/${agent}/messages`, { message: 'two' });
+  await own.api.post(`/v1/agents/${agent}/messages`, { message: 'two' });
   await until(async () => (await entryOf(id))?.waiting === 3, 60_000);
   await engine.killWorker();
   receiver.status = 204;
   await engine.startWorker();
-  await admin.post(`/v1/agents/${agent}/messages`, { message: 'three' });
+  await own.api.post(`/v1/agents/${agent}/messages`, { message: 'three' });
   await until(() => turnsOf(receiver).size === 3 && receiver.of('agent.waiting_input').length > 0, 150_000);
   // Three ends and one wait, of which some were sent more than once.
   expect(new Set(receiver.asked).size).toBe(4);
@@ -185,9 +176,10 @@ test('a wait that began and ended while nobody looked is told all the same', asy
     ((await workflow.describe()).raw.pendingActivities ?? []).some(({ lastFailure }) => lastFailure),
   );
   const session = `/v1/sessions/${agent}/local/0`;
-  await admin.post(`${session}/exec`, { code: 'read x; read y', yield: UNTIL_PROMPT });
-  for (const keyboard of ['x', 'y']) await admin.post(`${session}/input`, { keyboard, yield: UNTIL_PROMPT });
-  await until(async () => (await admin.get<{ status: string }>(session)).status === 'idle');
+  await own.api.post(`${session}/exec`, { code: 'read x; read y', yield: UNTIL_PROMPT });
+  for (const keyboard of ['x', 'y'])
+    await own.api.post(`${session}/input`, { keyboard, yield: UNTIL_PROMPT });
+  await until(async () => (await own.api.get<{ status: string }>(session)).status === 'idle');
   renameSync(`${settings}.away`, settings);
   await until(() => receiver.events.length === 2, 120_000);
   expect(receiver.events.map(({ data }) => data.workflowId)).toEqual(Array(2).fill(`exec/${agent}/local/0`));
@@ -204,7 +196,7 @@ test('a receiver that never answers holds up no other webhook', async () => {
     Array.from({ length: 8 }, (_, at) => ({ text: String(at) })),
   );
   for (let turn = 2; turn <= 8; turn++)
-    await admin.post(`/v1/agents/${agent}/messages`, { message: `m${turn}` });
+    await own.api.post(`/v1/agents/${agent}/messages`, { message: `m${turn}` });
   await until(() => turnsOf(other.receiver).size === 8, 120_000);
   expect(hung.receiver.events).toEqual([]);
   await until(async () => (await entryOf(hung.id))?.waiting === 8);
@@ -222,7 +214,7 @@ test('a webhook reaches no private address that is not opened, and follows no re
   const refused = ['127.0.0.2', '[::1]'].map((address) => elsewhere.url.replace('127.0.0.1', address));
   const ids: string[] = [];
   for (const url of refused)
-    ids.push((await admin.post<{ id: string }>('/v1/webhooks', { url, ...settings })).id);
+    ids.push((await own.api.post<{ id: string }>('/v1/webhooks', { url, ...settings })).id);
   await start(agent, [{ text: '1' }]);
   for (const id of ids)
     await until(async () => /address is refused/.test((await entryOf(id))?.failing?.reason ?? ''), 60_000);
@@ -231,26 +223,28 @@ test('a webhook reaches no private address that is not opened, and follows no re
     60_000,
   );
   expect(elsewhere.asked).toEqual([]);
-  expect(JSON.stringify(await admin.get('/v1/webhooks'))).not.toMatch(/"reason":"[^"]*(localhost|::1|hooks)/);
+  expect(JSON.stringify(await own.api.get('/v1/webhooks'))).not.toMatch(
+    /"reason":"[^"]*(localhost|::1|hooks)/,
+  );
 });
 
 test('a test is sent at once; a deleted webhook sends nothing any longer', async () => {
   const agent = uniqueId('gone');
   const { id, receiver } = await webhook({ id: uniqueId('wh'), agents: [agent] });
-  const tested = await admin.post<{ id: string }>(`/v1/webhooks/${id}/test`);
+  const tested = await own.api.post<{ id: string }>(`/v1/webhooks/${id}/test`);
   expect(await receiver.first('webhook.test')).toMatchObject({ id: tested.id, data: { webhook: id } });
-  expect(await admin.ask('DELETE', `/v1/webhooks/${id}`)).toMatchObject({ status: 204 });
+  expect(await own.api.ask('DELETE', `/v1/webhooks/${id}`)).toMatchObject({ status: 204 });
   expect(await entryOf(id)).toBeUndefined();
   const workflow = engine.client.temporal.workflow.getHandle(`webhook/${id}`);
   expect((await workflow.describe()).status.name).toBe('TERMINATED');
-  expect(await admin.ask('POST', `/v1/webhooks/${id}/test`)).toMatchObject({ status: 404 });
+  expect(await own.api.ask('POST', `/v1/webhooks/${id}/test`)).toMatchObject({ status: 404 });
   // The same id again is another webhook.
-  const { secret } = await admin.post<{ secret: string }>('/v1/webhooks', {
+  const { secret } = await own.api.post<{ secret: string }>('/v1/webhooks', {
     ...{ id, url: receiver.url, agents: [agent] },
   });
   expect(secret).not.toBe(receiver.secret);
   receiver.secret = secret;
-  const again = await admin.post<{ id: string }>(`/v1/webhooks/${id}/test`);
+  const again = await own.api.post<{ id: string }>(`/v1/webhooks/${id}/test`);
   await until(() => receiver.of('webhook.test').some((event) => event.id === again.id), 60_000);
 });
 
@@ -259,7 +253,7 @@ test('the webhooks of the configuration send too, and only the configuration rem
   await start(agent, [{ text: '1' }]);
   await configured.receiver.first('turn.ended', agent);
   expect(await entryOf('configured')).toMatchObject({ source: 'config' });
-  expect(await admin.ask('DELETE', '/v1/webhooks/configured')).toMatchObject({
+  expect(await own.api.ask('DELETE', '/v1/webhooks/configured')).toMatchObject({
     ...{
       status: 400,
       body: { code: 'invalid_input', next: expect.stringContaining('[webhooks.configured]') as string },
@@ -277,7 +271,7 @@ test('a secret is shown once, by the answer that creates it, and is in no histor
       engine.client.temporal.workflow.getHandle(`webhook/${one}`).fetchHistory(),
     ),
   );
-  const said = JSON.stringify([histories, await admin.get('/v1/webhooks'), receiver.events]);
+  const said = JSON.stringify([histories, await own.api.get('/v1/webhooks'), receiver.events]);
   for (const secret of [receiver.secret, configured.secret]) {
     expect(said).not.toContain(secret.slice('whsec_'.length));
     // As a payload has it.
@@ -285,7 +279,7 @@ test('a secret is shown once, by the answer that creates it, and is in no histor
     expect(said).not.toContain(inBase64);
   }
   expect(JSON.stringify(histories)).not.toContain(Buffer.from(receiver.url).toString('base64').slice(8, -8));
-  const taken = await admin.ask('POST', '/v1/webhooks', { id, url: receiver.url, secret: 'whsec_short' });
+  const taken = await own.api.ask('POST', '/v1/webhooks', { id, url: receiver.url, secret: 'whsec_short' });
   expect(taken.status).toBe(400);
   expect(JSON.stringify(taken.body)).not.toContain('whsec_short');
 });
@@ -293,7 +287,7 @@ test('a secret is shown once, by the answer that creates it, and is in no histor
 test.each(['viewer', 'operator'] as const)(
   'a %s neither creates, reads, tests nor deletes webhooks',
   async (role) => {
-    const caller = await ApiClient.of(gateway, role);
+    const caller = await ApiClient.of(own.gateway, role);
     for (const [method, path] of [
       ['GET', '/v1/webhooks'],
       ['POST', '/v1/webhooks'],
@@ -315,7 +309,7 @@ test.each([
   ['a pattern with a slash', { url: 'https://example.com/', agents: ['a/*'] }],
   ['an id with a slash', { id: 'a/b', url: 'https://example.com/' }],
 ])('a webhook with %s is refused, without a word of the address', async (_what, body) => {
-  const answer = await admin.ask('POST', '/v1/webhooks', body);
+  const answer = await own.api.ask('POST', '/v1/webhooks', body);
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   expect(JSON.stringify(answer.body)).not.toContain('secret@');
 });

@@ -15,7 +15,7 @@ import { DEFAULT_QUOTAS } from '../../../contracts/sessions/quotas';
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import { SealedValues } from '../../../encryption/sealed-values';
 import { packageRoot } from '../../../system/package-root';
-import { isAlive } from '../../../system/process-identity';
+import { isAlive } from '../../../system/processes/process-identity';
 import { ensureWorker } from '../../../workers/process/worker-process';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { endDataFolder } from '../../helpers/end-data-folder';

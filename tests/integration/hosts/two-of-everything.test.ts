@@ -6,7 +6,7 @@ import { HoldfastClient } from '../../../client/holdfast-client';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { claimWorkflowId } from '../../../contracts/sessions/claims';
 import { agentWorkflowId, hostTaskQueue, turnWorkflowId, sessionWorkflowId } from '../../../contracts/ids';
-import { isAlive } from '../../../system/process-identity';
+import { isAlive } from '../../../system/processes/process-identity';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers, type Workers, type WorkersOptions } from '../../../workers';
 import { findSilentWorker, runningWorker } from '../../../workers/process/worker-record';

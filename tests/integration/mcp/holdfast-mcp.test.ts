@@ -49,7 +49,9 @@ const call = async (name: string, args: Record<string, unknown> = {}, options = 
 test('the tools are listed with schemas and hints', async () => {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual(
-    'agent_result agent_state exec input list output reset send start_agent stop_agent wait'.split(' '),
+    'agent_diff agent_result agent_state agent_steps exec input list output reset rewind_agent send start_agent stop_agent wait'.split(
+      ' ',
+    ),
   );
   expect(tools.find(({ name }) => name === 'exec')).toMatchObject({
     inputSchema: { type: 'object', required: ['code'], properties: { session: { default: 0 } } },

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
-import { identityOf, isAlive, type Identity } from '../../../system/process-identity';
+import { identityOf, isAlive, type Identity } from '../../../system/processes/process-identity';
 import { runningWorker } from '../../../workers/process/worker-record';
 import type { CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';

@@ -110,7 +110,8 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     });
     expect(simulator.requests.length).toBe(before + 1);
     const headers = { 'content-type': 'text/event-stream' };
-    const silent = { status: 200, headers, body: ': nothing\n\n', hangs: true } as const;
+    // Of this request only: one that ends before it arrives leaves its answer, which no other may take.
+    const silent = { status: 200, headers, body: ': nothing\n\n', hangs: true, to: 'silent' } as const;
     simulator.answers.push(silent, silent);
     const idle = await errorOf(simulator.provider(wireApi, { streamIdleMs: 150 }), ask('silent', { onText }));
     expect(idle.message).toMatch(/its stream was silent for 150 ms/);

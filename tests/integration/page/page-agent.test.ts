@@ -120,7 +120,7 @@ test('the time line is a list that leads to each place in the conversation, by k
   expect(await opened.barriers()).toEqual([]);
   await wait.focus();
   await page.keyboard.press('Enter');
-  await page.locator('[data-message="1"]:focus').filter({ hasText: 'read -p' }).waitFor();
+  await page.locator('[data-message="2"]:focus').filter({ hasText: 'read -p' }).waitFor();
   // The wait ends, and the line says so by itself.
   await setting.operator.post(`/v1/sessions/${id}/local/0/input`, { keyboard: 'Ada' });
   await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'second' });

@@ -1,15 +1,10 @@
 // The page in real Chromium, on a real gateway, worker and shells.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ConsolePage, pageSetting } from '../../helpers/console';
 import { gatewayOn } from '../../helpers/gateway';
 import { call, QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
-const setting = pageSetting({
-  prepare: ({ dataDir }) =>
-    writeFileSync(join(dataDir, 'holdfast.toml'), '[policy.agents]\n"held" = "ask"\n'),
-});
+const setting = pageSetting({ config: '[policy.agents]\n"held" = "ask"\n' });
 const { engine, files } = setting;
 
 const run = (agent: string, code: string): Promise<unknown> =>
@@ -138,7 +133,7 @@ test('a terminal is typed into, watched and taken over, and goes on after its ga
   await rows(one).getByText('got two').waitFor();
   await first.close();
   await one.page.getByText('Not connected to the gateway').waitFor();
-  const again = await gatewayOn(engine, `127.0.0.1:${port}`);
+  const again = await gatewayOn(engine, { listen: `127.0.0.1:${port}` });
   try {
     await one.page.getByText('Not connected to the gateway').waitFor({ state: 'detached' });
     await two.page.getByText('you type').waitFor();

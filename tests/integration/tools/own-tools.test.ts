@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
 import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
 
 const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');
 
@@ -164,6 +165,48 @@ test.each([
   },
   60_000,
 );
+
+test('while the next worker loads its modules, each once, the previous one serves', async () => {
+  const loads = join(files.directory, 'loads');
+  const go = join(files.directory, 'go-on');
+  const slow = join(files.directory, 'slow.mjs');
+  writeFileSync(
+    slow,
+    `import { appendFileSync, existsSync } from 'node:fs';
+appendFileSync(${JSON.stringify(loads)}, 'x');
+while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20));
+export const tools = [];`,
+  );
+  const before = runningWorker(engine.dataDir);
+  const upgrade = engine.cliInTurn(['up', '--tools', slow]);
+  await untilWritten(loads);
+  const { output } = await engine.client.session({ agent: 'served', session: 0 }).exec({ code: 'echo yes' });
+  expect(output).toBe('yes\n');
+  expect(runningWorker(engine.dataDir)).toEqual(before);
+  writeFileSync(go, '');
+  expect((await upgrade).code).toBe(0);
+  expect(runningWorker(engine.dataDir)?.identity).not.toEqual(before?.identity);
+  expect(readFileSync(loads, 'utf8')).toBe('x');
+}, 60_000);
+
+test('an `up` that is killed while the next worker loads leaves the previous one, and nothing else', async () => {
+  const begun = join(files.directory, 'hanging-begun');
+  const hanging = join(files.directory, 'hanging.mjs');
+  writeFileSync(
+    hanging,
+    `import { writeFileSync } from 'node:fs';
+writeFileSync(${JSON.stringify(begun)}, 'x');
+await new Promise((resolve) => setTimeout(resolve, 1e9));`,
+  );
+  const before = runningWorker(engine.dataDir);
+  const upgrade = engine.spawnCli(['up', '--tools', hanging]);
+  await untilWritten(begun);
+  upgrade.kill('SIGKILL');
+  await until(() => processesNaming(hanging).length === 0);
+  expect(runningWorker(engine.dataDir)).toEqual(before);
+  const { output } = await engine.client.session({ agent: 'served', session: 0 }).exec({ code: 'echo yes' });
+  expect(output).toBe('yes\n');
+}, 60_000);
 
 test.each([
   ['write_once', 'once', /unknown_outcome.*must not run twice/, 'write_once 1\n'],

@@ -2,7 +2,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { imageFacts } from '../../../contracts/tools/image-header';
+import type { ImageFacts } from '../../../contracts/tools/images';
 import { Sandbox } from '../../../exec/sandbox/sandbox';
+import { png } from '../../helpers/images';
 import { noSandbox, sandboxOf } from '../../helpers/sandbox';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
 
@@ -40,6 +43,7 @@ whereSandboxed(`with a sandbox${missing === undefined ? '' : ` (not checked: ${m
         ...folder,
         value: (args) => folder.value(args, changes),
         error: (args) => folder.error(args, changes),
+        result: (args, more) => folder.result(args, { ...changes, ...more }),
       },
     };
   }
@@ -57,6 +61,42 @@ whereSandboxed(`with a sandbox${missing === undefined ? '' : ` (not checked: ${m
     expect(existsSync(file)).toBe(false);
     await free.value({ file_path: file, content: 'x' });
     expect(existsSync(file)).toBe(true);
+  });
+
+  test('an image in the workspace or shown to all is viewed; one outside is refused as read_file refuses a file', async () => {
+    const { confined, free } = both('view_image');
+    const data = png(20, 10);
+    const facts = { mime: 'image/png', bytes: data.length, width: 20, height: 10 };
+    writeFileSync(join(confined.directory, 'mine.png'), data);
+    writeFileSync(join(outside, 'shown.png'), data);
+    writeFileSync(join(dataDir, 'secret.png'), data);
+    symlinkSync(join(dataDir, 'secret.png'), join(confined.directory, 'link.png'));
+    for (const path of ['mine.png', join(outside, 'shown.png')])
+      expect(await confined.value({ path })).toEqual({ path, ...facts });
+    for (const path of ['link.png', join(dataDir, 'secret.png')])
+      expect(await confined.error({ path })).toMatchObject({ code: 'not_found' });
+    expect(await confined.error({ path: `/proc/${process.pid}/environ` })).toMatchObject({
+      code: 'not_found',
+    });
+    expect(await free.value({ path: join(dataDir, 'secret.png') })).toMatchObject(facts);
+    rmSync(join(dataDir, 'secret.png'));
+  });
+
+  test('a model is shown the image that the sandbox read, byte for byte; a refused one is not shown', async () => {
+    const { confined } = both('view_image');
+    const data = png(20, 10);
+    writeFileSync(join(confined.directory, 'mine.png'), data);
+    writeFileSync(join(confined.directory, 'notes.png'), 'text');
+    const shown: Buffer[] = [];
+    const addImage = (image: Uint8Array): ImageFacts => {
+      shown.push(Buffer.from(image));
+      return imageFacts(image);
+    };
+    const result = await confined.result({ path: 'mine.png' }, { addImage });
+    expect(result.content).toMatch(/^The image mine\.png: png, 20x10, /);
+    const refused = await confined.result({ path: 'notes.png' }, { addImage });
+    expect(refused.content).toContain('Error image_refused');
+    expect(shown.map((image) => image.equals(data))).toEqual([true]);
   });
 
   test('a file that is shown can be read; secrets, processes and the data folder cannot', async () => {

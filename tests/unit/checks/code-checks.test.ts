@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { CheckReport, Verdict } from '../../../contracts/tools/checks';
 import { MAX_CODE_BYTES, type Runtime } from '../../../contracts/sessions/session';
 import { CodeChecks } from '../../../checks/code-checks';
-import { childrenOf, readText } from '../../../system/proc';
+import { childrenOf, readText } from '../../../system/processes/proc';
 import { until } from '../../helpers/until';
 
 const checks = new CodeChecks();

@@ -9,7 +9,7 @@ import { PROTOCOL_VERSION } from '../../../exec/protocol';
 import { sessionPaths } from '../../../exec/session-paths';
 import { writeJson } from '../../../system/json-file';
 import { ownRelease, packageVersion } from '../../../system/package-root';
-import { identityOf } from '../../../system/process-identity';
+import { identityOf } from '../../../system/processes/process-identity';
 
 let dataDir: string;
 beforeEach(() => (dataDir = mkdtempSync(join(tmpdir(), 'holdfast-doctor-'))));

@@ -1,17 +1,22 @@
-import type { ToolCall } from '../../../contracts/agents/agent';
+import type { Message, ToolCall } from '../../../contracts/agents/agent';
 import { printMessage } from '../../../cli/print/print-message';
 
 function printed(call: Omit<ToolCall, 'callId'>): string {
+  const parsed = { kind: 'calls', headline: null, thoughts: [], prose: '' } as const;
+  const calls = [{ callId: 'a', ...call }];
+  const text = shown({ role: 'assistant', text: 'the reply', parsed: { ...parsed, calls, thoughts: [] } });
+  return text.trim().replace(/^call {2}/, '');
+}
+
+function shown(message: Message): string {
   let text = '';
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     text += String(chunk);
     return true;
   });
-  const parsed = { kind: 'calls', headline: null, thoughts: [], prose: '' } as const;
-  const calls = [{ callId: 'a', ...call }];
-  printMessage({ role: 'assistant', text: 'the reply', parsed: { ...parsed, calls, thoughts: [] } });
+  printMessage(message);
   write.mockRestore();
-  return text.trim().replace(/^call {2}/, '');
+  return text;
 }
 
 const typed = { tool: 'input', args: { session: 2, keyboard: 'correct-horse', keys: ['tab'] } };
@@ -53,4 +58,21 @@ test('what is typed into a tool that is misspelled is not shown', () => {
 test('a call that was recorded without facts is shown as by the release that recorded it', () => {
   expect(printed(typed)).toBe(TYPED);
   expect(printed(ran)).toBe(RAN);
+});
+
+test('an image of a result is told by kind and size, below its text; what a history says of it cannot steer a terminal', () => {
+  const image = {
+    sha256: 'a'.repeat(64),
+    mime: 'image/png',
+    bytes: 12_345,
+    width: 640,
+    height: 480,
+  } as const;
+  const result = { role: 'tool', callId: 'c', tool: 'look', content: 'looked', isError: false } as const;
+  expect(shown({ ...result, images: [image] })).toBe(
+    '   result  looked\n           [image: png, 640x480, 12 kB]\n',
+  );
+  const forged = { ...image, mime: 'image/\u001b]0;x\u0007' as typeof image.mime };
+  for (const control of ['\u001b', '\u0007'])
+    expect(shown({ ...result, images: [forged] })).not.toContain(control);
 });

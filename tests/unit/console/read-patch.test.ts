@@ -84,11 +84,12 @@ test('a result belongs to the reply before it, whatever other calls have the sam
     result('2', 'b'),
     { role: 'user', text: 'next' },
     reply('1', '1'),
+    { role: 'checkpoint', turn: 1, step: 2, before: true, outcome: { state: 'off', reason: 'x' } },
     result('1', 'c'),
     result('1', 'd'),
     reply('1'),
   ];
   const found = (at: number): (string | undefined)[] =>
     resultsOfReply(messages, at).map((one) => one?.content);
-  expect([found(0), found(4), found(7)]).toEqual([['a', 'b'], ['c', 'd'], [undefined]]);
+  expect([found(0), found(4), found(8)]).toEqual([['a', 'b'], ['c', 'd'], [undefined]]);
 });

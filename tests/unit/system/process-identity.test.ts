@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { isPortFree } from '../../../engine/ports';
-import { endGroup } from '../../../system/process-end';
-import { identityOf, isAlive, type Identity } from '../../../system/process-identity';
+import { endGroup } from '../../../system/processes/process-end';
+import { identityOf, isAlive, type Identity } from '../../../system/processes/process-identity';
 
 /** Looks without a pause, so that the first moment at which it counts as gone is the one that is seen. */
 function waitForEnd(identity: Identity): void {

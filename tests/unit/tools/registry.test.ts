@@ -211,7 +211,7 @@ test('every argument of a built-in tool of the host, and of unified exec, is des
       .filter(([, property]) => !property.description)
       .map(([argument]) => `${name}.${argument}`),
   );
-  expect(described).toHaveLength(10);
+  expect(described).toHaveLength(12);
   expect(bare).toEqual([]);
 });
 

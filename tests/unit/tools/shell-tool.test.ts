@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, identityOf } from '../../../system/process-identity';
+import { isAlive, identityOf } from '../../../system/processes/process-identity';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
 import { until } from '../../helpers/until';
 

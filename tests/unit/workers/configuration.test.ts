@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { DEFAULT_QUOTAS, MIB } from '../../../contracts/sessions/quotas';
+import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
 
 const SECRET = 'sk-planted-1234';
@@ -55,6 +56,7 @@ test('no file is a configuration with the defaults; a named file must exist', ()
     secrets: { file: null, env: [], command: null },
     storage: { ...DEFAULT_QUOTAS, bucket: null },
     quota: { tokens: null, costUsd: null },
+    checkpoints: DEFAULT_CHECKPOINTS,
     deployment: { versioning: 'off' },
     webhooks: [],
     gateway: { oidc: null },

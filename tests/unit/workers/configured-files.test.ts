@@ -84,6 +84,8 @@ allow = { TOKEN = { agents = ["a"], hosts = ["b"], commands = ["c"] } }
 values = "s3://team-values/holdfast"
 s3_endpoint = "https://s3.example.org"
 s3_region = "eu-central-1"
+[checkpoints]
+include = ["dist/"]
 [webhooks.own]
 url = "https://example.org/"
 agents = ["a"]

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeJson } from '../../../system/json-file';
-import { identityOf } from '../../../system/process-identity';
+import { identityOf } from '../../../system/processes/process-identity';
 import { TaskJournal } from '../../../workers/process/task-journal';
 
 let root: string;

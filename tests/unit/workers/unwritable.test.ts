@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '@temporalio/activity';
 import { writeJson } from '../../../system/json-file';
-import { identityOf } from '../../../system/process-identity';
+import { identityOf } from '../../../system/processes/process-identity';
 import { TaskJournal } from '../../../workers/process/task-journal';
 import { findSilentWorker, workerPaths } from '../../../workers/process/worker-record';
 import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/unwritable';

@@ -4,12 +4,12 @@ import { mkdirSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Attachment } from '../../../../exec/attach/attachment';
-import { connectionBounds } from '../../../../system/descriptors';
+import { connectionBounds } from '../../../../system/processes/descriptors';
 import { HolderClient, type HolderRecord } from '../../../../exec/client/holder-client';
 import { Attachments } from '../../../../exec/holder/attachments';
 import { Session } from '../../../../exec/holder/session';
 import { readJson, writeJson } from '../../../../system/json-file';
-import { identityOf } from '../../../../system/process-identity';
+import { identityOf } from '../../../../system/processes/process-identity';
 import {
   FrameDecoder,
   PROTOCOL_VERSION,

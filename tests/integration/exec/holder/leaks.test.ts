@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { count } from '../../../helpers/long-run';
 import { testHost, type TestHost } from '../../../helpers/session-host';
-import { childrenOf } from '../../../../system/proc';
+import { childrenOf } from '../../../../system/processes/proc';
 import {
   cpuTicks,
   endWithoutTrace,

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Shell } from '../../../../exec/holder/shell/shell';
-import { isAlive, type Identity } from '../../../../system/process-identity';
+import { isAlive, type Identity } from '../../../../system/processes/process-identity';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
 import { runDist } from '../../../helpers/dist-process';
@@ -99,7 +99,8 @@ test('a shell whose driver is gone, with its folder, ends instead of looking for
   await until(() => processesNaming(join(directory, 'rc')).some((line) => line.startsWith('bash')));
   await new Promise<void>((resolve) => {
     shell.serve({ ...events, onCommandEnd: () => resolve() }, cwd);
-    void shell.run({ runtime: 'terminal', code: 'true', flush: false, tools: null });
+    const command = { runtime: 'terminal', code: 'true', flush: false, tools: null } as const;
+    void shell.prepare(command).then((handOver) => handOver?.());
   });
   rmSync(directory, { recursive: true, force: true });
   // It waits in the channel that it has open: what comes out of that is no command of its nonce.
@@ -118,7 +119,9 @@ test('a command whose folder is removed at the last moment does not run, and its
       join(cwd, 'gone'),
     ),
   );
-  await shell.run({ runtime: 'terminal', code: `touch '${cwd}/ran'; (exit 0)`, flush: false, tools: null });
+  const code = `touch '${cwd}/ran'; (exit 0)`;
+  const handOver = await shell.prepare({ runtime: 'terminal', code, flush: false, tools: null });
+  handOver?.();
   expect(await exitCode).toBe(71);
   await shell.end();
   expect(output).toBe(

@@ -1,12 +1,13 @@
 // System refusals are reported as such within seconds, run nothing, and end with their cause.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../../../contracts/errors/holdfast-error';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
 import { runDist } from '../../../helpers/dist-process';
 import { testHost, type TestHost } from '../../../helpers/session-host';
+import { until } from '../../../helpers/until';
 import { immutableFiles, isPossible, readOnlyMount } from '../../../helpers/unwritable';
 import { endWithoutTrace, holderOf, logOf, otherSession } from '../session-processes';
 
@@ -71,6 +72,45 @@ async function expectRefusedAndRecovered(
       },
     );
   });
+
+  test('that becomes read-only while the shell of a command starts, keeps nothing of it, and takes its id later', async () => {
+    t = testHost({ sandbox: null });
+    const host = withSlowBash();
+    const run = expectRefused(host.run(t.ref, append('early')), {
+      code: 'storage_failed',
+      says: /the file system is read-only \(.*EROFS.*; nothing was run\. Next: Mount it/s,
+    });
+    await until(() => existsSync(join(t.cwd, 'starting')));
+    readOnlyMount.forbid(t.dataDir);
+    try {
+      writeFileSync(join(t.cwd, 'go'), '');
+      await run;
+    } finally {
+      readOnlyMount.allow(t.dataDir);
+    }
+    expect(host.commandRecord(t.ref, 'early')).toBeUndefined();
+    expect(await host.status(t.ref)).toMatchObject({ command: null });
+    expect(await t.run('echo early >> runs', { id: 'early' })).toMatchObject({
+      state: 'exited',
+      exitCode: 0,
+    });
+    expect(readFileSync(join(t.cwd, 'runs'), 'utf8')).toBe('early\n');
+    host.detach();
+  });
+
+  /** A host whose bash makes a file `starting` in the working folder, and starts when there is one named `go`. */
+  function withSlowBash(): SessionHost {
+    const { options } = t.host;
+    const programs = join(t.cwd, 'programs');
+    mkdirSync(programs);
+    const [starting, go] = [join(t.cwd, 'starting'), join(t.cwd, 'go')];
+    const waits = `#!/bin/sh\ntouch '${starting}'; until [ -e '${go}' ]; do sleep 0.02; done; exec /bin/bash "$@"\n`;
+    writeFileSync(join(programs, 'bash'), waits, { mode: 0o755 });
+    return new SessionHost({
+      ...options,
+      env: { ...options.env, PATH: `${programs}:${options.env['PATH'] ?? ''}` },
+    });
+  }
 });
 
 (immutable ? describe : describe.skip)('files that may not be changed', () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { detectTreeKill } from '../../../../exec/processes/process-tree';
-import { isRunning, readText } from '../../../../system/proc';
+import { isRunning, readText } from '../../../../system/processes/proc';
 import type { Outside } from './outside-of-sandbox';
 
 export interface Probe {

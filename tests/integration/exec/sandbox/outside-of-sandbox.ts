@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync 
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from '../../../../system/proc';
+import { isRunning } from '../../../../system/processes/proc';
 
 type Place = 'port' | 'private' | 'shown' | 'abstract';
 

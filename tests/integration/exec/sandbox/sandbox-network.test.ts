@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { noSandbox } from '../../../helpers/sandbox';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { hostOfUser, noHostOfUser, NOBODY, USER_SESSION } from './host-of-user';
-import { childrenOf } from '../../../../system/proc';
+import { childrenOf } from '../../../../system/processes/proc';
 import { endWithoutTrace, eventually, holderOf, linksOf, otherSession, reset } from '../session-processes';
 
 /** An address of this machine that no program takes for a reason to leave out its proxy. */

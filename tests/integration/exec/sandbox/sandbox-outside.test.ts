@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readText } from '../../../../system/proc';
+import { readText } from '../../../../system/processes/proc';
 import { noSandbox } from '../../../helpers/sandbox';
 import { until } from '../../../helpers/until';
 import { NOBODY, noHostOfUser } from './host-of-user';

@@ -22,7 +22,7 @@ import { AuditLog } from '../../../../exec/host/audit-log';
 import type { HolderRecord } from '../../../../exec/client/holder-client';
 import { HostAccess } from '../../../../exec/host/host-access';
 import { readJson } from '../../../../system/json-file';
-import { processStat } from '../../../../system/proc';
+import { processStat } from '../../../../system/processes/proc';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
 import { testHost, type TestHost } from '../../../helpers/session-host';

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { locateServerBinary, type LocateOptions, type ServerBinary } from '../../../../engine/binary/locate';
 import { TEMPORAL_CLI_VERSION } from '../../../../engine/binary/pinned';
-import { identityOf, isAlive } from '../../../../system/process-identity';
+import { identityOf, isAlive } from '../../../../system/processes/process-identity';
 import { until } from '../../../helpers/until';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectionBounds } from '../../../../system/descriptors';
+import { connectionBounds } from '../../../../system/processes/descriptors';
 import { Connections } from '../../../../exec/holder/calls/connections';
 import {
   FrameDecoder,

@@ -1,9 +1,9 @@
-import type { DialectName, Message, ToolCall } from '../../../../contracts/agents/agent';
+import type { DialectName, ToolCall, VisibleMessage } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 import type { ChatMessage } from '../../../../models/provider';
 
 const find = createDialects();
-const sent = (dialect: DialectName, ...messages: Message[]): ChatMessage[] =>
+const sent = (dialect: DialectName, ...messages: VisibleMessage[]): ChatMessage[] =>
   find(dialect).messages(messages);
 
 const call = (callId: string, tool = 'x', repaired?: string): ToolCall => ({
@@ -12,19 +12,19 @@ const call = (callId: string, tool = 'x', repaired?: string): ToolCall => ({
   args: { n: 1 },
   ...(repaired !== undefined && { repaired }),
 });
-const calling = (text: string, ...calls: ToolCall[]): Message => ({
+const calling = (text: string, ...calls: ToolCall[]): VisibleMessage => ({
   role: 'assistant',
   text,
   parsed: { kind: 'calls', calls, headline: null, thoughts: [], prose: '' },
 });
-const result = (callId: string, content: string, isError = false, tool = 'x'): Message => ({
+const result = (callId: string, content: string, isError = false, tool = 'x'): VisibleMessage => ({
   role: 'tool',
   callId,
   tool,
   content,
   isError,
 });
-const said = (text: string): Message => ({ role: 'user', text });
+const said = (text: string): VisibleMessage => ({ role: 'user', text });
 
 describe('the results of a tagged block', () => {
   test('are one message by call id, in the order of the calls, the outputs as they are', () => {
@@ -106,7 +106,11 @@ describe('the result of an agent JSON call', () => {
 test.each(['agent-json', 'tagged', 'native'] as const)(
   '%s: the messages stay, summaries and repairs included, and no message is without text',
   (dialect) => {
-    const empty: Message = { role: 'assistant', text: ' \n', parsed: { kind: 'malformed', problem: 'p' } };
+    const empty: VisibleMessage = {
+      role: 'assistant',
+      text: ' \n',
+      parsed: { kind: 'malformed', problem: 'p' },
+    };
     const messages = sent(
       dialect,
       { role: 'summary', text: 'so far', covers: 7 },

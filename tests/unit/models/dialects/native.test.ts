@@ -1,4 +1,4 @@
-import type { Message, ParsedReply, ToolCall } from '../../../../contracts/agents/agent';
+import type { ParsedReply, ToolCall, VisibleMessage } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 import type { NativeCall } from '../../../../models/provider';
 
@@ -71,20 +71,20 @@ const call = (callId: string, repaired?: string): ToolCall => ({
   args: { n: 1 },
   ...(repaired !== undefined && { repaired }),
 });
-const calling = (text: string, ...calls: ToolCall[]): Message => ({
+const calling = (text: string, ...calls: ToolCall[]): VisibleMessage => ({
   role: 'assistant',
   text,
   parsed: { kind: 'calls', calls, headline: null, thoughts: [], prose: text },
 });
-const result = (callId: string, content: string, isError = false): Message => ({
+const result = (callId: string, content: string, isError = false): VisibleMessage => ({
   role: 'tool',
   callId,
   tool: 'x',
   content,
   isError,
 });
-const user = (text: string): Message => ({ role: 'user', text });
-const malformed = (text: string): Message => ({
+const user = (text: string): VisibleMessage => ({ role: 'user', text });
+const malformed = (text: string): VisibleMessage => ({
   role: 'assistant',
   text,
   parsed: { kind: 'malformed', problem: 'p' },

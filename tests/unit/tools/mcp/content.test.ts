@@ -1,4 +1,6 @@
+import { imageFacts } from '../../../../contracts/tools/image-header';
 import { contentText, resultValue } from '../../../../tools/mcp/content';
+import { png } from '../../../helpers/images';
 
 const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
 
@@ -26,4 +28,40 @@ test('scripts get the structured content if the tool declares it, else the text 
   expect(resultValue({ content, structuredContent }, false)).toBe('one\ntwo');
   expect(resultValue({ content: [], structuredContent }, false)).toBe('{"n":1}');
   expect(resultValue({ content }, true)).toBeUndefined();
+});
+
+describe('for a model', () => {
+  const SHOT = png(3, 4);
+  const data = SHOT.toString('base64');
+  let shown: Buffer[];
+  beforeEach(() => (shown = []));
+  const addImage = (image: Uint8Array): ReturnType<typeof imageFacts> => {
+    const facts = imageFacts(image);
+    shown.push(Buffer.from(image));
+    return facts;
+  };
+
+  test('images and embedded resources that are images are shown, in the order of the text', () => {
+    const resource = { uri: 'x://plot', mimeType: 'image/png', blob: data };
+    const content = [
+      { type: 'text', text: 'before' } as const,
+      { type: 'image', mimeType: 'image/png', data } as const,
+      { type: 'resource', resource } as const,
+    ];
+    expect(contentText(content, addImage)).toBe('before\n[image 1]\n[image 2]');
+    expect(shown.map((image) => image.equals(SHOT))).toEqual([true, true]);
+  });
+
+  test('what is called an image and is none is described, with the reason', () => {
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
+    const text = contentText([{ type: 'image', mimeType: 'image/png', data: svg }], addImage);
+    expect(text).toMatch(
+      /^\[image, image\/png, 41 bytes, not shown: got an image, which is none of these .*\]$/,
+    );
+    expect(shown).toEqual([]);
+  });
+
+  test('the kind that the server claims does not matter', () => {
+    expect(contentText([{ type: 'image', mimeType: 'image/svg+xml', data }], addImage)).toBe('[image 1]');
+  });
 });

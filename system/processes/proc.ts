@@ -1,8 +1,8 @@
 // Reads Linux's /proc: process states, children, namespaces. Functions return undefined or nothing for a process that
 // is gone or inaccessible, and on systems without /proc.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { HoldfastError } from '../contracts/errors/holdfast-error';
-import { asStorageFailure } from './storage-failure';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { asStorageFailure } from '../storage-failure';
 
 export interface ProcessStat {
   pid: number;

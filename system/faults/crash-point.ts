@@ -1,5 +1,5 @@
-// Named points in a command's life at which a worker process can be made to crash, for tests of a kill at the worst
-// moment. Does nothing unless the process was started with a file that names one.
+// Named points in the life of a command or a checkpoint at which a worker process can be made to crash, for tests of a
+// kill at the worst moment. Does nothing unless the process was started with a file that names one.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 export type CrashPoint =
@@ -21,7 +21,13 @@ export type CrashPoint =
   | 'close-arrived'
   | 'close-done'
   | 'model-answered'
-  | 'model-counted';
+  | 'model-counted'
+  | 'checkpoint-read'
+  | 'checkpoint-stored'
+  | 'rewind-journalled'
+  | 'rewind-half'
+  | 'rewind-applied'
+  | 'rewind-recorded';
 
 let armedBy: string | undefined;
 

@@ -1,0 +1,99 @@
+// The activities of a host that concern workspaces: checkpoints, rewinds, comparisons.
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { SessionRef } from '../../contracts/ids';
+import { fitText } from '../../contracts/payload-size';
+import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
+import type { HostAccess } from '../../exec/host/host-access';
+import type { Terminals } from '../../exec/terminals';
+import type { OwnTrees } from '../../workspaces/own/own-trees';
+import type { Workspaces } from '../../workspaces/workspaces';
+import { beating } from '../beating';
+import type { HostOwnership } from './host-activities';
+
+export interface WorkspaceDependencies {
+  host: string;
+  ownership: HostOwnership;
+  access: HostAccess;
+  sessions: Terminals;
+  workspaces: Workspaces;
+  trees: OwnTrees;
+}
+
+/** A comparison is one payload. */
+const MAX_DIFF_BYTES = 1_000_000;
+const MAX_PATHS = 2_000;
+
+export function createWorkspaceActivities({
+  host,
+  ownership,
+  access,
+  sessions,
+  workspaces,
+  trees,
+}: WorkspaceDependencies): WorkspaceActivities {
+  const folderOf = (cwd: string | null): string => cwd ?? sessions.options.cwd;
+  return {
+    async checkpointWorkspace({ agent, cwd }) {
+      return beating(async () => {
+        await ownership.confirm();
+        access.check('a checkpoint', 'looks');
+        return workspaces.checkpoint({ agent, cwd: folderOf(cwd) });
+      });
+    },
+
+    async rewindWorkspace({ agent, cwd, ...request }) {
+      return beating(async () => {
+        await ownership.confirm();
+        access.check('a rewind', request.dryRun ? 'looks' : 'mutates');
+        const files = await workspaces.rewind({ agent, cwd: folderOf(cwd), ...request });
+        return { files, running: await runningOf(sessions, { agent, host }) };
+      });
+    },
+
+    async compareCheckpoints({ from, to, lines }) {
+      return beating(async () => {
+        await ownership.confirm();
+        access.check('a comparison', 'looks');
+        const changes = await workspaces.changes({ from, to, max: MAX_PATHS });
+        if (!lines) return { changes, text: null, isCut: false };
+        const { text, isCut } = await workspaces.diff({ from, to, maxBytes: MAX_DIFF_BYTES });
+        return { changes, text: fitText(text, MAX_DIFF_BYTES), isCut };
+      });
+    },
+
+    async makeWorkspace({ of, ...wanted }) {
+      return beating(async () => {
+        await ownership.confirm();
+        access.check('a workspace', 'mutates');
+        return trees.make({ ...wanted, of: folderOf(of) });
+      });
+    },
+
+    async leaveWorkspace(left) {
+      return beating(async () => {
+        await ownership.confirm();
+        access.check('the end of a workspace', 'ends');
+        return trees.leave(left);
+      });
+    },
+  };
+}
+
+/** Sessions of the agent here in which a command runs; one that does not answer counts as running. */
+async function runningOf(sessions: Terminals, of: Pick<SessionRef, 'agent' | 'host'>): Promise<number[]> {
+  const open = sessions
+    .list()
+    .filter((ref) => ref.agent === of.agent && ref.host === of.host && sessions.isOpen(ref));
+  const states = await Promise.all(
+    open.map(async (ref) => {
+      try {
+        const { command } = await sessions.status(ref);
+        return command && command.endedAt === null ? [ref.session] : [];
+      } catch (err) {
+        if (err instanceof HoldfastError) return [ref.session];
+        throw err;
+      }
+    }),
+  );
+  return states.flat().sort((a, b) => a - b);
+}

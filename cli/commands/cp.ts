@@ -1,0 +1,77 @@
+// `holdfast cp`: files and folders to an agent's host and back.
+import { once } from 'node:events';
+import type { Channel } from '../../exec/transfer/channel';
+import { interrupted } from '../../exec/transfer/door/files-client';
+import { receiveStream } from '../../exec/transfer/receive-stream';
+import { receiveTree } from '../../exec/transfer/receive-tree';
+import { sendStream } from '../../exec/transfer/send-stream';
+import { sendTree } from '../../exec/transfer/send-tree';
+import { filesOf, openFilesOf, type Asked, type FilesAccess } from '../../gateway/files/files-of-agent';
+import { isLocal, openContext, type CliContext } from '../context';
+import { copyOf, type Copy } from '../files/side';
+import { CopyReport } from '../files/copy-report';
+import { tokenOf, type WayOptions } from '../terminal/host-token';
+
+export interface CpOptions extends Omit<WayOptions, 'agent' | 'session'> {
+  /** False for `--no-clobber`. */
+  clobber?: boolean;
+}
+
+/** Ends with the code of the first file that failed; 130 after Ctrl-C. */
+export async function cp(from: string, to: string, options: CpOptions): Promise<number> {
+  const copy = copyOf(from, to, process.cwd());
+  await using context = await openContext(options, { start: false });
+  const access = accessOf(context, options);
+  const { agent, host } = copy.way === 'in' ? copy.to : copy.from;
+  const files = await filesOf(access, { agent, host: host ?? options.host ?? null });
+  const report = new CopyReport(process.stderr, options.json ?? false);
+  const channel = await openFilesOf(access, files, requestFor(copy, options));
+  let isLeft = false;
+  const leave = (): void => {
+    isLeft = true;
+    channel.close();
+  };
+  process.once('SIGINT', leave).once('SIGTERM', leave);
+  report.start();
+  try {
+    await transfer(channel, copy, { report, clobber: options.clobber ?? true });
+  } catch (err) {
+    if (!isLeft) throw interrupted(err, files.host);
+  } finally {
+    report.stop();
+    process.off('SIGINT', leave).off('SIGTERM', leave);
+    channel.close();
+  }
+  return isLeft ? report.left() : report.end();
+}
+
+function requestFor(copy: Copy, { clobber = true }: CpOptions): Asked {
+  if (copy.way === 'in')
+    return { is: 'put', path: copy.to.path, clobber, ...(copy.from === '-' && { only: 'file' }) };
+  return { is: 'get', path: copy.from.path, ...(copy.to === '-' && { only: 'file' }) };
+}
+
+async function transfer(
+  channel: Channel,
+  copy: Copy,
+  { report, clobber }: { report: CopyReport; clobber: boolean },
+): Promise<void> {
+  const { observer } = report;
+  if (copy.way === 'in') {
+    if (copy.from !== '-') return sendTree(channel, { path: copy.from.path, observer });
+    await sendStream(channel, { name: 'stdin', data: process.stdin, size: null, observer });
+  } else if (copy.to !== '-') {
+    return receiveTree(channel, { target: copy.to.path, clobber, observer });
+  } else {
+    const { data } = await receiveStream(channel);
+    for await (const piece of data) if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+  }
+}
+
+const accessOf = (context: CliContext, options: CpOptions): FilesAccess => ({
+  client: context.client,
+  dataDir: context.dataDir,
+  token: tokenOf(options),
+  ownHost: context.host,
+  isLocal: (host) => host === context.host || isLocal(context, host),
+});

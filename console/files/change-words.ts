@@ -1,0 +1,80 @@
+// What happened to files, in words. Pure.
+import type { Message } from '../../contracts/agents/agent';
+import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
+import type { ChangeCounts, CheckpointOutcome, FileChange } from '../../contracts/workspaces/checkpoints';
+
+export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;
+
+/** For example `2 added, 1 deleted`. */
+export function countsText(counts: ChangeCounts): string {
+  const parts = (['added', 'modified', 'deleted'] as const).flatMap((kind) =>
+    counts[kind] > 0 ? [`${counts[kind]} ${kind}`] : [],
+  );
+  return parts.join(', ') || 'nothing changed';
+}
+
+/** `+3 -1`; '' for what has no lines. */
+export const linesText = ({ insertions, deletions }: FileChange): string =>
+  insertions === undefined ? '' : `+${insertions} -${deletions ?? 0}`;
+
+interface Told {
+  text: string;
+  /** Whether there is a difference to look at. */
+  hasDiff: boolean;
+}
+
+/** What a checkpoint tells people; null where that is nothing: the step changed no files. */
+export function checkpointWords({
+  before,
+  step,
+  outcome,
+}: {
+  before?: true;
+  step: number;
+  outcome: CheckpointOutcome;
+}): Told | null {
+  if (outcome.state !== 'kept') {
+    const what = outcome.state === 'off' ? 'no checkpoints' : 'checkpoint missing';
+    return { text: `${what}: ${outcome.reason} (step ${step})`, hasDiff: false };
+  }
+  const { changes, files, skipped } = outcome;
+  if (before || (changes && changedIn(changes) === 0)) return null;
+  const what = changes ? countsText(changes) : `${files} files`;
+  const left = skipped ? `; ${skipped.count} left out` : '';
+  return { text: `files after step ${step}: ${what}${left}`, hasDiff: true };
+}
+
+/** The moment that a rewind brings back. */
+export const momentText = (step: number): string => (step === 0 ? 'the beginning' : `step ${step}`);
+
+export function rewindWords({ to, keeps, files }: Message & { role: 'rewind' }): Told {
+  const back = `back to ${momentText(to)}`;
+  if (!files) return { text: `${back}: the conversation; files stayed as they were`, hasDiff: false };
+  const what = keeps === undefined ? 'files' : 'files and conversation';
+  return { text: `${back}: ${what}: ${countsText(files.counts)}`, hasDiff: changedIn(files.counts) > 0 };
+}
+
+export const REWOUND_PARTS_IN_WORDS: readonly [RewoundPart, string][] = [
+  ['both', 'files and conversation'],
+  ['files', 'files'],
+  ['conversation', 'conversation'],
+];
+
+/** For example `session 0` or `sessions 0, 2`. */
+export const sessionsText = (sessions: readonly number[]): string =>
+  `session${sessions.length === 1 ? '' : 's'} ${sessions.join(', ')}`;
+
+/** What a rewind has done. */
+export function resultWords({ step, to, files, messages, running }: RewindResult): string {
+  const parts = [
+    ...(files ? [countsText(files.changes.counts)] : []),
+    ...(messages === null ? [] : [`the model no longer sees ${messages} messages`]),
+  ];
+  const more = [
+    ...(running.length > 0
+      ? [`Commands still run in ${sessionsText(running)}, and may change files again.`]
+      : []),
+    ...(step === null ? ['To take it back, rewind to another step.'] : []),
+  ];
+  return [`Back to ${momentText(to)}: ${parts.join('; ')}.`, ...more].join(' ');
+}

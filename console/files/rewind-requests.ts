@@ -1,0 +1,56 @@
+// Rewinds as the page asks for them: a look changes nothing, and a rewind whose answer was lost counts once.
+import { useRef } from 'preact/hooks';
+import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
+import { callApi, isRefused, pathOf, problemOf, type ProblemText } from '../api/call-api';
+
+export interface WantedRewind {
+  /** The step whose end is brought back; 0: the beginning. */
+  to: number;
+  what: RewoundPart;
+  force?: true;
+  stop?: true;
+}
+
+/** What a rewind would do. */
+export interface Outlook {
+  result: RewindResult;
+  /** Files that it would change were changed by somebody else: it is refused unless it is forced. */
+  conflict: ProblemText | null;
+}
+
+export interface Rewinds {
+  look: (wanted: WantedRewind) => Promise<Outlook>;
+  rewind: (wanted: WantedRewind) => Promise<RewindResult>;
+}
+
+/** Both throw `ApiProblem`. */
+export function useRewinds(agent: string): Rewinds {
+  const path = `${pathOf('agents', agent)}/rewind`;
+  const last = useRef({ body: '', key: '' });
+  const ask = (wanted: WantedRewind): Promise<RewindResult> =>
+    callApi<RewindResult>('POST', path, { ...wanted, dryRun: true });
+  return {
+    look: async (wanted) => {
+      try {
+        return { result: await ask(wanted), conflict: null };
+      } catch (err) {
+        const conflict = problemOf(err);
+        if (conflict.code !== 'workspace_changed') throw err;
+        return { result: await ask({ ...wanted, force: true }), conflict };
+      }
+    },
+    rewind: async (wanted) => {
+      const body = JSON.stringify(wanted);
+      if (last.current.body !== body) last.current = { body, key: crypto.randomUUID() };
+      try {
+        const result = await callApi<RewindResult>('POST', path, wanted, { key: last.current.key });
+        last.current = { body: '', key: '' };
+        return result;
+      } catch (err) {
+        // The same answer for ever would be all that this key brings.
+        if (isRefused(err)) last.current = { body: '', key: '' };
+        throw err;
+      }
+    },
+  };
+}

@@ -1,0 +1,12 @@
+// A reference to a value outside of history.
+
+/** Where a value is stored that is too large for history. */
+export interface BlobRef {
+  /** Hash of the content, in hexadecimal. */
+  sha256: string;
+  bytes: number;
+  /** Task queue of the worker that has it; absent in calls from 0.2.0, which had only one machine. */
+  at?: string | undefined;
+  /** Its name in the team's bucket, `AGENT/HASH`; absent for a file of that worker. */
+  object?: string | undefined;
+}

@@ -1,0 +1,37 @@
+// Words for changes of files, the same wherever they are shown. Pure.
+import type { ChangeCounts, CheckpointOutcome } from './checkpoints';
+
+/** For example `2 added, 1 deleted`. */
+export function countsText(counts: ChangeCounts): string {
+  const parts = (['added', 'modified', 'deleted'] as const).flatMap((kind) =>
+    counts[kind] > 0 ? [`${counts[kind]} ${kind}`] : [],
+  );
+  return parts.join(', ') || 'nothing changed';
+}
+
+/** How many paths. */
+export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;
+
+/** What a checkpoint tells people; null where that is nothing: the step changed no files. */
+export function checkpointText({
+  before,
+  step,
+  outcome,
+}: {
+  before?: true;
+  step: number;
+  outcome: CheckpointOutcome;
+}): string | null {
+  const isKept = outcome.state === 'kept';
+  if (isKept && (before || (outcome.changes && changedIn(outcome.changes) === 0))) return null;
+  return `${outcomeText(outcome)} (step ${step})`;
+}
+
+/** What a step did to files, in a few words. */
+export function outcomeText(outcome: CheckpointOutcome): string {
+  if (outcome.state !== 'kept')
+    return `${outcome.state === 'off' ? 'no checkpoints' : 'checkpoint missing'}: ${outcome.reason}`;
+  const { changes, files, skipped } = outcome;
+  const what = changes ? countsText(changes) : `${files} files`;
+  return skipped ? `${what}; ${skipped.count} left out` : what;
+}

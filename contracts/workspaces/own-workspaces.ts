@@ -1,0 +1,41 @@
+// A folder of an agent's own: it begins as a copy of another workspace. Plain JSON, no I/O.
+import type { ChangeCounts, FileChanges, SkippedFile } from './checkpoints';
+
+/** Part of an agent's input. */
+export interface WantedWorkspace {
+  /** The folder that it begins as a copy of; null: the host's own working folder. */
+  of: string | null;
+  /** The checkpoint to begin with. Default: what is there now. */
+  hash?: string | undefined;
+  /** The agent that is to get what it leaves: then the folder is removed at its end. Default: the folder stays. */
+  for?: string | undefined;
+  /** Once it is made: the checkpoint that it began with. Its folder is the agent's `cwd`. */
+  base?: string | undefined;
+}
+
+export interface OwnWorkspace {
+  folder: string;
+  base: string;
+}
+
+/** What an agent with a workspace of its own leaves: two checkpoints of its host, and what differs between them. */
+export interface LeftWorkspace {
+  base: string;
+  hash: string;
+  counts: ChangeCounts;
+}
+
+/** Brings the changes between two checkpoints into a workspace. */
+export interface ApplyRequest {
+  agent: string;
+  cwd: string | null;
+  base: string;
+  theirs: string;
+  dryRun: boolean;
+}
+
+/** What became of changes that were brought into another workspace: all of them, or, with conflicts, none. */
+export interface AppliedChanges {
+  applied: FileChanges;
+  conflicts: SkippedFile[];
+}

@@ -1,0 +1,80 @@
+// The activities of a host that concern workspaces, as workflows see them. Plain JSON, no I/O.
+import type { CheckpointOutcome, FileChanges, RewoundFiles } from './checkpoints';
+import type { LeftWorkspace, OwnWorkspace } from './own-workspaces';
+
+/** The folder that an agent works in; `cwd` null: the host's own working folder. */
+export interface WorkspaceOf {
+  agent: string;
+  cwd: string | null;
+}
+
+export interface CheckpointInput extends WorkspaceOf {
+  /** Taken before a step, not after one: histories then tell where its message stands. */
+  before?: true;
+}
+
+export interface RewindFilesInput extends WorkspaceOf {
+  /** The checkpoint to bring back. */
+  to: string;
+  /** The last known one: what differs from it was changed by somebody else. Null: none is known. */
+  expected: string | null;
+  /** Changes since `to` that are known to be somebody else's, as pairs of checkpoints. */
+  foreign: (readonly [from: string, to: string])[];
+  force: boolean;
+  dryRun: boolean;
+}
+
+export interface RewoundWorkspace {
+  files: RewoundFiles;
+  /** Sessions of the agent in which commands are running. */
+  running: number[];
+}
+
+export interface CompareInput {
+  agent: string;
+  /** Null: an empty workspace. */
+  from: string | null;
+  to: string;
+  /** Whether the changed lines are wanted, too. */
+  lines: boolean;
+}
+
+export interface Comparison {
+  changes: FileChanges;
+  /** A unified diff; null if it was not asked for. */
+  text: string | null;
+  /** The diff is longer than what fits into an answer. */
+  isCut: boolean;
+}
+
+export interface MakeWorkspaceInput {
+  agent: string;
+  /** First run of this incarnation of the agent: the folder of an earlier one is another one. */
+  born: string;
+  /** The folder that it begins as a copy of; null: the host's own working folder. */
+  of: string | null;
+  /** Null: what is there now. */
+  hash: string | null;
+  /** Who is to get what it leaves; null: the folder stays. */
+  for: string | null;
+}
+
+export interface LeaveWorkspaceInput {
+  agent: string;
+  base: string;
+  /** Who is to get what it leaves; null: the folder stays. */
+  for: string | null;
+}
+
+export interface WorkspaceActivities {
+  /** Never fails for a disk, a limit or git: the outcome says so. */
+  checkpointWorkspace(input: CheckpointInput): Promise<CheckpointOutcome>;
+  /** Throws `workspace_changed` and `checkpoint_missing`; then nothing was changed. */
+  rewindWorkspace(input: RewindFilesInput): Promise<RewoundWorkspace>;
+  /** Throws `checkpoint_missing`. */
+  compareCheckpoints(input: CompareInput): Promise<Comparison>;
+  /** Repeated, it finds what it made. Throws `checkpoint_missing` and `workspace_failed`. */
+  makeWorkspace(input: MakeWorkspaceInput): Promise<OwnWorkspace>;
+  /** Takes the last checkpoint of an agent's own workspace, and removes the folder if somebody else gets the changes. */
+  leaveWorkspace(input: LeaveWorkspaceInput): Promise<LeftWorkspace>;
+}

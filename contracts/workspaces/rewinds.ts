@@ -1,0 +1,48 @@
+// What a rewind brings back: files of a workspace, messages of a conversation, or both. Plain JSON, no I/O.
+import type { ChangeCounts, FileChanges } from './checkpoints';
+
+export const REWOUND_PARTS = ['both', 'files', 'conversation'] as const;
+export type RewoundPart = (typeof REWOUND_PARTS)[number];
+
+/** A message to an agent, which answers with what was done. */
+export interface RewindRequest {
+  /** Repeating the same id rewinds nothing again. Default: the update's id. */
+  id?: string | undefined;
+  /** The step whose end is brought back; 0: before the first. */
+  to: number;
+  /** Default `both`. */
+  what?: RewoundPart | undefined;
+  /** Says what would change, and changes nothing. */
+  dryRun?: boolean | undefined;
+  /** Also where somebody else has changed files since; theirs are in a checkpoint first. */
+  force?: boolean | undefined;
+  /** Ends what runs in the agent's sessions first. */
+  stop?: boolean | undefined;
+}
+
+/** As the conversation records it. */
+export interface Rewind {
+  /** Its own number in the conversation: a rewind is a step, and can be undone by another one to the step before it. */
+  step: number;
+  /** The step whose end was brought back. */
+  to: number;
+  /** Of the message that asked for it. */
+  id?: string;
+  /** How many of the messages before it the model still sees; absent if only files were rewound. */
+  keeps?: number;
+  /** Absent if only the conversation was rewound. */
+  files?: { hash: string; before: string; counts: ChangeCounts };
+}
+
+/** The answer to `rewind`. */
+export interface RewindResult {
+  /** Of the rewind itself; null if it was only a look. */
+  step: number | null;
+  to: number;
+  /** Null: files were not asked for. */
+  files: { hash: string; before: string; changes: FileChanges } | null;
+  /** How many messages the model no longer sees; null: the conversation was not asked for. */
+  messages: number | null;
+  /** Sessions of the agent in which commands are still running: they may change files again. */
+  running: number[];
+}

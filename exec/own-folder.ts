@@ -1,0 +1,23 @@
+// Where the folders of agents that work in one of their own are. Only checked ids become part of these paths.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkedId, type SessionRef } from '../contracts/ids';
+import type { SandboxProfile } from './sandbox/profile';
+
+type Owner = Pick<SessionRef, 'agent' | 'host'>;
+
+export const ownFolders = (dataDir: string, host: string): string =>
+  join(dataDir, 'trees', checkedId('host', host));
+export const ownFolder = (dataDir: string, { agent, host }: Owner): string =>
+  join(ownFolders(dataDir, host), checkedId('agent', agent));
+
+/**
+ * What an agent's shells and tools may do: where it has a folder of its own, that is all that they may write. What
+ * others may write is readable for it.
+ */
+export function profileOf(profile: SandboxProfile, owner: Owner): SandboxProfile {
+  const folder = ownFolder(profile.dataDir, owner);
+  if (!existsSync(folder)) return profile;
+  const { workspace, writable, readable } = profile;
+  return { ...profile, workspace: folder, writable: [], readable: [...readable, workspace, ...writable] };
+}

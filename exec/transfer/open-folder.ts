@@ -1,0 +1,132 @@
+// A folder that is held open: what happens in it stays in it, whatever is renamed or linked meanwhile. Each name is
+// one component, and no link is followed: paths go through the folder's descriptor (proc(5)).
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  type BigIntStats,
+} from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import type { Name } from './transfer-messages';
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+export const PERMISSIONS = 0o777;
+
+/** The bytes of a path or a name. */
+export const bytesOf = (name: Name): Buffer => Buffer.from(name, 'latin1');
+export const nameOf = (bytes: Buffer): Name => bytes.toString('latin1');
+
+export class OpenFolder {
+  private constructor(
+    private readonly fd: number,
+    /** Where it was when it was opened. */
+    private readonly opened: Buffer,
+  ) {}
+
+  /** Follows links: it is the path that somebody has named. Throws file system errors. */
+  static at(path: Name): OpenFolder {
+    return new OpenFolder(openSync(bytesOf(path), O_RDONLY | O_DIRECTORY), bytesOf(path));
+  }
+
+  /** A folder in this one. Throws ENOTDIR for anything else, links included. */
+  folder(name: Name): OpenFolder {
+    const path = this.path(name);
+    return new OpenFolder(openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path);
+  }
+
+  names(): Name[] {
+    return readdirSync(this.own, { encoding: 'buffer' })
+      .sort((a, b) => a.compare(b))
+      .map(nameOf);
+  }
+
+  /** Of the entry itself; undefined if there is none. */
+  look(name: Name): BigIntStats | undefined {
+    return lstatSync(this.path(name), { bigint: true, throwIfNoEntry: false });
+  }
+
+  /** Opens without waiting, whatever it is. */
+  read(name: Name): Promise<FileHandle> {
+    return open(this.path(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  }
+
+  /** Throws EEXIST. Only this user can read it. */
+  create(name: Name): Promise<FileHandle> {
+    return open(this.path(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  }
+
+  reopen(name: Name): Promise<FileHandle> {
+    return open(this.path(name), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  }
+
+  linkTarget(name: Name): Name {
+    return nameOf(readlinkSync(this.path(name), { encoding: 'buffer' }));
+  }
+
+  makeLink(name: Name, target: Name): void {
+    symlinkSync(bytesOf(target), this.path(name));
+  }
+
+  /** Throws EEXIST. Its owner can use it until `setMode`. */
+  makeFolder(name: Name): void {
+    mkdirSync(this.path(name), 0o700);
+  }
+
+  /** Of the folder itself. */
+  setMode(mode: number): void {
+    fchmodSync(this.fd, mode & PERMISSIONS);
+  }
+
+  /** Replaces what is there. */
+  rename(from: Name, to: Name): void {
+    renameSync(this.path(from), this.path(to));
+  }
+
+  /** Throws EEXIST if something is there. */
+  place(from: Name, to: Name): void {
+    linkSync(this.path(from), this.path(to));
+    unlinkSync(this.path(from));
+  }
+
+  remove(name: Name): void {
+    try {
+      unlinkSync(this.path(name));
+    } catch {
+      // It is gone, or was replaced by a folder.
+    }
+  }
+
+  /** Which file system it is on. */
+  get device(): number {
+    return fstatSync(this.fd).dev;
+  }
+
+  /** What was renamed here survives a power cut. */
+  sync(): void {
+    fsyncSync(this.fd);
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  /** Without /proc it is the path again, and somebody who renames folders meanwhile could lead it elsewhere. */
+  private get own(): Buffer {
+    return process.platform === 'linux' ? Buffer.from(`/proc/self/fd/${this.fd}`) : this.opened;
+  }
+
+  private path(name: Name): Buffer {
+    return Buffer.concat([this.own, Buffer.from('/'), bytesOf(name)]);
+  }
+}

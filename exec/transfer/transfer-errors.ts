@@ -1,0 +1,81 @@
+// What a file system says, as errors of the catalogue.
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { asStorageFailure } from '../../system/storage-failure';
+import type { Name, ToldError } from './transfer-messages';
+import { shown } from './names';
+
+/** Errors that meet every further file, too. */
+const OF_THE_DISK = /ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM/;
+
+const IN_THE_WAY: Readonly<Record<string, string>> = {
+  EISDIR: 'a folder has this name',
+  ENOTDIR: 'something that is no folder, or a link, has this name',
+  ELOOP: 'it is a link, and links are not followed',
+  EEXIST: 'something has this name',
+  ENOTEMPTY: 'a folder has this name',
+  EROFS: 'it is read-only there, as outside of the writable folders of a sandbox',
+  ENXIO: 'it is a socket or a pipe',
+};
+
+/** `not_found`, `storage_failed` for the whole disk, `file_failed` for one file; others unchanged. */
+export function fileErrorOf(err: unknown, action: string, path: Name): HoldfastError {
+  if (err instanceof HoldfastError) return err;
+  const { code = '', syscall } = (err ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (syscall === undefined) return new HoldfastError('internal', { reason: reasonOf(err) });
+  if (OF_THE_DISK.test(code)) {
+    const failure = asStorageFailure(err, `${shown(path)} was not ${action}`);
+    if (failure instanceof HoldfastError) return failure;
+  }
+  if (code === 'ENOENT')
+    return new HoldfastError('not_found', {
+      what: 'The file or folder',
+      got: shown(path),
+      next: 'Relative paths begin in the folder of the agent on its host: `holdfast exec --agent AGENT ls` shows it.',
+    });
+  // The message names a path in /proc.
+  const reason = IN_THE_WAY[code] ?? `${code}: ${plain(err)}`;
+  return new HoldfastError('file_failed', { got: shown(path), action, reason });
+}
+
+export const endsAll = ({ code }: HoldfastError): boolean =>
+  code === 'storage_failed' || code === 'resources_exhausted';
+
+export const told = ({ code, facts }: HoldfastError): ToldError => ({ code, facts });
+
+const plain = (err: unknown): string =>
+  reasonOf(err)
+    .replace(/^\w+: /, '')
+    .replace(/, .*$/s, '');
+
+export const unexpected = (what: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'What the other side of the transfer sent',
+    got: what,
+    allowed: 'what this release sends',
+    next: 'Install the same release of Holdfast on both machines.',
+  });
+
+export const tooDeep = (path: Name, most: number): HoldfastError =>
+  new HoldfastError('file_failed', {
+    got: shown(path),
+    action: 'written',
+    reason: `it lies deeper than ${most} folders`,
+  });
+
+export const inTheWay = (path: Name): HoldfastError =>
+  new HoldfastError('file_failed', { got: shown(path), action: 'written', reason: 'a folder has this name' });
+
+export const notAFile = (path: Name, kind: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The file',
+    got: `${shown(path)}, ${kind}`,
+    allowed: 'a regular file',
+    next: 'Name a file in it; `holdfast cp` copies folders.',
+  });
+
+export const missingFolder = (path: Name): HoldfastError =>
+  new HoldfastError('not_found', {
+    what: 'The folder',
+    got: shown(path),
+    next: 'Make it first, or name another one.',
+  });

@@ -1,0 +1,32 @@
+// How long a request may take to arrive. Bytes for a host may take hours, as long as they keep coming; every other request
+// is small.
+import type { IncomingMessage, Server } from 'node:http';
+
+const REQUEST_MS = 60_000;
+const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
+
+/** Call it before anything else hears of the server's requests. */
+export function limitRequests(server: Server, limitMs = REQUEST_MS): void {
+  server.on('request', (request) => {
+    if (request.complete) return;
+    const isUpload = request.method === 'PUT';
+    let timer = setTimeout(late, limitMs).unref();
+    function late(): void {
+      if (!request.complete) request.socket.end(TIMED_OUT, () => request.socket.destroySoon());
+    }
+    const clear = (): void => clearTimeout(timer);
+    request.once('end', clear).once('close', clear);
+    if (isUpload) onProgress(request, () => (clear(), (timer = setTimeout(late, limitMs).unref())));
+  });
+}
+
+/** Looks at the connection, which counts bytes, so that nothing is read here. */
+function onProgress(request: IncomingMessage, moved: () => void): void {
+  let before = request.socket.bytesRead;
+  const look = setInterval(() => {
+    const now = request.socket.bytesRead;
+    if (now !== before) moved();
+    before = now;
+  }, 1_000).unref();
+  request.once('close', () => clearInterval(look));
+}

@@ -1,0 +1,79 @@
+// What an agent with a workspace of its own may write, on a host with a sandbox.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { noSandbox } from '../../helpers/sandbox';
+import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { messagesOf, run } from './agents-with-files';
+
+const missing = noSandbox();
+const whereSandboxed = missing === undefined ? describe : describe.skip;
+
+whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${missing})`}`, () => {
+  const engine = new EngineOfItsOwn();
+  const scripts = scratch();
+  const shared = join(engine.dataDir, 'work');
+
+  beforeAll(async () => {
+    mkdirSync(shared, { recursive: true });
+    writeFileSync(join(shared, 'a.txt'), 'one\n');
+    mkdirSync(join(shared, 'secrets'));
+    writeFileSync(join(shared, 'secrets', 'key'), 'secret\n');
+    const hidden = `hidden = ["${join(shared, 'secrets')}"]`;
+    const config = `[sandbox]\nmode = "required"\n${hidden}\n[checkpoints]\nenabled = "on"\n`;
+    writeFileSync(join(engine.dataDir, 'holdfast.toml'), config);
+    await engine.start();
+  }, 60_000);
+  afterAll(async () => {
+    const left = await engine.end();
+    scripts.remove();
+    expect(left).toEqual([]);
+  }, 60_000);
+
+  test('a sub-agent’s own workspace is all that its shells and tools can write; the shared one it reads', async () => {
+    const id = uniqueId('parent');
+    const own: Reply[] = [
+      run(
+        `cat ${shared}/a.txt; cat secrets/key; echo x > ${shared}/shell; echo y > mine; ls ${engine.dataDir}/checkpoints`,
+      ),
+      { text: call('write_file', { file_path: join(shared, 'tool'), content: 'x' }) },
+      { text: call('shell', { command: ['sh', '-c', `echo x > ${shared}/program; echo z > too`] }) },
+      { text: 'written' },
+    ];
+    const agent = engine.client.agent(id);
+    const replies: Reply[] = [
+      {
+        text: call('spawn_agent', {
+          role: 'Writer',
+          prompt: 'write',
+          model: scripts.model(own),
+          workspace: 'own',
+        }),
+      },
+      { text: call('wait_for_agents', { agent_ids: [`${id}-writer-1`] }) },
+      { text: call('apply_workspace', { agent_id: `${id}-writer-1` }) },
+      run('cat mine too; ls'),
+      { text: 'done' },
+    ];
+    await agent.start({ task: 'go', model: scripts.model(replies), yield: QUICK_YIELD });
+    expect(await agent.result()).toMatchObject({ reason: 'answered' });
+    const results = async (of: string): Promise<string[]> =>
+      (await messagesOf(engine.client.agent(of))).flatMap((message) =>
+        message.role === 'tool' ? [message.content] : [],
+      );
+    const [shell = '', tool, program] = await results(`${id}-writer-1`);
+    expect(shell).toMatch(/^one\n/);
+    // What the sandbox hides is not in the copy, either.
+    expect(shell).toMatch(/secrets\/key: No such file/);
+    expect(shell).toMatch(/shell: Read-only file system/);
+    expect(shell).toMatch(/cannot access .*checkpoints/);
+    expect(tool).toMatch(/^Error /);
+    expect(program).toMatch(/Read-only file system/);
+    expect((await results(id)).slice(-2)).toEqual([
+      'Applied: 2 added\nA mine\nA too',
+      expect.stringMatching(/^y\nz\na\.txt +mine +secrets +too\n/) as string,
+    ]);
+    expect(['shell', 'tool', 'program'].filter((name) => existsSync(join(shared, name)))).toEqual([]);
+    expect(readFileSync(join(shared, 'a.txt'), 'utf8')).toBe('one\n');
+  }, 60_000);
+});

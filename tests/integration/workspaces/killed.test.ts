@@ -1,0 +1,150 @@
+// A process that is killed in the middle of a checkpoint, a rewind, a checkout or a merge: the next one finds it done or
+// not begun, never half of it.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CrashPoint } from '../../../system/faults/crash-point';
+import { runDist } from '../../helpers/dist-process';
+import { count } from '../../helpers/long-run';
+import { everythingIn, TestWorkspace } from './workspace';
+
+let work: TestWorkspace;
+const at = (path: string): string => join(work.cwd, path);
+beforeEach(() => {
+  work = new TestWorkspace();
+});
+afterEach(() => work.end());
+
+/** A process that does one thing with the workspace, and is killed at a point. */
+function other(method: string, choice: object, point?: CrashPoint): ReturnType<typeof runDist> {
+  const armed = join(work.base, 'crash-point');
+  if (point) writeFileSync(armed, point);
+  const body = `const { Workspaces } = load('workspaces/workspaces');
+    const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
+    load('system/faults/crash-point').armCrashPoint(args[3]);
+    const workspaces = new Workspaces({ folder: args[0], settings: DEFAULT_CHECKPOINTS, hidden: [], log() {} });
+    console.log('begun');
+    console.log(JSON.stringify(await workspaces[args[1]](JSON.parse(args[2]))));`;
+  return runDist(body, work.folder, method, JSON.stringify({ cwd: work.cwd, agent: 'a', ...choice }), armed);
+}
+
+const REWIND = { foreign: [], force: false, dryRun: false };
+
+/** Two states with every kind of difference; the second is what is there. */
+async function twoStates(): Promise<{ one: string; two: string; first: object; second: object }> {
+  for (let n = 0; n < 40; n++) work.write(`dir/f${n}.txt`, `${n}\n`);
+  work.write('a', 'a file');
+  work.write('b/inner', 'a folder');
+  mkdirSync(at('hollow'));
+  const { hash: one } = await work.checkpoint();
+  const first = everythingIn(work.cwd);
+  for (let n = 0; n < 40; n += 2) work.write(`dir/f${n}.txt`, `changed\n`);
+  rmSync(at('a'));
+  work.write('a/inner', 'a folder');
+  rmSync(at('b'), { recursive: true });
+  work.write('b', 'a file');
+  rmSync(at('hollow'), { recursive: true });
+  work.write('new/deep/file', 'new');
+  const { hash: two } = await work.checkpoint();
+  return { one, two, first, second: everythingIn(work.cwd) };
+}
+
+test.each(['checkpoint-read', 'checkpoint-stored'] as const)(
+  'a checkpoint that is killed at %s is taken whole by the next process',
+  async (point) => {
+    work.write('a.txt', 'a');
+    const one = await work.checkpoint();
+    work.write('b.txt', 'b');
+    const killed = other('checkpoint', {}, point);
+    await killed.ended;
+    expect(killed.child.signalCode).toBe('SIGKILL');
+    const two = await work.checkpoint();
+    expect(two.changes).toEqual({ added: 1, modified: 0, deleted: 0 });
+    expect(work.git('show', `${two.hash}:b.txt`)).toBe('b');
+    await work.rewind(one.hash);
+    expect(existsSync(at('b.txt'))).toBe(false);
+    expect(work.git('fsck', '--strict', '--no-dangling')).toBe('');
+  },
+);
+
+test.each(['rewind-journalled', 'rewind-half', 'rewind-applied', 'rewind-recorded'] as const)(
+  'a rewind that is killed at %s is finished by the next process, and gives its answer when it is asked again',
+  async (point) => {
+    const { one, two, first } = await twoStates();
+    const choice = { ...REWIND, to: one, expected: two };
+    const expected = await work.rewind(one, { expected: two, dryRun: true });
+    const killed = other('rewind', choice, point);
+    await killed.ended;
+    expect(killed.child.signalCode).toBe('SIGKILL');
+    expect(await work.checkpoint()).toMatchObject({ hash: one });
+    expect(everythingIn(work.cwd)).toEqual(first);
+    const again = await work.rewind(one, { expected: two });
+    expect(again).toEqual(expected);
+    expect(everythingIn(work.cwd)).toEqual(first);
+    await work.rewind(two);
+    expect((await work.checkpoint()).hash).toBe(two);
+  },
+);
+
+test('a rewind that is killed at any moment is done whole or not at all', async () => {
+  const { one, two, first, second } = await twoStates();
+  for (let round = 0; round < count(12, 200); round++) {
+    const killed = other('rewind', { ...REWIND, to: one, expected: two });
+    await killed.nextLine();
+    await delay((round * 7) % 90);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const { hash } = await work.checkpoint();
+    expect([one, two]).toContain(hash);
+    expect(everythingIn(work.cwd)).toEqual(hash === one ? first : second);
+    expect(await work.rewind(one, { expected: two })).toMatchObject({
+      hash: one,
+      before: two,
+    });
+    await work.rewind(two, { expected: one });
+  }
+}, 300_000);
+
+test('what somebody changed between the kill and the next process is kept in a checkpoint', async () => {
+  const { one, two } = await twoStates();
+  await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-half').ended;
+  work.write('dir/f0.txt', 'written by a person meanwhile');
+  expect(await work.checkpoint()).toMatchObject({ hash: one });
+  const kept = await work.workspaces.keeps('a');
+  const contents = kept.map((hash) => work.git('show', `${hash}:dir/f0.txt`));
+  expect(contents).toContain('written by a person meanwhile');
+});
+
+test('a checkout that is killed is finished by the next one', async () => {
+  const { two, second } = await twoStates();
+  const folder = join(work.base, 'copy');
+  await other('checkout', { hash: two, folder, agent: 'b' }, 'rewind-half').ended;
+  await work.workspaces.checkout({ hash: two, folder, agent: 'b' });
+  expect(everythingIn(folder)).toEqual(second);
+});
+
+test('a journal that cannot be carried out leaves the files alone and is said', async () => {
+  const { one, two, second } = await twoStates();
+  await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-journalled').ended;
+  rmSync(join(work.folder, 'store.git'), { recursive: true });
+  const outcome = await work.workspaces.checkpoint({ cwd: work.cwd, agent: 'a' });
+  expect(outcome.state).toBe('missing');
+  expect(everythingIn(work.cwd)).toEqual(second);
+  expect(readFileSync(at('b'), 'utf8')).toBe('a file');
+});
+
+test('processes that take checkpoints at once and are killed leave a store that is whole', async () => {
+  for (let n = 0; n < 30; n++) work.write(`f${n}`, `${n}`);
+  await work.checkpoint();
+  for (let round = 0; round < count(4, 40); round++) {
+    work.write('changing', `${round}`);
+    const others = [other('checkpoint', { agent: 'b' }), other('checkpoint', { agent: 'c' })];
+    await Promise.all(others.map((one) => one.nextLine()));
+    await delay((round * 13) % 60);
+    others[0]?.child.kill('SIGKILL');
+    await Promise.all(others.map((one) => one.ended));
+    const { hash } = await work.checkpoint();
+    expect(work.git('show', `${hash}:changing`)).toBe(`${round}`);
+  }
+  expect(work.git('fsck', '--strict', '--no-dangling')).toBe('');
+});

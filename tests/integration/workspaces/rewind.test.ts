@@ -1,0 +1,161 @@
+// Checkpoints and rewinds of a tree with every kind of change, compared file by file.
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { runDist } from '../../helpers/dist-process';
+import { everythingIn, TestWorkspace } from './workspace';
+
+let work: TestWorkspace;
+const at = (path: string): string => join(work.cwd, path);
+beforeEach(() => {
+  work = new TestWorkspace();
+});
+afterEach(() => work.end());
+
+function firstTree(): void {
+  work.userGit('init', '-q');
+  work.write('.gitignore', 'ignored/\n*.log\n');
+  work.write('plain.txt', 'one\ntwo\n');
+  work.write('deleted.txt', 'gone soon\n');
+  work.write('same-size.txt', 'aaaa');
+  work.write('program.sh', '#!/bin/sh\n', 0o755);
+  work.write('private.txt', 'secret\n', 0o600);
+  work.write('binary.bin', Buffer.from([0, 1, 2, 255, 0]));
+  work.write('large.bin', Buffer.alloc(3_000_000, 7));
+  work.write('becomes-folder', 'a file\n');
+  work.write('becomes-file/inner.txt', 'inner\n');
+  work.write('becomes-file/deep/inner.txt', 'inner\n');
+  work.write('becomes-link', 'a file\n');
+  work.write('Case.txt', 'upper\n');
+  work.write('dir/a.txt', 'a');
+  work.write('dir/sub/b.txt', 'b');
+  work.write('closed/file.txt', 'read-only folder');
+  work.write('ignored/cache', 'ignored');
+  work.write('run.log', 'ignored');
+  work.write('empty.txt', '');
+  mkdirSync(at('hollow/inner'), { recursive: true });
+  mkdirSync(at('hollow-stays'));
+  symlinkSync('plain.txt', at('link'));
+  symlinkSync('dir', at('link-to-folder'));
+  symlinkSync('/nowhere/at/all', at('dangling'));
+  writeFileSync(Buffer.from(`${work.cwd}/caf\xe9.txt`, 'latin1'), 'not UTF-8');
+  writeFileSync(at('new\nline.txt'), 'a line end in its name');
+  writeFileSync(at('-dash'), 'a dash');
+  writeFileSync(at('"quoted" \\ tab\t*?[x].txt'), 'special characters');
+  writeFileSync(at('ünïcode ✓.txt'), 'unicode');
+  writeFileSync(at('__proto__'), 'a name of objects');
+  chmodSync(at('closed'), 0o555);
+  chmodSync(at('dir/sub'), 0o700);
+}
+
+function changeAll(): void {
+  writeFileSync(at('plain.txt'), 'one\n2\nthree\n');
+  unlinkSync(at('deleted.txt'));
+  const { atime, mtime } = statSync(at('same-size.txt'));
+  writeFileSync(at('same-size.txt'), 'bbbb');
+  utimesSync(at('same-size.txt'), atime, mtime);
+  chmodSync(at('program.sh'), 0o644);
+  chmodSync(at('private.txt'), 0o640);
+  writeFileSync(at('binary.bin'), Buffer.from([0, 9]));
+  writeFileSync(at('large.bin'), Buffer.alloc(2_500_000, 8));
+  unlinkSync(at('becomes-folder'));
+  work.write('becomes-folder/x/y.txt', 'now a folder\n');
+  rmSync(at('becomes-file'), { recursive: true });
+  writeFileSync(at('becomes-file'), 'now a file\n');
+  unlinkSync(at('becomes-link'));
+  symlinkSync('empty.txt', at('becomes-link'));
+  renameSync(at('Case.txt'), at('case.txt'));
+  renameSync(at('dir'), at('moved'));
+  chmodSync(at('closed'), 0o755);
+  writeFileSync(at('closed/file.txt'), 'changed');
+  chmodSync(at('closed'), 0o500);
+  writeFileSync(at('empty.txt'), 'no longer');
+  rmSync(at('hollow'), { recursive: true });
+  mkdirSync(at('another-hollow'));
+  unlinkSync(at('link'));
+  symlinkSync('empty.txt', at('link'));
+  unlinkSync(at('link-to-folder'));
+  work.write('link-to-folder/real.txt', 'a real folder');
+  unlinkSync(at('dangling'));
+  unlinkSync(Buffer.from(`${work.cwd}/caf\xe9.txt`, 'latin1'));
+}
+
+test('a rewind restores contents, modes, links, empty folders and names of any bytes', async () => {
+  firstTree();
+  const first = everythingIn(work.cwd);
+  const one = await work.checkpoint();
+  expect(one.changes).toBeNull();
+  changeAll();
+  const second = everythingIn(work.cwd);
+  const two = await work.checkpoint();
+  expect(two.hash).not.toBe(one.hash);
+  const back = await work.rewind(one.hash, { expected: two.hash });
+  expect(everythingIn(work.cwd)).toEqual(first);
+  expect(back).toMatchObject({ hash: one.hash, before: two.hash });
+  expect((await work.checkpoint()).hash).toBe(one.hash);
+  const forth = await work.rewind(two.hash, { expected: one.hash });
+  expect(everythingIn(work.cwd)).toEqual(second);
+  expect(forth).toMatchObject({ hash: two.hash, before: one.hash });
+  expect((await work.checkpoint()).changes).toEqual({ added: 0, modified: 0, deleted: 0 });
+  expect(existsSync(at('ignored/cache'))).toBe(true);
+  expect(readFileSync(at('run.log'), 'utf8')).toBe('ignored');
+});
+
+test('an ordinary user’s rewind goes through folders and files that are closed, and closes them again', async () => {
+  work.write('closed/inner/file.txt', 'one');
+  work.write('closed/other.txt', 'one');
+  work.write('dark/deep/file.txt', 'one');
+  work.write('unreadable.txt', 'secret', 0o000);
+  const asUser = `const { Workspaces } = load('workspaces/workspaces');
+    const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
+    if (process.getuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534); }
+    const { chmodSync, rmSync, writeFileSync } = require('node:fs');
+    const [folder, cwd] = args;
+    const workspaces = new Workspaces({ folder, settings: DEFAULT_CHECKPOINTS, hidden: [], log: console.error });
+    const at = (path) => cwd + '/' + path;
+    chmodSync(at('closed/inner'), 0o500);
+    chmodSync(at('closed'), 0o500);
+    const one = await workspaces.checkpoint({ cwd, agent: 'a' });
+    console.log(JSON.stringify(one.skipped));
+    chmodSync(at('closed'), 0o700);
+    chmodSync(at('closed/inner'), 0o700);
+    rmSync(at('closed/inner'), { recursive: true });
+    writeFileSync(at('closed/other.txt'), 'two');
+    chmodSync(at('closed'), 0o500);
+    const two = await workspaces.checkpoint({ cwd, agent: 'a' });
+    const back = await workspaces.rewind({ cwd, agent: 'a', to: one.hash, expected: two.hash, foreign: [], force: false, dryRun: false });
+    console.log(back.hash === one.hash);
+    chmodSync(at('dark'), 0);
+    const dark = await workspaces.checkpoint({ cwd, agent: 'a' });
+    console.log(JSON.stringify([dark.state, dark.changes, (await workspaces.checkpoint({ cwd, agent: 'a' })).hash === dark.hash]));
+    const light = await workspaces.rewind({ cwd, agent: 'a', to: one.hash, expected: dark.hash, foreign: [], force: false, dryRun: false });
+    console.log(light.hash === one.hash);`;
+  execFileSync('chown', ['-R', '65534:65534', work.base]);
+  chmodSync(work.base, 0o755);
+  const child = runDist(asUser, work.folder, work.cwd);
+  expect(JSON.parse(await child.nextLine())).toEqual({
+    count: 1,
+    first: [{ path: 'unreadable.txt', why: 'this user may not read it' }],
+  });
+  expect(await child.nextLine()).toBe('true');
+  // A folder that may not be entered: its mode has changed, what is in it counts as unchanged.
+  expect(JSON.parse(await child.nextLine())).toEqual(['kept', { added: 0, modified: 1, deleted: 0 }, true]);
+  expect(await child.nextLine()).toBe('true');
+  await child.ended;
+  expect(statSync(at('closed')).mode & 0o777).toBe(0o500);
+  expect(statSync(at('closed/inner')).mode & 0o777).toBe(0o500);
+  expect(readFileSync(at('closed/inner/file.txt'), 'utf8')).toBe('one');
+  expect(readFileSync(at('closed/other.txt'), 'utf8')).toBe('one');
+});

@@ -1,0 +1,66 @@
+// The tool `apply_workspace`: brings what a sub-agent changed in a workspace of its own into the caller's.
+import * as z from 'zod/mini';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { countsText } from '../../contracts/workspaces/change-texts';
+import type { FileChanges } from '../../contracts/workspaces/checkpoints';
+import { hostOf, type Tool } from '../tool';
+import { ownSubAgent } from './sub-agent';
+
+const argsSchema = z.strictObject({
+  agent_id: z.string().check(z.describe('A sub-agent of yours that has ended.')),
+  dry_run: z._default(
+    z.boolean().check(z.describe('Says what would change or conflict, and changes nothing.')),
+    false,
+  ),
+});
+
+export const applyWorkspaceTool: Tool<z.infer<typeof argsSchema>> = {
+  name: 'apply_workspace',
+  description:
+    'Brings the changes of a sub-agent that worked in its own workspace ("workspace": "own" of spawn_agent) and has ' +
+    'ended into your folder. Changes that you made meanwhile stay; where both changed the same lines, nothing is ' +
+    'applied and the conflicts are listed. "dry_run" only says what would happen. What you never apply is dropped.',
+  args: argsSchema,
+  effects: 'idempotent',
+  runsOn: 'host',
+  async run({ agent_id: agentId, dry_run: dryRun }, context) {
+    const { status, result } = await ownSubAgent(context, agentId);
+    if (status !== 'ended') throw notEnded(agentId);
+    if (!result?.workspace) throw notItsOwn(agentId);
+    const { base, hash } = result.workspace;
+    const { workspaces } = hostOf(context);
+    if (!workspaces) throw new HoldfastError('internal', { reason: 'this host has no workspaces' });
+    const { agent, settings } = context;
+    const asked = { agent, cwd: settings.cwd ?? null, base, theirs: hash, dryRun };
+    const { applied, conflicts } = await workspaces.apply(asked);
+    if (conflicts.length > 0) {
+      const paths = conflicts.map(({ path, why }) => `${path} (${why})`).join(', ');
+      throw new HoldfastError('workspace_conflict', { agent: agentId, paths });
+    }
+    return `${dryRun ? 'Would apply' : 'Applied'}: ${countsText(applied.counts)}${listOf(applied)}`;
+  },
+};
+
+const MARKS = { added: 'A', modified: 'M', deleted: 'D' } as const;
+
+const listOf = ({ paths, omitted }: FileChanges): string =>
+  [
+    ...paths.map(({ kind, path }) => `\n${MARKS[kind]} ${path}`),
+    ...(omitted > 0 ? [`\n… and ${omitted} more`] : []),
+  ].join('');
+
+const notEnded = (agentId: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'agent_id',
+    got: `${agentId}, which is still running`,
+    allowed: 'a sub-agent that has ended',
+    next: 'Wait for it with wait_for_agents first.',
+  });
+
+const notItsOwn = (agentId: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'agent_id',
+    got: `${agentId}, which left no workspace of its own`,
+    allowed: 'a sub-agent spawned with "workspace": "own"',
+    next: 'What it changed in your folder is there already.',
+  });

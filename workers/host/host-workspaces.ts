@@ -1,0 +1,119 @@
+// What concerns files of a host's agents: their checkpoints, the folders of those that have one of their own, and how each
+// is confined.
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { agentWorkflowId } from '../../contracts/ids';
+import type { CheckpointSettings } from '../../contracts/workspaces/settings';
+import { ownFolder, ownFolders, profileOf } from '../../exec/own-folder';
+import type { Sandbox } from '../../exec/sandbox/sandbox';
+import type { Terminals } from '../../exec/terminals';
+import type { ToolHost } from '../../tools/tool';
+import { Store } from '../../workspaces/git/store';
+import { OwnTrees } from '../../workspaces/own/own-trees';
+import { Workspaces } from '../../workspaces/workspaces';
+import { describeIfThere } from '../agents/ended-agents';
+import { RepeatedLook } from '../repeated-look';
+
+const COLLECT_EVERY_MS = 600_000;
+/** Share of its limit from which the store makes room. */
+const FULL = 0.9;
+
+export interface HostWorkspacesOptions {
+  client: Client;
+  host: string;
+  sessions: Terminals;
+  /** Of most sessions and tools. */
+  sandbox: Sandbox | undefined;
+  checkpoints: CheckpointSettings;
+  /** How long the checkpoints of an ended agent are kept, in milliseconds. */
+  keepMs: number;
+  log: (message: string, facts: object) => void;
+}
+
+export class HostWorkspaces {
+  readonly workspaces: Workspaces;
+  readonly trees: OwnTrees;
+  /** Removes what nobody can name any more, between `start` and `stop`. */
+  readonly looks: RepeatedLook;
+
+  constructor(private readonly options: HostWorkspacesOptions) {
+    const { host, sessions, checkpoints, log } = options;
+    const { dataDir } = sessions.options;
+    this.workspaces = new Workspaces({
+      folder: join(checkpointsFolder(dataDir), host),
+      settings: checkpoints,
+      // What the sandbox hides would be visible in a copy.
+      hidden: [realpathSync(dataDir), ...(sessions.options.sandbox?.hidden ?? [])],
+      log,
+    });
+    const folderOf = (agent: string): string => ownFolder(dataDir, { agent, host });
+    const isConfined = sessions.options.sandbox !== undefined;
+    const folder = ownFolders(dataDir, host);
+    this.trees = new OwnTrees({ workspaces: this.workspaces, folder, folderOf, isConfined });
+    this.looks = new RepeatedLook(
+      () => this.collect(),
+      (error) => log('checkpoints of ended agents could not be removed', { error }),
+      COLLECT_EVERY_MS,
+    );
+  }
+
+  /** The sandbox of an agent's tools outside sessions: the same as its sessions have. */
+  sandboxOf(agent: string): Sandbox | undefined {
+    const { host, sandbox, sessions } = this.options;
+    const profile = sessions.options.sandbox;
+    return sandbox && profile && sandbox.with(profileOf(profile, { agent, host }));
+  }
+
+  /** The part of `ToolHost` that is about files. */
+  get toolHost(): Pick<ToolHost, 'confine' | 'confinedFor' | 'sandbox' | 'workspaces'> {
+    const { sandbox, sessions } = this.options;
+    const { cwd } = sessions.options;
+    return {
+      ...confinedBy(sandbox),
+      confinedFor: (agent) => confinedBy(this.sandboxOf(agent)),
+      workspaces: {
+        apply: ({ cwd: folder, ...request }) =>
+          this.workspaces.applyChanges({ ...request, cwd: folder ?? cwd }),
+      },
+    };
+  }
+
+  /** A store that is nearly full keeps nothing of ended agents. */
+  private async collect(): Promise<void> {
+    // Of agents that were terminated, which runs none of their code.
+    for (const left of this.trees.unleft())
+      if (!(await this.isRunning(left.agent))) await this.trees.leave(left);
+    const { checkpoints } = this.options;
+    const isFull = this.workspaces.bytes() > FULL * checkpoints.storeBytes;
+    const gone = new Set<string>();
+    for (const agent of await this.workspaces.agents())
+      if (!(await this.isKept(agent, isFull))) gone.add(agent);
+    if (gone.size > 0) await this.workspaces.collect({ isLiving: (agent) => !gone.has(agent) });
+  }
+
+  private async isRunning(agent: string): Promise<boolean> {
+    const found = await describeIfThere(this.options.client, agentWorkflowId(agent));
+    return found !== undefined && found.closeTime === undefined;
+  }
+
+  /** An agent that the server does not know may be another server's: its checkpoints only go for want of room. */
+  private async isKept(agent: string, isFull: boolean): Promise<boolean> {
+    const found = await describeIfThere(this.options.client, agentWorkflowId(agent));
+    if (!found) return !isFull;
+    const { closeTime } = found;
+    return closeTime === undefined || (!isFull && closeTime.getTime() > Date.now() - this.options.keepMs);
+  }
+}
+
+/** The size of the store of each host of a data folder. */
+export function checkpointStores(dataDir: string): { host: string; bytes: number }[] {
+  const folder = checkpointsFolder(dataDir);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((host) => ({ host, bytes: new Store(join(folder, host)).bytes() }));
+}
+
+const checkpointsFolder = (dataDir: string): string => join(dataDir, 'checkpoints');
+
+const confinedBy = (sandbox: Sandbox | undefined): Pick<ToolHost, 'confine' | 'sandbox'> =>
+  sandbox ? { sandbox, confine: (folder, argv) => sandbox.program(folder, argv) } : {};

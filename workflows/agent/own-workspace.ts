@@ -1,0 +1,69 @@
+// The folder of an agent that works in one of its own: made before its first turn, and left at its end.
+import {
+  CancellationScope,
+  log,
+  proxyActivities,
+  workflowInfo,
+  type ActivityInterfaceFor,
+} from '@temporalio/workflow';
+import type { AgentInput, AgentResult, AgentSettings } from '../../contracts/agents/agent';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
+import { hostNameOf, hostTaskQueue } from '../../contracts/ids';
+import { label } from '../../contracts/text/labels';
+import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
+import { DELIVERY_MS, hostFailure } from '../host/host-activities';
+import { ownShare } from '../turn/tool-activities';
+
+export class AgentOwnWorkspace {
+  constructor(
+    private readonly agent: string,
+    private readonly input: AgentInput,
+    private readonly settings: AgentSettings,
+  ) {}
+
+  /** All that works for the agent then works there. Throws what the host says, also `host_offline`. */
+  async make(): Promise<void> {
+    const { workspace } = this.input;
+    if (!workspace || workspace.base !== undefined) return;
+    const summary = label('make a workspace of its own');
+    const { of, hash = null, for: heir = null } = workspace;
+    const { firstExecutionRunId: born } = workflowInfo();
+    const wanted = { agent: this.agent, born, of, hash, for: heir };
+    try {
+      const { folder, base } = await this.host.makeWorkspace.executeWithOptions({ summary }, [wanted]);
+      Object.assign(this.input, { cwd: folder, workspace: { ...workspace, base } });
+      Object.assign(this.settings, { cwd: folder });
+    } catch (err) {
+      throw hostFailure(err, hostNameOf(this.input));
+    }
+  }
+
+  /** The result with what it changed there. The end of an agent does not fail for it. */
+  async leave(result: AgentResult): Promise<AgentResult> {
+    const { workspace } = this.input;
+    if (workspace?.base === undefined) return result;
+    const left = { agent: this.agent, base: workspace.base, for: workspace.for ?? null };
+    const summary = label('leave its workspace');
+    try {
+      const leave = this.host.leaveWorkspace;
+      return await CancellationScope.nonCancellable(async () => ({
+        ...result,
+        workspace: await leave.executeWithOptions({ summary }, [left]),
+      }));
+    } catch (err) {
+      log.warn('the workspace of an agent could not be left', { reason: reasonOf(err) });
+      return result;
+    }
+  }
+
+  private get host(): ActivityInterfaceFor<WorkspaceActivities> {
+    return proxyActivities<WorkspaceActivities>({
+      taskQueue: hostTaskQueue(hostNameOf(this.input)),
+      scheduleToStartTimeout: DELIVERY_MS,
+      startToCloseTimeout: '30 minutes',
+      heartbeatTimeout: '15s',
+      retry: { initialInterval: '200ms', maximumInterval: '5s', maximumAttempts: 5 },
+      ...ownShare(),
+    });
+  }
+}

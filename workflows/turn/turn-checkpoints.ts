@@ -1,0 +1,80 @@
+// The checkpoints of a turn: one before its first step that may change files, and one after each. A step's checkpoint is
+// taken while the model is asked, and recorded before its reply.
+import { isCancellation, proxyActivities } from '@temporalio/workflow';
+import type { Message, TurnInput } from '../../contracts/agents/agent';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { fromFailure } from '../../contracts/errors/failure';
+import { hostNameOf, hostTaskQueue } from '../../contracts/ids';
+import { label } from '../../contracts/text/labels';
+import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
+import type { CheckpointOutcome } from '../../contracts/workspaces/checkpoints';
+import { DELIVERY_MS, hostFailure } from '../host/host-activities';
+import { ownShare } from './tool-activities';
+
+type CheckpointMessage = Extract<Message, { role: 'checkpoint' }>;
+
+/** A workspace that takes longer has none this time: nobody waits for ever for a slow disk. */
+const CHECKPOINT_TIMEOUT = '2 minutes';
+
+export class TurnCheckpoints {
+  private pending: Promise<CheckpointMessage> | null = null;
+
+  constructor(
+    private readonly input: TurnInput,
+    private readonly transcript: { messages: readonly Message[]; push: (message: Message) => void },
+  ) {}
+
+  /** Before a step that may change files: only the first of a turn needs it. */
+  async before(step: number): Promise<void> {
+    if (this.last) return;
+    this.transcript.push(await this.take(step, { before: true }));
+  }
+
+  /** After such a step, without waiting for it: `settled` does. */
+  after(step: number): void {
+    if (this.last?.outcome.state === 'off') return;
+    this.pending = this.take(step, {});
+    // A turn that is stopped does not wait for it.
+    this.pending.catch(() => undefined);
+  }
+
+  get isPending(): boolean {
+    return this.pending !== null;
+  }
+
+  async settled(): Promise<void> {
+    const { pending } = this;
+    this.pending = null;
+    if (pending) this.transcript.push(await pending);
+  }
+
+  private get last(): CheckpointMessage | undefined {
+    const last = this.transcript.messages.findLast(({ role }) => role === 'checkpoint');
+    return last?.role === 'checkpoint' ? last : undefined;
+  }
+
+  private async take(step: number, of: Pick<CheckpointMessage, 'before'>): Promise<CheckpointMessage> {
+    const { agent, turn, settings } = this.input;
+    const host = hostNameOf(settings);
+    const { checkpointWorkspace } = proxyActivities<WorkspaceActivities>({
+      taskQueue: hostTaskQueue(host),
+      scheduleToStartTimeout: DELIVERY_MS,
+      startToCloseTimeout: CHECKPOINT_TIMEOUT,
+      heartbeatTimeout: '15s',
+      retry: { maximumAttempts: 3, initialInterval: '200ms' },
+      ...ownShare(),
+    });
+    const summary = label(`checkpoint ${of.before ? 'before' : 'after'} step ${step}`);
+    const outcome = await checkpointWorkspace
+      .executeWithOptions({ summary }, [{ agent, cwd: settings.cwd ?? null, ...of }])
+      .catch((err: unknown) => missing(err, host));
+    return { role: 'checkpoint', turn, step, ...of, outcome };
+  }
+}
+
+/** The step goes on without: a checkpoint is no reason to lose its results. */
+function missing(err: unknown, host: string): CheckpointOutcome {
+  if (isCancellation(err)) throw err;
+  const known = fromFailure(hostFailure(err, host));
+  return { state: 'missing', reason: known instanceof HoldfastError ? known.message : reasonOf(err) };
+}

@@ -1,0 +1,79 @@
+// What a git tree cannot say of files and folders. It is part of a checkpoint's message, as one line of JSON. Pure.
+import { byBytes, type BytePath } from '../byte-path';
+
+/** Modes of the usual kinds, where a path has none of its own: a file, a program, a folder. */
+export interface UsualModes {
+  file: number;
+  program: number;
+  folder: number;
+}
+
+export interface TreeFacts {
+  usual: UsualModes;
+  /** Files and folders with other modes than usual; a folder's path ends with a slash, `/` is the workspace itself. */
+  modes: Map<BytePath, number>;
+  /** Folders in which no file is recorded, without those that hold another of them. */
+  empty: Set<BytePath>;
+  /** Files that were left out, though they are files: no rewind touches them. */
+  left: Set<BytePath>;
+}
+
+export const USUAL_MODES: UsualModes = { file: 0o644, program: 0o755, folder: 0o755 };
+
+export const noFacts = (usual = USUAL_MODES): TreeFacts => ({
+  usual,
+  modes: new Map(),
+  empty: new Set(),
+  left: new Set(),
+});
+
+interface Written {
+  usual: [number, number, number];
+  modes?: Record<BytePath, string>;
+  empty?: BytePath[];
+  left?: BytePath[];
+}
+
+const TITLE = 'Checkpoint of a workspace';
+
+const sorted = (paths: Iterable<BytePath>): BytePath[] => [...paths].sort(byBytes);
+
+/** The same facts make the same message. ASCII, so that git takes any bytes of names. */
+export function factsMessage({ usual, modes, empty, left }: TreeFacts): string {
+  const written: Written = {
+    usual: [usual.file, usual.program, usual.folder],
+    ...(modes.size > 0 && { modes: octal(modes) }),
+    ...(empty.size > 0 && { empty: sorted(empty) }),
+    ...(left.size > 0 && { left: sorted(left) }),
+  };
+  const json = JSON.stringify(written).replace(
+    /[^ -~]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${TITLE}\n\n${json}\n`;
+}
+
+// `Object.fromEntries` defines properties: a file may be called `__proto__`.
+const octal = (modes: Map<BytePath, number>): Record<BytePath, string> =>
+  Object.fromEntries(sorted(modes.keys()).map((path) => [path, (modes.get(path) ?? 0).toString(8)]));
+
+/** Throws for what is no message of a checkpoint. */
+export function readFacts(message: string): TreeFacts {
+  const [title, , json = ''] = message.split('\n');
+  if (title !== TITLE) throw new Error('the commit is no checkpoint of a workspace');
+  const { usual, modes = {}, empty = [], left = [] } = JSON.parse(json) as Written;
+  const [file, program, folder] = usual;
+  return {
+    usual: { file, program, folder },
+    modes: new Map(Object.entries(modes).map(([path, mode]) => [path, parseInt(mode, 8)])),
+    empty: new Set(empty),
+    left: new Set(left),
+  };
+}
+
+/** Permissions of a file, by its mode in the tree. */
+export const fileMode = ({ usual, modes }: TreeFacts, path: BytePath, gitMode: number): number =>
+  modes.get(path) ?? (gitMode === 0o100755 ? usual.program : usual.file);
+
+export const folderMode = ({ usual, modes }: TreeFacts, folder: BytePath): number =>
+  modes.get(`${folder}/`) ?? usual.folder;

@@ -1,0 +1,120 @@
+// Reads objects of the store: one `git cat-file` for as many as are asked for, one after the other.
+import type { ChildProcess } from 'node:child_process';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { fromBytes, type BytePath } from '../byte-path';
+import { readFacts, type TreeFacts } from './facts';
+import { checkHash, GitFailure, lastWords, type Git } from './git-run';
+
+/** A recorded state. */
+export interface Recorded {
+  hash: string;
+  tree: string;
+  facts: TreeFacts;
+}
+
+/** git knows it without having it. */
+export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+/** Throws `checkpoint_missing`. */
+export async function readCheckpoint(git: Git, hash: string): Promise<Recorded> {
+  checkHash(hash);
+  try {
+    const text = fromBytes(await git.run(['cat-file', 'commit', hash]));
+    const tree = /^tree ([0-9a-f]{40})$/m.exec(text)?.[1] ?? '';
+    return { hash, tree, facts: readFacts(text.slice(text.indexOf('\n\n') + 2)) };
+  } catch (err) {
+    if (err instanceof GitFailure || err instanceof SyntaxError)
+      throw new HoldfastError('checkpoint_missing', { got: hash });
+    throw err;
+  }
+}
+
+/** One side of a difference between two trees. */
+export interface TreeEntry {
+  mode: number;
+  oid: string;
+}
+
+export interface TreeDifference {
+  path: BytePath;
+  before: TreeEntry | null;
+  after: TreeEntry | null;
+}
+
+/** What differs between two trees, by path. */
+export async function treeDifferences(git: Git, from: string, to: string): Promise<TreeDifference[]> {
+  const output = await git.run(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, to]);
+  const parts = fromBytes(output).split('\0');
+  const found: TreeDifference[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [oldMode = '', newMode = '', oldOid = '', newOid = ''] = (parts[at] ?? '').slice(1).split(' ');
+    found.push({
+      path: parts[at + 1] ?? '',
+      before: entryOf(oldMode, oldOid),
+      after: entryOf(newMode, newOid),
+    });
+  }
+  return found;
+}
+
+const entryOf = (mode: string, oid: string): TreeEntry | null =>
+  mode === '000000' ? null : { mode: parseInt(mode, 8), oid };
+
+/** All folders of a tree. */
+export async function foldersIn(git: Git, tree: string): Promise<BytePath[]> {
+  if (tree === EMPTY_TREE) return [];
+  return fromBytes(await git.run(['ls-tree', '-d', '-r', '-z', '--name-only', tree]))
+    .split('\0')
+    .slice(0, -1);
+}
+
+export class ObjectReader implements Disposable {
+  private readonly child: ChildProcess;
+  private readonly said: () => string;
+  private readonly output: AsyncIterator<Buffer>;
+  private rest: Buffer = Buffer.alloc(0);
+
+  constructor(git: Git) {
+    this.child = git.start(['cat-file', '--batch']);
+    this.said = lastWords(this.child);
+    this.child.stdin?.on('error', () => undefined);
+    if (!this.child.stdout) throw new Error('git has no output');
+    this.output = this.child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  /** The content, piece by piece: all of it is to be taken before the next one. Throws `GitFailure`. */
+  async *pieces(oid: string): AsyncGenerator<Buffer> {
+    this.child.stdin?.write(`${oid}\n`);
+    let end: number;
+    while ((end = this.rest.indexOf('\n')) === -1) await this.more();
+    const header = this.rest.toString('latin1', 0, end);
+    this.rest = this.rest.subarray(end + 1);
+    const size = / blob (\d+)$/.exec(header)?.[1];
+    if (size === undefined) throw new GitFailure('cat-file', 'no content', header);
+    for (let left = Number(size); left > 0;) {
+      if (this.rest.length === 0) await this.more();
+      const piece = this.rest.subarray(0, left);
+      this.rest = this.rest.subarray(piece.length);
+      left -= piece.length;
+      yield piece;
+    }
+    if (this.rest.length === 0) await this.more();
+    this.rest = this.rest.subarray(1);
+  }
+
+  async whole(oid: string): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for await (const piece of this.pieces(oid)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  [Symbol.dispose](): void {
+    this.child.kill('SIGKILL');
+  }
+
+  private async more(): Promise<void> {
+    const next = await this.output.next();
+    if (next.done) throw new GitFailure('cat-file', 'its end', this.said());
+    this.rest = this.rest.length === 0 ? next.value : Buffer.concat([this.rest, next.value]);
+  }
+}

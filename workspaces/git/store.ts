@@ -1,0 +1,113 @@
+// The store of a host: a bare git directory that all workspaces share, and who may use it when.
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { holdLock, holdShared, tryLock } from '../../system/lock';
+import { Git } from './git-run';
+
+const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfilemode = true\n';
+/** What git leaves if it is killed while it writes. */
+const UNFINISHED = /^tmp_|^\.tmp-|\.lock$/;
+
+/** A checkpoint does not keep a step waiting for longer. */
+const WAIT_MS = 5_000;
+
+/** Objects are being removed. */
+export class StoreBusy extends Error {}
+
+/** The reason of `AbortSignal.timeout`. */
+export const isTimeout = (err: unknown): boolean => (err as Error | null)?.name === 'TimeoutError';
+
+export class Store {
+  readonly git: Git;
+  private readonly lock: string;
+
+  constructor(readonly folder: string) {
+    this.git = new Git(join(folder, 'store.git'));
+    this.lock = join(folder, 'store.lock');
+  }
+
+  /** Writes the few files that make a folder a git directory, unless they are there. Throws what the disk says. */
+  prepare(): void {
+    const { gitDir } = this.git;
+    if (existsSync(join(gitDir, 'HEAD'))) return;
+    const made = `${gitDir}.${process.pid}.tmp`;
+    rmSync(made, { recursive: true, force: true });
+    for (const name of ['objects/pack', 'objects/info', 'refs'])
+      mkdirSync(join(made, name), { recursive: true, mode: 0o700 });
+    writeFileSync(join(made, 'config'), CONFIG);
+    writeFileSync(join(made, 'HEAD'), 'ref: refs/heads/none\n');
+    try {
+      renameSync(made, gitDir);
+    } catch (err) {
+      // Another process was first.
+      rmSync(made, { recursive: true, force: true });
+      if (!existsSync(join(gitDir, 'HEAD'))) throw err;
+    }
+  }
+
+  /** While many add objects and nobody removes any. Throws `StoreBusy`. */
+  async adding<T>(work: () => Promise<T>): Promise<T> {
+    const release = await holdShared(this.lock, { signal: AbortSignal.timeout(WAIT_MS) }).catch(
+      (err: unknown) => {
+        throw isTimeout(err) ? new StoreBusy('the store is being cleaned up') : err;
+      },
+    );
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** While nobody else adds or removes objects. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const release = await holdLock(this.lock);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Removes what a killed or failed git left half written, if nobody adds anything now. */
+  sweep(): void {
+    const release = tryLock(this.lock);
+    if (!release) return;
+    try {
+      for (const folder of [this.git.gitDir, ...this.objectFolders()])
+        for (const name of namesIn(folder))
+          if (UNFINISHED.test(name) || name.startsWith('fast_import_crash_'))
+            rmSync(join(folder, name), { recursive: true, force: true });
+    } finally {
+      release();
+    }
+  }
+
+  /** Size of all objects in bytes. */
+  bytes(): number {
+    let bytes = 0;
+    for (const folder of this.objectFolders())
+      for (const name of namesIn(folder)) {
+        const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+        if (stats?.isFile()) bytes += stats.size;
+      }
+    return bytes;
+  }
+
+  packs(): number {
+    return namesIn(join(this.git.gitDir, 'objects', 'pack')).filter((name) => name.endsWith('.pack')).length;
+  }
+
+  private objectFolders(): string[] {
+    const objects = join(this.git.gitDir, 'objects');
+    return namesIn(objects).map((name) => join(objects, name));
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

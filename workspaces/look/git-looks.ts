@@ -1,0 +1,177 @@
+// What git says of a workspace: which files may have changed, which are new, what is ignored. git only reads here, and
+// only names come back: contents are read by us.
+import { relative } from 'node:path';
+import { bytePath, fromBytes, isKeepable, shownPath, toBytes, type BytePath } from '../byte-path';
+import type { Git } from '../git/git-run';
+import type { Surroundings } from './surroundings';
+
+/** The workspace has more files than it may have. */
+export class TooManyFiles extends Error {}
+
+export interface Rules {
+  /** A file with the patterns of the repository's `info/exclude`. */
+  excludeFile: string;
+  /** Patterns of ignored files that are recorded all the same. */
+  include: readonly string[];
+  /** Real paths that are never recorded. */
+  hidden: readonly string[];
+  maxFiles: number;
+  signal: AbortSignal;
+}
+
+export class GitLooks {
+  constructor(
+    private readonly git: Git,
+    private readonly around: Surroundings,
+    private readonly rules: Rules,
+  ) {}
+
+  /** A file that does not exist is an empty index. */
+  private get noIndex(): string {
+    return `${this.rules.excludeFile}.no-index`;
+  }
+
+  /** Files of the index that are not as the index says. */
+  async changed(index: string): Promise<BytePath[]> {
+    const { prefix } = this.around;
+    // Each is `:modes, ids, kind`, then its path from the top.
+    const parts = await this.names(['diff-files', '--raw', '-z', '--no-renames'], index, this.around.root);
+    return parts.filter((_part, at) => at % 2 === 1).map((path) => path.slice(prefix.length));
+  }
+
+  /** Files that are not in the index and not ignored. Throws `TooManyFiles`. */
+  async others(index: string): Promise<BytePath[]> {
+    const { root, top, prefix } = this.around;
+    const hidden = this.hiddenPaths().map((path) => `--exclude=/${escaped(prefix + path)}`);
+    const listed = await this.names(
+      ['ls-files', '-o', '-z', '--exclude-standard', ...hidden],
+      index,
+      root,
+      top,
+    );
+    const found: BytePath[] = [];
+    for (const path of listed)
+      if (path.endsWith('/')) found.push(...(await this.nested(path.slice(0, -1))));
+      else found.push(path);
+    return found.filter((path) => this.isRecordable(path));
+  }
+
+  /** Files of the configured patterns, ignored or not, that are not in the index. */
+  async included(index: string): Promise<BytePath[]> {
+    const { root, top, prefix } = this.around;
+    if (this.rules.include.length === 0) return [];
+    const patterns = this.rules.include.map((pattern) => `--exclude=${below(prefix, pattern)}`);
+    const listed = await this.names(['ls-files', '-o', '-i', '-z', ...patterns], index, root, top);
+    return listed.filter((path) => !path.endsWith('/') && this.isRecordable(path));
+  }
+
+  /** Files that the user's repository tracks though they are ignored; none if its index cannot be read. */
+  async trackedThoughIgnored(): Promise<BytePath[]> {
+    const { index, root } = this.around;
+    if (!index) return [];
+    try {
+      const listed = await this.names(['ls-files', '-c', '-i', '-z', '--exclude-standard'], index.path, root);
+      return listed.filter((path) => this.isRecordable(path));
+    } catch (err) {
+      this.rules.signal.throwIfAborted();
+      if (err instanceof TooManyFiles) throw err;
+      return [];
+    }
+  }
+
+  /** Which of these folders are ignored. */
+  async ignored(folders: readonly BytePath[]): Promise<Set<BytePath>> {
+    const asked = folders.filter((folder) => this.isRecordable(folder));
+    const refused = folders.filter((folder) => !this.isRecordable(folder));
+    if (asked.length === 0) return new Set(refused);
+    const output = await this.run(['check-ignore', '-z', '--stdin', '--no-index'], {
+      index: this.noIndex,
+      cwd: this.around.root,
+      // The slash says that it is a folder, for patterns that are for folders only.
+      input: toBytes(asked.map((folder) => `./${folder}/\0`).join('')),
+    });
+    const ignored = partsOf(output).map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''));
+    return new Set([...refused, ...ignored]);
+  }
+
+  /** Whether a path may be recorded at all. */
+  isRecordable(path: BytePath): boolean {
+    if (!isKeepable(path)) return false;
+    return !this.hiddenPaths().some((hidden) => path === hidden || path.startsWith(`${hidden}/`));
+  }
+
+  /** A repository in the workspace: git names only its folder. Its files are recorded like others. */
+  private async nested(folder: BytePath): Promise<BytePath[]> {
+    const path = shownPath(folder);
+    // The path of a process's folder is a string.
+    if (bytePath(path) !== folder || !this.isRecordable(folder)) return [];
+    const workTree = `${this.around.root}/${path}`;
+    try {
+      const listed = await this.names(
+        ['ls-files', '-o', '-z', '--exclude-standard'],
+        this.noIndex,
+        workTree,
+        workTree,
+      );
+      const found: BytePath[] = [];
+      for (const name of listed)
+        if (name.endsWith('/')) found.push(...(await this.nested(`${folder}/${name.slice(0, -1)}`)));
+        else found.push(`${folder}/${name}`);
+      return found;
+    } catch (err) {
+      // It has gone meanwhile.
+      if ((err as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw err;
+    }
+  }
+
+  private hiddenPaths(): BytePath[] {
+    return this.rules.hidden
+      .map((path) => bytePath(relative(this.around.root, path)))
+      .filter((path) => path !== '' && !path.startsWith('../') && path !== '..');
+  }
+
+  private async names(
+    args: string[],
+    index: string,
+    cwd: string,
+    workTree = this.around.top,
+  ): Promise<BytePath[]> {
+    let count = 0;
+    const chunks: Buffer[] = [];
+    await this.run(args, { index, cwd, workTree }, (chunk) => {
+      chunks.push(chunk);
+      for (let at = chunk.indexOf(0); at !== -1; at = chunk.indexOf(0, at + 1)) count++;
+      return count <= 2 * this.rules.maxFiles;
+    });
+    if (count > 2 * this.rules.maxFiles) throw new TooManyFiles();
+    return partsOf(Buffer.concat(chunks));
+  }
+
+  private run(
+    args: string[],
+    where: { index: string; cwd: string; workTree?: string; input?: Buffer },
+    onOutput?: (chunk: Buffer) => boolean,
+  ): Promise<Buffer> {
+    const { index, cwd, workTree = this.around.top, input } = where;
+    return this.git.run(args, {
+      look: { workTree, index, cwd },
+      settings: [`core.excludesFile=${this.rules.excludeFile}`],
+      signal: this.rules.signal,
+      // check-ignore: none is ignored.
+      allowed: args[0] === 'check-ignore' ? [1] : [],
+      ...(input && { input }),
+      ...(onOutput && { onOutput }),
+    });
+  }
+}
+
+const partsOf = (output: Buffer): BytePath[] => fromBytes(output).split('\0').slice(0, -1);
+
+const escaped = (path: BytePath): string => shownPath(path).replace(/[\\*?[\]! #]/g, '\\$&');
+
+/** A pattern of the workspace as one of the top: with a slash before its end it begins at the workspace. */
+function below(prefix: BytePath, pattern: string): string {
+  const isAnchored = pattern.slice(0, -1).includes('/');
+  return isAnchored ? `/${escaped(prefix)}${pattern.replace(/^\//, '')}` : pattern;
+}

@@ -1,0 +1,72 @@
+// Refs that make checkpoints stay: one for each agent and workspace, whose commits have the checkpoints as parents.
+import { createHash, randomBytes } from 'node:crypto';
+import { bytePath, fromBytes } from '../byte-path';
+import type { Git } from '../git/git-run';
+import type { CommitPlan } from '../git/object-writer';
+import { workspaceId, type WorkspaceState } from './workspace-state';
+
+const AGENTS = 'refs/agents/';
+const AGENT = 'Agent: ';
+
+/** Part of a ref's name: git forbids many characters there, and an agent's id may have any. */
+export const agentFolder = (agent: string): string =>
+  `${AGENTS}${/^[A-Za-z0-9][A-Za-z0-9-]{0,60}$/.test(agent) ? agent : `sha-${createHash('sha256').update(agent).digest('hex').slice(0, 40)}`}`;
+
+/** The agent's ref for this workspace; a new one if the state has none, so that an older one stays as it is. */
+export function keeperFor(state: WorkspaceState, agent: string): { plan: CommitPlan['keeper'] } {
+  const known = state.keepers.get(agent);
+  const ref =
+    known?.ref ??
+    `${agentFolder(agent)}/${workspaceId(state.cwd).slice(0, 12)}-${randomBytes(4).toString('hex')}`;
+  const message = `${AGENT}${agent}\n\nWorkspace: ${state.cwd}`;
+  return { plan: { ref, tip: known?.tip ?? null, message: bytePath(message) } };
+}
+
+/** A ref of the agent that leads to checkpoints of somebody else. */
+export async function keepFor(
+  git: Git,
+  agent: string,
+  kept: readonly { hash: string; tree: string }[],
+): Promise<void> {
+  const last = kept.at(-1);
+  if (!last) return;
+  const who = 'author Holdfast <> 0 +0000\ncommitter Holdfast <> 0 +0000';
+  const parents = kept.map(({ hash }) => `parent ${hash}\n`).join('');
+  const commit = `tree ${last.tree}\n${parents}${who}\n\n${AGENT}${agent}\n`;
+  const made = await git.run(['hash-object', '-t', 'commit', '-w', '--stdin'], {
+    input: Buffer.from(commit),
+  });
+  await git.run([
+    'update-ref',
+    `${agentFolder(agent)}/left-${last.hash.slice(0, 16)}`,
+    fromBytes(made).trim(),
+  ]);
+}
+
+/** The refs of each agent. */
+export async function agentsKept(git: Git): Promise<Map<string, string[]>> {
+  const lines = await git.run(['for-each-ref', '--format=%(refname) %(contents:subject)', AGENTS]);
+  const agents = new Map<string, string[]>();
+  for (const line of lines.toString('utf8').split('\n').filter(Boolean)) {
+    const [ref = '', ...subject] = line.split(' ');
+    const agent = subject.join(' ').slice(AGENT.length);
+    agents.set(agent, [...(agents.get(agent) ?? []), ref]);
+  }
+  return agents;
+}
+
+/** The checkpoints that stay for an agent, the last ones first. */
+export async function checkpointsOf(git: Git, agent: string): Promise<string[]> {
+  const refs = (await agentsKept(git)).get(agent) ?? [];
+  if (refs.length === 0) return [];
+  const lines = fromBytes(await git.run(['log', '--first-parent', '--format=%P', ...refs])).split('\n');
+  // Its own last commit and the checkpoint; only the checkpoint at first; none for the checkpoint itself.
+  return [...new Set(lines.flatMap((line) => line.split(' ').at(-1) || []))];
+}
+
+export async function deleteRefs(git: Git, refs: readonly string[]): Promise<void> {
+  if (refs.length === 0) return;
+  await git.run(['update-ref', '--stdin'], {
+    input: Buffer.from(refs.map((ref) => `delete ${ref}\n`).join('')),
+  });
+}

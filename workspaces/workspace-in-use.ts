@@ -1,0 +1,165 @@
+// One workspace while it is locked: records its files, and moves them from one recorded state to another one, whole even
+// if this process is killed: what is to be done is written down first, and the next one that uses the workspace does it.
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { crashPoint } from '../system/faults/crash-point';
+import type { Merged } from './changes/merge-files';
+import { applyPlan, temporaryPrefix } from './files/apply-plan';
+import { planFiles } from './files/file-plan';
+import { Inside } from './files/inside';
+import { factsMessage } from './git/facts';
+import { ObjectReader, readCheckpoint, treeDifferences, type Recorded } from './git/object-reader';
+import { ObjectWriter } from './git/object-writer';
+import { Breather } from './look/breather';
+import type { Surroundings } from './look/surroundings';
+import { keeperFor } from './record/keepers';
+import { takeCheckpoint, type TakeChoice, type Taken } from './record/take-checkpoint';
+import type { WorkspaceFolder } from './record/workspace-state';
+import type { BytePath } from './byte-path';
+
+interface Journal {
+  id: string;
+  agent: string;
+  before: string;
+  to: string;
+  /** What was asked for, and what is answered when it is done. */
+  request: string;
+  answer: object;
+}
+
+export interface Move extends Pick<Journal, 'agent' | 'request' | 'answer'> {
+  before: Recorded;
+  to: Recorded;
+  onApplied?: (() => Promise<void> | void) | undefined;
+}
+
+export class WorkspaceInUse {
+  constructor(
+    readonly folder: WorkspaceFolder,
+    private readonly around: Surroundings,
+    private readonly choice: Omit<TakeChoice, 'agent'>,
+  ) {}
+
+  take(agent: string, more: Pick<TakeChoice, 'also' | 'without' | 'usual'> = {}): Promise<Taken> {
+    return takeCheckpoint(this.folder, this.around, { ...this.choice, agent, ...more });
+  }
+
+  /** To be called first: finishes what a killed process had begun. */
+  async finishBegun(): Promise<void> {
+    const journal = readJournal(this.folder.journal);
+    if (!journal) return;
+    // What is there is kept, in case somebody has changed it since.
+    await this.take(journal.agent, { without: temporaryPrefix(journal.id) });
+    await this.complete(journal);
+  }
+
+  /** Whether this was the last thing that was done, whatever changed since. */
+  isDone(request: string): boolean {
+    return this.folder.load(this.around.prefix).rewound?.request === request;
+  }
+
+  /** Adds a state to the store that is not that of the files. */
+  async add(
+    agent: string,
+    base: Recorded,
+    { changes, contents, facts }: Omit<Merged, 'conflicts'>,
+  ): Promise<string> {
+    const { store } = this.choice;
+    return store.adding(async () => {
+      const state = this.folder.load(this.around.prefix);
+      const keeper = keeperFor(state, agent).plan;
+      const writer = new ObjectWriter(store.git);
+      try {
+        for (const content of contents) await writer.blob(content);
+        const deletedFirst = changes.toSorted(([, a], [, b]) => Number(a !== null) - Number(b !== null));
+        const message = factsMessage(facts);
+        const { commit, tip } = await writer.finish({
+          base: base.tree,
+          changes: deletedFirst,
+          message,
+          keeper,
+        });
+        // It made this one stay; the next checkpoint of the same files is to be made to stay as well.
+        const keepers = new Map(state.keepers).set(agent, { ref: keeper.ref, tip, commit });
+        this.folder.save({ ...state, keepers });
+        return commit;
+      } finally {
+        writer.abandon();
+      }
+    });
+  }
+
+  /** Writes down what is to be done, and does it. Returns the state that the files have then. */
+  async move({ agent, before, to, request, answer, onApplied }: Move): Promise<string> {
+    const id = randomBytes(6).toString('hex');
+    const journal = { id, agent, before: before.hash, to: to.hash, request, answer };
+    writeJournal(this.folder.journal, journal);
+    crashPoint('rewind-journalled');
+    return this.complete(journal, onApplied);
+  }
+
+  private async complete(journal: Journal, onApplied?: Move['onApplied']): Promise<string> {
+    const { folder, choice } = this;
+    const { git } = choice.store;
+    const { last } = folder.load(this.around.prefix);
+    const [before, to, now] = await Promise.all([
+      readCheckpoint(git, journal.before),
+      readCheckpoint(git, journal.to),
+      readCheckpoint(git, last?.commit ?? journal.before),
+    ]);
+    const only = now.hash === before.hash ? undefined : await this.pathsBetween(before.tree, to.tree);
+    const plan = await planFiles(git, [now, to], only);
+    {
+      using inside = new Inside(this.around.root);
+      using objects = new ObjectReader(git);
+      await applyPlan(plan, { inside, objects, breather: new Breather(), id: journal.id });
+    }
+    crashPoint('rewind-applied');
+    const { state } = await this.take(journal.agent, { also: plan.write.map(({ path }) => path) });
+    const hash = state.last?.commit ?? '';
+    const answer = JSON.stringify({ ...journal.answer, hash });
+    folder.save({ ...state, rewound: { request: journal.request, answer } });
+    crashPoint('rewind-recorded');
+    await onApplied?.();
+    rmSync(folder.journal, { force: true });
+    return hash;
+  }
+
+  private async pathsBetween(from: string, to: string): Promise<Set<BytePath>> {
+    const differences = await treeDifferences(this.choice.store.git, from, to);
+    return new Set(differences.map(({ path }) => path));
+  }
+}
+
+function readJournal(path: string): Journal | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Journal;
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw err;
+  }
+}
+
+/** Durable when it returns. */
+function writeJournal(path: string, journal: Journal): void {
+  const temporary = `${path}.tmp`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(temporary, JSON.stringify(journal), { mode: 0o600, flush: true });
+  renameSync(temporary, path);
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

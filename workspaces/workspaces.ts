@@ -1,0 +1,251 @@
+// The files of the workspaces of one host: what they were after each step, what differs, and how to get back.
+import { mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import type { CheckpointOutcome, FileChanges, RewoundFiles } from '../contracts/workspaces/checkpoints';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { withLock } from '../system/lock';
+import { asStorageFailure, storageReason } from '../system/storage-failure';
+import { fileChanges, readSide } from './changes/file-changes';
+import { fileDiff, type FileDiff } from './changes/file-diff';
+import { refuseForeign } from './changes/foreign-changes';
+import { mergeFiles } from './changes/merge-files';
+import { collectStore, joinPacks, releaseAgents } from './collect-store';
+import { GitFailure, NoGit } from './git/git-run';
+import { readCheckpoint, type Recorded } from './git/object-reader';
+import { Store } from './git/store';
+import { surroundingsOf } from './look/surroundings';
+import { agentsKept, checkpointsOf, keepFor } from './record/keepers';
+import { skippedIn } from './record/checkpoint-parts';
+import { CheckpointsOff, StoreFull } from './record/take-checkpoint';
+import { WorkspaceFolder } from './record/workspace-state';
+import type {
+  AppliedChanges,
+  ApplyChoice,
+  CheckoutChoice,
+  RewindChoice,
+  WorkspaceOf,
+  WorkspacesOptions,
+} from './workspace-choices';
+import { WorkspaceInUse } from './workspace-in-use';
+
+const MAX_PACKS = 64;
+
+export class Workspaces {
+  private readonly store: Store;
+  private isTidying = false;
+
+  constructor(private readonly options: WorkspacesOptions) {
+    this.store = new Store(options.folder);
+  }
+
+  /** Records what the files are now. Never throws: `off` and `missing` say why there is none. */
+  async checkpoint({ cwd, agent }: WorkspaceOf): Promise<CheckpointOutcome> {
+    try {
+      if (this.options.settings.enabled === 'off')
+        throw new CheckpointsOff('they are off on this host (`enabled` in [checkpoints])');
+      return await this.using(cwd, async (use) => {
+        await use.finishBegun();
+        const { state, changes, skipped } = await use.take(agent);
+        const { files, bytes, last } = state;
+        this.tidy();
+        return { state: 'kept', hash: last?.commit ?? '', files, bytes, changes, ...skippedIn(skipped) };
+      });
+    } catch (err) {
+      return this.without(err);
+    }
+  }
+
+  /** What differs between two checkpoints; `from: null`: everything is new. Throws `checkpoint_missing`. */
+  async changes({ from, to, max }: { from: string | null; to: string; max?: number }): Promise<FileChanges> {
+    return this.orFail(async () => fileChanges(this.store.git, await this.sides(from, to), max));
+  }
+
+  /** The same as a unified diff, which is to be made inert before it is shown. Throws `checkpoint_missing`. */
+  async diff(choice: {
+    from: string | null;
+    to: string;
+    maxBytes: number;
+    paths?: readonly string[];
+  }): Promise<FileDiff> {
+    return this.orFail(async () =>
+      fileDiff(this.store.git, await this.sides(choice.from, choice.to), choice),
+    );
+  }
+
+  /**
+   * Makes the files what they were. Throws `workspace_changed` if files that it would change were changed by somebody
+   * else, unless forced: they are kept in the checkpoint `before`. Throws `checkpoint_missing`. Asked again, with no
+   * change since, it gives the same answer.
+   */
+  rewind(choice: RewindChoice): Promise<RewoundFiles> {
+    return this.orFail(() => this.rewindFiles(choice));
+  }
+
+  /**
+   * Fills a new or empty folder with the files of a checkpoint. Throws `checkpoint_missing`, and `invalid_input` for a
+   * folder with something in it. Asked again it does nothing.
+   */
+  checkout(choice: CheckoutChoice): Promise<void> {
+    return this.orFail(() => this.checkOut(choice));
+  }
+
+  /**
+   * Brings what changed from `base` to `theirs` into a workspace, whatever changed there meanwhile. With conflicts nothing
+   * is changed. Throws `checkpoint_missing`. Asked again, with no change since, it gives the same answer.
+   */
+  applyChanges(choice: ApplyChoice): Promise<AppliedChanges> {
+    return this.orFail(() => this.merge(choice));
+  }
+
+  /** Keeps checkpoints of another agent for this one, too. Throws `checkpoint_missing`. */
+  async keep({ agent, hashes }: { agent: string; hashes: readonly string[] }): Promise<void> {
+    const { git } = this.store;
+    const kept = await Promise.all(hashes.map((hash) => readCheckpoint(git, hash)));
+    await this.store.adding(() => keepFor(git, agent, kept));
+  }
+
+  /** The agents for which it keeps checkpoints. */
+  async agents(): Promise<string[]> {
+    this.store.prepare();
+    return [...(await agentsKept(this.store.git)).keys()];
+  }
+
+  /** The checkpoints that the store keeps for an agent, the last ones first. */
+  keeps(agent: string): Promise<string[]> {
+    this.store.prepare();
+    return checkpointsOf(this.store.git, agent);
+  }
+
+  /**
+   * Removes what no living agent can name, and packs the rest anew: work for the whole disk. Checkpoints wait meanwhile, for
+   * at most five seconds.
+   * @returns the number of agents whose checkpoints were removed, and the bytes that this freed
+   */
+  async collect({ isLiving }: { isLiving: (agent: string) => boolean | Promise<boolean> }): Promise<{
+    removed: number;
+    bytes: number;
+  }> {
+    this.store.prepare();
+    const gone = new Set<string>();
+    for (const agent of (await agentsKept(this.store.git)).keys())
+      if (!(await isLiving(agent))) gone.add(agent);
+    const removed = await releaseAgents(this.store, gone);
+    return { removed, ...(await collectStore(this.store)) };
+  }
+
+  /** The size of the store. */
+  bytes(): number {
+    return this.store.bytes();
+  }
+
+  private async rewindFiles(choice: RewindChoice): Promise<RewoundFiles> {
+    const { cwd, agent, dryRun, onApplied } = choice;
+    const request = JSON.stringify(['rewind', agent, choice.to, choice.expected]);
+    const to = await readCheckpoint(this.store.git, choice.to);
+    return this.using(cwd, async (use) => {
+      await use.finishBegun();
+      const { state } = await use.take(agent);
+      if (!dryRun && state.rewound?.request === request) {
+        await onApplied?.();
+        return JSON.parse(state.rewound.answer) as RewoundFiles;
+      }
+      const before = await readCheckpoint(this.store.git, state.last?.commit ?? '');
+      // Nobody has changed anything since the agent itself was rewound: who asks may not know of that.
+      const expected = isOwn(state.rewound, agent) ? before.hash : choice.expected;
+      if (!choice.force) await refuseForeign(this.store.git, { ...choice, expected }, [before, to]);
+      const changes = await fileChanges(this.store.git, [before, to]);
+      const answer: RewoundFiles = { hash: to.hash, before: before.hash, changes };
+      if (dryRun) return answer;
+      const moved = await use.move({ agent, before, to, request, answer, onApplied });
+      return { ...answer, hash: moved };
+    });
+  }
+
+  private async checkOut({ hash, folder, agent }: CheckoutChoice): Promise<void> {
+    const to = await readCheckpoint(this.store.git, hash);
+    const request = JSON.stringify(['checkout', agent, hash]);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await this.using(folder, async (use) => {
+      await use.finishBegun();
+      if (use.isDone(request)) return;
+      if (readdirSync(folder).length > 0)
+        throw new HoldfastError('invalid_input', {
+          what: 'The folder to check out to',
+          got: folder,
+          allowed: 'a new or an empty folder',
+        });
+      const { state } = await use.take(agent, { usual: to.facts.usual });
+      const before = await readCheckpoint(this.store.git, state.last?.commit ?? '');
+      await use.move({ agent, before, to, request, answer: {} });
+    });
+  }
+
+  private async merge(choice: ApplyChoice): Promise<AppliedChanges> {
+    const { cwd, agent, dryRun } = choice;
+    const request = JSON.stringify(['apply', agent, choice.base, choice.theirs]);
+    const { git } = this.store;
+    const [base, theirs] = await this.sides(choice.base, choice.theirs);
+    return this.using(cwd, async (use) => {
+      await use.finishBegun();
+      const { state } = await use.take(agent);
+      if (!dryRun && state.rewound?.request === request)
+        return JSON.parse(state.rewound.answer) as AppliedChanges;
+      const ours = await readCheckpoint(git, state.last?.commit ?? '');
+      const { conflicts, ...merged } = await mergeFiles(git, { base, ours, theirs }, use.folder.path);
+      const hash = conflicts.length > 0 ? ours.hash : await use.add(agent, ours, merged);
+      const to = await readCheckpoint(git, hash);
+      const answer: AppliedChanges = { applied: await fileChanges(git, [ours, to]), conflicts, hash };
+      if (dryRun || hash === ours.hash) return answer;
+      return { ...answer, hash: await use.move({ agent, before: ours, to, request, answer }) };
+    });
+  }
+
+  private sides(from: string | null, to: string): Promise<[Recorded, Recorded]> {
+    const { git } = this.store;
+    return Promise.all([readSide(git, from), readCheckpoint(git, to)]);
+  }
+
+  /** Throws errors of the catalogue, and what `checkpoint` tells apart. */
+  private async using<T>(cwd: string, work: (use: WorkspaceInUse) => Promise<T>): Promise<T> {
+    const { folder, settings, hidden } = this.options;
+    if (process.platform !== 'linux') throw new CheckpointsOff('checkpoints need Linux');
+    this.store.prepare();
+    const around = surroundingsOf(cwd);
+    const workspace = WorkspaceFolder.of(folder, around.root);
+    const choice = { store: this.store, settings, hidden: [...hidden, realpathSync(folder)] };
+    return withLock(workspace.lock, () => work(new WorkspaceInUse(workspace, around, choice)));
+  }
+
+  /** For callers that need an outcome: throws errors of the catalogue only. */
+  private async orFail<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (err) {
+      const known = asStorageFailure(err);
+      if (known instanceof HoldfastError) throw known;
+      if (err instanceof GitFailure) this.store.sweep();
+      throw new HoldfastError('checkpoint_failed', { reason: reasonOf(err) });
+    }
+  }
+
+  /** Each checkpoint with changes is a pack: many of them make git slow. Not waited for. */
+  private tidy(): void {
+    if (this.isTidying || this.store.packs() < MAX_PACKS) return;
+    this.isTidying = true;
+    joinPacks(this.store).then(
+      () => (this.isTidying = false),
+      // Not again in this process: a git before 2.33 cannot.
+      (err: unknown) => this.options.log('packs could not be joined', { error: reasonOf(err) }),
+    );
+  }
+
+  private without(err: unknown): CheckpointOutcome {
+    if (err instanceof CheckpointsOff || err instanceof NoGit) return { state: 'off', reason: err.message };
+    if (err instanceof GitFailure) this.store.sweep();
+    const reason = err instanceof StoreFull ? err.message : storageReason(err);
+    this.options.log('a checkpoint could not be taken', { error: reasonOf(err) });
+    return { state: 'missing', reason };
+  }
+}
+
+const isOwn = (rewound: { request: string } | null, agent: string): boolean =>
+  rewound !== null && (JSON.parse(rewound.request) as unknown[])[1] === agent;
