@@ -1,6 +1,6 @@
 // The providers over HTTP against a third-party simulator.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WIRE_APIS } from '../../../contracts/agents/model-names';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
@@ -109,14 +109,23 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
       retryable: true,
     });
     expect(simulator.requests.length).toBe(before + 1);
-    const headers = { 'content-type': 'text/event-stream' };
-    // Of this request only: one that ends before it arrives leaves its answer, which no other may take.
-    const silent = { status: 200, headers, body: ': nothing\n\n', hangs: true, to: 'silent' } as const;
-    simulator.answers.push(silent, silent);
-    const idle = await errorOf(simulator.provider(wireApi, { streamIdleMs: 150 }), ask('silent', { onText }));
+    // A server of its own: a request that ends before it arrives leaves nothing to the other tests.
+    const silent = createServer((_, outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(': nothing\n\n');
+    });
+    const baseUrl = await listening(silent);
+    const idle = await errorOf(
+      simulator.provider(wireApi, { baseUrl, streamIdleMs: 150 }),
+      ask('hello', { onText }),
+    );
     expect(idle.message).toMatch(/its stream was silent for 150 ms/);
-    const late = await errorOf(simulator.provider(wireApi, { requestMs: 100 }), ask('silent', { onText }));
-    expect(late.message).toMatch(/no complete answer within 100 ms/);
+    const late = await errorOf(
+      simulator.provider(wireApi, { baseUrl, requestMs: 1 }),
+      ask('hello', { onText }),
+    );
+    expect(late.message).toMatch(/no complete answer within 1 ms/);
+    silent.closeAllConnections();
+    silent.close();
     const closed = await errorOf(simulator.provider(wireApi, { baseUrl: await closedPort() }), ask('hello'));
     expect(closed).toMatchObject({
       code: 'model_unreachable',
@@ -251,12 +260,16 @@ const SENT_CALLS = {
   }),
 };
 
+async function listening(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 async function closedPort(): Promise<string> {
   const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const url = await listening(server);
   await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
+  return url;
 }
 
 test('a schema is sent where the vendor enforces it, strictly if possible, and never if calls are text', async () => {
