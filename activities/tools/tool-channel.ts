@@ -116,7 +116,7 @@ class SessionChannel {
   async run(): Promise<void> {
     for (let seen = 0; !this.signal.aborted;) {
       const news = await this.options.sessions.toolCalls(this.ref, seen, this.signal);
-      if (!news) return;
+      if (!news) return this.cancelAll('its terminal is gone');
       seen = news.version;
       for (const call of news.calls) {
         const trace = this.options.traceOf(this.ref, call.commandId);
@@ -313,6 +313,12 @@ class SessionChannel {
     // A failure here means that its holder is gone, and the script with it.
     advance(call, { type: 'ended', outcome: known.toOutcome() });
     await this.give(call, known.toOutcome()).catch(() => undefined);
+  }
+
+  /** Their scripts have ended with the terminal. If this worker is stopping instead, the next one serves them. */
+  private cancelAll(reason: string): void {
+    if (this.signal.aborted) return;
+    for (const { id, state } of this.open.values()) if (isOpen(state)) void this.cancel({ id, reason });
   }
 
   private async cancel({ id, reason }: CancelledCall): Promise<void> {

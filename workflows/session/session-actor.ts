@@ -304,6 +304,7 @@ export class SessionActor {
       // A replaced command ends while the next one runs: the session then shows the next one.
       (view) => {
         commandEnded(runtime, view);
+        if (view.state === 'lost') this.tools.cancelOf(idOnHost(command), 'its command was lost');
         if (this.record.command === null) this.show(view);
       },
       // Waiting callers get the error. The host may have refused the id for its content: it remembers ids for longer.

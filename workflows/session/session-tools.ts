@@ -5,6 +5,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
+  patched,
   sleep,
   TimeoutFailure,
   workflowInfo,
@@ -147,6 +148,16 @@ export class SessionTools {
       if (!this.known(id)) this.keep({ ...NO_CALL, id });
       this.end(id, reason);
     }
+  }
+
+  /** The scripts of this command have ended with their terminal: nobody waits for their calls. */
+  cancelOf(commandId: string, reason: string): void {
+    const open = Object.values(this.record.calls ?? {}).filter(
+      ({ request, state }) => request.commandId === commandId && isOpen(state),
+    );
+    // Since 0.3.0. Before, they ran to their end. Remove the check when no session of 0.2.0 is open.
+    if (open.length > 0 && patched('calls-of-lost-commands'))
+      for (const { request } of open) this.end(request.id, reason);
   }
 
   cancelAll(reason: string): void {

@@ -20,8 +20,16 @@ export class AgentWorker {
     private readonly plan: Extract<WorkerPlan, { kind: 'agent' }>,
   ) {}
 
+  private get allSteps(): AgentStep[] {
+    return [...this.plan.steps, ...this.plan.child];
+  }
+
   effects(): string[] {
-    return [...this.plan.steps, ...this.plan.child].map(({ id }) => id);
+    return this.allSteps.map(({ id }) => id);
+  }
+
+  ofTools(): string[] {
+    return this.allSteps.flatMap(({ kind, id }) => (kind === 'tool' ? [id] : []));
   }
 
   /** Resolves with how it ended. */

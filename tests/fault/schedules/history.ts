@@ -40,6 +40,8 @@ export interface Worker {
   id: string;
   /** Effects in the order in which it asks for them. */
   effects: string[];
+  /** Those of them that tools have. A tool that is told to stop may go on, so one that is uncertain may come late. */
+  ofTools: string[];
   /** How it ended; null if it did not. */
   ended: string | null;
 }
@@ -80,7 +82,7 @@ export interface Violation {
 export function violationsOf(history: History): Violation[] {
   return [
     ...ofEffects(history),
-    ...history.workers.flatMap((worker) => ofOrder(worker, history.effects)),
+    ...history.workers.flatMap((worker) => ofOrder(worker, history)),
     ...history.printed.flatMap(ofPrinted),
     ...history.repeated
       .filter(({ first, again }) => first !== again)
@@ -121,13 +123,16 @@ function ofEffects({ told, effects }: History): Violation[] {
 }
 
 /** Those that happened did so in the order in which they were asked for. Counts are another rule's. */
-function ofOrder({ id, effects: asked }: Worker, effects: string[]): Violation[] {
+function ofOrder({ id, effects: asked, ofTools }: Worker, { effects, told }: History): Violation[] {
   const own = new Set(asked);
   const happened = [...new Set(effects.filter((effect) => own.has(effect)))];
-  const expected = asked.filter((effect) => happened.includes(effect));
-  return happened.join() === expected.join()
-    ? []
-    : [violation('effects out of order', `${id}: ${happened.join(', ')}`)];
+  const certain = new Set(told.filter(({ outcome }) => outcome === 'done').map(({ effect }) => effect));
+  const mayBeLate = (effect: string): boolean => ofTools.includes(effect) && !certain.has(effect);
+  const isOvertaken = (effect: string, at: number): boolean =>
+    happened.slice(0, at).some((before) => asked.indexOf(before) > asked.indexOf(effect));
+  return happened.some((effect, at) => !mayBeLate(effect) && isOvertaken(effect, at))
+    ? [violation('effects out of order', `${id}: ${happened.join(', ')}`)]
+    : [];
 }
 
 function ofPrinted({ id, planned, isWhole, numbers, told }: Printed): Violation[] {

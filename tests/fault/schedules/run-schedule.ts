@@ -49,7 +49,7 @@ export async function runSchedule(
     for (const [index, { id, worker }] of workers.entries()) {
       const ended = ends[index] ?? null;
       if (ended === null && worker instanceof AgentWorker) await worker.noteState();
-      recorder.history.workers.push({ id, effects: worker.effects(), ended });
+      recorder.history.workers.push({ id, effects: worker.effects(), ofTools: worker.ofTools(), ended });
       if (worker instanceof SessionWorker && ended !== null) await afterwards(worker);
     }
   } finally {

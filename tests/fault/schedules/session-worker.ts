@@ -40,6 +40,10 @@ export class SessionWorker {
     });
   }
 
+  ofTools(): string[] {
+    return this.plan.steps.flatMap((step) => (step.kind === 'script' ? step.calls : []));
+  }
+
   /** Asks for each command again, which must run nothing and answer the same. */
   async repeat(): Promise<void> {
     for (const { id, request, view } of this.asked) {

@@ -3,10 +3,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
+import type { HolderRecord } from '../../../exec/client/holder-client';
+import { sessionPaths } from '../../../exec/session-paths';
+import { readJson } from '../../../system/json-file';
 import { packageRoot } from '../../../system/package-root';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { until } from '../../helpers/until';
 
+const TOOLS = [join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs')];
 const engine = new EngineOfItsOwn();
 let folder: string;
 let sessions = 0;
@@ -14,7 +18,7 @@ let session: SessionHandle;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-promises-'));
-  await engine.start({ tools: [join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs')] });
+  await engine.start({ tools: TOOLS });
 }, 60_000);
 beforeEach(() => {
   session = engine.client.session({ agent: 'promises', session: sessions++ }, { cwd: folder });
@@ -66,3 +70,41 @@ test('Ctrl-C in the session cancels the call that its script waits for: the tool
   await until(() => linesOf('hang').includes('told'));
   expect(await printed('echo on')).toBe('on\n');
 }, 60_000);
+
+describe('when the terminal of a script is killed, the call that it waits for is cancelled', () => {
+  const killHolder = (): void => {
+    const record = readJson<HolderRecord>(sessionPaths(engine.dataDir, session.ref).holder);
+    if (record) process.kill(record.identity.pid, 'SIGKILL');
+  };
+  const noCallRuns = async (): Promise<void> => {
+    const workflow = engine.client.temporal.workflow.getHandle(session.workflowId);
+    await until(async () => ((await workflow.describe()).raw.pendingActivities ?? []).length === 0);
+  };
+
+  test('while its command runs: the tool is told', async () => {
+    const running = session.exec({ code: 'tool hang --file "$PWD/killed"' });
+    await until(() => linesOf('killed').length === 1);
+    killHolder();
+    expect((await running).state).toBe('lost');
+    await until(() => linesOf('killed').includes('told'));
+    await noCallRuns();
+  }, 60_000);
+
+  test('while it runs in the background: the tool is told', async () => {
+    await session.exec({ code: 'tool hang --file "$PWD/background" &' });
+    await until(() => linesOf('background').length === 1);
+    killHolder();
+    await until(() => linesOf('background').includes('told'));
+    await noCallRuns();
+  }, 60_000);
+
+  test('while no worker is there: the next one does not run it to its end', async () => {
+    const running = session.exec({ code: 'tool hang_again --file "$PWD/between"' });
+    await until(() => linesOf('between').length === 1);
+    await engine.killWorker();
+    killHolder();
+    await engine.startWorker({ tools: TOOLS });
+    expect((await running).state).toBe('lost');
+    await noCallRuns();
+  }, 60_000);
+});
