@@ -2,13 +2,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { packageRoot } from '../../system/package-root';
 import { findOnPath } from '../../system/executable';
 import { until } from './until';
+import { freePort } from './free-port';
 
 export const SHIPPED = join(packageRoot(), 'deploy', 'prometheus');
 
@@ -17,15 +17,6 @@ export const noPrometheus = (): string | undefined =>
   findOnPath('prometheus', process.env.PATH) && findOnPath('promtool', process.env.PATH)
     ? undefined
     : 'no prometheus and promtool: install prometheus';
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 export interface Sample {
   labels: Record<string, string>;

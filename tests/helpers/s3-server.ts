@@ -3,13 +3,14 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultCacheDir } from '../../system/data-dir';
 import { findOnPath } from '../../system/executable';
 import { packageRoot } from '../../system/package-root';
 import { until } from './until';
+import { freePort } from './free-port';
 
 const MODULE = join(packageRoot(), 'tests', 'fixtures', 's3-server');
 const PACKAGE = 'github.com/versity/versitygw/cmd/versitygw';
@@ -103,13 +104,4 @@ export class S3Server {
     await this.stop();
     rmSync(this.directory, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

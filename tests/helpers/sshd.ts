@@ -2,12 +2,13 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { quote } from '../../contracts/text/shell-word';
 import { findOnPath } from '../../system/executable';
 import { until } from './until';
+import { freePort } from './free-port';
 
 /** It must be started by its absolute path, and is not on a user's PATH. */
 const SSHD = findOnPath('sshd', `${process.env.PATH}:/usr/sbin:/usr/local/sbin`);
@@ -51,7 +52,7 @@ LogLevel FATAL\n`,
     this.child = spawn(SSHD ?? '', ['-D', '-e', '-f', path('config')], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    await until(() => takesConnections(this.port), 10_000);
+    await until(() => takesConnections(this.port));
   }
 
   /** The command line that runs `command` on the other side, in a terminal there. */
@@ -78,16 +79,6 @@ LogLevel FATAL\n`,
     }
     rmSync(this.directory, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function takesConnections(port: number): Promise<boolean> {

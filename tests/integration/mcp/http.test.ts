@@ -1,11 +1,11 @@
 // MCP servers over streamable HTTP: the reference server, and one that is killed and restarted.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { packageRoot } from '../../../system/package-root';
 import type { McpServerSettings } from '../../../tools/mcp/mcp-settings';
+import { freePort } from '../../helpers/free-port';
 import { FIXTURE_FILE, settings, testServers, type TestServers } from '../../helpers/mcp-servers';
 import { until } from '../../helpers/until';
 
@@ -32,15 +32,6 @@ async function startFixture(port = '0'): Promise<{ child: ChildProcess; port: st
   children.push(child);
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   return { child, port: line };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const http = (port: string | number, headers: Record<string, string> = {}): McpServerSettings =>
@@ -74,7 +65,7 @@ test('a server without the right key is reported as down, and its tools appear w
 });
 
 test('a server restarted at the same address is found again by the next call', async () => {
-  const { child, port } = await startFixture();
+  const { child, port } = await startFixture(String(await freePort()));
   running = testServers(http(port, { 'x-key': KEY }));
   await running.connected();
   const before = await pidOf(running);

@@ -6,6 +6,7 @@ import { WIRE_APIS } from '../../../contracts/agents/model-names';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { ToolDescription } from '../../../contracts/tools/tools';
 import type { ModelProvider, ModelRequest } from '../../../models/provider';
+import { freePort } from '../../helpers/free-port';
 import { ask, KEY_VARIABLE, ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';
 
 let simulator: ModelSimulator;
@@ -126,7 +127,10 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     expect(late.message).toMatch(/no complete answer within 1 ms/);
     silent.closeAllConnections();
     silent.close();
-    const closed = await errorOf(simulator.provider(wireApi, { baseUrl: await closedPort() }), ask('hello'));
+    const closed = await errorOf(
+      simulator.provider(wireApi, { baseUrl: `http://127.0.0.1:${await freePort()}` }),
+      ask('hello'),
+    );
     expect(closed).toMatchObject({
       code: 'model_unreachable',
       message: expect.stringContaining('ECONNREFUSED') as string,
@@ -263,13 +267,6 @@ const SENT_CALLS = {
 async function listening(server: Server): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function closedPort(): Promise<string> {
-  const server = createServer();
-  const url = await listening(server);
-  await new Promise((resolve) => server.close(resolve));
-  return url;
 }
 
 test('a schema is sent where the vendor enforces it, strictly if possible, and never if calls are text', async () => {

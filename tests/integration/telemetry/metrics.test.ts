@@ -10,15 +10,9 @@ import type { Readable } from 'node:stream';
 import { METRICS, type MetricFacts } from '../../../contracts/telemetry/metrics';
 import { packageRoot } from '../../../system/package-root';
 import { workerPaths } from '../../../workers/process/worker-record';
+import { freePort } from '../../helpers/free-port';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import {
-  freePort,
-  noPrometheus,
-  Prometheus,
-  samplesIn,
-  SHIPPED,
-  type Sample,
-} from '../../helpers/prometheus';
+import { noPrometheus, Prometheus, samplesIn, SHIPPED, type Sample } from '../../helpers/prometheus';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 

@@ -1,12 +1,11 @@
 // What operators see of the processes: their log, their probes, and how they stop.
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
+import { freePort } from '../../helpers/free-port';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { gatewayOn } from '../../helpers/gateway';
 import { call, scratch, uniqueId } from '../../helpers/temporal';
@@ -66,10 +65,7 @@ test('the log is one JSON line an event, and says of an agent which commands and
 test('what a command is, prints and reads, what people and models say, and secrets are in no log, even if it fails', async () => {
   const session = engine.client.session({ agent: uniqueId('quiet'), session: 0 });
   const from = logged().length;
-  const asked = await session.exec({
-    code: 'echo said-1; read line; echo "heard $line"',
-    yield: { maxMs: 500 },
-  });
+  const asked = await session.exec({ code: 'echo said-1; read line; echo "heard $line"' });
   expect(asked.output).toContain('said-1');
   await session.input({ keyboard: 'typed-2' });
   await session.exec({ code: 'test {{secret:PASSWORD}} = x || echo failed-3 >&2; exit 1' });
@@ -87,14 +83,6 @@ test('what a command is, prints and reads, what people and models say, and secre
   for (const word of ['said-1', 'typed-2', 'failed-3', 'unclosed-4', 'task-5', 'argument-6', SECRET])
     expect(said).not.toContain(word);
 }, 60_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 async function probe(url: string, headers: Record<string, string> = {}): Promise<[number, Line]> {
   const answer = await fetch(url, { headers });

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -11,6 +10,7 @@ import { TEMPORAL_CLI_VERSION } from '../../../../engine/binary/pinned';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../../../contracts/messages';
 import { DYNAMIC_CONFIG } from '../../../../engine/tuning';
 import type { GuardConfig } from '../../../../engine/ui-guard/ui-guard-main';
+import { freePort } from '../../../helpers/free-port';
 import { until } from '../../../helpers/until';
 
 const ROOT = join(__dirname, '..', '..', '..', '..');
@@ -25,14 +25,6 @@ interface Compose {
 const compose = parse(read('docker-compose.temporal.yml'), { merge: true }) as Compose;
 
 const { node } = (JSON.parse(read('package.json')) as { devDependencies: { node: string } }).devDependencies;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test('the Go module builds the version that the download fetches', () => {
   expect(read('engine/temporal/go.mod')).toContain(
