@@ -9,10 +9,18 @@ import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '.
 
 let client: HoldfastClient;
 let files: Scratch;
+let late: AgentHandle;
 
 beforeAll(async () => {
   client = await testClient();
   files = scratch();
+  const replies = [
+    { text: exec({ runtime: 'terminal', code: 'sleep 1000' }) },
+    { delayMs: 600_000, text: 'late' },
+  ];
+  late = client.agent(uniqueId('late'));
+  // Its time passes while the other tests run. Long enough for its command to begin on a busy machine.
+  await late.start({ task: 'x', ...settings(replies), limits: { wallMs: 20_000 } });
 });
 afterAll(async () => {
   await client.close();
@@ -158,14 +166,8 @@ test('the step limit ends a turn with its reason, and the task still closes its 
 });
 
 test('the wall-time limit ends a turn in the middle of a step, and kills what it ran', async () => {
-  const id = uniqueId('late');
-  const replies = [
-    { text: exec({ runtime: 'terminal', code: 'sleep 1000' }) },
-    { delayMs: 600_000, text: 'late' },
-  ];
-  await client.agent(id).start({ task: 'x', ...settings(replies), limits: { wallMs: 8_000 } });
-  expect(await client.agent(id).result()).toMatchObject({ answer: null, reason: 'time_limit', error: null });
-  const { view } = await client.session({ agent: id, session: 0 }).state();
+  expect(await late.result()).toMatchObject({ answer: null, reason: 'time_limit', error: null });
+  const { view } = await client.session({ agent: late.id, session: 0 }).state();
   expect(view).toMatchObject({ state: 'exited', killedBy: { by: 'closed' } });
 });
 
