@@ -326,7 +326,7 @@ describe('the limit of sessions', () => {
       host.run({ ...t.ref, agent, session }, { id: `c${session}`, runtime: 'terminal', code });
     await Promise.all([run(1, 'true'), run(2, 'sleep 1000'), run(3, 'true')]);
     for (const session of [1, 3])
-      await host.observe({ ...t.ref, session }, { kind: 'exit', from: 0, timeoutMs: 5_000 });
+      await host.observe({ ...t.ref, session }, { kind: 'exit', from: 0, timeoutMs: 30_000 });
     await expect(run(4, 'true')).rejects.toMatchObject({
       code: 'session_limit',
       facts: { agent: 'test', allowed: 3, closable: '1, 3' },

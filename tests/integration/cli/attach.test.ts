@@ -117,7 +117,7 @@ describe('without a server, with only the session', () => {
     person.types(LEAVE);
     await person.exits();
     const { end } = await t.host.status(t.ref);
-    const view = await t.until({ kind: 'output', from: end - 1, timeoutMs: 5_000 });
+    const view = await t.until({ kind: 'output', from: end - 1, timeoutMs: 30_000 });
     await until(async () =>
       (await t.until({ kind: 'idle', from: 0, timeoutMs: 2_000 })).output.endsWith('40 120\n'),
     );
@@ -152,7 +152,7 @@ describe('without a server, with only the session', () => {
     await background(
       String.raw`printf '\e[?1049h\e[2J\e[5;10Hmenu\e]52;c;aGFja2Vk\a\e]0;title\a'; read -r -s _; printf '\e[?1049l'`,
     );
-    await t.until({ kind: 'needs_input', from: 0, timeoutMs: 5_000 });
+    await t.until({ kind: 'needs_input', from: 0, timeoutMs: 30_000 });
     const person = attach();
     await person.sees('menu');
     expect(person.text).toContain('\x1b[?1049h');

@@ -28,7 +28,7 @@ export function processesMarked(...marks: string[]): string[] {
 export async function eventually<T>(
   read: () => T | Promise<T>,
   isTrue: (value: T) => boolean,
-  withinMs = 5_000,
+  withinMs = 30_000,
 ): Promise<T> {
   const until = Date.now() + withinMs;
   let value = await read();
@@ -50,7 +50,8 @@ export const survivors = (...marks: string[]): Promise<string[]> =>
 /** Ends the host with all of its sessions; fails when a process of theirs is left. */
 export async function endWithoutTrace(t: TestHost): Promise<void> {
   await t.end();
-  expect(await survivors(t.dataDir, t.cwd)).toEqual([]);
+  const left = (): string[] => processesMarked(t.dataDir, t.cwd);
+  expect(await eventually(left, (found) => found.length === 0)).toEqual([]);
 }
 
 /** The bytes of the log's files, concatenated. */

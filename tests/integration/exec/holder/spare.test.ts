@@ -40,7 +40,7 @@ const untilSpare = (): Promise<void> => until(() => spares().length > 0 && shell
 async function outputOf(session: number, code: string, cwd?: string): Promise<string> {
   const ref = { ...t.ref, session };
   await host.run(ref, { id: `c${session}`, runtime: 'terminal', code, cwd });
-  return (await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref)).output;
+  return (await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref)).output;
 }
 
 test('a session that takes the spare has the same folder, environment and limits as one that does not', async () => {
@@ -54,7 +54,7 @@ test('a session that takes the spare has the same folder, environment and limits
   const cold = new SessionHost(t.host.options);
   await cold.run({ ...t.ref, session: 2 }, { id: 'c2', runtime: 'terminal', code });
   const ref = { ...t.ref, session: 2 };
-  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref)).output).toBe(fromSpare);
+  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref)).output).toBe(fromSpare);
   cold.detach();
 });
 
@@ -105,7 +105,7 @@ test('a shell whose driver is gone, with its folder, ends instead of looking for
   rmSync(directory, { recursive: true, force: true });
   // It waits in the channel that it has open: what comes out of that is no command of its nonce.
   process.kill(shell.shellPid ?? 0, 'SIGINT');
-  await until(() => !processesNaming(join(directory, 'rc')).some((line) => line.startsWith('bash')), 10_000);
+  await until(() => !processesNaming(join(directory, 'rc')).some((line) => line.startsWith('bash')));
   await shell.end();
 });
 
@@ -185,7 +185,7 @@ test('one that does not say that it is ready keeps no session waiting, and is en
   process.kill(pid, 'SIGSTOP');
   await other.run({ ...t.ref, session: 1 }, { id: 'c1', runtime: 'terminal', code: 'echo fine' });
   const ref = { ...t.ref, session: 1 };
-  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref)).output).toBe('fine\n');
+  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref)).output).toBe('fine\n');
   await until(() => !existsSync(`/proc/${pid}`));
   await other.endSpare();
   other.detach();

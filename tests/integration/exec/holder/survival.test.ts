@@ -7,7 +7,16 @@ import { readJson } from '../../../../system/json-file';
 import type { HolderRecord } from '../../../../exec/client/holder-client';
 import { runDist } from '../../../helpers/dist-process';
 import { testHost, type TestHost } from '../../../helpers/session-host';
-import { endWithoutTrace, eventually, logOf, otherSession, reset, survivors } from '../session-processes';
+import { until } from '../../../helpers/until';
+import {
+  endWithoutTrace,
+  eventually,
+  logOf,
+  otherSession,
+  processesMarked,
+  reset,
+  survivors,
+} from '../session-processes';
 
 let t: TestHost;
 beforeEach(() => (t = testHost()));
@@ -46,7 +55,7 @@ describe('a second host on the same folder', () => {
     expect((await second.status(t.ref)).command).toMatchObject({ id: 'one', endedAt: null });
     t.host.detach();
     writeFileSync(join(t.cwd, 'go'), '');
-    const { reason, snapshot } = await second.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 });
+    const { reason, snapshot } = await second.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 30_000 });
     expect([reason, snapshot.command?.exitCode]).toEqual(['exit', 4]);
     second.detach();
   });
@@ -61,7 +70,7 @@ describe('a second host on the same folder', () => {
     const second = another();
     expect((await second.run(t.ref, request)).command).toMatchObject({ id: 'one', endedAt: null });
     writeFileSync(join(t.cwd, 'go'), '');
-    await second.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 });
+    await second.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 30_000 });
     expect((await second.run(t.ref, request)).command).toMatchObject({ id: 'one', exitCode: 4 });
     await t.run('echo between');
     expect((await second.run(t.ref, request)).command).toMatchObject({ id: 'one', exitCode: 4 });
@@ -74,7 +83,7 @@ describe('a second host on the same folder', () => {
     const second = another();
     const request = { id: 'same', runtime: 'terminal', code: 'echo x >> runs' } as const;
     await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? t.host : second).run(t.ref, request)));
-    await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
+    await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
     expect(runs()).toBe(1);
     second.detach();
   });
@@ -98,7 +107,7 @@ describe('a second host on the same folder', () => {
     await t.run('KEPT=1; cd /');
     const second = another();
     await second.run(t.ref, { id: 'next', runtime: 'terminal', code: 'echo "$KEPT $PWD"; exec sleep 600' });
-    await second.observe(t.ref, { kind: 'output', from: 0, timeoutMs: 5_000 });
+    await second.observe(t.ref, { kind: 'output', from: 0, timeoutMs: 30_000 });
     expect(logOf(t).toString()).toBe('1 /\r\n');
     await second.reset(t.ref, { id: 'r', reason: 'from the second', by: 'reset' });
     expect((await t.host.status(t.ref)).command?.killedBy).toEqual({
@@ -115,7 +124,7 @@ describe('a second host on the same folder', () => {
     await second.input(t.ref, { id: 'in', text: 'once', keys: [] });
     await second.input(t.ref, { id: 'end', text: 'end', keys: [] });
     expect(
-      (await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).output.match(/got once/g),
+      (await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).output.match(/got once/g),
     ).toHaveLength(1);
     second.detach();
   });
@@ -131,7 +140,7 @@ describe('the SIGKILL of a worker process', () => {
     });
     expect(Date.now() - began).toBeLessThan(5_000);
     writeFileSync(join(t.cwd, 'go'), '');
-    const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
+    const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
     expect(end).toMatchObject({ state: 'exited', exitCode: 3, output: 'begun\ndone\n' });
     expect(runs()).toBe(1);
   });
@@ -169,16 +178,17 @@ describe('the SIGKILL of a holder', () => {
   };
   /** Kills it and waits until it is gone and the host knows the command's outcome. */
   async function killHolder(): Promise<CommandView> {
-    const told = t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+    const told = t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
     process.kill(holder().identity.pid, 'SIGKILL');
     await survivors(t.dataDir);
     await told;
-    return t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+    return t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
   }
   const COUNTER = 'echo x >> runs; i=0; while :; do echo "line $((i++))"; sleep 0.001; done';
 
   test('makes the command lost, with the cause, and keeps an exact prefix of its output', async () => {
     await t.run(COUNTER, { id: 'counter', yield: { maxMs: 200 } });
+    await until(() => logOf(t).length > 0);
     expect(await killHolder()).toMatchObject({
       commandId: 'counter',
       state: 'lost',
@@ -205,6 +215,7 @@ describe('the SIGKILL of a holder', () => {
 
   test('never leads to a silent second run: the same id answers with the loss', async () => {
     await t.run(COUNTER, { id: 'counter', yield: { maxMs: 100 } });
+    await until(() => runs() === 1);
     await killHolder();
     for (const host of [t.host, another()]) {
       expect(
@@ -264,7 +275,8 @@ test('a TERM to a holder ends its tree, and the session continues in a fresh she
     join(t.dataDir, 'sessions', 'test.local.0', 'holder.json'),
   ) as HolderRecord;
   process.kill(identity.pid, 'SIGTERM');
-  expect(await survivors(t.dataDir, t.cwd)).toEqual([]);
+  // Its programs have a second to end by themselves, and it has its records to write.
+  await until(() => processesMarked(t.dataDir, t.cwd).length === 0);
   expect(t.host.commandRecord(t.ref, 'told')).toMatchObject({ lost: false, killedBy: { by: 'closed' } });
   expect(await t.run('echo next')).toMatchObject({ output: 'next\n', freshShell: true });
 });

@@ -97,7 +97,7 @@ describe('a stopped holder', () => {
     go();
 
     writeFileSync(`${t.cwd}/go`, '');
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 })).toMatchObject({
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({
       exitCode: 3,
       epoch: 1,
     });
@@ -116,7 +116,7 @@ describe('a stopped holder', () => {
     await sent;
     await t.host.input(t.ref, typed);
     await t.host.input(t.ref, { id: 'end', text: null, keys: ['ctrl-d'] });
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(`${t.cwd}/typed`, 'utf8')).toBe('hello\n');
     const code = 'echo ran >> runs';
     const hash = contentHash('terminal', code);
@@ -252,7 +252,7 @@ describe('what a holder is found by', () => {
     await until(() => existsSync(path), TOLD_MS);
     const host = anew();
     await host.run(t.ref, { id: 'after', runtime: 'terminal', code: 'echo "kept $KEPT"' });
-    await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 });
+    await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 30_000 });
     host.detach();
     expect(logOf(t).toString()).toBe('kept 1\r\n');
   });
@@ -269,7 +269,7 @@ describe('what a holder is found by', () => {
     rmSync(path);
     const host = anew();
     await host.run(t.ref, { id: 'after', runtime: 'terminal', code: 'echo "kept $KEPT"' });
-    await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 });
+    await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 30_000 });
     host.detach();
     expect(logOf(t).toString()).toBe('kept 1\r\n');
   });
@@ -283,7 +283,7 @@ describe('what a holder is found by', () => {
     harm(sessionPaths(t.dataDir, t.ref).holder);
     const host = anew();
     await host.run(t.ref, { id: 'after', runtime: 'terminal', code: 'echo "kept $KEPT"' });
-    expect(await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({
+    expect(await host.observe(t.ref, { kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({
       snapshot: { epoch: 1, command: { id: 'after', exitCode: 0 } },
     });
     host.detach();
@@ -310,7 +310,7 @@ describe('what a holder is found by', () => {
     await t.run(SURVIVES_HANGUP, { yield: { firstOutputMs: 50 } });
     const { identity } = recordOf();
     rmSync(sessionPaths(t.dataDir, t.ref).directory, { recursive: true });
-    await until(() => !isAlive(identity), 10_000);
-    await until(() => processesMarked(t.cwd, t.dataDir).length === 0, 5_000);
+    await until(() => !isAlive(identity));
+    await until(() => processesMarked(t.cwd, t.dataDir).length === 0);
   });
 });

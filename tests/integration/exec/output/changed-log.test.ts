@@ -29,7 +29,7 @@ test.each([
     harm(t.host.logPath(t.ref));
 
     writeFileSync(`${t.cwd}/go`, '');
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({ exitCode: 0 });
     expect(logOf(t).toString()).toBe(NUMBERS);
   },
 );
@@ -62,7 +62,7 @@ test.each([
     const person = await Attachment.open(t.dataDir, t.ref, { typist: null, size: null });
     truncateSync(t.host.logPath(t.ref), left);
     writeFileSync(`${t.cwd}/go`, '');
-    const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
+    const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
     const note = `[${BEGUN - left} bytes are lost: the log was truncated or deleted]\n`;
     const kept = NUMBERS.slice(0, left).replaceAll('\r', '');
     expect(end).toMatchObject({ exitCode: 3, from: 0, to: NUMBERS.length, degraded: null });
@@ -132,7 +132,7 @@ test.each([
     harm(t.host.logPath(t.ref));
     const left = how === 'truncated' ? 4 : 0;
     const told = `[${10 - left} bytes are lost: the log was truncated or deleted]\n`;
-    const view = await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 });
+    const view = await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
     expect(view).toMatchObject({
       from: 0,
       to: 10,

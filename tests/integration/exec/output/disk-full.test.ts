@@ -1,10 +1,11 @@
 // D6: a full disk stalls programs that print, is reported as `degraded`, and loses nothing.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandView } from '../../../../contracts/sessions/session';
 import { SessionHost } from '../../../../exec/host/session-host';
+import type { SpareHolder } from '../../../../exec/host/spare-holder';
 import { testHost, type TestHost } from '../../../helpers/session-host';
+import { until } from '../../../helpers/until';
 import {
   cpuTicks,
   endWithoutTrace,
@@ -35,7 +36,7 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     disk.unmount();
   });
 
-  const exit = (timeoutMs = 10_000): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs });
+  const exit = (timeoutMs = 30_000): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs });
   const degraded = async (): Promise<string | null> => (await t.host.status(t.ref)).degraded ?? null;
   const untilDegraded = async (): Promise<void> =>
     expect(await eventually(degraded, (reason) => reason !== null)).toMatch(/ENOSPC/);
@@ -47,7 +48,7 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     const running = await t.run('seq 400000; (exit 7)', { yield: { maxMs: 1_000 } });
     await untilDegraded();
     expect(running.state).toBe('running');
-    expect(await t.until({ kind: 'idle', from: 0, timeoutMs: 5_000 })).toMatchObject({
+    expect(await t.until({ kind: 'idle', from: 0, timeoutMs: 30_000 })).toMatchObject({
       state: 'running',
       degraded: expect.stringContaining('no space left on device') as string,
     });
@@ -197,10 +198,14 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     disk.empty();
     await host.run(otherSession(t, 1), { id: 'first', runtime: 'terminal', code: 'echo fine' });
     expect(await eventually(shells, (found) => found.length === 1)).toHaveLength(1);
-    // The next one is prepared a moment later: by then there is no space again.
+    // The next one is prepared a moment later: held back here until there is no space again.
+    const { spare } = host as unknown as { spare: SpareHolder };
+    const prepare = jest.spyOn(spare, 'prepare').mockImplementation(() => undefined);
     await host.run(otherSession(t, 2), { id: 'second', runtime: 'terminal', code: 'echo fine' });
     disk.fill();
-    await delay(500);
+    await until(() => prepare.mock.calls.length > 0);
+    prepare.mockRestore();
+    spare.prepare();
     expect(processesMarked(`${spares}/`).filter((line) => line.includes('holder/main.js'))).toHaveLength(1);
     disk.empty();
     await host.run(otherSession(t, 3), { id: 'third', runtime: 'terminal', code: 'echo fine' });

@@ -149,7 +149,7 @@ async function expectRefusedAndRecovered(
   test('stall a terminal whose log is one of them, and no byte is lost', async () => {
     t = testHost();
     chattr('-i', await stalled());
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ degraded: null });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({ degraded: null });
     expect(logOf(t).toString()).toBe('1\r\n2\r\n3\r\n');
   });
 

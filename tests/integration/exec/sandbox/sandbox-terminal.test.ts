@@ -52,21 +52,24 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
     expect(readFileSync(join(t.cwd, 'file'), 'utf8')).toBe('kept\n');
   });
 
+  /** It prints once it is the foreground job: what is typed earlier reaches the shell, which handles it otherwise. */
+  const SLEEPER = `sh -c 'echo began; exec sleep 600'`;
+
   test('Ctrl-C interrupts the foreground and leaves the shell', async () => {
-    await t.run('x=1; echo began; sleep 600', { yield: { betweenOutputMs: 20 } });
+    await t.run(`x=1; ${SLEEPER}`, { yield: { betweenOutputMs: 20 } });
     await answer('c', null, ['ctrl-c']);
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 130 });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({ exitCode: 130 });
     expect((await t.run('echo $x')).output).toBe('1\n');
   });
 
   test('Ctrl-Z stops a job, which fg and bg take up again', async () => {
-    await t.run('echo began; sleep 600', { yield: { betweenOutputMs: 20 } });
+    await t.run(SLEEPER, { yield: { betweenOutputMs: 20 } });
     await answer('z', null, ['ctrl-z']);
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 148 });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({ exitCode: 148 });
     expect((await t.run('jobs; bg; jobs -r | wc -l')).output).toMatch(/Stopped[^]*\n1\n$/);
     await t.run('fg', { yield: { betweenOutputMs: 20 } });
     await answer('c2', null, ['ctrl-c']);
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 130 });
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({ exitCode: 130 });
   });
 
   test.each([
@@ -89,7 +92,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
         waiting: { echo, certainty },
       });
       await answer(`type-${newMark()}`, 'text');
-      const { output } = await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
+      const { output } = await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
       expect(output).toContain('got text');
     },
   );
@@ -152,7 +155,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
     await host.run(ref, { id: 'spare', runtime: 'terminal', code, cwd: join(t.cwd, 'below') });
     const { calls } = (await host.toolCalls(ref, 0, new AbortController().signal)) ?? { calls: [] };
     await host.answerCall(ref, { id: calls[0]?.id ?? '', answer: { callId: 'c', ok: true, value: 'told' } });
-    const { output } = await t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref);
+    const { output } = await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref);
     expect(output.split('\n')).toEqual([join(t.cwd, 'below'), 'file', 'holdfast', 'hidden', 'told', '']);
     await host.endSpare();
     host.detach();

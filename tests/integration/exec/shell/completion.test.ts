@@ -67,7 +67,7 @@ describe('the end of a command does not depend on the look of a prompt', () => {
       waiting: null,
     });
     writeFileSync(go, '');
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({
       state: 'exited',
       exitCode: 5,
     });
@@ -145,7 +145,7 @@ test('a session that was reset says who ended the command and why', async () => 
   const ref = otherSession(t, 1);
   await t.run('sleep 600', { ref, yield: { firstOutputMs: 50 } });
   await reset(t, ref, 'took too long');
-  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 }, ref)).toMatchObject({
+  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref)).toMatchObject({
     state: 'exited',
     exitCode: null,
     signal: 'SIGKILL',
@@ -208,7 +208,7 @@ describe('who ended a command is recorded, and stays available to later callers'
     const id = `ended by ${who}`;
     await t.run(code, { ref, id, yield: { firstOutputMs: 30 } });
     await end(ref);
-    await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 }, ref);
+    await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref);
     expect((await t.host.status(ref)).command).toMatchObject({ id, ...record });
     await t.run('echo another', { ref });
     const again = await t.host.run(ref, { id, runtime: 'terminal', code });
@@ -223,7 +223,7 @@ describe('who ended a command is recorded, and stays available to later callers'
     expect(running).toMatchObject({ state: 'running', exitCode: null, killedBy: null });
     expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 50 }, ref)).toMatchObject({ state: 'running' });
     writeFileSync(join(t.cwd, 'late'), '');
-    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 }, ref)).toMatchObject({
+    expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref)).toMatchObject({
       exitCode: 4,
       killedBy: null,
     });

@@ -9,7 +9,7 @@ let t: TestHost;
 beforeAll(() => (t = testHost()));
 afterAll(() => endWithoutTrace(t));
 
-const exit = (): ReturnType<TestHost['until']> => t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+const exit = (): ReturnType<TestHost['until']> => t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
 
 /**
  * As a person does: a job that ends in the very moment of the signal takes it with it, in every terminal, and is

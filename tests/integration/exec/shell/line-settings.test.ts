@@ -14,7 +14,7 @@ const settings = async (): Promise<string> => (await t.run('stty -a </dev/tty'))
 async function readsLine(): Promise<void> {
   expect(await t.run('read -r line; echo "got $line"')).toMatchObject({ state: 'waiting_input' });
   await t.host.input(t.ref, { id: `${Math.random()}`, text: 'words', keys: [] });
-  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({
+  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({
     state: 'exited',
     output: expect.stringContaining('got words\n') as string,
   });

@@ -103,7 +103,7 @@ test('resets that arrive at once with one id end one epoch', async () => {
 test('a reset records its reason and opens a new epoch', async () => {
   const running = await t.run('X=1; sleep 600', { yield: { firstOutputMs: 20 } });
   await reset(t, t.ref, 'hangs');
-  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 })).toMatchObject({
+  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({
     state: 'exited',
     exitCode: null,
     killedBy: { by: 'reset', reason: 'hangs' },
@@ -121,7 +121,7 @@ test('a program that ends itself when told to is still recorded as ended by the 
     yield: { betweenOutputMs: 50 },
   });
   await reset(t, t.ref, 'why not');
-  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 1_000 })).killedBy).toEqual({
+  expect((await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).killedBy).toEqual({
     by: 'reset',
     reason: 'why not',
   });

@@ -62,7 +62,7 @@ test('no descriptor of the holder or of the process that started it reaches a co
       begin,
       ...args,
     ]);
-    await fresh.until({ kind: 'exit', from: 0, timeoutMs: 5_000 });
+    await fresh.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
     expect((await fresh.run('ls /proc/self/fd | tr "\\n" " "')).output).toBe('0 1 2 3 ');
   } finally {
     await endWithoutTrace(fresh);

@@ -12,7 +12,7 @@ afterEach(() => reset(t));
 afterAll(() => endWithoutTrace(t));
 
 const has = (program: string): boolean => spawnSync('which', [program]).status === 0;
-const exit = (): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 });
+const exit = (): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
 let typed = 0;
 const type = (text: string): Promise<unknown> => t.host.input(t.ref, { id: `f${++typed}`, text, keys: [] });
 
@@ -55,7 +55,7 @@ for (const [shell, prompt, start] of SHELLS) {
         () => logOf(t).toString(),
         (log) => log.includes('over'),
       );
-      const again = await t.until({ kind: 'needs_input', from, timeoutMs: 5_000 });
+      const again = await t.until({ kind: 'needs_input', from, timeoutMs: 30_000 });
       expect(again).toMatchObject({ state: 'waiting_input', exitCode: null });
       await type('exit 5');
       expect(await exit()).toMatchObject({ state: 'exited', exitCode: 5, killedBy: null });

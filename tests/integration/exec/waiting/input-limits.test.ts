@@ -28,7 +28,7 @@ const type = (
   ref = t.ref,
 ): ReturnType<TestHost['host']['input']> => t.host.input(ref, { id, text, keys });
 const exit = (ref = t.ref): Promise<CommandView> =>
-  t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref);
+  t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref);
 describe('a long line', () => {
   const LENGTHS = [4_094, 4_095];
 

@@ -20,9 +20,9 @@ const type = (
   ref = t.ref,
 ): ReturnType<TestHost['host']['input']> => t.host.input(ref, { id, text, keys });
 const exit = (ref = t.ref): Promise<CommandView> =>
-  t.until({ kind: 'exit', from: 0, timeoutMs: 10_000 }, ref);
+  t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref);
 const waits = (ref = t.ref): Promise<CommandView> =>
-  t.until({ kind: 'needs_input', from: 0, timeoutMs: 10_000 }, ref);
+  t.until({ kind: 'needs_input', from: 0, timeoutMs: 30_000 }, ref);
 const prints = async (text: string): Promise<void> => {
   expect(
     await eventually(
@@ -152,26 +152,29 @@ describe('the same input id', () => {
   });
 });
 
+/** It prints once it is the foreground job: what is typed earlier reaches the shell, which handles it otherwise. */
+const SLEEPER = `sh -c 'echo begun; exec sleep 600'`;
+
 describe('ctrl-c', () => {
   test.each([
-    ['a sleeping job', 'sleep 600', 130],
-    ['a loop of the shell itself', 'while :; do read -r -t 0.2 _; done', 130],
-    ['a reader', 'cat', 130],
-    ['a pipeline', 'sleep 600 | cat', 130],
-    ['a nested shell', 'bash -c "sleep 600; exit 5"', 130],
+    ['a sleeping job', SLEEPER, 130],
+    ['a loop of the shell itself', 'echo begun; while :; do read -r -t 0.2 _; done', 130],
+    ['a reader', 'echo begun; cat', 130],
+    ['a pipeline', 'echo begun; sleep 600 | cat', 130],
+    ['a nested shell', 'bash -c "echo begun; sleep 600; exit 5"', 130],
     [
       'a program with a handler of its own',
-      `bash -c 'trap "echo caught; exit 42" INT; while :; do sleep 0.05; done'`,
+      `bash -c 'trap "echo caught; exit 42" INT; echo begun; while :; do sleep 0.05; done'`,
       42,
     ],
     [
       'a program that ends well when interrupted',
-      `bash -c 'trap "exit 0" INT; while :; do sleep 0.05; done'`,
+      `bash -c 'trap "exit 0" INT; echo begun; while :; do sleep 0.05; done'`,
       0,
     ],
   ])('ends %s and its exit code is reported', async (_name, code, exitCode) => {
     const { epoch } = await t.run('KEPT=1');
-    await t.run(`echo begun; ${code}`, { yield: { betweenOutputMs: 150 } });
+    await t.run(code, { yield: { betweenOutputMs: 150 } });
     await type(null, ['ctrl-c']);
     expect(await exit()).toMatchObject({ state: 'exited', exitCode, killedBy: null, epoch });
     expect(await t.run('echo $KEPT')).toMatchObject({ output: '1\n', epoch });
@@ -207,7 +210,7 @@ describe('ctrl-c', () => {
 
   // bash's own rule (jobs.c, wait_for): in a loop, as the driver's, a child's SIGINT interrupts and runs no trap.
   test('ends a program of a session with a trap as without one, and the shell and its trap live', async () => {
-    await t.run(`trap 'echo caught; exit 6' INT; echo begun; sleep 600`, { yield: { betweenOutputMs: 100 } });
+    await t.run(`trap 'echo caught; exit 6' INT; ${SLEEPER}`, { yield: { betweenOutputMs: 100 } });
     await type(null, ['ctrl-c']);
     expect(await exit()).toMatchObject({ state: 'exited', exitCode: 130, killedBy: null });
     expect(await t.run('trap; trap - INT')).toMatchObject({
@@ -228,10 +231,10 @@ describe('ctrl-c', () => {
   });
 
   test('ctrl-z and ctrl-\\ reach the foreground job too', async () => {
-    await t.run('echo begun; sleep 600', { yield: { betweenOutputMs: 100 } });
+    await t.run(SLEEPER, { yield: { betweenOutputMs: 100 } });
     await type(null, ['ctrl-\\']);
     expect(await exit()).toMatchObject({ exitCode: 131 });
-    await t.run('echo begun; sleep 600', { yield: { betweenOutputMs: 100 } });
+    await t.run(SLEEPER, { yield: { betweenOutputMs: 100 } });
     await type(null, ['ctrl-z']);
     expect(await exit()).toMatchObject({ exitCode: 148 });
     expect((await t.run('kill -9 %%; wait; echo next')).output).toContain('next\n');

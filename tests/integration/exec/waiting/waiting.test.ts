@@ -121,12 +121,12 @@ test('a prompt of >>> is reported as a wait, and what is typed there is answered
   expect(view).toMatchObject({ state: 'waiting_input', waiting: { echo: true } });
   expect(view.output).toBe('>>> ');
   await t.host.input(t.ref, { id: 'sum', text: '6 * 7', keys: [] });
-  const { snapshot } = await t.host.observe(t.ref, { kind: 'output', from: view.to + 8, timeoutMs: 5_000 });
+  const { snapshot } = await t.host.observe(t.ref, { kind: 'output', from: view.to + 8, timeoutMs: 30_000 });
   expect(snapshot.command?.endedAt).toBeNull();
-  const again = await t.until({ kind: 'needs_input', from: 0, timeoutMs: 5_000 });
+  const again = await t.until({ kind: 'needs_input', from: 0, timeoutMs: 30_000 });
   expect(again).toMatchObject({ state: 'waiting_input', output: '>>> 6 * 7\n42\n>>> ' });
   await t.host.input(t.ref, { id: 'end', text: null, keys: ['ctrl-d'] });
-  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 })).toMatchObject({ exitCode: 0 });
+  expect(await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 })).toMatchObject({ exitCode: 0 });
 });
 
 test.each([
@@ -165,7 +165,7 @@ test('a program that works after an answered question is not reported until it a
   await t.host.input(t.ref, { id: 'go', text: 'y', keys: [] });
   const { snapshot } = await t.host.observe(t.ref, { kind: 'needs_input', from: 0, timeoutMs: 20_000 });
   expect(snapshot.waiting).toMatchObject({ certainty: 'certain' });
-  expect((await t.until({ kind: 'idle', from: 0, timeoutMs: 5_000 })).output).toBe(
+  expect((await t.until({ kind: 'idle', from: 0, timeoutMs: 30_000 })).output).toBe(
     'go? y\nBuilding: again? ',
   );
 });
@@ -234,6 +234,6 @@ test.each([
 test('a wait that is over is no longer reported', async () => {
   await t.run('read x; sleep 600', { yield: { firstOutputMs: 300, betweenOutputMs: 300 } });
   await t.host.input(t.ref, { id: 'answer', text: 'x', keys: [] });
-  const view = await t.until({ kind: 'idle', from: 0, timeoutMs: 5_000 });
+  const view = await t.until({ kind: 'idle', from: 0, timeoutMs: 30_000 });
   expect(view).toMatchObject({ state: 'running', waiting: null });
 });

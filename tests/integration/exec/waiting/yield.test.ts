@@ -12,7 +12,7 @@ afterAll(() => endWithoutTrace(t));
 
 /** The next page of a reader that was given everything before `from`. */
 async function poll(from: number): Promise<{ text: string; to: number; ended: boolean }> {
-  const { reason, snapshot } = await t.host.observe(t.ref, { kind: 'output', from, timeoutMs: 5_000 });
+  const { reason, snapshot } = await t.host.observe(t.ref, { kind: 'output', from, timeoutMs: 30_000 });
   const view = await commandView({
     ref: t.ref,
     logPath: t.host.logPath(t.ref),
@@ -30,7 +30,8 @@ const yields: [reason: string, code: string, settings: Partial<YieldSettings>, o
   [
     'max',
     'while :; do echo x; sleep 0.03; done',
-    { maxMs: 300 },
+    // Long enough for a busy machine to print a line.
+    { maxMs: 3_000 },
     expect.stringMatching(/^(x\n)+$/) as string,
   ],
   ['waiting_input', 'echo name; read name', {}, 'name\n'],
@@ -55,7 +56,7 @@ test('after a yield the next poll has the rest, exactly once', async () => {
   });
   expect(first).toMatchObject({ output: 'one\n', state: 'running', yielded: 'between_output' });
   writeFileSync(go, '');
-  const end = await t.until({ kind: 'exit', from: first.to, timeoutMs: 5_000 });
+  const end = await t.until({ kind: 'exit', from: first.to, timeoutMs: 30_000 });
   expect(end).toMatchObject({ exitCode: 3, output: 'one\ntwo\n' });
   expect(logOf(t).subarray(first.to, end.to).toString()).toBe('two\r\n');
 });
@@ -128,7 +129,7 @@ describe('a command to a busy session', () => {
       facts: { session: 1, from: running.from },
     });
     await t.host.input(ref(), { id: 'eof', text: null, keys: ['ctrl-d'] });
-    const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 5_000 }, ref());
+    const end = await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref());
     expect(end).toMatchObject({ exitCode: 0, output: '' });
     expect(existsSync(effect)).toBe(false);
     // A refusal is not recorded: the same id may be sent again.
