@@ -89,10 +89,11 @@ test('a command whose turn is stopped ends with its whole group, even if that ig
 });
 
 test('at the time-out the group ends, and the answer has what was printed until then', async () => {
-  const running = shell.value({ command: `echo begun; ${STUBBORN}`, timeout_ms: 500 });
+  // Long enough for both to have begun on a busy machine, too.
+  const running = shell.value({ command: `echo begun; ${STUBBORN}`, timeout_ms: 5_000 });
   const both = await untilBothRun(join(shell.directory, 'pids'));
   expect(await running).toEqual({
-    output: 'begun\n[ended after the timeout of 500 ms]\n',
+    output: 'begun\n[ended after the timeout of 5000 ms]\n',
     exit_code: 124,
   });
   await until(() => both.every((one) => !isAlive(one)));

@@ -188,6 +188,8 @@ test('a pending call keeps the process alive, and a finished one does not', asyn
 });
 
 describe('index.d.ts', () => {
+  // The compiler takes seconds of processor time, and a busy machine many times as long.
+  const COMPILED_MS = 240_000;
   const check = async (source: string, kind: 'commonjs' | 'nodenext' = 'commonjs'): Promise<string> => {
     const file = join(session.folder, kind === 'commonjs' ? 'user.cts' : 'user.mts');
     const main = `./stubs/node/codex-tools${kind === 'commonjs' ? '' : '/index.mjs'}`;
@@ -198,8 +200,10 @@ describe('index.d.ts', () => {
     return ran.stdout;
   };
 
-  test.each(['commonjs', 'nodenext'] as const)('accepts what the schemas allow: %s', async (kind) => {
-    const source = `
+  test.each(['commonjs', 'nodenext'] as const)(
+    'accepts what the schemas allow: %s',
+    async (kind) => {
+      const source = `
 async function main(): Promise<number | undefined> {
   const text: string = await read_file({ file_path: 'x', limit: 3, mode: 'hex', 'Content-Type': 't' });
   await tools.late_tool({ anything: text });
@@ -208,8 +212,10 @@ async function main(): Promise<number | undefined> {
   return (await count_words()).n ?? id?.length;
 }
 void main;`;
-    expect(await check(source, kind)).toBe('');
-  });
+      expect(await check(source, kind)).toBe('');
+    },
+    COMPILED_MS,
+  );
 
   test.each([
     ['read_file({ file_path: 1 })', "Type 'number' is not assignable to type 'string'"],
@@ -217,9 +223,13 @@ void main;`;
     ["read_file({ file_path: 'x', mode: 'octal' })", `Type '"octal"' is not assignable`],
     ['read_file()', 'Expected 1-2 arguments'],
     ['count_words({ a: 1 })', "Type 'number' is not assignable to type 'never'"],
-  ])('rejects %s', async (call, message) => {
-    expect(await check(`void ${call};`)).toContain(message);
-  });
+  ])(
+    'rejects %s',
+    async (call, message) => {
+      expect(await check(`void ${call};`)).toContain(message);
+    },
+    COMPILED_MS,
+  );
 });
 
 test('a folder that was moved still has its tools', async () => {
