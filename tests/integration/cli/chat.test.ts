@@ -66,7 +66,16 @@ const sleeping = toolCall('code_execution_tool', {
 describe('in a terminal', () => {
   test('the model’s text is shown as it arrives and appears once when it is complete; a killed worker’s part is dropped, with a note', async () => {
     const answer = 'It holds fast, in all weathers.';
-    simulator.mock.on({ userMessage: 'how is it?' }, { content: answer }, { chunkSize: 5, latency: 150 });
+    // Of the first reply the rest never comes: however late a busy machine kills the worker, it is in the midst of it.
+    const choices = [{ index: 0, delta: { role: 'assistant', content: 'It hold' }, finish_reason: null }];
+    simulator.answers.push({
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices })}\n\n`,
+      hangs: true,
+      to: 'how is it?',
+    });
+    simulator.mock.on({ userMessage: 'how is it?' }, { content: answer }, { chunkSize: 5, latency: 5 });
     const ann = chat('--agent', 'writer', '--model', 'sim:small');
     await ann.sees('started writer, with sim:small');
     await ann.sees('idle');
