@@ -37,7 +37,11 @@ const workflow = (id: string): WorkflowHandle => env.client.temporal.workflow.ge
 
 test('a signal between our own workflows that anybody else sends is refused, and fails no workflow task', async () => {
   const agent = env.agent('refuses');
-  await agent.start({ mode: 'conversation', model: says('ok', 1_000) });
+  // It answers when all signals are sent: a turn that has ended takes none.
+  let answer = (): void => undefined;
+  const sent = new Promise<void>((resolve) => (answer = resolve));
+  const model = env.model({ reply: () => sent.then(() => ({ text: 'ok' })) });
+  await agent.start({ mode: 'conversation', model });
   const first = agent.send('a');
   const turn = workflow('agent/refuses/turn/1');
   const itself = workflow('agent/refuses');
@@ -53,6 +57,7 @@ test('a signal between our own workflows that anybody else sends is refused, and
     await itself.signal('agentEnded', ...payload);
   for (const payload of [[], [{ key: 1, turn: 5 }], [{ key: 'k', turn: '', agentIds: [] }]])
     await itself.signal('awaitAgents', ...payload);
+  answer();
   expect(await first).toMatchObject({ answer: 'ok' });
   const { refused } = await agent.state();
   expect(refused).toHaveLength(5);

@@ -106,7 +106,8 @@ test('a turn whose time ends before there is room ends as `time_limit`, with the
     return isHeld;
   }, 60_000);
   const agent = engine.client.agent(uniqueId('late'));
-  await agent.start({ task: 'go', limits: { wallMs: 8_000 }, ...files.settings([{ text: 'done' }]) });
+  // Long enough for its model to have been asked for on a busy machine.
+  await agent.start({ task: 'go', limits: { wallMs: 20_000 }, ...files.settings([{ text: 'done' }]) });
   expect(await agent.result()).toMatchObject({
     ...{ reason: 'time_limit', answer: null },
     error: { code: 'quota_reached' },

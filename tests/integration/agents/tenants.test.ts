@@ -36,11 +36,13 @@ test('an agent of another tenant is served before most of a crowd that came firs
   await small.start({ task: 'go', tenant: 'small', ...files.settings(replies) });
   await engine.startWorker();
   expect(await small.result()).toMatchObject({ answer: 'done' });
+  await Promise.all(crowd.map((agent) => agent.result()));
+  // By the server's clock: on a busy machine the answer may reach this process late.
+  const { closeTime } = await engine.client.temporal.workflow.getHandle(small.workflowId).describe();
   const { count } = await engine.client.temporal.workflow.count(
-    'WorkflowType = "agent" AND ExecutionStatus = "Completed"',
+    `WorkflowType = "agent" AND CloseTime < "${closeTime?.toISOString()}"`,
   );
   expect(count).toBeLessThan(CROWD / 2);
-  await Promise.all(crowd.map((agent) => agent.result()));
 }, 120_000);
 
 test("an agent's turns, sessions, sub-agents and their turns are its tenant's, and a fork stays so", async () => {

@@ -1,5 +1,5 @@
 // Waiting for one or several sessions without polling them.
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { SessionHandle } from '../../../client/session-handle';
@@ -41,11 +41,16 @@ async function running(session: number, code: string): Promise<SessionHandle> {
 
 const untilFile = (name: string): string => `until [ -e ${agent}-${name} ]; do sleep 0.01; done`;
 const touch = (name: string): void => writeFileSync(join(files.directory, `${agent}-${name}`), '');
+/** Code that prints `text` and goes on until it is ended, and whether it has printed. */
+const printing = (text: string): string => `echo ${text}; touch ${agent}-${text}; sleep 1000`;
+const untilPrinted = (text: string): Promise<void> =>
+  until(() => existsSync(join(files.directory, `${agent}-${text}`)));
 
 test('a wait for any of several sessions is over when the first of them is, and leaves the others alone', async () => {
-  const first = await running(1, 'echo one; sleep 1000');
+  const first = await running(1, printing('one'));
   await running(2, `${untilFile('go')}; (exit 5)`);
   const waiting = first.wait({ sessions: [1, 2], mode: 'any', waitMs: 30_000 });
+  await untilPrinted('one');
   touch('go');
   expect(await waiting).toMatchObject({
     met: true,
@@ -118,7 +123,8 @@ test('the condition and the end of the process are told apart', async () => {
 });
 
 test('a timeout reports the state, and programs keep running', async () => {
-  const session = await running(1, 'echo begun; sleep 1000');
+  const session = await running(1, printing('begun'));
+  await untilPrinted('begun');
   expect(await session.wait({ waitMs: 50 })).toMatchObject({
     met: false,
     sessions: [{ reason: 'timeout', view: { state: 'running', output: 'begun\n' } }],
@@ -140,8 +146,8 @@ test('a model waits for two sessions with one call, and is told what it has not 
     text: call('code_execution_tool', { runtime: 'terminal', session, code }),
   });
   const model = files.model([
-    start(1, 'echo "started one"; sleep 0.7; echo "finished one"; (exit 6)'),
-    start(2, 'echo "started two"; sleep 0.7; echo "finished two"'),
+    start(1, 'echo "started one"; sleep 3; echo "finished one"; (exit 6)'),
+    start(2, 'echo "started two"; sleep 3; echo "finished two"'),
     { text: call('wait', { sessions: [1, 2], for: 'exit', timeout_ms: 20_000 }) },
     { text: 'both are done' },
   ]);

@@ -56,7 +56,8 @@ const conversation = (...replies: Reply[]): AgentInput => ({
 test('an agent is idle and waits for a message, works, is idle again, and has ended; each change is one event', async () => {
   const id = uniqueId('told');
   const agent = engine.client.agent(id);
-  await agent.start(conversation({ text: 'one', delayMs: 1_000 }));
+  // Works long enough to be seen at it, by a busy machine, too.
+  await agent.start(conversation({ text: 'one', delayMs: 6_000 }));
   const workflowId = `agent/${id}`;
   expect(await told(workflowId)).toEqual(['idle', 'message']);
   const answered = agent.send('go');

@@ -140,7 +140,8 @@ test('a worker killed in a model call and in a command is told, and what another
   for (const kill of of(line, 'kill')) expect(kill).toMatchObject({ text: goesOn, turn: 1 });
   expect(of(line, 'command')).toMatchObject([{ outcome: 'exit code 0' }]);
 
-  const slow = await start([{ text: 'late', delayMs: 2_000 }]);
+  // Long enough for its attempt to be seen and its worker to be killed, on a busy machine, too.
+  const slow = await start([{ text: 'late', delayMs: 5_000 }]);
   await until(async () => {
     const turn = engine.client.temporal.workflow.getHandle(`agent/${slow}/turn/1`);
     const found = await turn.describe().catch(() => undefined);

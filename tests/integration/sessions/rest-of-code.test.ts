@@ -90,7 +90,8 @@ const ENDS: Record<string, (id: string, cwd: string) => Promise<void>> = {
     await client.agent(id).stop();
   },
   'an agent answers its task': async (id, cwd) => {
-    await agentWith(id, cwd, { text: 'done', delayMs: 2_500 });
+    // Long enough for all to be seen asleep, on a busy machine, too.
+    await agentWith(id, cwd, { text: 'done', delayMs: 10_000 });
     await allSleep(cwd);
     expect(await client.agent(id).result()).toMatchObject({ answer: 'done' });
   },

@@ -52,7 +52,8 @@ test('a session opened ahead has its shell before the first command, in its fold
 test('an agent opens the requested sessions in parallel with its first step, and closes them if unused', async () => {
   const id = uniqueId('ahead');
   const agent = client.agent(id);
-  const model = files.model([{ text: 'done', delayMs: 1_500 }]);
+  // Long enough to see the session open meanwhile, on a busy machine, too.
+  const model = files.model([{ text: 'done', delayMs: 10_000 }]);
   await agent.start({ task: 'go', model, openSessions: [3] });
   const session = client.session({ agent: id, session: 3 });
   await until(async () => (await session.state().catch(() => null))?.status === 'idle');
