@@ -322,7 +322,8 @@ describe('a host that listens', () => {
     await again.sees('got fine');
     again.types(LEAVE);
     expect(await again.exits()).toBe(0);
-  });
+    // A host and two command lines are started, and two ends of a host waited for.
+  }, 180_000);
 });
 
 describe('a host that does not listen', () => {
