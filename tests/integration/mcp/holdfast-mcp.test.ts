@@ -82,9 +82,10 @@ test('a command reports its progress, which keeps a client with a short timeout 
   const seen: number[] = [];
   const { structuredContent } = await call(
     'exec',
-    { code: 'sleep 5; echo late', session: 3 },
+    { code: 'sleep 12; echo late', session: 3 },
     {
-      timeout: 3_500,
+      // It is told every two seconds, by a busy machine a few later.
+      timeout: 9_000,
       resetTimeoutOnProgress: true,
       onprogress: ({ progress }: { progress: number }) => seen.push(progress),
     },
