@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { readJson } from '../../system/json-file';
 import { logEnd, readLog } from '../../exec/output/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import { stopWorker } from '../../workers/process/worker-process';
@@ -10,6 +9,7 @@ import { runningWorker } from '../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { count, isLongRun } from '../helpers/long-run';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
+import { holderRecord } from '../helpers/holder-record';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 let files: Scratch;
@@ -104,8 +104,7 @@ test('SIGKILL of a holder gives lost and an exact prefix, and the same command n
   const running = session.exec({ code, id: 'lost-one' });
   await untilLogHas(session.ref.session, 50_000);
   const paths = sessionPaths(engine.dataDir, session.ref);
-  const holder = readJson<{ identity: { pid: number } }>(paths.holder);
-  process.kill(holder?.identity.pid ?? 0, 'SIGKILL');
+  process.kill(holderRecord(engine, session.ref).identity.pid, 'SIGKILL');
   const view = await running;
   expect(view).toMatchObject({ state: 'lost', exitCode: null, killedBy: { by: 'host_lost' } });
   const lines = readLog(paths.log, 0, view.to).toString('latin1').split('\r\n').slice(0, -1);

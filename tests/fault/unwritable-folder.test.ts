@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../client/session-handle';
 import type { HolderRecord } from '../../exec/client/holder-client';
-import { readJson } from '../../system/json-file';
 import { processStat } from '../../system/processes/proc';
 import { isAlive } from '../../system/processes/process-identity';
-import { sessionPaths } from '../../exec/session-paths';
 import { runningWorker, workerPaths } from '../../workers/process/worker-record';
 import { EngineOfItsOwn, processesNaming } from '../helpers/engine-of-its-own';
 import { immutableFiles, isPossible, readOnlyMount, type Way } from '../helpers/unwritable';
 import { until } from '../helpers/until';
+import { holderRecord } from '../helpers/holder-record';
 
 const AT_ONCE = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0, promptMs: 0 };
 const engine = new EngineOfItsOwn({ ownServer: true });
@@ -38,11 +37,7 @@ afterAll(async () => {
 
 let sessions = 0;
 const newSession = (): SessionHandle => engine.client.session({ agent: 'cli', session: sessions++ });
-function holderOf({ ref }: SessionHandle): HolderRecord['identity'] {
-  const record = readJson<HolderRecord>(sessionPaths(engine.dataDir, ref).holder);
-  if (!record) throw new Error('no holder');
-  return record.identity;
-}
+const holderOf = ({ ref }: SessionHandle): HolderRecord['identity'] => holderRecord(engine, ref).identity;
 async function stop(session: SessionHandle): Promise<number> {
   const { pid } = holderOf(session);
   process.kill(pid, 'SIGSTOP');

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
+import type { SessionHandle } from '../../../client/session-handle';
 import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { TURN_MESSAGES } from '../../../contracts/messages/to-agents';
@@ -11,6 +12,7 @@ import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { writePackage } from '../../helpers/python-packages';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
+import { holderRecord } from '../../helpers/holder-record';
 
 const engine = new EngineOfItsOwn();
 const files = scratch();
@@ -36,9 +38,12 @@ afterAll(async () => {
 
 let sessions = 0;
 /** A session of the agent all of whose commands need approval. */
-function asked(): { session: ReturnType<typeof engine.client.session>; workflowId: string } {
-  const ref = { agent: 'asked', host: 'local', session: sessions++ };
-  return { session: engine.client.session(ref, { yield: QUICK_YIELD }), workflowId: sessionWorkflowId(ref) };
+const asked = (): { session: SessionHandle; workflowId: string } => newSession('asked');
+
+function newSession(agent: string): { session: SessionHandle; workflowId: string } {
+  const ref = { agent, host: 'local', session: sessions++ };
+  const session = engine.client.session(ref, { yield: QUICK_YIELD, cwd: files.directory });
+  return { session, workflowId: sessionWorkflowId(ref) };
 }
 
 async function untilWaits(workflowId: string): Promise<WaitingApproval> {
@@ -51,6 +56,10 @@ async function untilWaits(workflowId: string): Promise<WaitingApproval> {
   if (!one) throw new Error('nothing waits');
   return one;
 }
+
+/** Whose calls of `write_file` need approval, and no command. */
+const scriptThatWrites = (path: string): string =>
+  `import codex_tools\nprint(codex_tools.write_file(file_path=${JSON.stringify(path)}, content="w"))`;
 
 const marker = (): string => join(files.directory, uniqueId('ran'));
 
@@ -134,13 +143,7 @@ test('a denied command is refused at once, and nothing waits', async () => {
 });
 
 describe('by findings in the code', () => {
-  const free = (): { session: ReturnType<typeof engine.client.session>; workflowId: string } => {
-    const ref = { agent: uniqueId('free'), host: 'local', session: 0 };
-    return {
-      session: engine.client.session(ref, { yield: QUICK_YIELD }),
-      workflowId: sessionWorkflowId(ref),
-    };
-  };
+  const free = (): ReturnType<typeof newSession> => newSession(uniqueId('free'));
 
   test.each([
     ['terminal', 'D=/; rm -rf "$D"', 'destructive', 'line 1, column 6'],
@@ -322,9 +325,8 @@ describe('of an agent', () => {
 
   test('a script’s call waits in its session, and the agent’s own signal for that session approves it', async () => {
     const path = marker();
-    const script = `import codex_tools\nprint(codex_tools.write_file(file_path=${JSON.stringify(path)}, content="w"))`;
     const id = await start([
-      { text: call('code_execution_tool', { runtime: 'python', code: script }) },
+      { text: call('code_execution_tool', { runtime: 'python', code: scriptThatWrites(path) }) },
       { text: call('code_execution_tool', { runtime: 'output', wait: 'exit' }) },
       { text: 'done' },
     ]);
@@ -338,23 +340,27 @@ describe('of an agent', () => {
     await expect(agent.executeUpdate('approve', { args: [{ session: 7 }] })).rejects.toThrow();
   });
 
-  test('a script’s abandoned call no longer waits for approval; one of a background job outlives the next command', async () => {
-    const ref = { agent: uniqueId('gone'), host: 'local', session: 0 };
-    const session = engine.client.session(ref, { yield: QUICK_YIELD, cwd: files.directory });
-    const workflowId = sessionWorkflowId(ref);
-    const [path, script] = [marker(), join(files.directory, 'writes.py')];
-    const code = `import codex_tools\nprint(codex_tools.write_file(file_path=${JSON.stringify(path)}, content="w"))`;
-    await session.exec({ runtime: 'python', code });
+  test.each<[string, (session: SessionHandle) => unknown]>([
+    ['a Ctrl-C', (session) => session.input({ keys: ['ctrl-c'] })],
+    ['a kill of its terminal', ({ ref }) => process.kill(holderRecord(engine, ref).identity.pid, 'SIGKILL')],
+  ])('a script’s call no longer waits for approval after %s', async (_what, end) => {
+    const { session, workflowId } = newSession('gone');
+    await session.exec({ runtime: 'python', code: scriptThatWrites(marker()) });
     await untilWaits(workflowId);
-    await session.input({ keys: ['ctrl-c'] });
+    await end(session);
     await until(async () => (await engine.client.approvals.of(workflowId)).length === 0);
-    writeFileSync(script, code);
+  });
+
+  test('the call of a background job that waits for approval outlives the next command', async () => {
+    const { session, workflowId } = newSession('stays');
+    const [path, script] = [marker(), join(files.directory, 'writes.py')];
+    writeFileSync(script, scriptThatWrites(path));
     await session.exec({ code: `python3 ${script} > /dev/null 2>&1 &` });
     const { id } = await untilWaits(workflowId);
     expect((await session.exec({ code: 'echo meanwhile' })).output).toContain('meanwhile');
     await engine.client.approvals.approve(workflowId, { id });
     await until(() => existsSync(path));
-  }, 40_000);
+  });
 
   test('an interrupted turn asks about none of the remaining calls', async () => {
     const [path, go] = [marker(), marker()];

@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Work } from '../../../cli/print/work';
 import { agentWorkflowId } from '../../../contracts/ids';
-import type { HolderRecord } from '../../../exec/client/holder-client';
-import { readJson } from '../../../system/json-file';
-import { sessionPaths } from '../../../exec/session-paths';
 import { toolCall } from '../../../testing/scripted-model';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
+import { holderRecord } from '../../helpers/holder-record';
 
 const engine = new EngineOfItsOwn();
 let cwd: string;
@@ -72,8 +70,7 @@ test('who ended a command is shown, with the reason and when', async () => {
 test('a session whose holder is stopped does not answer, and says so with the pid', async () => {
   const session = engine.client.session({ agent: 'cli', session: 9 }, { cwd });
   await session.exec({ code: 'sleep 1000', yield: background });
-  const { pid } = readJson<HolderRecord>(sessionPaths(engine.dataDir, session.ref).holder)?.identity ?? {};
-  if (!pid) throw new Error('no holder');
+  const { pid } = holderRecord(engine, session.ref).identity;
   process.kill(pid, 'SIGSTOP');
   const row = await rowOf(session.workflowId).finally(() => process.kill(pid, 'SIGCONT'));
   expect(row?.doing).toBe(`does not answer: pid ${pid} is stopped by a signal (T): sleep 1000`);

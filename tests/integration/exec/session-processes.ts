@@ -1,12 +1,10 @@
 // Inspects the processes of sessions from outside, only through /proc, and waits for facts about them.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HolderRecord } from '../../../exec/client/holder-client';
-import { readJson } from '../../../system/json-file';
 import { segmentsOf } from '../../../exec/output/log-segments';
 import { listNumeric, readLink } from '../../../system/processes/proc';
-import { sessionPaths } from '../../../exec/session-paths';
 import type { TestHost } from '../../helpers/session-host';
+import { holderRecord } from '../../helpers/holder-record';
 
 /** Living processes whose working folder or command line holds one of `marks`. */
 export function processesMarked(...marks: string[]): string[] {
@@ -78,8 +76,4 @@ export const linksOf = (pid: string | number | undefined): string[] =>
   listNumeric(`/proc/${pid}/fd`).flatMap((fd) => readLink(`/proc/${pid}/fd/${fd}`) ?? []);
 
 /** Process id of a session's holder. */
-export function holderOf(t: TestHost, ref = t.ref): number {
-  const record = readJson<HolderRecord>(sessionPaths(t.dataDir, ref).holder);
-  if (!record) throw new Error('the session has no holder');
-  return record.identity.pid;
-}
+export const holderOf = (t: TestHost, ref = t.ref): number => holderRecord(t, ref).identity.pid;

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import type { TimeLine, TimeLineEntry } from '../../../contracts/gateway/time-line';
 import { encryptedPayloads } from '../../../encryption/data-converter';
-import { sessionPaths } from '../../../exec/session-paths';
-import { readJson } from '../../../system/json-file';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { longTest } from '../../helpers/long-run';
 import { RemoteHost } from '../../helpers/remote-host';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
+import { holderRecord } from '../../helpers/holder-record';
 
 jest.setTimeout(180_000);
 
@@ -225,10 +224,8 @@ test('a command whose shell was lost says so, and one on another host is told wi
 
 /** The process that owns the terminal of the agent's session 0. */
 function killHolder(agent: string): void {
-  const paths = sessionPaths(engine.dataDir, { agent, host: 'local', session: 0 });
-  const holder = readJson<{ identity: { pid: number } }>(paths.holder);
-  if (!holder) throw new Error('no holder');
-  process.kill(holder.identity.pid, 'SIGKILL');
+  const { identity } = holderRecord(engine, { agent, host: 'local', session: 0 });
+  process.kill(identity.pid, 'SIGKILL');
 }
 
 test('histories that are too long are cut at their oldest end, and the time line says so', async () => {

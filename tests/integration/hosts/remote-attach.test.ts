@@ -9,8 +9,6 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../../contracts/ids';
 import { attachCertificate } from '../../../exec/attach/attach-keys';
 import { proofOf } from '../../../exec/attach/attach-proof';
-import type { HolderRecord } from '../../../exec/client/holder-client';
-import { readJson } from '../../../system/json-file';
 import { sessionPaths } from '../../../exec/session-paths';
 import { RemoteTerminal } from '../../../exec/attach/remote-terminal';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
@@ -19,6 +17,7 @@ import { LEAVE, Person, TELL_SIZE } from '../../helpers/person';
 import { RemoteHost } from '../../helpers/remote-host';
 import { QUICK_YIELD, scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
+import { holderRecord } from '../../helpers/holder-record';
 
 const engine = new EngineOfItsOwn();
 const files = scratch();
@@ -92,7 +91,9 @@ const audit = (): string => readFileSync(join(pi.dataDir, 'audit.pi.jsonl'), 'ut
 describe('a host that listens', () => {
   test('typed text reaches the program at once, in the person’s size, and the detach key leaves it running', async () => {
     const agent = newAgent();
-    const loop = `while :; do ${TELL_SIZE}; read -r -t 0.1 line && echo "got $line"; done`;
+    // A read whose time is over keeps what it got of the line.
+    const reads = 'if read -r -t 0.1 more; then echo "got $line$more"; line=; else line+=$more; fi';
+    const loop = `while :; do ${TELL_SIZE}; ${reads}; done`;
     await running(agent, `bash -c 'echo hello; ${loop}'`);
     const ann = person(agent);
     await ann.sees('attached; ctrl-] leaves');
@@ -181,7 +182,7 @@ describe('a host that listens', () => {
       const agent = newAgent();
       await running(agent, 'echo hello; sleep 1234');
       const ref = { agent, host: 'pi', session: 0 };
-      const { pid } = readJson<HolderRecord>(sessionPaths(pi.dataDir, ref).holder)?.identity ?? { pid: 0 };
+      const { pid } = holderRecord(pi, ref).identity;
       const watcher = person(agent, '--watch');
       await watcher.sees('hello');
       process.kill(pid, 'SIGSTOP');

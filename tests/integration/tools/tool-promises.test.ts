@@ -3,12 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
-import type { HolderRecord } from '../../../exec/client/holder-client';
-import { sessionPaths } from '../../../exec/session-paths';
-import { readJson } from '../../../system/json-file';
 import { packageRoot } from '../../../system/package-root';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { until } from '../../helpers/until';
+import { holderRecord } from '../../helpers/holder-record';
 
 const TOOLS = [join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs')];
 const engine = new EngineOfItsOwn();
@@ -72,10 +70,7 @@ test('Ctrl-C in the session cancels the call that its script waits for: the tool
 }, 60_000);
 
 describe('when the terminal of a script is killed, the call that it waits for is cancelled', () => {
-  const killHolder = (): void => {
-    const record = readJson<HolderRecord>(sessionPaths(engine.dataDir, session.ref).holder);
-    if (record) process.kill(record.identity.pid, 'SIGKILL');
-  };
+  const killHolder = (): void => void process.kill(holderRecord(engine, session.ref).identity.pid, 'SIGKILL');
   const noCallRuns = async (): Promise<void> => {
     const workflow = engine.client.temporal.workflow.getHandle(session.workflowId);
     await until(async () => ((await workflow.describe()).raw.pendingActivities ?? []).length === 0);

@@ -8,7 +8,7 @@ import { connectionBounds } from '../../../../system/processes/descriptors';
 import { HolderClient, type HolderRecord } from '../../../../exec/client/holder-client';
 import { Attachments } from '../../../../exec/holder/attachments';
 import { Session } from '../../../../exec/holder/session';
-import { readJson, writeJson } from '../../../../system/json-file';
+import { writeJson } from '../../../../system/json-file';
 import { identityOf } from '../../../../system/processes/process-identity';
 import {
   FrameDecoder,
@@ -24,13 +24,13 @@ import type { HolderConfig } from '../../../../exec/holder-config';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, linksOf, otherSession } from '../session-processes';
+import { holderRecord } from '../../../helpers/holder-record';
 
 let t: TestHost;
 beforeEach(() => (t = testHost()));
 afterEach(() => endWithoutTrace(t));
 
-const record = (): HolderRecord =>
-  readJson<HolderRecord>(sessionPaths(t.dataDir, t.ref).holder) as HolderRecord;
+const record = (): HolderRecord => holderRecord(t, t.ref);
 
 /** A server in place of a session's holder, which records requests and gives scripted answers. */
 async function pretend(

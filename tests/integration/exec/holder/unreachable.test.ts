@@ -6,7 +6,6 @@ import { armSession } from '../../../../exec/client/arm-session';
 import { Attachment } from '../../../../exec/attach/attachment';
 import { HolderClient, type HolderRecord } from '../../../../exec/client/holder-client';
 import { contentHash } from '../../../../exec/command-records';
-import { readJson } from '../../../../system/json-file';
 import { processStat } from '../../../../system/processes/proc';
 import { isAlive } from '../../../../system/processes/process-identity';
 import { SessionHost } from '../../../../exec/host/session-host';
@@ -17,6 +16,7 @@ import { detectTreeKill } from '../../../../exec/processes/process-tree';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, logOf, otherSession, processesMarked } from '../session-processes';
+import { holderRecord } from '../../../helpers/holder-record';
 
 /** Time limit for telling callers: it takes four seconds, and a busy machine more. */
 const TOLD_MS = 10_000;
@@ -32,11 +32,7 @@ afterEach(async () => {
   await endWithoutTrace(t);
 });
 
-const recordOf = (): HolderRecord => {
-  const record = readJson<HolderRecord>(sessionPaths(t.dataDir, t.ref).holder);
-  if (!record) throw new Error('no holder');
-  return record;
-};
+const recordOf = (): HolderRecord => holderRecord(t, t.ref);
 
 /** What a call is refused with, and after how long. */
 async function refusal(call: Promise<unknown>): Promise<{ error: HoldfastError; ms: number }> {

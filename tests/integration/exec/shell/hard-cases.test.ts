@@ -1,9 +1,8 @@
 // Regressions: each was found by a test or a review and failed before its fix.
-import { readJson } from '../../../../system/json-file';
 import { SessionHost } from '../../../../exec/host/session-host';
-import { sessionPaths } from '../../../../exec/session-paths';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { endWithoutTrace } from '../session-processes';
+import { holderRecord } from '../../../helpers/holder-record';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
@@ -79,8 +78,7 @@ test('ctrl-c ends a loop of jobs that are too short to be signalled', async () =
 
 test('a session whose holder has just been killed answers as lost at once, whatever is asked', async () => {
   await t.run('sleep 1000', { yield: { firstOutputMs: 0 } });
-  const { identity } = readJson<{ identity: { pid: number } }>(sessionPaths(t.dataDir, t.ref).holder) ?? {};
-  process.kill(identity?.pid ?? 0, 'SIGKILL');
+  process.kill(holderRecord(t, t.ref).identity.pid, 'SIGKILL');
   const [status, reset, typed] = await Promise.all([
     t.host.status(t.ref),
     t.host.reset(t.ref, { id: 'late', reason: null, by: 'reset' }),

@@ -19,14 +19,12 @@ import type {
 } from '../../../../contracts/sessions/host';
 import { DEFAULT_YIELD } from '../../../../contracts/sessions/session';
 import { AuditLog } from '../../../../exec/host/audit-log';
-import type { HolderRecord } from '../../../../exec/client/holder-client';
 import { HostAccess } from '../../../../exec/host/host-access';
-import { readJson } from '../../../../system/json-file';
 import { processStat } from '../../../../system/processes/proc';
 import { SessionHost } from '../../../../exec/host/session-host';
-import { sessionPaths } from '../../../../exec/session-paths';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { until } from '../../../helpers/until';
+import { holderRecord } from '../../../helpers/holder-record';
 
 const CLAIMED_AT = 1_000;
 const AT_ONCE = { ...DEFAULT_YIELD, firstOutputMs: 0, betweenOutputMs: 0 };
@@ -102,7 +100,7 @@ const input = (given: Partial<SendInputInput> = {}): SendInputInput => ({
 });
 
 async function stop(): Promise<number> {
-  const { pid } = readJson<HolderRecord>(sessionPaths(t.dataDir, t.ref).holder)?.identity ?? { pid: 0 };
+  const { pid } = holderRecord(t, t.ref).identity;
   stopped.push(pid);
   process.kill(pid, 'SIGSTOP');
   await until(() => processStat(pid)?.state === 'T');
