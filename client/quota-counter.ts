@@ -18,7 +18,7 @@ export class QuotaCounter {
   async read(): Promise<DayUse | null> {
     const { client } = this;
     try {
-      return await deliver({ ...this.to, needsWorker: true }, () =>
+      return await deliver({ ...this.to, needsWorker: true, isQuery: true }, () =>
         sendQuery(client.workflow.getHandle(this.to.workflowId), QUOTA_MESSAGES.state),
       );
     } catch (err) {

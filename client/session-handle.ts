@@ -34,7 +34,7 @@ import type {
   ToolResultsRequest,
 } from '../contracts/tools/tools';
 import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
-import { deliver, type ServerFacts } from './delivery/deliver';
+import { deliver, type Delivery, type ServerFacts } from './delivery/deliver';
 import { sendQuery, sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
 import { withAttributes, type StartAttributes } from './delivery/with-attributes';
 
@@ -128,7 +128,7 @@ export class SessionHandle {
 
   /** The session's state. Also works for a closed session. */
   state(): Promise<SessionState> {
-    return this.deliver((handle) => sendQuery(handle, MESSAGES.state));
+    return this.deliver((handle) => sendQuery(handle, MESSAGES.state), { isQuery: true });
   }
 
   /** Ends everything in the session and the session itself. */
@@ -184,10 +184,13 @@ export class SessionHandle {
     return this.deliver((_handle, client) => sendUpdate(client, workflowId, { message, request, id }));
   }
 
-  private async deliver<T>(send: (handle: WorkflowHandle, client: Client) => Promise<T>): Promise<T> {
+  private async deliver<T>(
+    send: (handle: WorkflowHandle, client: Client) => Promise<T>,
+    { isQuery }: Pick<Delivery, 'isQuery'> = {},
+  ): Promise<T> {
     const { workflowId, server } = this;
     const client = await this.home();
-    const to = { client, server, workflowId, needsWorker: true, what: 'The session' };
+    const to = { client, server, workflowId, needsWorker: true, isQuery, what: 'The session' };
     return deliver(to, () => send(client.workflow.getHandle(workflowId), client));
   }
 }

@@ -19,7 +19,7 @@ import { sessionEnvironment } from '../../exec/host/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
 import { engineEnvironment, exposedNow, outsideProgram } from '../../workers/configuration/exposed';
 import { readClientSettings } from '../../workers/configuration/read-client-settings';
-import { runningWorker } from '../../workers/process/worker-record';
+import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
 import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { styled } from '../terminal/terminal-style';
@@ -243,7 +243,10 @@ function connecting(options: GlobalOptions, dataDir: string, running: EngineReco
       throw new HoldfastError('no_server', { address, reason: 'not running' });
     const dataConverter = encryptedPayloads(readClientSettings(dataDir, configOf(options)).encryption);
     const temporal = await connectTemporal({ ...server, address }, { dataConverter });
-    return new HoldfastClient(temporal, address, { queue: runningWorker(dataDir)?.queue });
+    return new HoldfastClient(temporal, address, {
+      queue: runningWorker(dataDir)?.queue,
+      findSilentWorker: () => findSilentWorker(dataDir),
+    });
   };
 }
 

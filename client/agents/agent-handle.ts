@@ -210,7 +210,7 @@ export class AgentHandle {
 
   /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */
   ownState(): Promise<AgentState> {
-    return deliver(this.delivery, () => sendQuery(this.handle, MESSAGES.state));
+    return deliver(this.question, () => sendQuery(this.handle, MESSAGES.state));
   }
 
   /** The messages of the turns that have ended: `limit` of them, or as many as there are after `from`. */
@@ -228,7 +228,7 @@ export class AgentHandle {
   /** One page, from the current run or an earlier one. */
   page(request: TranscriptRequest, runId?: string): Promise<TranscriptPage> {
     const handle = this.client.workflow.getHandle(this.workflowId, runId);
-    return deliver(this.delivery, () => sendQuery(handle, MESSAGES.transcript, request));
+    return deliver(this.question, () => sendQuery(handle, MESSAGES.transcript, request));
   }
 
   /** Yields each message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
@@ -289,7 +289,7 @@ export class AgentHandle {
     const workflowId = turnWorkflowId(this.id, turn);
     const handle = this.client.workflow.getHandle(workflowId);
     try {
-      return await deliver({ ...this.delivery, workflowId, what: 'The turn' }, () =>
+      return await deliver({ ...this.question, workflowId, what: 'The turn' }, () =>
         sendQuery(handle, TURN_MESSAGES.transcript, { from }),
       );
     } catch (err) {
@@ -297,6 +297,10 @@ export class AgentHandle {
       if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
       throw err;
     }
+  }
+
+  private get question(): Delivery {
+    return { ...this.delivery, isQuery: true };
   }
 
   private get handle(): WorkflowHandle {

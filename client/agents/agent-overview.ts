@@ -101,7 +101,7 @@ export function ask<Answer>({
   query,
   what,
 }: Question<Answer>): Promise<Answer | null> {
-  const to = { client, server, workflowId, needsWorker: true, what };
+  const to = { client, server, workflowId, needsWorker: true, isQuery: true, what };
   return inTime(client, () => deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), query)));
 }
 

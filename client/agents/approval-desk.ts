@@ -8,7 +8,7 @@ import type { Message } from '../../contracts/messages/message';
 import { APPROVAL_MESSAGES as MESSAGES } from '../../contracts/messages/to-askers';
 import type { OpenQuestion } from '../../contracts/agents/questions';
 import { parseRequest } from '../../contracts/schemas/parse-request';
-import { deliver, type ServerFacts } from '../delivery/deliver';
+import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import { sendQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { inTime } from './agent-overview';
@@ -70,13 +70,17 @@ export class ApprovalDesk {
     workflowId,
     id,
   }: Pick<WaitingApproval, 'workflowId' | 'id'>): Promise<WaitingApproval | undefined> {
-    const [one] = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals, { id }));
+    const [one] = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals, { id }), {
+      isQuery: true,
+    });
     return one?.id === id ? { ...one, workflowId } : undefined;
   }
 
   /** The pending approvals of one session or turn. */
   async of(workflowId: string): Promise<WaitingApproval[]> {
-    const waiting = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals));
+    const waiting = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals), {
+      isQuery: true,
+    });
     return waiting.map((one) => ({ ...one, workflowId }));
   }
 
@@ -102,10 +106,14 @@ export class ApprovalDesk {
     );
   }
 
-  private async deliver<T>(workflowId: string, send: (handle: WorkflowHandle) => Promise<T>): Promise<T> {
+  private async deliver<T>(
+    workflowId: string,
+    send: (handle: WorkflowHandle) => Promise<T>,
+    { isQuery }: Pick<Delivery, 'isQuery'> = {},
+  ): Promise<T> {
     const { server, namespaces } = this;
     const client = await namespaces.clientOf(parseSessionWorkflowId(workflowId)?.host ?? LOCAL_HOST);
-    const to = { client, server, workflowId, needsWorker: true, what: 'What waits' };
+    const to = { client, server, workflowId, needsWorker: true, isQuery, what: 'What waits' };
     return deliver(to, () => send(client.workflow.getHandle(workflowId)));
   }
 }

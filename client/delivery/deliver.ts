@@ -31,7 +31,7 @@ const RESTARTED_MS = 500;
 const POLLER_SECONDS = 75;
 /** A task that fails this often in a row is not a temporary fault. */
 const STUCK_ATTEMPTS = 4;
-/** A task that timed out and is still pending after this many checks means that its worker is silent. */
+/** A task that timed out, or a query without an answer, after this many checks: the worker is silent. */
 const SILENT_LOOKS = 3;
 const LAST_EVENTS = 50;
 /** An agent, its turn, a sub-agent of that, its turn. */
@@ -60,6 +60,8 @@ export interface Delivery {
   server: ServerFacts;
   /** Whether an answer needs a worker; a call that waits for a result may wait for a worker, too. */
   needsWorker: boolean;
+  /** Answered within moments by a worker that is there; the server keeps no task of it that could be seen to time out. */
+  isQuery?: boolean | undefined;
 }
 
 /**
@@ -161,7 +163,7 @@ async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>, graceMs:
 }
 
 async function unableToAnswer(
-  { client, workflowId, needsWorker, server }: Delivery,
+  { client, workflowId, needsWorker, isQuery = false, server }: Delivery,
   graceMs: number,
   signal: AbortSignal,
 ): Promise<never> {
@@ -196,9 +198,10 @@ async function unableToAnswer(
     // Where workers are killed again and again, tasks are completed in between.
     if (stuck?.progress !== progress) silentLooks = 0;
     progress = stuck?.progress;
-    silentLooks = stuck?.how === 'times out' && needsWorker ? silentLooks + 1 : 0;
-    if (stuck && silentLooks >= SILENT_LOOKS && Date.now() >= until)
-      throw new HoldfastError('worker_silent', { taskQueue, got: stuck.got });
+    const isSilent = needsWorker && (stuck?.how === 'times out' || (isQuery && !stuck && isPolled));
+    silentLooks = isSilent ? silentLooks + 1 : 0;
+    if (silentLooks >= SILENT_LOOKS && Date.now() >= until)
+      throw new HoldfastError('worker_silent', { taskQueue, got: stuck?.got ?? workflowId });
     const isSuspicious = stuck !== undefined || !isPolled;
     const longerMs = pauseMs * (needsWorker ? GROWTH.answer : GROWTH.result);
     pauseMs = isSuspicious ? WORKER_CHECK_MS : Math.min(longerMs, LONGEST_LOOK_MS);

@@ -169,6 +169,7 @@ export class HostDirectory {
       server: this.server,
       workflowId,
       needsWorker: true,
+      isQuery: true,
       what: 'The host',
     };
     return deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), MESSAGES.state));
