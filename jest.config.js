@@ -8,7 +8,9 @@ process.env.GOGC ??= '400';
 
 /** One server and one build for the whole run; see tests/helpers/global-setup.ts. */
 module.exports = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tests/helpers/patient-environment.js',
+  // How many times as long as on an idle machine a test may take, and whatever it waits for.
+  globals: { PATIENCE: 3 },
   roots: ['<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
   // See jest.package.config.js.

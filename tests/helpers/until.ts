@@ -1,15 +1,19 @@
 // Polls for a condition that nothing announces.
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** See jest.config.js. */
+declare const PATIENCE: number;
+
 /** Pauses between two checks grow: the work waited for needs the same processors. */
 const [FIRST_PAUSE_MS, PAUSE_MS, LONGEST_PAUSE_MS] = [5, 50, 250];
 
 /** Throws if the condition is never met, so that no loop outlives its test. */
 export async function until(fact: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+  const longestMs = timeoutMs * PATIENCE;
   const began = Date.now();
   for (let pause = FIRST_PAUSE_MS; !(await fact());) {
     const waited = Date.now() - began;
-    if (waited > timeoutMs) throw new Error(`within ${timeoutMs} ms it did not come true: ${String(fact)}`);
+    if (waited > longestMs) throw new Error(`within ${longestMs} ms it did not come true: ${String(fact)}`);
     await delay(pause);
     // Of what takes seconds, a tenth more is no matter.
     pause = Math.min(pause * 1.5, Math.max(PAUSE_MS, waited / 10), LONGEST_PAUSE_MS);

@@ -2,10 +2,14 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { CATALOGUE } from '../../../contracts/errors/catalogue';
 import type { ErrorEntry } from '../../../contracts/errors/error-entry';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { History, Outcome } from './history';
+
+/** An update's failure holds an activity's, and that the real one. */
+const CAUSES = 6;
 
 export class Recorder {
   /** Working folder of all shells, which also marks their processes. */
@@ -34,7 +38,8 @@ export class Recorder {
 
   /** A failure as the caller of an effect is told it. */
   tellFailure(effect: string, err: unknown): void {
-    if (!(err instanceof HoldfastError)) this.history.odd.push(`${effect}: ${String(err)}`);
+    if (!(err instanceof HoldfastError))
+      this.history.odd.push(`${effect}: ${inspect(err, { depth: CAUSES })}`);
     this.tell(effect, err instanceof HoldfastError ? outcomeOf(err.effect) : 'possible', String(err));
   }
 
