@@ -1,7 +1,8 @@
 // The activities of one host: thin wrappers around its sessions. They run on `host.<name>` alone.
 import { CompleteAsyncError, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { TemporalFailure } from '@temporalio/common';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import type {
   CloseSessionInput,
@@ -283,6 +284,10 @@ function asFarAsKnown(err: HoldfastError, what: string): HoldfastError {
   return new HoldfastError('unknown_outcome', { what, reason });
 }
 
+/** Another attempt follows, or the answer comes later. */
+const isForTemporal = (err: unknown): boolean =>
+  err instanceof TemporalFailure || err instanceof CompleteAsyncError;
+
 /**
  * Refuses sessions of other hosts and anything that the host's access does not allow, and audits both; sends heartbeats
  * while one waits, and gives failures their code.
@@ -332,7 +337,11 @@ function guarded(
       } catch (err) {
         // System failures are reported; Temporal would retry for days otherwise.
         const known = asStorageFailure(err);
-        if (!(known instanceof HoldfastError)) throw known;
+        if (!(known instanceof HoldfastError)) {
+          if (what !== 'runCommand' || isForTemporal(known)) throw known;
+          // Tried once: its failure is the answer to its caller.
+          throw toFailure(new HoldfastError('internal', { reason: reasonOf(known) }));
+        }
         const [named, effect] = EFFECTS[what];
         throw toFailure(effect === 'mutates' ? asFarAsKnown(known, named) : known);
       } finally {

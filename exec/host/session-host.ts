@@ -98,8 +98,8 @@ export class SessionHost implements Terminals {
     const isKnown = this.commandRecord(ref, id) !== undefined;
     const values = isKnown ? {} : await this.secretsOf(ref, 'command', code);
     if (!isKnown) mayBegin?.();
-    const client = holder ?? (await this.openHolder(ref, cwd));
     try {
+      const client = holder ?? (await this.openHolder(ref, cwd));
       await giveSecrets(values, () => client.request('secrets', { values }), true);
       const tools = this.options.stubs?.folder;
       const request = { id, runtime, code, contentHash: contentHash(runtime, code) };
@@ -116,15 +116,19 @@ export class SessionHost implements Terminals {
       const lives = this.connections.holderOf(ref);
       const why = 'it closes every connection at once';
       if (lives) throw unreachedSince(ref.session, lives, { why, since: Date.now() });
-      const reason = `its holder ended ${attempt} times: ${err.message}`;
-      throw new HoldfastError('terminal_failed', { reason });
+      throw endedAgain(attempt, err);
     }
   }
 
   async open(ref: SessionRef, cwd: string | null, mayBegin?: () => void): Promise<Snapshot> {
-    if (!(await this.connections.find(ref))) {
+    for (let attempt = 1; !(await this.connections.find(ref)); attempt++) {
       mayBegin?.();
-      await this.openHolder(ref, cwd);
+      try {
+        await this.openHolder(ref, cwd);
+      } catch (err) {
+        if (!(err instanceof HolderGone)) throw err;
+        if (attempt === ATTEMPTS) throw endedAgain(attempt, err);
+      }
     }
     return this.status(ref);
   }
@@ -346,6 +350,9 @@ export class SessionHost implements Terminals {
     return deadSnapshot(this.paths(ref), containment(this.options));
   }
 }
+
+const endedAgain = (times: number, { message }: HolderGone): HoldfastError =>
+  new HoldfastError('terminal_failed', { reason: `its holder ended ${times} times: ${message}` });
 
 const asHoldfastError = (err: unknown): HoldfastError => {
   const known = asStorageFailure(err);

@@ -5,6 +5,8 @@ import type { CommandView } from '../../../../contracts/sessions/session';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { readJson } from '../../../../system/json-file';
 import type { HolderRecord } from '../../../../exec/client/holder-client';
+import { HolderPulse } from '../../../../exec/client/holder-pulse';
+import { isAlive } from '../../../../system/processes/process-identity';
 import { runDist } from '../../../helpers/dist-process';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { until } from '../../../helpers/until';
@@ -44,6 +46,44 @@ async function startAndKillWorker(id: string, code: string): Promise<void> {
 
 const runs = (): number =>
   existsSync(join(t.cwd, 'runs')) ? readFileSync(join(t.cwd, 'runs'), 'utf8').split('\n').length - 1 : 0;
+
+describe('a holder that is killed before it is used', () => {
+  /** Kills the first `count` holders between their start and the first connection. */
+  function killNew(count: number): void {
+    const connect = HolderPulse.connect.bind(HolderPulse);
+    let killed = 0;
+    jest.spyOn(HolderPulse, 'connect').mockImplementation(async (record, session) => {
+      if (killed++ < count) {
+        process.kill(record.identity.pid, 'SIGKILL');
+        await until(() => !isAlive(record.identity));
+      }
+      return connect(record, session);
+    });
+  }
+  afterEach(() => jest.restoreAllMocks());
+
+  test('is replaced: the command runs once, in another', async () => {
+    killNew(1);
+    expect((await t.run('echo x >> runs; pwd')).output.trim()).toBe(t.cwd);
+    expect(runs()).toBe(1);
+  });
+
+  test('is replaced where a session is only opened', async () => {
+    killNew(1);
+    expect((await t.host.open(t.ref, null)).command).toBeNull();
+    expect(t.host.isOpen(t.ref)).toBe(true);
+  });
+
+  test('and so are all that follow: the caller is told, and nothing was run', async () => {
+    killNew(Infinity);
+    const refused = { code: 'terminal_failed' };
+    await expect(t.run('echo x >> runs')).rejects.toMatchObject(refused);
+    await expect(t.host.open(t.ref, null)).rejects.toMatchObject(refused);
+    jest.restoreAllMocks();
+    expect((await t.run('echo after')).output.trim()).toBe('after');
+    expect(runs()).toBe(0);
+  });
+});
 
 describe('a second host on the same folder', () => {
   test('sees the running command and its end', async () => {

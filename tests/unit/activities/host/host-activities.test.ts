@@ -130,6 +130,14 @@ test.each(REFUSED)('of %s a first attempt says %s, and that nothing was done', a
   expect(await told(call(1))).toMatchObject({ code, effect: 'none' });
 });
 
+test('an unforeseen error of a command, which is tried once, is told as an error of the catalogue', async () => {
+  const gate = { held: () => Promise.reject(new TypeError('unforeseen')) } as never;
+  expect(await told(at(1, 'runCommand', command('touch ran'), activities({ gate })))).toMatchObject({
+    ...{ code: 'internal', effect: 'possible' },
+    message: expect.stringContaining('unforeseen') as string,
+  });
+});
+
 test.each(REFUSED)(
   'of %s a later attempt says (%s) that it is unknown what an earlier one did',
   async (_what, code, call) => {
