@@ -15,7 +15,7 @@ const VERSION = '1.32.1';
 const SLF4J = '1.7.36';
 const DOWNLOAD_MS = 20_000;
 const MAVEN_MS = 300_000;
-const STARTS = 4;
+const STARTS = 10;
 /** Instead of a path: the vendor's program, which the SDK manages itself. */
 const VENDORS = 'vendor';
 

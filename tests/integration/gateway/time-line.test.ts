@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import type { TimeLine, TimeLineEntry } from '../../../contracts/gateway/time-line';
 import { encryptedPayloads } from '../../../encryption/data-converter';
@@ -36,6 +37,15 @@ async function start(replies: Reply[], id = uniqueId('line')): Promise<string> {
     .agent(id)
     .start({ task: 'first', mode: 'conversation', ...files.settings(replies), yield: QUICK_YIELD });
   return id;
+}
+
+/** An agent whose model takes longer than any test, until `answer` is called: then its next call is answered at once. */
+async function startSlow(more: Reply[] = []): Promise<{ id: string; answer: () => void }> {
+  const id = uniqueId('line');
+  const model = files.model([{ text: 'late', delayMs: 600_000 }, ...more]);
+  await engine.client.agent(id).start({ task: 'first', mode: 'conversation', ...files.settings([]), model });
+  const file = model.slice('scripted:'.length);
+  return { id, answer: () => writeFileSync(file, stringify([{ text: 'late' }, ...more])) };
 }
 
 const isIdle = (id: string) => async (): Promise<boolean> =>
@@ -138,8 +148,7 @@ test('a worker killed in a model call and in a command is told, and what another
   for (const kill of of(line, 'kill')) expect(kill).toMatchObject({ text: goesOn, turn: 1 });
   expect(of(line, 'command')).toMatchObject([{ outcome: 'exit code 0' }]);
 
-  // Long enough for its attempt to be seen and its worker to be killed, on a busy machine, too.
-  const slow = await start([{ text: 'late', delayMs: 5_000 }]);
+  const { id: slow, answer } = await startSlow();
   await until(async () => {
     const turn = engine.client.temporal.workflow.getHandle(`agent/${slow}/turn/1`);
     const found = await turn.describe().catch(() => undefined);
@@ -147,6 +156,7 @@ test('a worker killed in a model call and in a command is told, and what another
     return Number(found?.raw.pendingActivities?.[0]?.state) === 2;
   });
   await engine.killWorker();
+  answer();
   await engine.startWorker();
   await until(isIdle(slow));
   const killed = await engine.client.timeLine(slow);
@@ -157,7 +167,7 @@ test('a worker killed in a model call and in a command is told, and what another
 });
 
 test('a worker that falls silent is told, in a model call and with a task of the agent itself', async () => {
-  const id = await start([{ text: 'late', delayMs: 5_000 }, { text: 'second' }]);
+  const { id, answer } = await startSlow([{ text: 'second' }]);
   const [agent, turn] = [`agent/${id}`, `agent/${id}/turn/1`].map((one) =>
     engine.client.temporal.workflow.getHandle(one),
   );
@@ -175,6 +185,7 @@ test('a worker that falls silent is told, in a model call and with a task of the
     await until(isUnanswered, 60_000);
     await until(async () => ((await call())?.attempt ?? 1) > 1, 60_000);
   } finally {
+    answer();
     process.kill(pid, 'SIGCONT');
   }
   const line = (): Promise<TimeLine> => engine.client.timeLine(id);

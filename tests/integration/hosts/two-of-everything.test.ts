@@ -178,7 +178,7 @@ test.concurrent('a host is free again once its claim was cancelled by an operato
 });
 
 test.concurrent(
-  'a worker stopped by a signal is reported as such by up, exec and doctor, and --replace starts another that answers',
+  'a worker stopped by a signal is reported as such by up, exec, approve and doctor, and --replace starts another that answers',
   async () => {
     const second = folder();
     const { workerPid } = await second.up('--host', 'zeta', '--queue', 'zeta');
@@ -186,12 +186,13 @@ test.concurrent(
     expect(view(one).output).toBe('before\n');
     await second.kill('SIGSTOP');
     await until(() => findSilentWorker(second.dataDir)?.code === 'worker_silent');
-    const [up, exec, doctor] = await Promise.all([
+    const [up, exec, approve, doctor] = await Promise.all([
       second.cli('up'),
       second.cli('exec', '--json', 'echo after'),
+      second.cli('approve'),
       second.cli('doctor'),
     ]);
-    for (const { code, stderr } of [up, exec]) {
+    for (const { code, stderr } of [up, exec, approve]) {
       expect(code).toBe(69);
       expect(stderr).toContain(`The worker ${workerPid} does not answer: it is stopped by a signal`);
       expect(stderr).toContain('holdfast up --replace');
