@@ -1,6 +1,7 @@
 // One check of one piece of code: its findings, its remaining budget, and how nested code is followed.
 import { RUNS_REMOTE, type Findings, type Language, type Place, type Placing } from './findings';
 import { UNKNOWN, isRemote, unquoted } from './text';
+import { timeLimit } from '../system/time-limit';
 import type { Scope } from './bash/scope';
 
 /** Levels of code in code. */
@@ -8,7 +9,7 @@ const MAX_DEPTH = 6;
 const MAX_NESTED = 200;
 /** Function calls: real scripts make far more, through all their branches; each body is followed once in any case. */
 const MAX_CALLS = 200;
-/** For one check, without parsing Python. */
+/** Processor time of one check, without parsing Python. */
 const CHECK_MS = 4_000;
 
 /** Thrown when a check has used up its budget: findings so far count. */
@@ -41,7 +42,7 @@ export type Runner = (check: Check, code: string, placing: Placing, nested: Nest
 export class Check {
   readonly embedded: EmbeddedPython[] = [];
   private nestings = 0;
-  readonly until = Date.now() + CHECK_MS;
+  readonly isOver = timeLimit(CHECK_MS);
   private steps = 0;
   private calls = 0;
 
@@ -52,7 +53,7 @@ export class Check {
 
   /** Throws `TooMuch` when the budget is used up. */
   spend(): void {
-    if (++this.steps % 64 === 0 && Date.now() > this.until) throw new TooMuch('it is too much to follow');
+    if (++this.steps % 64 === 0 && this.isOver()) throw new TooMuch('it is too much to follow');
   }
 
   /** Whether one more call of a function is followed with its arguments. */

@@ -6,8 +6,8 @@ import type { Readable, Writable } from 'node:stream';
 import { packageRoot } from '../system/package-root';
 import type { PythonTree } from './code/estree';
 
-/** Longer than the process gives its parser; it may not get as far. */
-const ANSWER_MS = 4_000;
+/** For a process that hangs: one that only takes long ends itself. */
+const ANSWER_MS = 15_000;
 /** Of code of the greatest allowed length, the answers that were measured took 14 MB at most. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 

@@ -28,7 +28,7 @@ const WORD = /^(?:word|string|raw_string|concatenation|number)$/;
 
 /** The runner of bash. */
 export function runBash(check: Check, code: string, placing: Placing, nested: NestedCode): string {
-  const tree = parseBash(code, check.until);
+  const tree = parseBash(code, check.isOver);
   if (!tree) {
     check.findings.skip('the bash parser took too long');
     return UNKNOWN;

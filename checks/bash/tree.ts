@@ -47,13 +47,12 @@ async function load(): Promise<Parser> {
 
 /**
  * Undefined if it does not finish in time: the grammar can take long for input that is not code.
- * @param until milliseconds since the Unix epoch
+ * @param isOver whether the time has been used up
  */
-export function parseBash(code: string, until: number): BashTree | undefined {
+export function parseBash(code: string, isOver: () => boolean): BashTree | undefined {
   if (!parser) throw new Error('loadBash was not awaited');
   // The declared type lacks the result that stops the parser.
-  const progressCallback = (): boolean => Date.now() > until;
-  const tree = parser.parse(code, null, { progressCallback });
+  const tree = parser.parse(code, null, { progressCallback: isOver });
   if (!tree) {
     parser.reset();
     return undefined;

@@ -9,7 +9,7 @@ import signal
 import sys
 import warnings
 
-# More than the longest allowed code takes; the signal ends the process.
+# Processor time, more than the longest allowed code takes; the signal ends the process.
 PARSE_SECONDS = 3
 
 sys.setrecursionlimit(3_000)
@@ -24,13 +24,13 @@ quoted = json.encoder.encode_basestring_ascii
 
 def main():
     for line in sys.stdin.buffer:
-        signal.alarm(PARSE_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, PARSE_SECONDS)
         tree = None
         try:
             tree, text = answer(json.loads(line))
         except (RecursionError, MemoryError):
             text = '{"fault":"the code is nested too deeply"}'
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
         # Freeing takes a while, too: nobody has to wait for it.

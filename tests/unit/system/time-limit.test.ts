@@ -1,4 +1,4 @@
-import { withinTime } from '../../../system/time-limit';
+import { timeLimit, withinTime } from '../../../system/time-limit';
 
 /** Stands for a thread that gets no processor time: it waits in the kernel. */
 const starve = (ms: number): void => {
@@ -32,4 +32,14 @@ test('what the work throws is thrown as it is, at once', () => {
       throw error;
     }),
   ).toThrow(error);
+});
+
+test('a limit is not reached by a thread that got no processor time, and is by one that used it up', () => {
+  const isOver = timeLimit(40);
+  starve(200);
+  expect(isOver()).toBe(false);
+
+  const until = process.cpuUsage().user + 1e6;
+  while (!isOver() && process.cpuUsage().user < until);
+  expect(isOver()).toBe(true);
 });
