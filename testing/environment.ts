@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { AgentHandle } from '../client/agents/agent-handle';
+import { makeClosable } from '../client/delivery/closed-connection';
 import { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import type { TurnResult } from '../contracts/agents/agent';
@@ -46,6 +47,7 @@ export class HoldfastTestEnvironment {
     readonly temporal: TestWorkflowEnvironment,
     private readonly dataDir: string,
   ) {
+    makeClosable(temporal.connection);
     this.client = new HoldfastClient(temporal.client, temporal.address);
   }
 

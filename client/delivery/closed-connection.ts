@@ -3,6 +3,7 @@
 import {
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
+  type Connection,
   type ConnectionOptions,
 } from '@temporalio/client';
 
@@ -105,3 +106,7 @@ export const closableRequests = (contact: Contact = {}, patienceMs = Infinity): 
   noteLost(contact),
   endClosed,
 ];
+
+/** The same for one that the SDK has made, which reads its interceptors anew for each request. */
+export const makeClosable = ({ options: { interceptors } }: Connection): void =>
+  void interceptors?.push(endClosed);
