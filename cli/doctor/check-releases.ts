@@ -96,7 +96,8 @@ export async function checkServerReleases(
       const builds = await checkBuilds(client);
       // Only workflows know the hosts.
       const isServed = builds !== undefined && builds.status !== 'fail';
-      return { builds, hosts: isServed ? checkHostReleases(await client.hosts.list()) : undefined };
+      const hosts = isServed ? await client.hosts.list().catch(() => []) : [];
+      return { builds, hosts: checkHostReleases(hosts) };
     } finally {
       await client.close();
     }
