@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { findOnPath } from '../../system/executable';
+import { until } from './until';
 
 /** Where distributions put it; undefined if there is none. */
 export const chromiumPath = (): string | undefined =>
@@ -21,7 +22,8 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
+const LOOK_MS = 3_000;
 /** Without a graphics card, a page with something that moves on it takes a third of a processor for as long as it is open. */
 const STILL = `
   const still = () => {
@@ -96,8 +98,15 @@ export class WebUi {
   async seeDetails(text: string | RegExp): Promise<string> {
     await this.openTab('User Metadata');
     await this.details.waitFor();
-    await this.page.keyboard.press('r');
-    await this.details.filter({ hasText: text }).waitFor();
+    const seen = this.details.filter({ hasText: text });
+    // The page may have been read again before the workflow said so.
+    await until(async () => {
+      await this.page.keyboard.press('r');
+      return seen.waitFor({ timeout: LOOK_MS }).then(
+        () => true,
+        () => false,
+      );
+    });
     return this.details.innerText();
   }
 
