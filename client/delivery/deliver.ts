@@ -31,7 +31,7 @@ const RESTARTED_MS = 500;
 const POLLER_SECONDS = 75;
 /** A task that fails this often in a row is not a temporary fault. */
 const STUCK_ATTEMPTS = 4;
-/** A task that timed out, or a query without an answer, after this many checks: the worker is silent. */
+/** A task that is still pending after it timed out, or a query without an answer, at this many checks: the worker is silent. */
 const SILENT_LOOKS = 3;
 const LAST_EVENTS = 50;
 /** An agent, its turn, a sub-agent of that, its turn. */
@@ -198,7 +198,8 @@ async function unableToAnswer(
     // Where workers are killed again and again, tasks are completed in between.
     if (stuck?.progress !== progress) silentLooks = 0;
     progress = stuck?.progress;
-    const isSilent = needsWorker && (stuck?.how === 'times out' || (isQuery && !stuck && isPolled));
+    const isUnanswered = isQuery && !stuck && isPolled && !isExpected;
+    const isSilent = needsWorker && (stuck?.how === 'times out' || isUnanswered);
     silentLooks = isSilent ? silentLooks + 1 : 0;
     if (silentLooks >= SILENT_LOOKS && Date.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck?.got ?? workflowId });
