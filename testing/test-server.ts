@@ -152,16 +152,18 @@ async function archiveClasses(folder: string): Promise<void> {
   }
 }
 
-/** From its start to its end by a signal that Java hears: that of the SDK's own way does not let it end. */
+/** Ends it with SIGTERM, at which Java writes the archive; the SDK kills its servers. */
 async function runOnce(program: string): Promise<void> {
   const door = createServer().listen(0, '127.0.0.1');
   await once(door, 'listening');
   const { port } = door.address() as AddressInfo;
   await new Promise((resolve) => door.close(resolve));
   const server = spawn(program, [String(port)], { stdio: 'ignore', timeout: ARCHIVE_MS });
-  const ended = once(server, 'exit');
-  while (server.exitCode === null && server.signalCode === null && !(await accepts(port)))
-    await delay(LOOK_MS);
+  let isOver = false;
+  const over = (): boolean => (isOver = true);
+  // One that cannot be run at all has an error instead of an exit.
+  const ended = once(server, 'exit').then(over, over);
+  while (!isOver && !(await accepts(port))) await delay(LOOK_MS);
   server.kill('SIGTERM');
   await ended;
 }

@@ -60,7 +60,7 @@ export interface Delivery {
   server: ServerFacts;
   /** Whether an answer needs a worker; a call that waits for a result may wait for a worker, too. */
   needsWorker: boolean;
-  /** Answered within moments by a worker that is there; the server keeps no task of it that could be seen to time out. */
+  /** A worker that is there answers it at once, and the server keeps no task of it that could be seen to time out. */
   isQuery?: boolean | undefined;
 }
 
