@@ -6,7 +6,7 @@ import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
 import { QUOTA_MESSAGES } from '../contracts/messages/to-quotas';
 import { asSummary } from '../contracts/text/labels';
 import { deliver, type ServerFacts } from './delivery/deliver';
-import { sendQuery } from './delivery/send-message';
+import { deliverQuery } from './delivery/send-message';
 
 export class QuotaCounter {
   constructor(
@@ -16,11 +16,8 @@ export class QuotaCounter {
 
   /** The last day on which something was used; null: nothing ever was. */
   async read(): Promise<DayUse | null> {
-    const { client } = this;
     try {
-      return await deliver({ ...this.to, needsWorker: true, isQuery: true }, () =>
-        sendQuery(client.workflow.getHandle(this.to.workflowId), QUOTA_MESSAGES.state),
-      );
+      return await deliverQuery({ ...this.to, needsWorker: true }, QUOTA_MESSAGES.state);
     } catch (err) {
       if (err instanceof HoldfastError && err.code === 'not_found') return null;
       throw err;

@@ -35,7 +35,7 @@ import type {
 } from '../contracts/tools/tools';
 import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
 import { deliver, type Delivery, type ServerFacts } from './delivery/deliver';
-import { sendQuery, sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
+import { deliverQuery, sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
 import { withAttributes, type StartAttributes } from './delivery/with-attributes';
 
 /** The server returns a recorded answer at once. */
@@ -127,8 +127,8 @@ export class SessionHandle {
   }
 
   /** The session's state. Also works for a closed session. */
-  state(): Promise<SessionState> {
-    return this.deliver((handle) => sendQuery(handle, MESSAGES.state), { isQuery: true });
+  async state(): Promise<SessionState> {
+    return deliverQuery(await this.delivery(), MESSAGES.state);
   }
 
   /** Ends everything in the session and the session itself. */
@@ -184,13 +184,13 @@ export class SessionHandle {
     return this.deliver((_handle, client) => sendUpdate(client, workflowId, { message, request, id }));
   }
 
-  private async deliver<T>(
-    send: (handle: WorkflowHandle, client: Client) => Promise<T>,
-    { isQuery }: Pick<Delivery, 'isQuery'> = {},
-  ): Promise<T> {
+  private async deliver<T>(send: (handle: WorkflowHandle, client: Client) => Promise<T>): Promise<T> {
+    const to = await this.delivery();
+    return deliver(to, () => send(to.client.workflow.getHandle(to.workflowId), to.client));
+  }
+
+  private async delivery(): Promise<Delivery> {
     const { workflowId, server } = this;
-    const client = await this.home();
-    const to = { client, server, workflowId, needsWorker: true, isQuery, what: 'The session' };
-    return deliver(to, () => send(client.workflow.getHandle(workflowId), client));
+    return { client: await this.home(), server, workflowId, needsWorker: true, what: 'The session' };
   }
 }

@@ -170,8 +170,11 @@ async function runOnce(program: string): Promise<void> {
 
 const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
-    socket.on('connect', () => socket.destroy());
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
   });
 
 /** `share`: a line of the shell that sets what Java is told of an archive in the program's folder, `$here`. */

@@ -35,7 +35,7 @@ import { overviewOf } from './agent-overview';
 import { AgentWorkspace } from './agent-workspace';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
-import { sendQuery, sendSignal, sendUpdate } from '../delivery/send-message';
+import { deliverQuery, sendSignal, sendUpdate } from '../delivery/send-message';
 import { withAttributes } from '../delivery/with-attributes';
 
 const FOLLOW_MS = 150;
@@ -210,7 +210,7 @@ export class AgentHandle {
 
   /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */
   ownState(): Promise<AgentState> {
-    return deliver(this.question, () => sendQuery(this.handle, MESSAGES.state));
+    return deliverQuery(this.delivery, MESSAGES.state);
   }
 
   /** The messages of the turns that have ended: `limit` of them, or as many as there are after `from`. */
@@ -227,8 +227,7 @@ export class AgentHandle {
 
   /** One page, from the current run or an earlier one. */
   page(request: TranscriptRequest, runId?: string): Promise<TranscriptPage> {
-    const handle = this.client.workflow.getHandle(this.workflowId, runId);
-    return deliver(this.question, () => sendQuery(handle, MESSAGES.transcript, request));
+    return deliverQuery(this.delivery, MESSAGES.transcript, request, runId);
   }
 
   /** Yields each message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
@@ -287,20 +286,14 @@ export class AgentHandle {
   /** One page of a turn's messages; undefined if the turn is only about to start. */
   async turnPage(turn: number, from: number): Promise<TranscriptPage | undefined> {
     const workflowId = turnWorkflowId(this.id, turn);
-    const handle = this.client.workflow.getHandle(workflowId);
+    const to = { ...this.delivery, workflowId, what: 'The turn' };
     try {
-      return await deliver({ ...this.question, workflowId, what: 'The turn' }, () =>
-        sendQuery(handle, TURN_MESSAGES.transcript, { from }),
-      );
+      return await deliverQuery(to, TURN_MESSAGES.transcript, { from });
     } catch (err) {
       // It is only about to start.
       if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
       throw err;
     }
-  }
-
-  private get question(): Delivery {
-    return { ...this.delivery, isQuery: true };
   }
 
   private get handle(): WorkflowHandle {

@@ -10,8 +10,8 @@ import { TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import type { SessionState } from '../../contracts/sessions/session';
 import type { Wait } from '../../contracts/agents/waits';
-import { deliver, type ServerFacts } from '../delivery/deliver';
-import { sendQuery } from '../delivery/send-message';
+import type { ServerFacts } from '../delivery/deliver';
+import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 
 /** An answer must not wait for one workflow whose worker is gone. */
@@ -101,8 +101,8 @@ export function ask<Answer>({
   query,
   what,
 }: Question<Answer>): Promise<Answer | null> {
-  const to = { client, server, workflowId, needsWorker: true, isQuery: true, what };
-  return inTime(client, () => deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), query)));
+  const to = { client, server, workflowId, needsWorker: true, what };
+  return inTime(client, () => deliverQuery(to, query));
 }
 
 /** The same of any answer. */

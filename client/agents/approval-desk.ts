@@ -1,6 +1,6 @@
 // Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
-import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
@@ -10,7 +10,7 @@ import { APPROVAL_MESSAGES as MESSAGES } from '../../contracts/messages/to-asker
 import type { OpenQuestion } from '../../contracts/agents/questions';
 import { parseRequest } from '../../contracts/schemas/parse-request';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
-import { sendQuery } from '../delivery/send-message';
+import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { inTime } from './agent-overview';
 import { openWorkflows, toldToWait } from './list-open';
@@ -79,17 +79,13 @@ export class ApprovalDesk {
     workflowId,
     id,
   }: Pick<WaitingApproval, 'workflowId' | 'id'>): Promise<WaitingApproval | undefined> {
-    const [one] = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals, { id }), {
-      isQuery: true,
-    });
+    const [one] = await deliverQuery(await this.delivery(workflowId), MESSAGES.approvals, { id });
     return one?.id === id ? { ...one, workflowId } : undefined;
   }
 
   /** The pending approvals of one session or turn. */
   async of(workflowId: string): Promise<WaitingApproval[]> {
-    const waiting = await this.deliver(workflowId, (handle) => sendQuery(handle, MESSAGES.approvals), {
-      isQuery: true,
-    });
+    const waiting = await deliverQuery(await this.delivery(workflowId), MESSAGES.approvals);
     return waiting.map((one) => ({ ...one, workflowId }));
   }
 
@@ -103,26 +99,21 @@ export class ApprovalDesk {
     return this.answer(workflowId, MESSAGES.deny, request);
   }
 
-  private answer<Request>(
+  private async answer<Request>(
     workflowId: string,
     message: Message<Request, Approval, 'update'>,
     request: Request,
   ): Promise<Approval> {
     const args: [Request] = [parseRequest(message, request)];
     const updateId = randomUUID();
-    return this.deliver(workflowId, (handle) =>
-      handle.executeUpdate<Approval, [Request]>(message.name, { args, updateId }),
-    );
+    const to = await this.delivery(workflowId);
+    const handle = to.client.workflow.getHandle(workflowId);
+    return deliver(to, () => handle.executeUpdate<Approval, [Request]>(message.name, { args, updateId }));
   }
 
-  private async deliver<T>(
-    workflowId: string,
-    send: (handle: WorkflowHandle) => Promise<T>,
-    { isQuery }: Pick<Delivery, 'isQuery'> = {},
-  ): Promise<T> {
+  private async delivery(workflowId: string): Promise<Delivery> {
     const { server, namespaces } = this;
     const client = await namespaces.clientOf(parseSessionWorkflowId(workflowId)?.host ?? LOCAL_HOST);
-    const to = { client, server, workflowId, needsWorker: true, isQuery, what: 'What waits' };
-    return deliver(to, () => send(client.workflow.getHandle(workflowId)));
+    return { client, server, workflowId, needsWorker: true, what: 'What waits' };
   }
 }

@@ -1,6 +1,7 @@
 // Messages to workflows, typed by their entries in the tables of messages.
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { contentOf, type Message } from '../../contracts/messages/message';
+import { deliver, type Delivery } from './deliver';
 import { updateIdOf } from './update-id';
 
 const argsOf = (request: unknown): [unknown?] => (request === undefined ? [] : [request]);
@@ -16,6 +17,17 @@ export const sendQuery = <Request, Answer>(
   message: Message<Request, Answer, 'query'>,
   request?: Request,
 ): Promise<Answer> => handle.query<Answer, [unknown?]>(message.name, ...argsOf(request));
+
+/** Asks until the server has answered. Throws like `deliver`. `runId`: of an earlier run. */
+export const deliverQuery = <Request, Answer>(
+  to: Delivery,
+  message: Message<Request, Answer, 'query'>,
+  request?: Request,
+  runId?: string,
+): Promise<Answer> =>
+  deliver({ ...to, isQuery: true }, () =>
+    sendQuery(to.client.workflow.getHandle(to.workflowId, runId), message, request),
+  );
 
 /** An update, and the id under which the same again gets the recorded answer. */
 export interface Update<Request, Answer> {

@@ -12,7 +12,7 @@ import {
   type HostState,
 } from '../../contracts/sessions/remote-hosts';
 import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
-import { sendQuery } from '../delivery/send-message';
+import { deliverQuery } from '../delivery/send-message';
 import { millisecondsOf } from '../timestamp';
 import type { HostNamespaces } from './host-namespaces';
 import { QueueClaims } from './queue-claims';
@@ -169,10 +169,9 @@ export class HostDirectory {
       server: this.server,
       workflowId,
       needsWorker: true,
-      isQuery: true,
       what: 'The host',
     };
-    return deliver(to, () => sendQuery(client.workflow.getHandle(workflowId), MESSAGES.state));
+    return deliverQuery(to, MESSAGES.state);
   }
 }
 
