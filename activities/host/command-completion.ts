@@ -11,7 +11,7 @@ import {
   type AsyncCompletionOperationOptions,
   type Client,
 } from '@temporalio/client';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, asHoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import type { CommandTrouble, RunCommandInput, Yielded } from '../../contracts/sessions/host';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
@@ -156,11 +156,8 @@ export class CommandCompletion {
       this.tellSpan(entry);
     } catch (err) {
       if (abort.signal.aborted) return;
-      const known =
-        err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
-      await this.finish(entry, abort, () =>
-        this.client.activity.fail(token, toFailure(known), this.owner(input)),
-      );
+      const failure = toFailure(asHoldfastError(err));
+      await this.finish(entry, abort, () => this.client.activity.fail(token, failure, this.owner(input)));
     }
   }
 

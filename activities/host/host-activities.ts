@@ -2,7 +2,7 @@
 import { CompleteAsyncError, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { TemporalFailure } from '@temporalio/common';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, asHoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import type {
   CloseSessionInput,
@@ -340,7 +340,7 @@ function guarded(
         if (!(known instanceof HoldfastError)) {
           if (what !== 'runCommand' || isForTemporal(known)) throw known;
           // Tried once: its failure is the answer to its caller.
-          throw toFailure(new HoldfastError('internal', { reason: reasonOf(known) }));
+          throw toFailure(asHoldfastError(known));
         }
         const [named, effect] = EFFECTS[what];
         throw toFailure(effect === 'mutates' ? asFarAsKnown(known, named) : known);

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiveTokens } from '../../activities/agents/live-tokens';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, asHoldfastError } from '../../contracts/errors/holdfast-error';
 import { stopServer } from '../../engine/server';
 import { FilesDoor } from '../../exec/transfer/door/files-door';
 import { detectTreeKill } from '../../exec/processes/process-tree';
@@ -33,7 +33,7 @@ export async function down(options: DownOptions): Promise<number> {
     try {
       return await work();
     } catch (err) {
-      faults.push(asFault(err));
+      faults.push(asHoldfastError(asStorageFailure(err)));
       return otherwise;
     }
   };
@@ -77,11 +77,6 @@ export async function down(options: DownOptions): Promise<number> {
     );
   }
   return faults[0]?.exitCode ?? 0;
-}
-
-function asFault(err: unknown): HoldfastError {
-  const known = asStorageFailure(err);
-  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
 }
 
 /** Throws `deadline` if even the kernel does not end them. */

@@ -82,6 +82,10 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(CATALOGUE, value);
 }
 
+/** Itself, or `internal` for an error that nobody foresaw. */
+export const asHoldfastError = (err: unknown): HoldfastError =>
+  err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
+
 /** The text of any thrown value, for use inside `reason` facts. */
 export function reasonOf(err: unknown): string {
   return err instanceof Error ? err.message : String(err);

@@ -2,7 +2,7 @@
 // about Temporal; the host worker's activities are thin wrappers around this.
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, asHoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
 import { isPassing } from '../../contracts/errors/passing';
 import type { SecretUse } from '../../contracts/tools/secrets';
@@ -209,7 +209,7 @@ export class SessionHost implements Terminals {
             const { killed } = await this.closing(ref, reason);
             return { ref, killed, failure: null };
           } catch (err) {
-            return { ref, killed: undefined, failure: asHoldfastError(err) };
+            return { ref, killed: undefined, failure: asHoldfastError(asStorageFailure(err)) };
           }
         }),
     );
@@ -353,8 +353,3 @@ export class SessionHost implements Terminals {
 
 const endedAgain = (times: number, { message }: HolderGone): HoldfastError =>
   new HoldfastError('terminal_failed', { reason: `its holder ended ${times} times: ${message}` });
-
-const asHoldfastError = (err: unknown): HoldfastError => {
-  const known = asStorageFailure(err);
-  return known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
-};

@@ -2,7 +2,7 @@
 // caller: the host, and others with the holder's token, may ask for anything; a script calls tools with the token of
 // its command; all others are strangers. However many strangers and scripts connect, there is room left for the host.
 import type { Socket } from 'node:net';
-import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
+import { HoldfastError, asHoldfastError } from '../../../contracts/errors/holdfast-error';
 import { readOnceWritten, UnfinishedFrames } from '../../back-pressure';
 import { connectionBounds } from '../../../system/processes/descriptors';
 import {
@@ -97,10 +97,8 @@ export class Connections {
       end = this.identify(frame, socket);
       return { id, ok: await this.options.perform(frame, connection, request.signal) };
     } catch (err) {
-      const known = asStorageFailure(err);
-      const error =
-        known instanceof HoldfastError ? known : new HoldfastError('internal', { reason: reasonOf(err) });
-      return { id, error: { code: error.code, facts: error.facts } };
+      const { code, facts } = asHoldfastError(asStorageFailure(err));
+      return { id, error: { code, facts } };
     } finally {
       connection.waiting.delete(id);
       end?.();
