@@ -198,8 +198,9 @@ async function unableToAnswer(
     // Where workers are killed again and again, tasks are completed in between.
     if (stuck?.progress !== progress) silentLooks = 0;
     progress = stuck?.progress;
-    const isUnanswered = isQuery && !stuck && isPolled && !isExpected;
-    const isSilent = needsWorker && (stuck?.how === 'times out' || isUnanswered);
+    // Where this process restarts the worker, it looks at the worker's process, too: the next may need long to start.
+    const isUnanswered = stuck ? stuck.how === 'times out' : isQuery && isPolled;
+    const isSilent = needsWorker && !isExpected && isUnanswered;
     silentLooks = isSilent ? silentLooks + 1 : 0;
     if (silentLooks >= SILENT_LOOKS && Date.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck?.got ?? workflowId });

@@ -81,12 +81,22 @@ function threadWaits(pid: number, tid: number, tty: string): WaitingCertainty | 
   }
 }
 
-/** A poll without a timeout is probably a prompt; one that wakes up by itself may be anything. */
+/** V8 has a timer of its own in about one of twenty loaded Node programs, due in 8 s, whatever the program does. */
+const LONG_TIMER_MS = 5_000;
+
+/**
+ * A poll without a timeout is probably a prompt; one that wakes up by itself may be anything. An event loop wakes up for
+ * its next timer, which has nothing to do with the terminal: only one that ticks, as a progress display does, says
+ * something.
+ */
 function timed(call: Call, number: number, args: bigint[]): WaitingCertainty {
-  const negative = (value: bigint | undefined): boolean => BigInt.asIntN(32, value ?? 0n) < 0n;
+  const timeout = (value: bigint | undefined): bigint => BigInt.asIntN(32, value ?? 0n);
   if (call === 'select') return args[4] === 0n ? 'likely' : 'hint';
-  if (call === 'poll') return (number === 7 ? negative(args[2]) : args[2] === 0n) ? 'likely' : 'hint';
-  return (number === 441 ? args[3] === 0n : negative(args[3])) ? 'likely' : 'hint';
+  if (call === 'poll') return (number === 7 ? timeout(args[2]) < 0n : args[2] === 0n) ? 'likely' : 'hint';
+  // The newest form has a pointer in place of milliseconds.
+  if (number === 441) return args[3] === 0n ? 'likely' : 'hint';
+  const ms = timeout(args[3]);
+  return ms < 0n || ms >= LONG_TIMER_MS ? 'likely' : 'hint';
 }
 
 const POLLIN = 1;

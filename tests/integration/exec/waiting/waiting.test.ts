@@ -70,19 +70,21 @@ test.each(certain)(
 );
 
 test.each([
-  ['a Python REPL', 'python3 -q', 'likely'],
-  ['a readline prompt of bash', 'read -e -p "> " x', 'likely'],
-  [
-    'a Python select on its input',
-    `python3 -c 'import select, sys; select.select([sys.stdin], [], [])'`,
-    'likely',
-  ],
+  ['a Python REPL', 'likely', 'python3 -q'],
+  ['a readline prompt of bash', 'likely', 'read -e -p "> " x'],
+  ['a Python select', 'likely', `python3 -c 'import select, sys; select.select([sys.stdin], [], [])'`],
   [
     'a poll with a time-out',
-    `python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`,
     'hint',
+    `python3 -c 'import select, sys; select.select([sys.stdin], [], [], 600)'`,
   ],
-] as const)('%s is reported after its time for prompts, as %s', async (_name, code, certainty) => {
+  [
+    'a prompt of Node beside a timer',
+    'likely',
+    `node -e 'process.stdin.resume(); setTimeout(() => {}, 600_000)'`,
+  ],
+  ['a program of Node that ticks', 'hint', `node -e 'process.stdin.resume(); setInterval(() => {}, 1_000)'`],
+] as const)('%s is reported after its time for prompts, as %s', async (_name, certainty, code) => {
   const view = await t.run(code, { yield: { promptMs: 200 } });
   expect(view).toMatchObject({ state: 'waiting_input', yielded: 'waiting_input' });
   // bash's readline polls, or reads where there is nothing to poll for.
