@@ -1,6 +1,6 @@
 // The last lines of a run: what took longest, and which guarantees it did not check or checked with small counts.
-// `.ci/run` names a file for them and repeats them at its own end.
-const { appendFileSync } = require('node:fs');
+// `.ci/run` names a file for them and repeats them at its own end, and another one for the names of the red files.
+const { appendFileSync, writeFileSync } = require('node:fs');
 const { relative } = require('node:path');
 const { longRunFiles } = require('./long-run-files');
 
@@ -14,6 +14,8 @@ module.exports = class LastLinesReporter {
   }
 
   onRunComplete(_contexts, { testResults }) {
+    const { HOLDFAST_TEST_LAST_LINES: lastLines, HOLDFAST_TEST_RED: red } = process.env;
+    if (red) writeFileSync(red, this.redFiles(testResults));
     const sections = [
       section('Slowest files of this run:', this.slowest(testResults)),
       section(
@@ -29,7 +31,7 @@ module.exports = class LastLinesReporter {
     const text = sections.filter(Boolean).join('\n');
     if (!text) return;
     console.log(`\n${text}`);
-    if (process.env.HOLDFAST_TEST_LAST_LINES) appendFileSync(process.env.HOLDFAST_TEST_LAST_LINES, text);
+    if (lastLines) appendFileSync(lastLines, text);
   }
 
   slowest(files) {
@@ -55,10 +57,18 @@ module.exports = class LastLinesReporter {
     );
   }
 
+  redFiles(files) {
+    const names = files.filter(isRed).map((file) => this.nameOf(file));
+    return names.map((name) => `${name}\n`).join('');
+  }
+
   nameOf({ testFilePath }) {
     return relative(this.rootDir, testFilePath);
   }
 };
+
+/** Also a file that did not get as far as its tests. */
+const isRed = ({ numFailingTests, testExecError }) => numFailingTests > 0 || Boolean(testExecError);
 
 const skipped = (files) =>
   files.flatMap((file) =>
