@@ -55,7 +55,7 @@ async function outputOf({ language, code, file }: DocBlock): Promise<string> {
     : { runtime: RUNTIMES[language] ?? 'terminal', code };
   const { output, state } = await session.exec({
     ...command,
-    yield: { firstOutputMs: 30_000, maxMs: 30_000 },
+    yield: { firstOutputMs: 600_000, maxMs: 600_000 },
   });
   expect(state).toBe('exited');
   return output.replaceAll('\r', '');

@@ -235,7 +235,7 @@ test('SIGKILL of the worker while a parent waits for sub-agents at work: each is
       { expect: 'answer 1.*answer 2.*answer 3', text: 'all of them' },
     ]),
     cwd,
-    yield: { ...QUICK_YIELD, firstOutputMs: 30_000, maxMs: 30_000 },
+    yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
   });
   const ran = (): string[] =>
     existsSync(join(cwd, 'children'))

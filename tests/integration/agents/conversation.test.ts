@@ -48,7 +48,7 @@ describe('a message while a turn is running', () => {
         { expect: 'exit code 0', text: 'the first answer' },
         { expect: '^second$', text: 'the second answer' },
       ]),
-      yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+      yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
     });
     const first = agent.send('first');
     await until(() => isThere('queue-at-work'));
@@ -91,7 +91,7 @@ describe('a message while a turn is running', () => {
       ...settings([
         { text: exec({ code: 'touch order-at-work; while ! [ -e order-go ]; do sleep 0.05; done' }) },
       ]),
-      yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+      yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
     });
     await agent.post('first');
     await until(() => isThere('order-at-work'));
@@ -122,7 +122,7 @@ describe('a message while a turn is running', () => {
         },
         { expect: 'instead', text: 'instead it is' },
       ]),
-      yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+      yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
     });
     const first = agent.send('first');
     await until(() => isThere('finish-at-work'));

@@ -82,7 +82,7 @@ test('a wait for any ends with the first; one that times out leaves the sub-agen
       { text: wait({}) },
       { expect: '"answer": "late"', text: 'both' },
     ]),
-    yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+    yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
   });
   expect(await client.agent(id).result()).toMatchObject({ answer: 'both' });
   const [, , first, second] = (await results(id)).map((text) => text.replace(/\s+/g, ' '));
@@ -115,7 +115,7 @@ test('while a parent waits for two running sub-agents it answers queries and acc
       { expect: 'the lead has it.*the helper has it', text: 'all of it' },
       { expect: 'and now', text: 'the next answer' },
     ]),
-    yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+    yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
   });
   const isAtWork = (file: string): boolean => {
     try {
@@ -255,7 +255,7 @@ test('a message that interrupts has a sub-agent turn to it at once', async () =>
       { text: call('wait_for_agents', { agent_ids: [child] }) },
       { expect: 'model_script_mismatch.*rather this', text: 'done' },
     ]),
-    yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+    yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
   });
   expect(await client.agent(id).result()).toMatchObject({ answer: 'done' });
   const { messages } = await client.agent(child).transcript();
@@ -276,7 +276,7 @@ test('a script spawns and waits as a model does', async () => {
       { text: call('code_execution_tool', { runtime: 'python', code }) },
       { expect: 'found.*exit code 0', text: 'done' },
     ]),
-    yield: { ...QUICK_YIELD, firstOutputMs: 20_000, maxMs: 20_000 },
+    yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
   });
   expect(await client.agent(id).result()).toMatchObject({ answer: 'done' });
 });

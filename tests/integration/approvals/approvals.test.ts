@@ -16,7 +16,7 @@ import { holderRecord } from '../../helpers/holder-record';
 
 const engine = new EngineOfItsOwn();
 const files = scratch();
-const PATIENT = { firstOutputMs: 40_000, betweenOutputMs: 40_000, maxMs: 40_000 };
+const PATIENT = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
 const policy = (askSeconds: number, forbidden = 'forbidden', rules = ''): void =>
   writeFileSync(
     join(engine.dataDir, 'holdfast.toml'),

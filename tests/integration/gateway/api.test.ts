@@ -184,7 +184,7 @@ test('an approval is answered by its key and its hash, and shows who answered', 
   const session = '/v1/sessions/asked/local/0';
   const running = api.post(`${session}/exec`, {
     code: 'echo approved',
-    yield: { maxMs: 40_000, firstOutputMs: 40_000 },
+    yield: { maxMs: 600_000, firstOutputMs: 600_000 },
   });
   type Item = { key: string; hash: string; what: string };
   let item: Item | undefined;

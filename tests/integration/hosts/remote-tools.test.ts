@@ -64,7 +64,7 @@ def told(tool, /, **args):
   except codex_tools.ToolError as err:
     return err.code + ": " + err.message
 `;
-const PATIENT = { firstOutputMs: 60_000, betweenOutputMs: 60_000, maxMs: 60_000 };
+const PATIENT = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
 
 /** What a script on the host printed, when it has ended. */
 async function printed(code: string, runtime: 'python' | 'terminal' = 'python'): Promise<string> {

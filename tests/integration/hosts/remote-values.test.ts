@@ -56,7 +56,7 @@ async function printed(code: string): Promise<string> {
   const { output, state } = await session.exec({
     runtime: 'python',
     code: `${head}${code}`,
-    yield: { firstOutputMs: 60_000, betweenOutputMs: 60_000 },
+    yield: { firstOutputMs: 600_000, betweenOutputMs: 600_000 },
   });
   expect(state).toBe('exited');
   return output.trim().replaceAll('\r', '');

@@ -33,7 +33,7 @@ test('an approval shows the whole code with its host and hash, and runs when it 
   const code = [...lines, 'echo "a\u202eb"', 'echo approved'].join('\n');
   const running = setting.operator.post('/v1/sessions/held/local/0/exec', {
     code,
-    yield: { maxMs: 40_000, firstOutputMs: 40_000 },
+    yield: { maxMs: 600_000, firstOutputMs: 600_000 },
   });
   const card = opened.page.getByRole('article').filter({ hasText: 'held' });
   await card.getByText('echo approved').waitFor();

@@ -147,7 +147,7 @@ const patient: Partial<ToolContext> = {};
 
 whereInstalled(`a script that names packages${why}`, () => {
   beforeAll(() => {
-    patient.settings = { cwd, yield: { firstOutputMs: 60_000, betweenOutputMs: 60_000 } };
+    patient.settings = { cwd, yield: { firstOutputMs: 600_000, betweenOutputMs: 600_000 } };
   });
   const venvs = (): string[] => readdirSync(join(home, '.cache', 'holdfast', 'python'));
 

@@ -31,7 +31,7 @@ const linesOf = (name: string): string[] =>
   existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1) : [];
 
 async function printed(code: string): Promise<string> {
-  const { output, state } = await session.exec({ code, yield: { firstOutputMs: 30_000, maxMs: 30_000 } });
+  const { output, state } = await session.exec({ code, yield: { firstOutputMs: 600_000, maxMs: 600_000 } });
   expect(state).toBe('exited');
   return output.replaceAll('\r', '');
 }

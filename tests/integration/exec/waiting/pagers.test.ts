@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => endWithoutTrace(t));
 
-const SETTINGS = { firstOutputMs: 20_000, betweenOutputMs: 20_000, maxMs: 20_000 };
+const SETTINGS = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
 const inSession = (code: string): ReturnType<TestHost['run']> => t.run(code, { yield: SETTINGS });
 
 test.each([
