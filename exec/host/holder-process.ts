@@ -5,14 +5,14 @@ import { getCompileCacheDir } from 'node:module';
 import { compiledEntry } from '../../system/package-root';
 
 /**
- * @param args of exec/holder/main.ts
+ * @param args of exec/holder/main.ts, which the build bundles with all that it loads
  * @param path the PATH for programs that the holder itself runs
  */
 export function startHolderProcess(args: readonly string[], logPath: string, path: string): ChildProcess {
   const log = openSync(logPath, 'a', 0o600);
   const compiled = getCompileCacheDir();
   try {
-    return spawn(process.execPath, [compiledEntry('exec/holder/main.js'), ...args], {
+    return spawn(process.execPath, [compiledEntry('holder.js'), ...args], {
       detached: true,
       cwd: '/',
       env: { PATH: path, ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }) },

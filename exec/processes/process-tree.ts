@@ -99,16 +99,20 @@ async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
   return gone([leader, ...left], AGAIN_MS);
 }
 
+/**
+ * By parentage alone: init adopts all orphans of the namespace, and the kernel ends init only when nothing else is left
+ * in it. To look at all of the machine's processes cost each session's end more the more sessions there were.
+ */
 async function killNamespace({ leader, ownShell }: Tree): Promise<number[]> {
   const [init] = childrenOf(leader);
   // Init keeps running: it adopts the orphans, and runs nothing itself.
-  const find = (): number[] => byNamespace(leader).filter((pid) => pid !== init && isRunning(pid));
+  const find = (): number[] => descendantsOf(leader).filter((pid) => pid !== init && isRunning(pid));
   await endCleanly({ find, isOwnShell: isShellOf(ownShell) });
   // Stopped first: it may be just starting, and ties its child to itself only after the fork. A child created in
   // between would survive it.
   signal(leader, 'SIGSTOP');
   await stopped([leader]);
-  const members = byNamespace(leader);
+  const members = descendantsOf(leader);
   for (const pid of [...childrenOf(leader), leader]) signal(pid, 'SIGKILL');
   return gone([leader, ...members], GONE_MS);
 }
@@ -117,15 +121,6 @@ const isShellOf =
   (ownShell: string) =>
   (pid: number): boolean =>
     readText(`/proc/${pid}/cmdline`)?.includes(ownShell) ?? false;
-
-function byNamespace(leader: number): number[] {
-  const init = childrenOf(leader)[0];
-  const namespace = init === undefined ? undefined : readLink(`/proc/${init}/ns/pid`);
-  if (namespace === undefined) return [];
-  const mine = new Set(descendantsOf(leader));
-  const others = listNumeric('/proc').filter((pid) => !mine.has(pid));
-  return [...mine, ...others.filter((pid) => readLink(`/proc/${pid}/ns/pid`) === namespace)];
-}
 
 interface Traces {
   leader: number;

@@ -366,13 +366,13 @@ test('down --sessions leaves nothing of holders, spares and a worker that were k
   expect((await hfAlone('exec', '--session', '60', '--yield-ms', '100', 'sleep 1000')).code).toBe(0);
   // The spare too: both are processes of the holder's program.
   await until(() => readdirSync(join(engine.dataDir, 'spares')).some((name) => name.endsWith('.json')));
-  const holders = processesNaming(engine.dataDir).filter((line) => line.includes('holder/main.js'));
+  const holders = processesNaming(engine.dataDir).filter((line) => line.includes('dist/holder.js'));
   expect(holders.length).toBeGreaterThan(0);
   await engine.killWorker();
   const pids = readdirSync('/proc').filter((pid) => {
     try {
       const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      return line.includes('holder/main.js') && line.includes(engine.dataDir);
+      return line.includes('dist/holder.js') && line.includes(engine.dataDir);
     } catch {
       return false;
     }

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 /** Each once: a child that it has forked has its command line too until it runs its own program. */
 const spares = (): string[] => [
-  ...new Set(processesNaming(join(t.dataDir, 'spares')).filter((line) => line.includes('holder/main.js'))),
+  ...new Set(processesNaming(join(t.dataDir, 'spares')).filter((line) => line.includes('dist/holder.js'))),
 ];
 const files = (): string[] => readdirSync(join(t.dataDir, 'spares'));
 const ownerOfSpare = (): Identity => {

@@ -206,7 +206,7 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     await until(() => prepare.mock.calls.length > 0);
     prepare.mockRestore();
     spare.prepare();
-    expect(processesMarked(`${spares}/`).filter((line) => line.includes('holder/main.js'))).toHaveLength(1);
+    expect(processesMarked(`${spares}/`).filter((line) => line.includes('dist/holder.js'))).toHaveLength(1);
     disk.empty();
     await host.run(otherSession(t, 3), { id: 'third', runtime: 'terminal', code: 'echo fine' });
     expect(await eventually(shells, (found) => found.length === 2)).toHaveLength(2);

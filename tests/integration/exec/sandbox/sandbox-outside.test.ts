@@ -49,7 +49,7 @@ describe.each([
         .map((name) => [
           `rm -f ${shared}/bin/${name}; cat > ${shared}/bin/${name} <<'END'`,
           '#!/bin/sh',
-          `tr '\\0' ' ' </proc/$PPID/cmdline | grep -q -e holder/main.js -e SessionHost -e jest && echo ${name} >> ${out.folder}/ran`,
+          `tr '\\0' ' ' </proc/$PPID/cmdline | grep -q -e dist/holder.js -e SessionHost -e jest && echo ${name} >> ${out.folder}/ran`,
           `PATH=/usr/bin:/bin exec ${name} "$@"`,
           `END\nchmod 755 ${shared}/bin/${name}`,
         ])
