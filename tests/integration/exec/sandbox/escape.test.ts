@@ -1,9 +1,14 @@
 // S2, S15, D3: nothing that a session started outlives its reset or its holder, whoever runs the host. Where the
 // host has no PID namespaces, processes that are found are ended, and those that cannot be ended are reported.
-import { chmodSync, copyFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs, { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandView } from '../../../../exec/host/command-view';
-import { detectTreeKill } from '../../../../exec/processes/process-tree';
+import { detectTreeKill, killTree, treeCommand } from '../../../../exec/processes/process-tree';
+import { sessionPaths } from '../../../../exec/session-paths';
+import { readTree } from '../../../../exec/tree-record';
+import { childrenOf, descendantsOf } from '../../../../system/processes/proc';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { ESCAPEES, newMark, TRACELESS } from './escapees';
 import { hostOfUser, noHostOfUser, USER_SESSION, type HostOfUser } from './host-of-user';
@@ -43,6 +48,33 @@ whereNamespaces(
       await untilAllRun([mark]);
       await reset(t);
       expect(await survivors(mark)).toEqual([]);
+    });
+
+    test('a process that somebody else has put into the namespace does not survive a reset', async () => {
+      const mark = newMark();
+      await t.run('sleep 600', { yield: { firstOutputMs: 20 } });
+      const { leader } = readTree(sessionPaths(t.dataDir, t.ref)) ?? {};
+      const [init] = childrenOf(leader?.pid ?? 0);
+      const stranger = spawn('nsenter', ['--pid', `--target=${init}`, 'bash', '-c', `sleep 600; : ${mark}`]);
+      const ended = once(stranger, 'exit');
+      await untilAllRun([mark]);
+      await reset(t);
+      expect(await survivors(mark)).toEqual([]);
+      await ended;
+    });
+
+    test('its end looks at no process outside of it, however many there are', async () => {
+      const [program = '', ...args] = treeCommand(own);
+      const { pid: leader = 0 } = spawn(program, [...args, 'sh', '-c', 'sleep 600 & sleep 600']);
+      const tree = (): number[] => descendantsOf(leader);
+      expect(await eventually(tree, (pids) => pids.length === 3)).toHaveLength(3);
+      const listed = jest.spyOn(fs, 'readdirSync');
+      expect(await killTree({ kind: own, leader, mark: 'none', ownShell: 'none' })).toEqual([]);
+      const folders = listed.mock.calls.map(([path]) => String(path));
+      listed.mockRestore();
+      expect(folders).toContain(`/proc/${leader}/task`);
+      expect(folders).not.toContain('/proc');
+      expect(tree()).toEqual([]);
     });
 
     test('none of all kinds at once survives a reset, and another session keeps all of its own', async () => {
