@@ -237,7 +237,7 @@ test('two commands that open a session in the same moment share its one holder',
   const outcomes = await Promise.allSettled([run('a'), run('b')]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'busy' } });
-  expect(processesNaming(t.dataDir).filter((line) => /holder\/main.js .*sessions/.test(line))).toHaveLength(
+  expect(processesNaming(t.dataDir).filter((line) => /dist\/holder.js .*sessions/.test(line))).toHaveLength(
     1,
   );
   cold.detach();
