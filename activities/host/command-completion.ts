@@ -31,7 +31,7 @@ import type { ObserveReason, Snapshot } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
 import { crashPoint } from '../../system/faults/crash-point';
-import { tellWaitsUntilExit, waitIn, type KnownWait } from './later-waits';
+import { NOT_KNOWN, tellWaitsUntilExit, waitIn, type KnownWait } from './later-waits';
 
 const HEARTBEAT_MS = 4_000;
 const KEEP_AGAIN_MS = 1_000;
@@ -43,7 +43,7 @@ interface JournalEntry {
   token: string;
   input: Omit<RunCommandInput, 'code'>;
   yielded: boolean;
-  /** Handed over again: its workflow may have had a view already, and takes only one that says so. */
+  /** Its workflow may have had a view of it already, from a worker that was killed: it takes only one that says so. */
   isAgain?: boolean;
   /** Its workflow was told that the command's state is unknown. */
   troubled?: boolean;
@@ -85,19 +85,22 @@ export class CommandCompletion {
       .filter((name) => name.endsWith('.json'))
       .map((name) => readJson<JournalEntry>(join(this.options.journal, name)))
       .filter((entry) => entry !== undefined);
-    for (const entry of entries) this.watch(entry);
+    // One that was killed may have told of the yield and not written that down.
+    for (const entry of entries) this.watch({ ...entry, isAgain: true });
     return entries.length;
   }
 
-  /** Follows one command to its end. A newer token for the same command replaces the older one. */
+  /**
+   * Follows one command to its end. A newer token for the same command replaces the older one.
+   * @param isAgain it had begun before this token: it was handed over again
+   */
   start(
     token: Uint8Array,
     { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput,
-    trace?: TraceContext,
+    { trace, isAgain = false }: { trace?: TraceContext | undefined; isAgain?: boolean } = {},
   ): void {
     // Without the code: the holder has it, and the journal must not contain secrets.
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
-    const isAgain = this.watched.has(this.path(input));
     const traceparent = trace && writeTraceparent(trace);
     const entry = {
       ...{ token: Buffer.from(token).toString('base64'), input, yielded: false, isAgain },
@@ -230,7 +233,11 @@ export class CommandCompletion {
         const from = Math.max(snapshot.command?.from ?? 0, snapshot.end - LATER_BYTES);
         const view = await this.view(entry.input, snapshot, waits ? 'waiting_input' : reason, from);
         const told: Yielded = { commandId, view, later: true };
+        // If this worker is killed now, the next one does not know whether this was told, and tells it again.
+        entry.wait = NOT_KNOWN;
+        this.keep(entry);
         await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
+        crashPoint('wait-told');
         entry.wait = waitIn(view);
         this.keep(entry);
       },
@@ -258,7 +265,10 @@ export class CommandCompletion {
   told(ref: SessionRef, view: CommandView): void {
     if (view.commandId === null) return;
     const entry = this.watched.get(this.path({ ref, commandId: view.commandId }))?.entry;
-    if (entry?.yielded) entry.wait = waitIn(view);
+    const wait = waitIn(view);
+    if (!entry?.yielded || entry.wait === wait) return;
+    entry.wait = wait;
+    this.keep(entry);
   }
 
   private async view(

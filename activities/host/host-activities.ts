@@ -121,8 +121,9 @@ export function createHostActivities({
     async runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand> {
       const { ref, commandId: id, runtime, code, cwd } = input;
       crashPoint('command-arrived');
+      const isAgain = sessions.commandRecord(ref, id) !== undefined;
       // A command that has begun is only looked up, whatever the policy says by now.
-      if (!sessions.commandRecord(ref, id)) {
+      if (!isAgain) {
         refuseInherited(input, ownership);
         if (input.over !== undefined)
           throw new HoldfastError('not_begun', { session: ref.session, reason: input.over });
@@ -147,7 +148,7 @@ export function createHostActivities({
       });
       channel.serve(ref);
       crashPoint('command-recorded');
-      completion.start(Context.current().info.taskToken, input, trace);
+      completion.start(Context.current().info.taskToken, input, { trace, isAgain });
       crashPoint('command-journalled');
       throw new CompleteAsyncError();
     },

@@ -13,6 +13,9 @@ const FOR_EVER_MS = 2 ** 31 - 1;
 /** Of a program that waits, what tells one wait from the next; null: it does not wait. */
 export type KnownWait = string | null;
 
+/** Differs from what any program waits for. */
+export const NOT_KNOWN: KnownWait = 'not known';
+
 export const waitIn = ({ waiting }: Pick<CommandView, 'waiting'>): KnownWait =>
   waiting && (waiting.since ?? '');
 

@@ -9,6 +9,7 @@ export type CrashPoint =
   | 'command-journalled'
   | 'yield-due'
   | 'yield-told'
+  | 'wait-told'
   | 'end-due'
   | 'end-told'
   | 'call-arrived'

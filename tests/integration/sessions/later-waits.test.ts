@@ -1,4 +1,6 @@
 // What a program waits for after its yield, while nobody polls: its session knows it all the same.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Attachment } from '../../../exec/attach/attachment';
 import type { SessionHandle } from '../../../client/session-handle';
 import type { SessionState } from '../../../contracts/sessions/session';
@@ -51,6 +53,47 @@ test('a prompt long after the yield is known, so are the next one and that nothi
   await until(async () => (await state(session)).status === 'running', PATIENCE_MS);
   // Each once: the yield, two waits, and that nothing waits, as the next worker finds it.
   expect(await yieldedSignals(session)).toBe(4);
+  await session.reset({ reason: 'seen' });
+});
+
+/** A session whose program has asked, which it knows, while nobody polls. */
+async function askedLater(): Promise<SessionHandle> {
+  const session = newSession();
+  const go = uniqueId('go');
+  const code = `until [ -e ${go} ]; do sleep 0.1; done; read -p "Go? " x; sleep 600`;
+  expect((await session.exec({ code, yield: SOON })).state).toBe('running');
+  await engine.client.session({ ...session.ref, session: 1 }).exec({ code: `touch ${go}` });
+  return session;
+}
+
+test('that a program no longer waits is known though the worker died when it had told of the wait', async () => {
+  const answer: { session?: SessionHandle } = {};
+  const ask = async (): Promise<unknown> => (answer.session = await askedLater());
+  const type = async (): Promise<void> => {
+    if (answer.session) await typeAt(answer.session, 'yes\r');
+  };
+  await engine.crashingAt('wait-told', ask, type);
+  const { session } = answer;
+  if (!session) throw new Error('not asked');
+  await until(async () => (await state(session)).status === 'running', PATIENCE_MS);
+  await session.reset({ reason: 'seen' });
+});
+
+test('the same if the command is handed over again, to a worker that knows nothing of it', async () => {
+  const session = await askedLater();
+  await untilWaiting(session, 'Go?');
+  await engine.killWorker();
+  await typeAt(session, 'yes\r');
+  // As a worker leaves it that finds the token of before to be no longer known.
+  rmSync(join(engine.dataDir, 'commands'), { recursive: true });
+  const handle = engine.client.temporal.workflow.getHandle(session.workflowId);
+  await until(
+    async () =>
+      ((await handle.fetchHistory()).events ?? []).some((event) => event.activityTaskTimedOutEventAttributes),
+    PATIENCE_MS,
+  );
+  await engine.startWorker();
+  await until(async () => (await state(session)).status === 'running', PATIENCE_MS);
   await session.reset({ reason: 'seen' });
 });
 
