@@ -165,7 +165,7 @@ test('a worker that is killed leaves no gap: the command has its span, under the
       },
       { text: call('response', { text: 'done' }) },
     ]),
-    yield: { firstOutputMs: 60_000, betweenOutputMs: 60_000, maxMs: 60_000, promptMs: 60_000 },
+    yield: { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000, promptMs: 600_000 },
   });
   await until(() => existsSync(join(files.directory, 'begun')));
   await engine.killWorker();
