@@ -38,9 +38,17 @@ export function cpuSeconds(pids: number[]): number {
   const threads = pids.flatMap((pid) =>
     readdirSync(`/proc/${pid}/task`).map((tid) => `/proc/${pid}/task/${tid}`),
   );
-  // The first field of schedstat is the time spent on a processor (Documentation/scheduler/sched-stats.rst).
-  const times = threads.map((thread) => Number(readFileSync(`${thread}/schedstat`, 'latin1').split(' ')[0]));
-  return times.reduce((sum, each) => sum + each, 0) / 1e9;
+  return threads.reduce((sum, thread) => sum + nanosecondsOf(thread), 0) / 1e9;
+}
+
+/** 0 for a thread that has ended since it was listed. */
+function nanosecondsOf(thread: string): number {
+  try {
+    // The first field of schedstat is the time spent on a processor (Documentation/scheduler/sched-stats.rst).
+    return Number(readFileSync(`${thread}/schedstat`, 'latin1').split(' ')[0]);
+  } catch {
+    return 0;
+  }
 }
 
 /** The most resident memory in MB that each process had while `work` ran. */

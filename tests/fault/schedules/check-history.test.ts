@@ -27,6 +27,7 @@ const sound = (): History => ({
   ],
   odd: [],
   left: [],
+  unreplayed: [],
 });
 
 test('a history in which uncertain effects happened or did not breaks no promise', () => {
@@ -79,6 +80,11 @@ const PLANTED: [what: string, rule: Violation['rule'], plant: (history: History)
   ['an agent that does not end', 'not ended', (h) => Object.assign(h.workers[1] ?? {}, { ended: null })],
   ['a failure in no catalogue', 'odd answer', ({ odd }) => odd.push('TypeError')],
   ['a process that stays', 'left over', ({ left }) => left.push('bash')],
+  [
+    'a history of other commands',
+    'history does not replay',
+    ({ unreplayed }) => unreplayed.push('exec/a/local/0'),
+  ],
 ];
 
 test.each(PLANTED)('%s is found', (_what, rule, plant) => {

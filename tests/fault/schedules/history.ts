@@ -57,6 +57,8 @@ export interface History {
   odd: string[];
   /** Processes, sockets and claims that are there when everything was ended. */
   left: string[];
+  /** Workflows that could not go on after the faults, because their histories do not replay. */
+  unreplayed: string[];
 }
 
 export const RULES = [
@@ -71,6 +73,7 @@ export const RULES = [
   'not ended',
   'odd answer',
   'left over',
+  'history does not replay',
 ] as const;
 
 export interface Violation {
@@ -90,6 +93,7 @@ export function violationsOf(history: History): Violation[] {
     ...history.workers.filter(({ ended }) => ended === null).map(({ id }) => violation('not ended', id)),
     ...history.odd.map((what) => violation('odd answer', what)),
     ...history.left.map((what) => violation('left over', what)),
+    ...history.unreplayed.map((what) => violation('history does not replay', what)),
   ];
 }
 

@@ -18,7 +18,7 @@ export class Recorder {
   /** What scripts were told, each a line: id and code. */
   readonly toldFile = join(this.folder, 'told');
   readonly history: History = {
-    ...{ told: [], effects: [], repeated: [], printed: [], workers: [], odd: [], left: [] },
+    ...{ told: [], effects: [], repeated: [], printed: [], workers: [], odd: [], left: [], unreplayed: [] },
   };
   /** For the report: what happened when. */
   readonly events: string[] = [];

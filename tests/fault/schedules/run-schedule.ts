@@ -6,6 +6,7 @@ import { packageRoot } from '../../../system/package-root';
 import { endDataFolder } from '../../helpers/end-data-folder';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { scratch } from '../../helpers/temporal';
+import { replayAll } from '../../helpers/unreplayed';
 import { processesMarked } from '../../integration/exec/session-processes';
 import { AgentWorker } from './agent-worker';
 import { FaultInjector } from './fault-injector';
@@ -52,6 +53,9 @@ export async function runSchedule(
       recorder.history.workers.push({ id, effects: worker.effects(), ofTools: worker.ofTools(), ended });
       if (worker instanceof SessionWorker && ended !== null) await afterwards(worker);
     }
+    const { workflows, failed } = await replayAll(engine.client);
+    recorder.note(`${workflows} histories replayed`);
+    recorder.history.unreplayed.push(...failed);
   } finally {
     recorder.history.left.push(...(await leftOver(engine, recorder)));
     recorder.history.effects = recorder.linesOf(recorder.effectsFile);
