@@ -90,8 +90,8 @@ async function bundle({ name, options }, hash) {
     logger: quiet,
     webpackConfigHook: (config) => ({
       ...config,
-      // Positions are enough for a stack trace; including the sources would make every start read and parse them twice.
-      devtool: 'inline-nosources-source-map',
+      // Lines are enough for a stack trace. Columns would double what every start reads and parses twice, and sources too.
+      devtool: 'inline-nosources-cheap-source-map',
       module: { ...config.module, rules: [...(config.module?.rules ?? []), SCHEMAS] },
       resolve: { ...config.resolve, alias: { ...config.resolve?.alias, ...WITHOUT } },
     }),
