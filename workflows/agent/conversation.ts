@@ -25,6 +25,7 @@ import { addUsage } from '../../contracts/agents/usage';
 import type { Wait } from '../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../contracts/agents/work-state';
 import { agentDetails } from './agent-labels';
+import { AgentPhase } from './agent-phase';
 import { waitOf } from './agent-waits';
 import { AgentRewinds } from './agent-rewinds';
 import { AgentSessions } from './agent-sessions';
@@ -41,6 +42,7 @@ import {
 } from './conversation-record';
 import { CurrentTurn } from './current-turn';
 import { firstMessages } from './first-messages';
+import { MessageQueue } from './message-queue';
 import { OpenQuestions } from '../messages/open-questions';
 import { AgentOwnWorkspace } from './own-workspace';
 import { refuse } from '../messages/refusal';
@@ -57,13 +59,6 @@ const DRAIN_MS = 10_000;
 
 type AgentWorkflow = (input: AgentInput, carried: ConversationRecord) => Promise<AgentResult>;
 
-interface Queued {
-  message: string;
-  /** Goes before messages that are not urgent. */
-  isUrgent?: boolean;
-  done?: (result: AgentResult) => void;
-}
-
 export class Conversation {
   readonly transcript = recordedTranscript();
   readonly agents: SubAgents;
@@ -72,18 +67,12 @@ export class Conversation {
   readonly rewinds: AgentRewinds;
   /** Accepts no messages for a moment: it is about to continue as new. */
   isDraining = false;
-  private readonly queue: Queued[] = [];
+  private readonly queue: MessageQueue;
+  private readonly phase = new AgentPhase();
   private readonly sessions: AgentSessions;
   private readonly refused: string[];
   private readonly mode: 'task' | 'conversation';
   private turns: number;
-  private working = false;
-  /** What the turn is working on. */
-  private message: string | null = null;
-  private shown = { status: 'idle', since: new Date() };
-  private isEnded = false;
-  private stopReason: string | null = null;
-  private recoverReason: string | null = null;
   private lastResult: AgentResult | null;
   private usage: Usage | null;
   private readonly scope = new CancellationScope();
@@ -126,17 +115,17 @@ export class Conversation {
     this.usage = usage;
     this.refused = refused;
     this.questions = new OpenQuestions(questions);
-    if (this.isFresh && input.task !== undefined) this.queue.push({ message: input.task });
-    this.queue.push(...queue.map((message) => ({ message })));
+    const task = this.isFresh && input.task !== undefined ? [input.task] : [];
+    this.queue = new MessageQueue([...task, ...queue]);
     this.told = ToldState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
   }
 
   get isEnding(): boolean {
-    return this.isEnded || this.stopReason !== null;
+    return this.phase.isEnding;
   }
 
   get endReason(): string {
-    return this.stopReason ?? 'the agent ended';
+    return this.phase.stoppedFor ?? 'the agent ended';
   }
 
   async live(): Promise<AgentResult> {
@@ -147,14 +136,14 @@ export class Conversation {
       if (!isCancellation(err)) throw err;
     } finally {
       if (!next) {
-        this.isEnded = true;
+        this.phase.isEnded = true;
         this.tell();
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
     if (next) return continueInNextRun<AgentWorkflow>(continuedInput(this.input, this.mode), next);
     const result = this.lastResult ?? STOPPED;
-    for (const { done } of this.queue) done?.(STOPPED);
+    this.queue.answerAll(STOPPED);
     const told = { ...result, ...(this.usage && { usage: this.usage }) };
     await CancellationScope.nonCancellable(() => tellParent(this.id, told));
     this.show();
@@ -166,34 +155,30 @@ export class Conversation {
     return result;
   }
 
-  take({ message, mode }: SendRequest, done?: Queued['done']): void {
-    const isUrgent = mode === 'interrupt';
-    const queued: Queued = { message, isUrgent, ...(done && { done }) };
-    const place = isUrgent ? this.queue.findIndex((other) => !other.isUrgent) : -1;
-    // After messages that interrupted before it.
-    this.queue.splice(place < 0 ? this.queue.length : place, 0, queued);
-    if (isUrgent && this.working) void this.turn.interrupt();
+  take(request: SendRequest, done?: (result: AgentResult) => void): void {
+    this.queue.add(request, done);
+    if (request.mode === 'interrupt' && this.phase.isWorking) void this.turn.interrupt();
   }
 
   /** Ends the running turn before its next step; resolves when it has ended, at once if none is running. */
   async interruptTurnAtWork(): Promise<void> {
-    if (!this.working) return;
+    if (!this.phase.isWorking) return;
     const { turns } = this;
     void this.turn.interrupt();
-    await condition(() => !this.working || this.turns !== turns);
+    await condition(() => !this.phase.isWorking || this.turns !== turns);
   }
 
   stop(reason: string): void {
-    this.stopReason ??= reason;
+    this.phase.stop(reason);
     this.tell();
     this.scope.cancel();
   }
 
   /** Ends the turn and resets the sessions; resolves when that is done. */
   async recover(reason: string): Promise<void> {
-    this.recoverReason ??= reason;
+    this.phase.recoverReason ??= reason;
     this.turn.cancel();
-    const isOver = (): boolean => this.recoverReason === null || this.isEnding;
+    const isOver = (): boolean => this.phase.recoverReason === null || this.isEnding;
     // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
   }
@@ -208,12 +193,13 @@ export class Conversation {
     if (this.input.workspace) await this.workspace.make();
     if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
     const idleMs = this.input.idleMs ?? DAY_MS;
-    const hasWork = (): boolean => this.queue.length > 0 || this.recoverReason !== null;
-    while (this.stopReason === null) {
+    const { phase } = this;
+    const hasWork = (): boolean => this.queue.length > 0 || phase.recoverReason !== null;
+    while (!phase.isStopped) {
       // A rewind goes first; no message that came meanwhile overtakes it.
       if (this.rewinds.isRewinding) await condition(() => !this.rewinds.isRewinding);
-      if (this.recoverReason !== null) await this.resetSessions(this.recoverReason);
-      const next = this.mayContinueAsNew() ? undefined : this.queue.shift();
+      if (phase.recoverReason !== null) await this.resetSessions(phase.recoverReason);
+      const next = this.mayContinueAsNew() ? undefined : this.queue.next();
       if (next) {
         const result = await this.runTurn(next.message, next.done);
         next.done?.(result);
@@ -238,10 +224,9 @@ export class Conversation {
     return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
   }
 
-  private async runTurn(message: string, done: Queued['done']): Promise<AgentResult> {
+  private async runTurn(message: string, done?: (result: AgentResult) => void): Promise<AgentResult> {
     const number = (this.turns += 1);
-    this.working = true;
-    this.message = message;
+    this.phase.message = message;
     this.tell();
     this.show();
     try {
@@ -257,8 +242,7 @@ export class Conversation {
       this.sessions.opened(null);
       throw err;
     } finally {
-      this.working = false;
-      this.message = null;
+      this.phase.message = null;
       this.show();
     }
   }
@@ -271,7 +255,7 @@ export class Conversation {
       stepsBefore: lastStep(this.transcript.messages, this.stepsBefore),
       tells: told.isTelling,
     });
-    const isRecovered = result.reason === 'stopped' && this.recoverReason !== null && !this.isEnding;
+    const isRecovered = result.reason === 'stopped' && this.phase.recoverReason !== null && !this.isEnding;
     return isRecovered ? { ...result, reason: 'recovered' } : result;
   }
 
@@ -281,13 +265,13 @@ export class Conversation {
     // Queued messages become fewer; if none are queued, it would not fit the next time either.
     const mayFit = isFitting || this.queue.length > 0;
     this.isDraining = mayFit && (this.isDraining || (this.turns > 0 && isLong() && !this.isDone()));
-    return this.isDraining && this.queue.every(({ done }) => !done) && isFitting;
+    return this.isDraining && !this.queue.isAwaited && isFitting;
   }
 
   /** What the next run receives, once nobody waits for this one. */
   private async drained(): Promise<ConversationRecord | undefined> {
     const messages = await this.carriedMessages();
-    const isBusy = (): boolean => this.isEnding || this.recoverReason !== null;
+    const isBusy = (): boolean => this.isEnding || this.phase.recoverReason !== null;
     await condition(() => allHandlersFinished() || isBusy(), DRAIN_MS);
     return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
   }
@@ -309,7 +293,7 @@ export class Conversation {
       ...this.sessions.record,
       agents: agents.record,
       taken: this.taken.record,
-      queue: queue.map(({ message }) => message),
+      queue: queue.record,
       lastResult: lastResult && carriedResult(lastResult),
       usage,
       refused,
@@ -324,13 +308,13 @@ export class Conversation {
       if (isCancellation(err)) throw err;
       this.refuse(err);
     } finally {
-      this.recoverReason = null;
+      this.phase.recoverReason = null;
       this.show();
     }
   }
 
   private async end(): Promise<void> {
-    const reason = this.stopReason ?? 'its agent ended';
+    const reason = this.phase.stoppedFor ?? 'its agent ended';
     log.info('agent ended', { reason, turns: this.turns });
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
     await this.sessions.close(reason, this.turns);
@@ -341,7 +325,7 @@ export class Conversation {
   tell(): void {
     const waits = this.waits?.for;
     this.told.tell({
-      state: this.status,
+      state: this.phase.status,
       waitsFor: waits === 'approval' || waits === 'message' ? waits : 'none',
     });
   }
@@ -350,20 +334,21 @@ export class Conversation {
   show(): void {
     const { namespace } = workflowInfo();
     const state = this.state();
-    if (state.status !== this.shown.status) this.shown = { status: state.status, since: new Date() };
-    setCurrentDetails(agentDetails({ state, namespace, message: this.message, since: this.shown.since }));
+    this.phase.show();
+    const { message, since } = this.phase;
+    setCurrentDetails(agentDetails({ state, namespace, message, since }));
   }
 
   state(): AgentState {
-    const { id, mode, turns, queue, lastResult, sessions, refused, input, settings, usage } = this;
+    const { id, mode, turns, queue, phase, lastResult, sessions, refused, input, settings, usage } = this;
     return {
       agent: id,
       mode,
-      status: this.status,
+      status: phase.status,
       model: input.model,
       host: hostNameOf(input),
       turns,
-      currentTurn: this.working ? turnWorkflowId(id, turns) : null,
+      currentTurn: phase.isWorking ? turnWorkflowId(id, turns) : null,
       queued: queue.length,
       lastResult,
       sessions: sessions.numbers,
@@ -374,27 +359,22 @@ export class Conversation {
       settings,
       refused,
       approvals: this.questions.open,
-      since: this.shown.since.toISOString(),
+      since: phase.since.toISOString(),
       waits: this.waits,
       shells: sessions.shells,
     };
   }
 
   private get busyWith(): string | undefined {
-    if (this.working) return `turn ${this.turns}`;
+    if (this.phase.isWorking) return `turn ${this.turns}`;
     if (this.queue.length > 0) return 'a message that is next';
-    return this.recoverReason === null ? undefined : 'the reset of its sessions';
+    return this.phase.recoverReason === null ? undefined : 'the reset of its sessions';
   }
 
   private get waits(): Wait | null {
-    const { id, status, turns } = this;
+    const { id, turns } = this;
+    const { status, since } = this.phase;
     const { open: questions } = this.questions;
-    return waitOf({ id, status, turns, since: this.shown.since.toISOString(), questions });
-  }
-
-  private get status(): AgentState['status'] {
-    if (this.isEnded) return 'ended';
-    if (this.stopReason !== null) return 'stopping';
-    return this.working ? 'working' : 'idle';
+    return waitOf({ id, status, turns, since: since.toISOString(), questions });
   }
 }

@@ -1,15 +1,13 @@
 // `turn`: one message in, one answer out. A loop of steps: a model call and the tool calls it asks for.
 import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
-import {
-  DEFAULT_LIMITS,
-  type EndReason,
-  type ToolCall,
-  type ToolResult,
-  type TurnError,
-  type TurnInput,
-  type TurnResult,
-  type TurnState,
-  type Usage,
+import type {
+  EndReason,
+  ToolCall,
+  ToolResult,
+  TurnError,
+  TurnInput,
+  TurnResult,
+  TurnState,
 } from '../../contracts/agents/agent';
 import type { ModelCall } from '../../contracts/agents/model-call';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -21,7 +19,7 @@ import { argumentsOf } from '../../contracts/tools/shown-values';
 import type { ToolSettings } from '../../contracts/tools/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../../contracts/payload-size';
 import type { PlannedReply } from '../../contracts/agents/model-reply';
-import { addUsage, tokensOf } from '../../contracts/agents/usage';
+import { tokensOf } from '../../contracts/agents/usage';
 import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { AgentsWait } from './agents-wait';
 import { AskedModel } from './asked-model';
@@ -34,6 +32,7 @@ import { runCalls } from './step-calls';
 import { recordedResult } from './recorded-result';
 import { recordedTranscript } from './recorded-transcript';
 import { callTool } from './tool-activities';
+import { TurnBudget } from './turn-budget';
 import { TurnCheckpoints } from './turn-checkpoints';
 import { endOf, SHOWN_BYTES, type TurnEnd } from './turn-error';
 import { factsOf, TurnProgress } from './turn-progress';
@@ -69,19 +68,12 @@ const FULL_WINDOW = 0.8;
 
 class Turn {
   readonly transcript = recordedTranscript();
-  readonly wallTime = new WallTime(() => this.wallMsLeft);
+  readonly wallTime = new WallTime(() => this.budget.wallMsLeft);
   readonly agentsWait = new AgentsWait();
   readonly spawns = new Spawns();
   private readonly checkpoints: TurnCheckpoints;
-  private readonly limits: typeof DEFAULT_LIMITS;
-  private steps: number;
-  private calls: number;
-  private ownCalls: number;
-  /** Consecutive malformed replies. */
-  private repairs: number;
+  private readonly budget: TurnBudget;
   private readonly sessions: Set<number>;
-  private usage: Usage | null;
-  private readonly startedAt: number;
   private readonly progress: TurnProgress;
   readonly approvals: Approvals;
   private readonly inSessions = new OpenQuestions();
@@ -95,17 +87,11 @@ class Turn {
     carried?: TurnRecord,
   ) {
     this.transcript.push(...(carried?.messages ?? [{ role: 'user', text: input.message }]));
-    this.steps = carried?.steps ?? 0;
-    this.calls = carried?.calls ?? 0;
-    this.ownCalls = carried?.ownCalls ?? 0;
-    this.repairs = carried?.repairs ?? 0;
+    this.budget = new TurnBudget(input, carried);
     this.isFullForModel = carried?.isFullForModel ?? false;
     this.sessions = new Set(carried?.sessions);
-    this.usage = carried?.usage ?? null;
-    this.startedAt = carried?.startedAt ?? Date.now();
-    this.limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
-    this.progress = new TurnProgress(input, this.limits.steps);
-    this.model = new AskedModel(this.progress, () => this.wallMsLeft);
+    this.progress = new TurnProgress(input, this.budget.maxSteps);
+    this.model = new AskedModel(this.progress, () => this.budget.wallMsLeft);
     this.checkpoints = new TurnCheckpoints(input, this.transcript);
     // A turn never continues as new while one of its calls waits: only the approved rules are carried over.
     const questions = new QuestionsForAgent(input.agent);
@@ -113,10 +99,6 @@ class Turn {
       questions.tell(this.approvals.waiting);
       this.progress.holds(this.approvals);
     });
-  }
-
-  private get wallMsLeft(): number {
-    return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
   }
 
   /** Pending approvals in a session of its agent. */
@@ -147,14 +129,14 @@ class Turn {
         if (this.checkpoints.isPending) await this.checkpoints.settled();
         await continueInNextRun<typeof turn>(this.input, this.record());
       }
-      this.steps += 1;
+      this.budget.steps += 1;
       let reply: PlannedReply;
       try {
         if (this.isFullForModel) {
           await this.compact();
           continue;
         }
-        reply = await this.model.reply(this.steps, this.input.settings.model, () => this.modelCall);
+        reply = await this.model.reply(this.budget.steps, this.input.settings.model, () => this.modelCall);
       } catch (err) {
         if (this.isInterrupted) return { reason: 'interrupted' };
         if (isCancellation(err)) throw err;
@@ -173,25 +155,25 @@ class Turn {
         ...(usage && { usage }),
         ...(step !== undefined && { step }),
       });
-      this.spend(usage);
+      this.budget.spend(usage);
       this.isFullForModel = window !== undefined && tokensOf(usage ?? null) > FULL_WINDOW * window;
       if (parsed.kind === 'answer') return { reason: 'answered', answer: parsed.answer };
       if (parsed.kind === 'calls') {
-        this.repairs = 0;
+        this.budget.repairs = 0;
         this.progress.runs(parsed, this.keyOf);
         this.spawns.plans = reply.plans ?? {};
         await this.callTools(parsed.calls, parsed.headline);
         if (isRecorded) this.checkpoints.after(step);
         continue;
       }
-      this.repairs += 1;
-      const left = this.limits.formatRepairs - this.repairs;
+      this.budget.repairs += 1;
+      const { repairs: attempts, repairsLeft } = this.budget;
       const problem = fitText(parsed.problem, SHOWN_BYTES);
-      if (left < 0) {
-        const error = new HoldfastError('format_error', { attempts: this.repairs, problem });
+      if (repairsLeft < 0) {
+        const error = new HoldfastError('format_error', { attempts, problem });
         return { reason: 'format_error', error: error.toData() };
       }
-      this.transcript.push({ role: 'repair', text: repairText(problem, left) });
+      this.transcript.push({ role: 'repair', text: repairText(problem, repairsLeft) });
     }
   }
 
@@ -203,11 +185,11 @@ class Turn {
   }
 
   state(): TurnState {
-    return this.progress.state({ usage: this.usage, messages: this.transcript.messages.length });
+    return this.progress.state({ usage: this.budget.usage, messages: this.transcript.messages.length });
   }
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
-    const { steps, usage, calls, ownCalls } = this;
+    const { steps, usage, startedAt, callsOfActivities } = this.budget;
     const { messages } = this.transcript;
     const sessions = [...this.sessions];
     const last = messages.at(-1);
@@ -222,10 +204,10 @@ class Turn {
       ...(usage && { usage }),
       messages,
       sessions,
-      calls: calls - ownCalls,
+      calls: callsOfActivities,
     };
     this.progress.ended(result);
-    turnEnded(result, this.startedAt);
+    turnEnded(result, startedAt);
     return result;
   }
 
@@ -233,24 +215,21 @@ class Turn {
   private isLong(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
     if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
-    return this.steps > 0 && patched('turn-continues');
+    return this.budget.steps > 0 && patched('turn-continues');
   }
 
   private record(): TurnRecord {
-    const { steps, calls, ownCalls, repairs, sessions, usage, startedAt, isFullForModel } = this;
+    const { budget, sessions, isFullForModel } = this;
     const { messages } = this.transcript;
     const { cleared } = this.approvals.record;
-    const rest = { usage, startedAt, isFullForModel, ...(cleared.length > 0 && { cleared }) };
-    return { messages, steps, calls, ownCalls, repairs, sessions: [...sessions], ...rest };
+    const rest = { isFullForModel, ...(cleared.length > 0 && { cleared }) };
+    return { messages, ...budget.record, sessions: [...sessions], ...rest };
   }
 
   /** Why there is no further step, if so. */
   private over(): EndReason | undefined {
     if (this.isInterrupted) return 'interrupted';
-    if (this.steps >= this.limits.steps) return 'step_limit';
-    if (tokensOf(this.usage) >= this.limits.tokens) return 'token_limit';
-    if ((this.usage?.costUsd ?? 0) >= this.limits.costUsd) return 'cost_limit';
-    return this.isFull() ? 'size_limit' : undefined;
+    return this.budget.over ?? (this.isFull() ? 'size_limit' : undefined);
   }
 
   /**
@@ -274,10 +253,10 @@ class Turn {
 
   /** A separate step: a summary replaces the conversation. */
   private async compact(): Promise<void> {
-    const { text, usage } = await this.model.summary(this.steps, () => this.modelCall);
+    const { text, usage } = await this.model.summary(this.budget.steps, () => this.modelCall);
     const covers = this.input.earlier.count + this.transcript.messages.length;
     this.transcript.push({ role: 'summary', text, covers });
-    this.spend(usage);
+    this.budget.spend(usage);
     this.isFullForModel = false;
   }
 
@@ -289,10 +268,6 @@ class Turn {
     if (!isTooLong || isSingle || this.isFullForModel || messages.at(-1)?.role === 'summary') return false;
     this.isFullForModel = true;
     return true;
-  }
-
-  private spend(usage: Usage | undefined): void {
-    if (usage) this.usage = addUsage(this.usage, usage);
   }
 
   private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
@@ -319,7 +294,7 @@ class Turn {
   private keyOf = ({ callId }: ToolCall): string => `${this.stepKey}/${callId}`;
 
   private get stepKey(): string {
-    return `${this.input.born}/turn/${this.input.turn}/${this.steps}`;
+    return `${this.input.born}/turn/${this.input.turn}/${this.budget.steps}`;
   }
 
   private async outcomeOf(
@@ -339,17 +314,14 @@ class Turn {
     };
     const key = this.keyOf(call);
     const summary = label(headline ?? '') || label(call.tool);
-    const callsLeft = this.limits.toolCalls - ++this.calls;
-    if (callsLeft < 0) {
-      const facts = { what: 'tool calls', got: this.limits.toolCalls + 1, allowed: this.limits.toolCalls };
-      return failedCall(call, new HoldfastError('budget_exceeded', facts));
-    }
+    const callsLeft = this.budget.takeCall();
+    if (callsLeft instanceof HoldfastError) return failedCall(call, callsLeft);
     const refused = await this.refusalOf(call, key);
     if (refused) return failedCall(call, refused);
     const plan = this.spawns.plans[call.callId];
-    if (plan ?? call.runsOn === 'turn') this.ownCalls += 1;
+    if (plan ?? call.runsOn === 'turn') this.budget.countOwn();
     if (call.runsOn === 'turn') return this.waitForAgents(call, key);
-    const { budgetLeft } = this;
+    const { left: budgetLeft } = this.budget;
     if (plan) return this.spawns.run({ agent, call, key, plan, budgetLeft, isReferredTo });
     const more = { ...(budgetLeft && { budgetLeft }), ...(isReferredTo && { wantsValue: true }) };
     return callTool({ agent, key, call, settings, callsLeft, ...more }, summary);
@@ -378,17 +350,8 @@ class Turn {
   private async waitForAgents(call: ToolCall, key: string): Promise<ToolResult> {
     const { agent } = this.input;
     const { result, usage } = await this.progress.waitsForAgents(() => this.agentsWait.run(agent, call, key));
-    this.spend(usage);
+    this.budget.spend(usage);
     return result;
-  }
-
-  private get budgetLeft(): { tokens?: number; costUsd?: number } | undefined {
-    const { tokens, costUsd } = this.input.settings.limits ?? {};
-    if (tokens === undefined && costUsd === undefined) return undefined;
-    return {
-      ...(tokens !== undefined && { tokens: Math.max(0, tokens - tokensOf(this.usage)) }),
-      ...(costUsd !== undefined && { costUsd: Math.max(0, costUsd - (this.usage?.costUsd ?? 0)) }),
-    };
   }
 }
 
