@@ -26,7 +26,7 @@ import { INSIDE } from '../../sandbox/bubblewrap';
 import type { CoverWatch } from '../../sandbox/cover-watch';
 import type { Sandbox } from '../../sandbox/sandbox';
 import { ToolSocket, toolSocketIn } from '../../sandbox/tool-socket';
-import { FenceFilter } from './fence';
+import { FencedOutput } from './fenced-output';
 import { commandScript, beforeCommand } from './command-script';
 import { heldOpen } from './held-open';
 import { KeptSettings } from './line-settings';
@@ -38,8 +38,6 @@ import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from '../session-secrets';
 import { toolsScript, type CommandTools } from './tools-script';
 
-/** How long an end waits for its fence when the terminal holds back output. */
-const FENCE_MS = 2_000;
 /** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
 const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
 export const COLUMNS = 120;
@@ -84,17 +82,14 @@ export class Shell {
   private readonly channels: number[];
   private readonly down: number;
   private readonly nonce = randomBytes(8).toString('hex');
-  private readonly filter: FenceFilter;
+  private readonly output: FencedOutput;
   private readonly mark: string;
   private commands = 0;
-  private fences = 0;
-  private pendingEnd: (() => void) | null = null;
   private ready!: () => void;
   private readonly isReady = new Promise<void>((resolve) => (this.ready = resolve));
   private taken: Promise<void> = Promise.resolve();
   private take: () => void = () => undefined;
   private isDown = false;
-  private isPaused = false;
   private ending = false;
   private ended = false;
   private events: ShellEvents | null = null;
@@ -111,7 +106,7 @@ export class Shell {
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(answersFolder(directory), { recursive: true, mode: 0o700 });
     const fence = `\x1b]7717;${randomBytes(8).toString('hex')}\x07`;
-    this.filter = new FenceFilter(Buffer.from(fence));
+    this.output = new FencedOutput(fence, (data) => this.events?.onOutput(data));
     this.mark = `HOLDFAST_SESSION_MARK=${randomBytes(8).toString('hex')}`;
     const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
     // Before anything is opened: a full disk fails here.
@@ -213,7 +208,7 @@ export class Shell {
     const tools = this.offer(command.tools);
     const flags = `${command.flush ? 'flush' : '-'} ${before === '' ? '-' : 'cwd'} ${tools} ${this.lines.wanted}`;
     return () => {
-      this.fences = 0;
+      this.output.beginAgain();
       writeSync(this.down, `${name} ${this.nonce} ${flags}\n`);
       this.cwd = '';
     };
@@ -263,12 +258,12 @@ export class Shell {
 
   /** Stops reading the terminal: the kernel then stalls any program that prints. */
   pause(): void {
-    this.isPaused = true;
+    this.output.isPaused = true;
     this.terminal.pause();
   }
 
   resume(): void {
-    this.isPaused = false;
+    this.output.isPaused = false;
     if (!this.ended) this.terminal.resume();
   }
 
@@ -280,9 +275,9 @@ export class Shell {
     this.ending = true;
     const { treeKill: kind } = this.options;
     const left = await killTree({ kind, leader: this.leader, mark: this.mark, ownShell: this.rc });
-    this.deliverHeldBack();
+    this.output.flush();
     this.ended = true;
-    this.pendingEnd = null;
+    this.output.close();
     this.take();
     this.ready();
     this.scripts?.close();
@@ -311,7 +306,9 @@ export class Shell {
       cwd: sandbox ? '/' : cwd,
     });
     // With `encoding: null` the data are Buffers, which node-pty's types do not say.
-    terminal.onData((data) => this.onData(data as unknown as Buffer));
+    terminal.onData((data) => {
+      if (!this.ended) this.output.push(data as unknown as Buffer);
+    });
     terminal.onExit(() => this.onLeaderExit());
     this.channels.push(heldOpen(terminal));
     return terminal;
@@ -320,14 +317,6 @@ export class Shell {
   private driver(fence: string): string {
     const head = `__hf_dir=${quote(this.options.directory)} __hf_fence=${quote(fence)} __hf_nonce=${this.nonce}\n`;
     return head + readFileSync(shellAsset('driver.bash'), 'utf8');
-  }
-
-  private onData(chunk: Buffer): void {
-    if (this.ended) return;
-    const { data, fences } = this.filter.push(chunk);
-    if (data.length > 0) this.events?.onOutput(data);
-    this.fences += fences;
-    if (fences > 0) this.pendingEnd?.();
   }
 
   private onReport(line: string): void {
@@ -339,37 +328,15 @@ export class Shell {
     } else if (kind === 'B') {
       if (first === String(this.commands)) this.take();
     } else if (kind === 'X') {
-      this.afterFence(() => this.shellEnded(Number(first)));
+      this.output.afterFence(() => this.shellEnded(Number(first)));
     } else if (kind === 'E' && first === '-') {
       // Wait for its fence: a late one would be taken for the first command's.
-      this.afterFence(() => this.ready());
+      this.output.afterFence(() => this.ready());
     } else if (kind === 'E' && first === String(this.commands)) {
       this.scripts?.close();
       this.lines.restore(this.ttyPath, this.shellPid);
-      this.afterFence(() => this.events?.onCommandEnd(Number(second)));
+      this.output.afterFence(() => this.events?.onCommandEnd(Number(second)));
     }
-  }
-
-  /** Runs `report` once the output up to the end has arrived: the terminal and the channel are separate streams. */
-  private afterFence(report: () => void): void {
-    const late = (): void => {
-      // While paused, the fence waits in the kernel behind the earlier output.
-      if (this.isPaused) timer = setTimeout(late, FENCE_MS);
-      else this.pendingEnd?.();
-    };
-    let timer = setTimeout(late, FENCE_MS);
-    this.pendingEnd = () => {
-      clearTimeout(timer);
-      this.pendingEnd = null;
-      report();
-    };
-    if (this.fences > 0) this.pendingEnd();
-  }
-
-  /** Delivers what might have been the beginning of a fence. */
-  private deliverHeldBack(): void {
-    const rest = this.filter.flush();
-    if (rest.length > 0) this.events?.onOutput(rest);
   }
 
   private onLeaderExit(): void {
@@ -388,7 +355,7 @@ export class Shell {
   }
 
   private shellEnded(exitCode: number): void {
-    this.deliverHeldBack();
+    this.output.flush();
     // A shell that failed to start must not keep its first command waiting.
     this.isDown = true;
     this.take();

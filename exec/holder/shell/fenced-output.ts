@@ -1,0 +1,61 @@
+// The output of a terminal, and the reports of its shell that wait for it: output and reports are separate streams, so
+// the driver prints a fence where a report belongs.
+import { FenceFilter } from './fence';
+
+/** How long a report waits for its fence when the terminal holds back output. */
+const FENCE_MS = 2_000;
+
+export class FencedOutput {
+  /** Nobody reads the terminal: a fence waits in the kernel behind the earlier output. */
+  isPaused = false;
+  private readonly filter: FenceFilter;
+  private fences = 0;
+  private due: (() => void) | null = null;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    fence: string,
+    private readonly deliver: (data: Buffer) => void,
+  ) {
+    this.filter = new FenceFilter(Buffer.from(fence));
+  }
+
+  push(chunk: Buffer): void {
+    const { data, fences } = this.filter.push(chunk);
+    if (data.length > 0) this.deliver(data);
+    this.fences += fences;
+    if (fences > 0) this.due?.();
+  }
+
+  /** Fences that have come belong to what was before. */
+  beginAgain(): void {
+    this.fences = 0;
+  }
+
+  /** Runs `report` once the output before it has arrived, in place of an earlier one that still waits. */
+  afterFence(report: () => void): void {
+    this.close();
+    this.due = () => {
+      this.close();
+      report();
+    };
+    this.wait();
+    if (this.fences > 0) this.due();
+  }
+
+  private wait(): void {
+    this.timer = setTimeout(() => (this.isPaused ? this.wait() : this.due?.()), FENCE_MS);
+  }
+
+  /** Delivers what might have been the beginning of a fence. */
+  flush(): void {
+    const rest = this.filter.flush();
+    if (rest.length > 0) this.deliver(rest);
+  }
+
+  /** The report that waits, if any, never comes. */
+  close(): void {
+    clearTimeout(this.timer);
+    this.due = null;
+  }
+}

@@ -1,0 +1,53 @@
+// Output and reports are two streams: what a shell reports is told after the output that was printed before it.
+import { FencedOutput } from '../../../../exec/holder/shell/fenced-output';
+
+const FENCE = '\x1b]7717;abc\x07';
+
+function fenced(): { output: FencedOutput; seen: string[] } {
+  const seen: string[] = [];
+  return { output: new FencedOutput(FENCE, (data) => seen.push(data.toString())), seen };
+}
+
+test('a report comes after all output before its fence, wherever the chunks are cut', () => {
+  for (let cut = 1; cut < FENCE.length; cut++) {
+    const { output, seen } = fenced();
+    output.afterFence(() => seen.push('END'));
+    output.push(Buffer.from(`last line${FENCE.slice(0, cut)}`));
+    expect(seen).toEqual(['last line']);
+    output.push(Buffer.from(`${FENCE.slice(cut)}prompt`));
+    expect(seen).toEqual(['last line', 'prompt', 'END']);
+  }
+});
+
+test('a report whose fence has come already is told at once, and once only', () => {
+  const { output, seen } = fenced();
+  output.push(Buffer.from(FENCE));
+  output.afterFence(() => seen.push('END'));
+  output.push(Buffer.from(FENCE));
+  expect(seen).toEqual(['END']);
+});
+
+test('the fence of a command before does not end the next one', () => {
+  const { output, seen } = fenced();
+  output.push(Buffer.from(FENCE));
+  output.beginAgain();
+  output.afterFence(() => seen.push('END'));
+  expect(seen).toEqual([]);
+  output.push(Buffer.from(`x${FENCE}`));
+  expect(seen).toEqual(['x', 'END']);
+});
+
+test('what looked like the beginning of a fence is output once nothing follows it', () => {
+  const { output, seen } = fenced();
+  output.push(Buffer.from(`x${FENCE.slice(0, 4)}`));
+  output.flush();
+  expect(seen.join('')).toBe(`x${FENCE.slice(0, 4)}`);
+});
+
+test('of a shell that is ended nothing is reported any more', () => {
+  const { output, seen } = fenced();
+  output.afterFence(() => seen.push('END'));
+  output.close();
+  output.push(Buffer.from(FENCE));
+  expect(seen).toEqual([]);
+});
